@@ -54,7 +54,7 @@ pub enum OpenError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
     /// It is something else.

@@ -23,7 +23,7 @@ const BANDWIDTH_ROUNDS: u64 = 10;
 const RTT_MIN_LASTS: Duration = Duration::from_secs(10);
 /// In segments (§4.2.3.3: BBRMinPipeCwnd).
 const MIN_CWND: u64 = 4;
-/// In segments. No path comes near; it bounds what follows from absurd samples.
+/// In segments. No real window is this large; it limits the effect of absurd samples.
 const MAX_CWND: u64 = 1 << 20;
 /// 2 ÷ ln 2 and its inverse, in thousandths (§4.3.2.1, §4.3.3).
 const HIGH_GAIN: u32 = 2885;
@@ -129,7 +129,7 @@ impl Bbr {
         Self::with(start, Config::default())
     }
 
-    /// The same, tuned.
+    /// The same, with other parameters.
     pub fn with(start: &Start, config: Config) -> Self {
         let initial_cwnd = start.initial_cwnd();
         let rtt = start.rtt.filter(|rtt| !rtt.is_zero());

@@ -21,7 +21,7 @@ use signals::{ShortTerm, Signals};
 
 /// In segments (§2: MinPipeCwnd).
 const MIN_CWND: u64 = 4;
-/// In segments. No path comes near; it bounds what follows from absurd samples.
+/// In segments. No real window is this large; it limits the effect of absurd samples.
 const MAX_CWND: u64 = 1 << 20;
 /// In thousandths (§5.3.1.1, §5.3.2, §5.3.3).
 const STARTUP_GAIN: u32 = 2770;

@@ -63,7 +63,7 @@ impl Default for Config {
 const RTT_MIN_LASTS: Duration = Duration::from_secs(10);
 /// In segments; chosen: what one delayed acknowledgement covers.
 const MIN_CWND: f64 = 2.0;
-/// In segments. No path comes near; it bounds what follows from absurd samples.
+/// In segments. No real window is this large; it limits the effect of absurd samples.
 const MAX_CWND: f64 = (1 << 20) as f64;
 
 /// One flow under Copa.
@@ -130,7 +130,7 @@ impl Copa {
         Self::with(start, Config::default())
     }
 
-    /// The same, tuned.
+    /// The same, with other parameters.
     pub fn with(start: &Start, config: Config) -> Self {
         let alone = Self::with_delta(start, config.delta);
         let competition = config.competes.then(|| Competition::new(alone.inverse_delta));

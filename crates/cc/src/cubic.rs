@@ -102,7 +102,7 @@ impl Cubic {
         Self::with(start, Config::default())
     }
 
-    /// The same, tuned.
+    /// The same, with other parameters.
     pub fn with(start: &Start, config: Config) -> Self {
         let cwnd = start.initial_cwnd().count() as f64 / start.mss.count().max(1) as f64;
         Self {

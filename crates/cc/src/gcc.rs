@@ -99,7 +99,7 @@ pub struct Gcc {
     rtt: RttEstimator,
     acked: Acked,
     before_timeout: Option<Rate>,
-    /// Since the timeout nothing has come: one segment asks whether the path is there.
+    /// No packet has arrived since the timeout: one segment probes whether the path works.
     asking: bool,
 }
 
@@ -132,7 +132,7 @@ impl Gcc {
         Self::with(start, Config::default())
     }
 
-    /// The same, tuned.
+    /// The same, with other parameters.
     pub fn with(start: &Start, config: Config) -> Self {
         let mut rtt = RttEstimator::default();
         if let Some(sample) = start.rtt.filter(|rtt| !rtt.is_zero()) {

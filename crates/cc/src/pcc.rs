@@ -80,17 +80,17 @@ pub struct Pcc<L: Law> {
     rtt: RttEstimator,
     rate: Rate,
     before_timeout: Option<Rate>,
-    /// Since the timeout nothing has come: one segment asks whether the path is there.
+    /// No packet has arrived since the timeout: one segment probes whether the path works.
     asking: bool,
 }
 
 impl<L: Law> Pcc<L> {
-    /// A flow at two segments a round (both papers).
+    /// A flow at two segments per round (both papers).
     pub fn new(start: &Start) -> Self {
         Self::with(start, L::Config::default())
     }
 
-    /// The same, tuned.
+    /// The same, with other parameters.
     pub fn with(start: &Start, config: L::Config) -> Self {
         let mut rtt = RttEstimator::default();
         if let Some(sample) = start.rtt.filter(|rtt| !rtt.is_zero()) {
@@ -115,7 +115,7 @@ impl<L: Law> Pcc<L> {
         self.rtt.smoothed().unwrap_or(NOMINAL_RTT)
     }
 
-    /// Two segments an RTT, and two a second, at least.
+    /// Two segments per RTT, and two a second, at least.
     fn bounded(&self, rate: Rate) -> Rate {
         let two = Bytes::new(self.mss.count() * 2);
         let least = two.per(self.round()).min(two.per(Duration::from_millis(100)));

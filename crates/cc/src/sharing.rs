@@ -35,7 +35,7 @@ pub struct Pool {
     hungry: u64,
     /// Weights of all members with a claim.
     everybody: u64,
-    /// What the limited claim, bytes a second.
+    /// What the limited claim, bytes per second.
     claimed: u64,
 }
 

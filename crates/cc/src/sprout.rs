@@ -60,7 +60,7 @@ pub struct Sprout {
     /// Segments acknowledged one look-ahead after the tick's beginning, and a tick later.
     forecast: [f64; 2],
     cwnd: Bytes,
-    /// Since the timeout nothing has come: one segment asks whether the path is there.
+    /// No packet has arrived since the timeout: one segment probes whether the path works.
     asking: bool,
 }
 

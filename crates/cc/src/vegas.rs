@@ -90,7 +90,7 @@ impl Vegas {
         Self::with(start, Config::default())
     }
 
-    /// The same, tuned.
+    /// The same, with other parameters.
     pub fn with(start: &Start, config: Config) -> Self {
         let base = start.rtt.filter(|rtt| !rtt.is_zero());
         let window = Aimd::new(start);

@@ -37,7 +37,7 @@ const SLOW_START_ENDS: f64 = 15.0;
 const DRAWN_EVERY: Duration = Duration::from_secs(1);
 /// In segments.
 const MIN_CWND: f64 = 2.0;
-/// In segments. No path comes near; it bounds what follows from absurd samples.
+/// In segments. No real window is this large; it limits the effect of absurd samples.
 const MAX_CWND: f64 = (1 << 20) as f64;
 
 /// One flow under Verus. Delays are RTTs in seconds, windows segments.

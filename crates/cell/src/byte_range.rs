@@ -12,7 +12,7 @@ pub struct ByteRange {
 }
 
 impl ByteRange {
-    /// How many bytes.
+    /// Number of bytes.
     pub const fn len(self) -> u64 {
         self.to - self.from
     }

@@ -74,7 +74,7 @@ pub struct ModemConfig {
 pub struct Record {
     /// When the modem had written it; until it is drained it waits in the modem.
     pub made_at: HostInstant,
-    /// What it logs.
+    /// The log code.
     pub code: LogCode,
     /// The frame that carries it.
     pub bytes: Vec<u8>,

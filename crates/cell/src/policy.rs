@@ -5,7 +5,7 @@ use crate::config::Policy;
 /// A scheduler's memory of a user on a carrier.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ServiceHistory {
-    /// Average of what it was served, bytes a slot, as of `slot`.
+    /// Average of what it was served, bytes per slot, as of `slot`.
     average: f32,
     slot: u64,
     served: u64,

@@ -17,7 +17,7 @@ pub enum Traffic {
     Full,
     /// It sends at a steady rate while it is on, and is on and off in turns of equal length each time.
     OnOff {
-        /// Rate while on, bits a second.
+        /// Rate while on, bits per second.
         bits_per_sec: f64,
         /// How long it is on.
         #[serde(deserialize_with = "quantity::duration")]

@@ -41,7 +41,7 @@ pub enum Damage {
     Packet {
         /// Position in the stream of its frame.
         offset: u64,
-        /// What is wrong with it.
+        /// The fault.
         error: PacketError,
     },
 }
@@ -234,7 +234,7 @@ impl Reader {
         Some(self.read(found))
     }
 
-    /// What has been met so far.
+    /// The counts so far.
     pub const fn counts(&self) -> Counts {
         let frames = match &self.cut {
             Cut::Hdlc(deframer) => deframer.counts(),
@@ -295,7 +295,7 @@ impl<'a> Capture<'a> {
         }
     }
 
-    /// What has been met so far.
+    /// The counts so far.
     pub const fn counts(&self) -> Counts {
         self.reader.counts()
     }

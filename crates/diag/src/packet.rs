@@ -21,7 +21,7 @@ const WRAPPER: usize = 8;
 /// One log record, as the modem sent it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogRecord<'a> {
-    /// What it logs.
+    /// The log code.
     pub code: LogCode,
     /// When, by the modem's clock.
     pub at: ModemInstant,

@@ -20,7 +20,7 @@ use crate::gso::{Kind, Run};
 /// 600 Mbit/s. Only a repetition lets go of more (docs/results/emulator.md).
 pub(crate) const ONE_BY_ONE: u64 = 64;
 
-/// Packets that are held back at most: three superpackets of 1500 bytes a packet.
+/// Packets that are held back at most: three superpackets of 1500 bytes per packet.
 const BATCH: usize = 128;
 
 /// Packets of one way, due at one moment, that are held back.

@@ -12,7 +12,7 @@ pub enum StartError {
     /// The kernel knows no network namespaces.
     #[error("this kernel makes no network namespaces ({source}): it needs CONFIG_NET_NS")]
     NoNamespaces {
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// This process is in a namespace of an emulation.
@@ -34,7 +34,7 @@ pub enum StartError {
         "/dev/net/tun refuses this process ({source}): a TUN device needs CAP_NET_ADMIN, run as root (sudo)"
     )]
     TunNotPermitted {
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// Some other step inside a namespace failed.
@@ -44,13 +44,13 @@ pub enum StartError {
         doing: String,
         /// `near` or `far`.
         side: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// The largest packet is out of range.
     #[error("an MTU of {mtu} is outside 576..=9000")]
     Mtu {
-        /// What was asked for.
+        /// The request.
         mtu: u16,
     },
     /// Too many devices, or none.
@@ -67,7 +67,7 @@ pub enum StartError {
     Log {
         /// Where.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A thread cannot be started, or a descriptor cannot be made.
@@ -75,7 +75,7 @@ pub enum StartError {
     System {
         /// What was being done.
         doing: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -92,7 +92,7 @@ pub enum StopError {
     /// A packet log is incomplete.
     #[error("the packet log is incomplete: {source}")]
     Log {
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A thread of the emulation panicked: a defect of this crate.
@@ -101,7 +101,7 @@ pub enum StopError {
     /// The kernel's own counters cannot be read.
     #[error("cannot read the kernel's drop counters: {source}")]
     Counters {
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }

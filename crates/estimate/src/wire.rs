@@ -11,8 +11,8 @@
 //! +---------+-----+-----+-+-------+-------------------------------+
 //! ```
 //!
-//! A rate has an exponent of 5 bits and then a mantissa of 11, in bytes a second: the mantissa itself where the exponent is
-//! zero, and elsewhere `(2048 + mantissa) << (exponent - 1)`. So larger codes are larger rates, all up to 4095 bytes a second
+//! A rate has an exponent of 5 bits and then a mantissa of 11, in bytes per second: the mantissa itself where the exponent is
+//! zero, and elsewhere `(2048 + mantissa) << (exponent - 1)`. So larger codes are larger rates, all up to 4095 bytes per second
 //! (33 kbit/s) are exact, others are off by 1/4096 at most, and the largest is 35 Tbit/s. Zero is an unknown rate; a link that
 //! is known to carry nothing has the least there is, 8 bit/s.
 //!
@@ -58,7 +58,7 @@ impl Field {
 const MANTISSA_BITS: u32 = 11;
 /// The mantissa's bit that is not written.
 const HIDDEN: u64 = 1 << MANTISSA_BITS;
-/// The largest rate that can be written, bytes a second.
+/// The largest rate that can be written, bytes per second.
 const MOST: u64 = (2 * HIDDEN - 1) << 30;
 /// Unit of the age.
 const AGE_UNIT_MS: u64 = 16;

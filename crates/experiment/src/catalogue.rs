@@ -15,7 +15,7 @@ pub enum TraceFileError {
     Read {
         /// Where.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// It is none.
@@ -23,7 +23,7 @@ pub enum TraceFileError {
     Format {
         /// Where.
         path: PathBuf,
-        /// What is wrong.
+        /// The fault.
         source: ParseTraceError,
     },
 }

@@ -32,7 +32,7 @@ use crate::simulate::{About, Finished, FlowOutcome, Outcome};
 pub struct Input {
     /// The sender; by default from the file's name.
     pub name: Option<String>,
-    /// Where it is.
+    /// Its place.
     pub path: PathBuf,
 }
 
@@ -49,7 +49,7 @@ pub struct Import {
     pub series: Option<Duration>,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Debug)]
 pub struct Imported {
     /// The outcomes, in the order of the files.
@@ -68,7 +68,7 @@ pub enum ImportError {
     Read {
         /// Which.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// Nothing in it is a packet that left.
@@ -102,7 +102,7 @@ pub enum ImportError {
     Perf {
         /// Which.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         source: serde_json::Error,
     },
     /// The results have no place.

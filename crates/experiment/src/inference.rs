@@ -21,7 +21,7 @@ pub struct Estimate {
     pub of: usize,
 }
 
-/// The mean with Student's interval, which takes two values; `None` of nothing.
+/// The mean with Student's interval, which takes two values; `None` without values.
 pub fn mean(values: &[f64]) -> Option<Estimate> {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -37,7 +37,7 @@ pub fn mean(values: &[f64]) -> Option<Estimate> {
     Some(Estimate { value: mean, low, high, of: values.len() })
 }
 
-/// The middle value, or the mean of the two in the middle; `None` of nothing.
+/// The middle value, or the mean of the two in the middle; `None` without values.
 pub fn middle(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -55,7 +55,7 @@ const DRAWS: usize = 2_000;
 /// A bootstrap of fewer values is meaningless. Chosen.
 const FEWEST: usize = 4;
 
-/// The median with the interval of a bootstrap by percentiles, which draws the same lots every time; `None` of nothing.
+/// The median with the interval of a bootstrap by percentiles, which draws the same lots every time; `None` without values.
 pub fn median(values: &[f64]) -> Option<Estimate> {
     let value = middle(values)?;
     let of = values.len();

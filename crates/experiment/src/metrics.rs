@@ -20,7 +20,7 @@ pub struct Delays {
 }
 
 impl Delays {
-    /// The distribution of these; `None` of nothing.
+    /// The distribution of these; `None` without values.
     pub fn of(mut delays: Vec<Duration>) -> Option<Self> {
         delays.sort_unstable();
         let max = *delays.last()?;
@@ -64,7 +64,7 @@ pub fn jain_of_whole(packets: usize, flows: usize) -> Option<f64> {
     jain(&shares)
 }
 
-/// The signal delay of every slot from the first to the last in which a packet was sent, sorted; `None` of nothing.
+/// The signal delay of every slot from the first to the last in which a packet was sent, sorted; `None` without values.
 ///
 /// `packets` are pairs of slot and delay in any order; an empty slot has the delay of the next and `step` more.
 pub fn signal_delays(packets: &[(u64, u64)], step: u64) -> Option<Vec<u64>> {

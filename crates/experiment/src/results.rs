@@ -27,7 +27,7 @@ pub enum ResultsError {
     Create {
         /// Which.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// There are results already, and they could not be assigned to their plans.

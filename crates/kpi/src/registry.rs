@@ -104,7 +104,7 @@ pub enum Unit {
 pub enum Conversion {
     /// `value × times + plus`.
     Linear {
-        /// What one step is worth.
+        /// The value of one step.
         times: f64,
         /// The value of zero.
         plus: f64,

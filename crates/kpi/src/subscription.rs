@@ -60,11 +60,11 @@ pub enum Unread {
     /// The message in it is none.
     #[error("log {code}: {message}: {error}")]
     Message {
-        /// What it logs.
+        /// The log code.
         code: LogCode,
         /// What kind of message it should be.
         message: &'static str,
-        /// What is wrong with it.
+        /// The fault.
         error: DecodeError,
     },
 }
@@ -171,7 +171,7 @@ impl Subscription {
         self.records.iter().map(|record| record.code)
     }
 
-    /// What has been met so far.
+    /// The counts so far.
     pub const fn counts(&self) -> Counts {
         self.counts
     }

@@ -188,7 +188,7 @@ pub enum CostError {
     /// Calls cannot be counted.
     #[error("statistics of BPF programs: {source}")]
     Statistics {
-        /// What the kernel said.
+        /// The kernel's error.
         source: std::io::Error,
     },
 }

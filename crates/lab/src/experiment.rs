@@ -166,7 +166,7 @@ pub struct Sweep<'a> {
     pub about: &'a About,
     /// The folder of the runs.
     pub out: &'a Path,
-    /// Runs at once.
+    /// Number of parallel runs.
     pub jobs: usize,
     /// Whether the folder is still there afterwards, so that the same command can go on.
     pub stays: bool,

@@ -67,7 +67,7 @@ pub enum HeadToHeadError {
         "no link's name contains {filter:?}; they are vz-short.down, tm-driving.down and att-driving.down"
     )]
     NoLink {
-        /// What was asked for.
+        /// The request.
         filter: String,
     },
     /// The emulation did not start.
@@ -86,7 +86,7 @@ pub enum HeadToHeadError {
         peer: &'static str,
         /// Which.
         program: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// It ran and nothing came.
@@ -129,7 +129,7 @@ pub struct Row {
 /// All rows.
 #[derive(Clone, Debug, Serialize)]
 pub struct HeadToHead {
-    /// Where the figures come from.
+    /// Origin of the figures.
     pub provenance: Provenance,
     /// How long each flow was measured.
     pub duration_s: f64,

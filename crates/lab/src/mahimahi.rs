@@ -75,7 +75,7 @@ pub enum RunError {
     /// No row has this in its name.
     #[error("no row's name contains {filter:?}; rows are named as vz-short.down.cubic")]
     NoRow {
-        /// What was asked for.
+        /// The request.
         filter: String,
     },
     /// An emulation did not start.
@@ -90,7 +90,7 @@ pub enum RunError {
     /// No packet was delivered in the window.
     #[error("{row}: no full packet was delivered in the window")]
     Silence {
-        /// Which row.
+        /// Number of the row.
         row: String,
     },
 }

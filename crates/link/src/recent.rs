@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use sounding_units::ModemInstant;
 
-/// Longest history kept: five carriers of two blocks a subframe for two seconds.
+/// Longest history kept: five carriers of two blocks per subframe for two seconds.
 const CAPACITY: usize = 20_000;
 
 /// Values by the time they are of, sorted by it, bounded in time and number.

@@ -225,7 +225,7 @@ impl Sounder {
         self.first.bound_speaks_of()
     }
 
-    /// What has been met so far.
+    /// The counts so far.
     pub fn counts(&self) -> Counts {
         Counts { stream: self.reader.counts(), ..self.counts }
     }

@@ -93,7 +93,7 @@ pub(crate) enum NotKept {
     At {
         /// The file or its folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
 }

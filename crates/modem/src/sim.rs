@@ -66,7 +66,7 @@ impl Simulation {
         Ok(Self { modem, place, unframed, port, back: HostInstant::default(), waits, diary: None })
     }
 
-    /// What to give a reader as its source.
+    /// The source for a reader.
     pub fn source(&self) -> String {
         let source = self.port.as_ref().map_or(String::new(), |port| port.source(&self.place));
         if self.unframed { format!("non-hdlc:{source}") } else { source }

@@ -118,7 +118,7 @@ fn signal(child: &Child, signal: i32) {
 }
 
 fn text(bytes: &[u8]) -> String {
-    // Lines are broken to the width of a terminal.
+    // Lines are wrapped to the width of a terminal.
     let text = String::from_utf8_lossy(bytes).replace("│", "");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

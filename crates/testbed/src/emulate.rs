@@ -67,7 +67,7 @@ pub enum EmulateError {
     Modem {
         /// Whose.
         device: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The daemon does not run.
@@ -110,7 +110,7 @@ pub struct Emulated {
     shapes: Vec<Shape>,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Debug)]
 pub struct Ended {
     /// What the emulator saw.

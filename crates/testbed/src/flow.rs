@@ -37,7 +37,7 @@ pub enum FlowError {
     Congestion {
         /// Its name.
         name: String,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// A socket call failed.
@@ -45,7 +45,7 @@ pub enum FlowError {
     Socket {
         /// What was being done.
         doing: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// The other end never answered.

@@ -25,7 +25,7 @@ pub enum FollowerError {
     Spawn {
         /// The program.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
     /// It ended early.

@@ -14,7 +14,7 @@ const GROWS_EVERY: Duration = Duration::from_secs(1);
 /// What is between cuts, and an RTT.
 const CUT_EVERY: Duration = Duration::from_millis(300);
 
-/// The rate that loss leaves. In bits a second.
+/// The rate that loss leaves. In bits per second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LossControl {
     rate: f64,

@@ -37,7 +37,7 @@ pub enum ChoiceError {
     Parameter {
         /// Which.
         controller: String,
-        /// What is wrong.
+        /// The fault.
         source: ParameterError,
     },
     /// Its parameters do not go together.
@@ -45,7 +45,7 @@ pub enum ChoiceError {
     Together {
         /// Which.
         controller: String,
-        /// What is wrong.
+        /// The fault.
         why: &'static str,
     },
     /// A parameter without a value.

@@ -9,7 +9,7 @@ const MIN_STEP: f64 = 0.01;
 const MAX_STEP: f64 = 0.05;
 /// How steep the cliff is (the paper's α of at least 100).
 const STEEPNESS: f64 = 100.0;
-/// Where it is.
+/// Its place.
 const TOLERATED_LOSS: Parameter = Parameter {
     name: "tolerated_loss",
     kind: Kind::number(0.05, 0.0, 0.5),

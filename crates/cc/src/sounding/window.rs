@@ -36,7 +36,7 @@ const RIVAL_QUEUE_US: u64 = 32_000;
 /// flight.
 const CROWDED_RTTS: u64 = 3;
 
-/// The bytes that may be in flight: bytes, microseconds and bytes a second.
+/// The bytes that may be in flight: bytes, microseconds and bytes per second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     cwnd: u64,

@@ -6,9 +6,9 @@ pub(super) const TICK: f64 = 0.02;
 pub(super) const TICK_SPAN: Duration = Duration::from_millis(20);
 /// Number of distinct rates, from zero to [`MAX_RATE`].
 const BINS: usize = 256;
-/// In packets a second. The paper's links stay below 11 Mbit/s, and no faster link is believed in.
+/// In packets per second. The paper's links stay below 11 Mbit/s, and no faster link is believed in.
 const MAX_RATE: f64 = 1000.0;
-/// How a rate wanders: packets a second, for each square root of a second (the paper's σ).
+/// How a rate wanders: packets per second, for each square root of a second (the paper's σ).
 const VOLATILITY: f64 = 200.0;
 /// Outages end at this rate a second (the paper's λz).
 const OUTAGE_ENDS: f64 = 1.0;
@@ -134,7 +134,7 @@ impl Belief {
         least
     }
 
-    /// The mean rate, in packets a second.
+    /// The mean rate, in packets per second.
     pub(super) fn mean(&self) -> f64 {
         self.bins.iter().enumerate().map(|(bin, belief)| rate(bin) * belief).sum()
     }

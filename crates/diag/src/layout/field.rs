@@ -29,14 +29,14 @@ pub enum Kind {
     Hex,
     /// `raw × scale + offset`.
     Scaled {
-        /// What one step is worth.
+        /// The value of one step.
         scale: f64,
         /// The value of raw zero.
         offset: f64,
     },
     /// As [`Kind::Scaled`], of a two's complement number.
     ScaledInt {
-        /// What one step is worth.
+        /// The value of one step.
         scale: f64,
         /// The value of raw zero.
         offset: f64,
@@ -47,7 +47,7 @@ pub enum Kind {
     Bytes(u16),
     /// The lowest of the bits of that many bytes in network order, as protocol headers are written on the air.
     Network {
-        /// How many bytes.
+        /// Number of bytes.
         bytes: u8,
         /// How many of their bits.
         width: u8,

@@ -19,7 +19,7 @@ pub enum Part {
     List {
         /// What the items are called.
         name: &'static str,
-        /// How many there are.
+        /// Their number.
         count: Count,
         /// The parts of one item.
         parts: &'static [Part],
@@ -89,7 +89,7 @@ pub enum Part {
 /// A run of bytes of fixed length and its fields.
 #[derive(Clone, Copy, Debug)]
 pub struct Block {
-    /// How many bytes.
+    /// Number of bytes.
     pub size: u16,
     /// The fields in it, in groups that versions can share.
     pub fields: &'static [&'static [Field]],
@@ -132,7 +132,7 @@ pub struct Short {
     pub at: usize,
     /// How many are needed from there.
     pub need: usize,
-    /// How many there are.
+    /// Their number.
     pub have: usize,
 }
 

@@ -34,7 +34,7 @@ pub enum EmitError {
     Count {
         /// The list.
         list: &'static str,
-        /// How many there are.
+        /// Their number.
         count: usize,
         /// How many it can count.
         most: usize,
@@ -50,7 +50,7 @@ pub enum EmitError {
     Mismatch {
         /// The list.
         list: &'static str,
-        /// How many there are.
+        /// Their number.
         count: usize,
         /// How many there should be.
         announced: usize,
@@ -58,7 +58,7 @@ pub enum EmitError {
     /// This version of the record is not described.
     #[error("log {code} v{version}: version not described", version = Version::Packet(*version))]
     Version {
-        /// What it logs.
+        /// The log code.
         code: LogCode,
         /// The version.
         version: u32,

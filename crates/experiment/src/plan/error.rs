@@ -16,7 +16,7 @@ pub struct PlanError {
     pub span: Option<Range<usize>>,
     /// The key by its dotted path; empty where it is about the whole.
     pub key: String,
-    /// What is wrong with it.
+    /// The fault.
     pub message: String,
 }
 
@@ -47,7 +47,7 @@ impl fmt::Display for PlanError {
 pub struct Wrong {
     /// Its dotted path, as far as it is known.
     pub key: String,
-    /// What is wrong.
+    /// The fault.
     pub message: String,
 }
 

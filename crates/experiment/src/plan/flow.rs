@@ -173,7 +173,7 @@ fn endless() -> Bytes {
 }
 
 impl FlowPlan {
-    /// What tables call it.
+    /// Its name in tables.
     pub fn label(&self) -> &str {
         self.name.as_deref().unwrap_or(self.traffic.name())
     }

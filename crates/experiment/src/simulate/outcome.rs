@@ -176,7 +176,7 @@ fn known<'de, D: Deserializer<'de>>(input: D) -> Result<f64, D::Error> {
 }
 
 impl Delays {
-    /// `None` of nothing.
+    /// `None` without values.
     pub(super) fn of(histogram: &Histogram) -> Option<Self> {
         Some(Self {
             mean: ms(histogram.mean()?),

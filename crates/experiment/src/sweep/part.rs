@@ -10,7 +10,7 @@ use crate::plan::Run;
 pub struct Part {
     /// Counted from 1.
     pub number: usize,
-    /// How many there are.
+    /// Their number.
     pub of: usize,
 }
 

@@ -35,7 +35,7 @@ pub enum Scenario {
 }
 
 impl Scenario {
-    /// What tables call it.
+    /// Its name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Mobile => "mobile",
@@ -112,7 +112,7 @@ pub enum LinksError {
     Format {
         /// Which.
         path: String,
-        /// What is wrong.
+        /// The fault.
         error: String,
     },
     /// It was written without anything being sent either way.

@@ -44,7 +44,7 @@ pub enum MethodsError {
     /// No link is called so.
     #[error("no link is called {0:?}; there are {1}")]
     Nothing(String, String),
-    /// The paper's figures are none: an error of this program.
+    /// The paper's figures are not valid: an error of this program.
     #[error(transparent)]
     Expected(#[from] toml::de::Error),
 }

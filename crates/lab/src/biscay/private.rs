@@ -43,7 +43,7 @@ pub struct Private {
 /// Why it did not run.
 #[derive(Debug, Error)]
 pub enum PrivateError {
-    /// The plan is none.
+    /// It is not a valid plan.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// A run failed.
@@ -56,7 +56,7 @@ pub enum PrivateError {
         /// Why.
         source: EmulateError,
     },
-    /// The paper's figures are none: an error of this program.
+    /// The paper's figures are not valid: an error of this program.
     #[error(transparent)]
     Expected(#[from] toml::de::Error),
 }

@@ -38,7 +38,7 @@ pub struct Wires {
 /// Why it did not run.
 #[derive(Debug, Error)]
 pub enum WireError {
-    /// The plan is none.
+    /// It is not a valid plan.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// None of the plan's controllers has this name.
@@ -65,7 +65,7 @@ pub enum WireError {
         /// Why.
         source: EmulateError,
     },
-    /// The paper's figures are none: an error of this program.
+    /// The paper's figures are not valid: an error of this program.
     #[error(transparent)]
     Expected(#[from] toml::de::Error),
 }

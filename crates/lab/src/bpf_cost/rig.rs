@@ -45,7 +45,7 @@ pub enum RigError {
     Socket {
         /// What was being done.
         doing: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// The kernel's accounts cannot be read.

@@ -74,7 +74,7 @@ impl SimPort {
         Ok(Self { end, format, requests, queue: VecDeque::new(), queued: 0 })
     }
 
-    /// What to give a reader as its source.
+    /// The source for a reader.
     pub(super) fn source(&self, place: &Place) -> String {
         match (place, &self.end) {
             (Place::Router(name), _) => format!("router:{name}"),

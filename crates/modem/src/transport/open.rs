@@ -28,19 +28,19 @@ pub enum OpenError {
         "{path}: no such device or file: is the modem plugged in, and is its driver (option, qcserial) loaded?"
     )]
     Missing {
-        /// The device asked for.
+        /// The requested device.
         path: PathBuf,
     },
     /// There is something, but it is not a terminal.
     #[error("{path}: is not a serial device: a modem's Diag port is one, as /dev/ttyUSB0")]
     NotSerial {
-        /// The device asked for.
+        /// The requested device.
         path: PathBuf,
     },
     /// It is a file, where only what goes on is of use.
     #[error("{path}: is a file, not a serial device: for a capture use `sounding link {path}`")]
     File {
-        /// The device asked for.
+        /// The requested device.
         path: PathBuf,
     },
     /// The caller may not open it.
@@ -48,19 +48,19 @@ pub enum OpenError {
         "{path}: permission denied: run as root, or join the group that owns it (often dialout)"
     )]
     Denied {
-        /// The device asked for.
+        /// The requested device.
         path: PathBuf,
     },
     /// Another program has it for itself.
     #[error("{path}: held by another program, often ModemManager: `fuser -v {path}` names it")]
     Busy {
-        /// The device asked for.
+        /// The requested device.
         path: PathBuf,
     },
     /// It is a device of another kind.
     #[error("{path}: is neither a modem's Diag port nor a serial device")]
     NotModem {
-        /// The device asked for.
+        /// The requested device.
         path: PathBuf,
     },
     /// The driver of `/dev/diag` refuses to hand the log over.
@@ -68,7 +68,7 @@ pub enum OpenError {
         "{path}: the driver does not switch logging to this process: {error}: stop the other program that logs"
     )]
     Switch {
-        /// The device asked for.
+        /// The requested device.
         path: PathBuf,
         /// What the driver said.
         error: io::Error,
@@ -78,7 +78,7 @@ pub enum OpenError {
     Connect {
         /// The address asked for.
         address: String,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
     /// There is no such socket.
@@ -86,7 +86,7 @@ pub enum OpenError {
     NoRouter {
         /// The name asked for.
         name: String,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
     /// Another program has taken the name.
@@ -105,9 +105,9 @@ pub enum OpenError {
     /// Anything else the system said.
     #[error("{path}: {error}")]
     Io {
-        /// The device asked for.
+        /// The requested device.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
 }

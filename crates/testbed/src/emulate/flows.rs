@@ -37,7 +37,7 @@ enum Sends {
 /// What a flow sent.
 #[derive(Clone, Debug)]
 pub struct Sent {
-    /// What tables call it.
+    /// Its name in tables.
     pub name: String,
     /// Where.
     pub port: Port,

@@ -20,7 +20,7 @@ pub struct ModemPort {
     pub device: Device,
     /// What the plan calls the device.
     pub name: String,
-    /// What to give a reader as its source.
+    /// The source for a reader.
     pub source: String,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<io::Result<Tally>>>,

@@ -71,7 +71,7 @@ impl fmt::Debug for TcpFlow {
 pub struct TcpSample {
     /// When.
     pub at: HostInstant,
-    /// What the kernel said.
+    /// The kernel's error.
     pub info: TcpInfo,
 }
 

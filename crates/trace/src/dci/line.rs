@@ -10,7 +10,7 @@ use core::time::Duration;
 pub struct BadLine {
     /// Its number, from 1.
     pub line: u64,
-    /// What is wrong.
+    /// The fault.
     #[source]
     pub problem: Problem,
 }
@@ -32,7 +32,7 @@ pub enum Problem {
         "{found} columns, {wanted} needed; is it another format, or the other direction's file?"
     )]
     Columns {
-        /// How many there are.
+        /// Their number.
         found: usize,
         /// How many there should be.
         wanted: usize,
