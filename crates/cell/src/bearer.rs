@@ -40,7 +40,7 @@ pub struct Pdu {
 pub struct Status {
     /// All before it has arrived.
     pub edge: u64,
-    /// What is missing.
+    /// The missing part.
     pub nacks: ArrayVec<ByteRange, 8>,
     /// The sequence numbers of the PDUs that were missing first, as far as the sender still knows them.
     pub nack_sns: ArrayVec<u32, 8>,
@@ -73,7 +73,7 @@ pub struct Passage {
     pub rlc: bool,
 }
 
-/// What became of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PacketFate<P> {
     Delivered { payload: P, size: Bytes, passage: Passage },

@@ -137,19 +137,19 @@ pub enum Rrc {
     Setup,
     /// A secondary carrier is activated; it can be used from `usable` on.
     Activated {
-        /// Which.
+        /// The carrier.
         carrier: CarrierId,
         /// From when on.
         usable: HostInstant,
     },
     /// A secondary carrier is deactivated.
     Deactivated {
-        /// Which.
+        /// The carrier.
         carrier: CarrierId,
     },
     /// A secondary group of NR is added to LTE; its first carrier can be used from `usable` on.
     SecondaryAdded {
-        /// Which.
+        /// The carrier.
         carrier: CarrierId,
         /// From when on.
         usable: HostInstant,
@@ -193,7 +193,7 @@ pub struct SlotUse {
 /// What a device had of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UserShare {
-    /// Whose.
+    /// The device.
     pub device: DeviceId,
     /// Resource blocks, repetitions of HARQ included.
     pub prb: u16,
@@ -224,7 +224,7 @@ pub enum Event {
     Transmission(DeviceId, Transmission),
     /// HARQ feedback for a downlink block.
     Feedback {
-        /// Whose.
+        /// The device.
         device: DeviceId,
         /// In which slot.
         slot: SlotId,
@@ -235,7 +235,7 @@ pub enum Event {
     },
     /// A scheduling request.
     SchedulingRequest {
-        /// Whose.
+        /// The device.
         device: DeviceId,
         /// In which slot.
         slot: SlotId,
@@ -244,7 +244,7 @@ pub enum Event {
     Channel(DeviceId, ChannelReport),
     /// RLC status PDU for the bearer of `direction`.
     Status {
-        /// Whose.
+        /// The device.
         device: DeviceId,
         /// When it was received.
         at: HostInstant,
@@ -257,7 +257,7 @@ pub enum Event {
     Signal(DeviceId, Signal),
     /// RRC.
     Rrc {
-        /// Whose.
+        /// The device.
         device: DeviceId,
         /// When.
         at: HostInstant,
@@ -268,9 +268,9 @@ pub enum Event {
     Use(SlotUse),
     /// A packet was handed on: the truth about its delay.
     Passage {
-        /// Whose.
+        /// The device.
         device: DeviceId,
-        /// Which way.
+        /// The direction.
         direction: Direction,
         /// When it passed where.
         passage: Passage,

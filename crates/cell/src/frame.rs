@@ -180,7 +180,7 @@ impl Frame {
         Ok(Self { slot: slot_length(numerology), pattern: offsets.apply(&kinds) })
     }
 
-    /// How long a slot lasts.
+    /// Duration of a slot.
     pub const fn slot(&self) -> Duration {
         self.slot
     }

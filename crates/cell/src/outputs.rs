@@ -8,7 +8,7 @@ use sounding_units::{Bytes, HostInstant};
 use crate::bearer::{PacketFate, Passage};
 use crate::event::{Dci, DeviceId, Direction, Event};
 
-/// What became of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It was handed on, and passed where when.
@@ -20,17 +20,17 @@ pub enum Outcome {
 /// A packet that left the network, one way or the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Output<P> {
-    /// Whose.
+    /// The device.
     pub device: DeviceId,
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
-    /// What the driver put in.
+    /// The driver's payload.
     pub payload: P,
     /// Bytes of IP.
     pub size: Bytes,
     /// When it entered.
     pub entered: HostInstant,
-    /// What became of it.
+    /// Its fate.
     pub outcome: Outcome,
 }
 

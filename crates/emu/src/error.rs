@@ -40,7 +40,7 @@ pub enum StartError {
     /// Some other step inside a namespace failed.
     #[error("cannot {doing} in the {side} namespace: {source}")]
     Setup {
-        /// What was being done.
+        /// The failed step.
         doing: String,
         /// `near` or `far`.
         side: &'static str,
@@ -65,7 +65,7 @@ pub enum StartError {
     /// A packet log cannot be created.
     #[error("cannot create the packet log {path}: {source}", path = path.display())]
     Log {
-        /// Where.
+        /// The path.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
@@ -73,7 +73,7 @@ pub enum StartError {
     /// A thread cannot be started, or a descriptor cannot be made.
     #[error("cannot {doing}: {source}")]
     System {
-        /// What was being done.
+        /// The failed step.
         doing: &'static str,
         /// The system's error.
         source: io::Error,

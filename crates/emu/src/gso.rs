@@ -158,7 +158,7 @@ impl Run {
         }
     }
 
-    /// Whose it is.
+    /// Its owner.
     pub(crate) fn flow(&self) -> FlowKey {
         self.first.flow
     }

@@ -14,11 +14,11 @@ pub struct PacketRecord {
     pub direction: Direction,
     /// Bytes of IP.
     pub size: Bytes,
-    /// Whose it is.
+    /// Its owner.
     pub flow: Flow,
     /// When it was read from the device of its sender.
     pub entered: HostInstant,
-    /// What became of it.
+    /// Its fate.
     pub outcome: Outcome,
 }
 

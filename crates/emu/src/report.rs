@@ -46,7 +46,7 @@ impl Report {
 /// Both ways of one device.
 #[derive(Clone, Debug)]
 pub struct DeviceReport {
-    /// Which.
+    /// The device.
     pub device: Device,
     /// From it.
     pub up: DirectionReport,

@@ -13,7 +13,7 @@ pub enum TraceFileError {
     /// It cannot be read.
     #[error("cannot read the trace {path}: {source}; traces come with the shared data, name its folder with --data or SOUNDING_DATA", path = path.display())]
     Read {
-        /// Where.
+        /// The path.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
@@ -21,7 +21,7 @@ pub enum TraceFileError {
     /// It is none.
     #[error("{path} is not a mahimahi trace: {source}", path = path.display())]
     Format {
-        /// Where.
+        /// The path.
         path: PathBuf,
         /// The fault.
         source: ParseTraceError,

@@ -42,7 +42,7 @@ pub struct Order {
 pub struct Entry {
     /// Name of the folder.
     pub name: String,
-    /// What it is like.
+    /// Its kind.
     pub scenario: Scenario,
     /// What it is made by.
     pub plan: String,
@@ -53,7 +53,7 @@ pub struct Entry {
 pub struct Made {
     /// Name of the folder.
     pub name: String,
-    /// What it is like.
+    /// Its kind.
     #[serde(flatten)]
     pub scenario: Scenario,
     /// Throughput from the device, by the second.

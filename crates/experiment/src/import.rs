@@ -66,7 +66,7 @@ pub enum ImportError {
     /// It cannot be read.
     #[error("cannot read {path}: {source}", path = path.display())]
     Read {
-        /// Which.
+        /// The path.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
@@ -78,7 +78,7 @@ pub enum ImportError {
         path = path.display()
     )]
     Nothing {
-        /// Which.
+        /// The path.
         path: PathBuf,
         /// The first unparsable line.
         first: Option<String>,
@@ -86,7 +86,7 @@ pub enum ImportError {
     /// No packet of it counts.
     #[error("{path}: no packet of at least {least} left within the window", path = path.display())]
     NoneCounts {
-        /// Which.
+        /// The path.
         path: PathBuf,
         /// The least size that counts.
         least: Bytes,
@@ -94,13 +94,13 @@ pub enum ImportError {
     /// It holds more than is read.
     #[error("{path}: more than {MAX_EVENTS} lines; cut it first", path = path.display())]
     Large {
-        /// Which.
+        /// The path.
         path: PathBuf,
     },
     /// A summary that is none.
     #[error("{path} is no pantheon_perf.json: {source}", path = path.display())]
     Perf {
-        /// Which.
+        /// The path.
         path: PathBuf,
         /// The fault.
         source: serde_json::Error,

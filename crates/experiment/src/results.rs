@@ -25,7 +25,7 @@ pub enum ResultsError {
     /// The folder cannot be made.
     #[error("cannot make the folder for the results, {path}: {source}", path = path.display())]
     Create {
-        /// Which.
+        /// The path.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
@@ -39,7 +39,7 @@ pub enum ResultsError {
     /// A file cannot be written.
     #[error("cannot write {path}: {source}", path = path.display())]
     Write {
-        /// Which.
+        /// The path.
         path: PathBuf,
         /// Why.
         source: TableError,

@@ -56,7 +56,7 @@ pub enum SimulateError {
     Write {
         /// The run.
         run: usize,
-        /// What.
+        /// The file.
         file: String,
         /// Why.
         source: TableError,

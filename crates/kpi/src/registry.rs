@@ -56,7 +56,7 @@ pub struct NamedKpi {
 pub enum Source {
     /// It is a field.
     Field {
-        /// Which.
+        /// The path.
         path: &'static str,
         /// From the field to the value.
         conversion: Conversion,

@@ -128,7 +128,7 @@ pub struct Channel {
     pub table: CqiTable,
 }
 
-/// Which table gives a CQI its meaning.
+/// The table of a CQI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CqiTable {
     /// Of LTE.

@@ -58,7 +58,7 @@ pub enum AgreementError {
     /// A real-time run failed.
     #[error("{cell}, {controller}: {source}")]
     Emulate {
-        /// Where.
+        /// The cell.
         cell: &'static str,
         /// The controller.
         controller: &'static str,

@@ -41,7 +41,7 @@ pub const LINKS: [(&str, &str); 3] = [
     ("att-driving.down", "ATT-LTE-driving.down"),
 ];
 
-/// What to run.
+/// The command.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Folder of the shared data: traces in `traces/mahimahi/traces`.
@@ -96,7 +96,7 @@ pub enum HeadToHeadError {
     Silence {
         /// The peer.
         peer: &'static str,
-        /// Where.
+        /// The link.
         link: &'static str,
     },
 }

@@ -48,7 +48,7 @@ const LARGE_BUFFERS: [[&str; 2]; 2] =
 /// How long a flow goes on after the window, so that the window's end is like its middle.
 const AFTER: Duration = Duration::from_millis(500);
 
-/// What to run.
+/// The command.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Folder of the shared data: traces in `traces/mahimahi/traces`, the reference in `reference`.

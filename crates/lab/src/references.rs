@@ -77,7 +77,7 @@ impl Grid {
 pub struct OverLinks {
     /// Propagation delay, each way.
     pub delay: Duration,
-    /// How long each run lasts.
+    /// Duration of each run.
     pub duration: Duration,
     /// Number of parallel runs.
     pub jobs: usize,

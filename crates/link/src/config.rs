@@ -30,7 +30,7 @@ pub enum Method {
 /// What an [`Estimator`] looks at and how it judges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
     /// What the rate is made of.
     pub method: Method,

@@ -59,7 +59,7 @@ enum Progress {
 /// A packet that the link has carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departure<P> {
-    /// What the driver put in.
+    /// The driver's payload.
     pub payload: P,
     /// Bytes of IP.
     pub size: Bytes,
@@ -72,7 +72,7 @@ pub struct Departure<P> {
 /// A packet that found no place, or had to make place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drop<P> {
-    /// What the driver put in.
+    /// The driver's payload.
     pub payload: P,
     /// Bytes of IP.
     pub size: Bytes,

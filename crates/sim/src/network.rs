@@ -62,7 +62,7 @@ pub trait Network<P> {
 pub struct Port {
     /// Whose radio it passes.
     pub device: Device,
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
 }
 

@@ -79,7 +79,7 @@ pub struct Backlog {
     pub bytes: Bytes,
 }
 
-/// What became of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output<P> {
     /// It arrived at the other end.
@@ -91,7 +91,7 @@ pub enum Output<P> {
 /// A packet that came out of a pipe, and when it passed where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Carried<P> {
-    /// What the driver put in.
+    /// The driver's payload.
     pub payload: P,
     /// Bytes of IP.
     pub size: Bytes,
@@ -108,7 +108,7 @@ pub struct Carried<P> {
 /// A packet that a full queue dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lost<P> {
-    /// What the driver put in.
+    /// The driver's payload.
     pub payload: P,
     /// Bytes of IP.
     pub size: Bytes,
@@ -119,7 +119,7 @@ pub struct Lost<P> {
 }
 
 impl<P> Output<P> {
-    /// The same packet as something else.
+    /// The same packet with another payload.
     pub fn map<Q>(self, to: impl FnOnce(P) -> Q) -> Output<Q> {
         match self {
             Self::Carried(out) => Output::Carried(out.map(to)),
@@ -129,7 +129,7 @@ impl<P> Output<P> {
 }
 
 impl<P> Carried<P> {
-    /// The same packet as something else.
+    /// The same packet with another payload.
     pub fn map<Q>(self, to: impl FnOnce(P) -> Q) -> Carried<Q> {
         let Self { payload, size, entered, joined, left, exits } = self;
         Carried { payload: to(payload), size, entered, joined, left, exits }
@@ -137,7 +137,7 @@ impl<P> Carried<P> {
 }
 
 impl<P> Lost<P> {
-    /// The same packet as something else.
+    /// The same packet with another payload.
     pub fn map<Q>(self, to: impl FnOnce(P) -> Q) -> Lost<Q> {
         let Self { payload, size, entered, dropped } = self;
         Lost { payload: to(payload), size, entered, dropped }

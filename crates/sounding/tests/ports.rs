@@ -14,7 +14,7 @@ use sounding_diag::capture::{Capture, Located};
 use sounding_diag::packet::Packet;
 use sounding_testbed::radio::RadioLink;
 
-/// Every step takes under a second on an idle machine; a loaded one gets this.
+/// Time limit of a step. On an idle machine every step takes less than a second.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn program() -> Command {

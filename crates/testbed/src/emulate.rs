@@ -65,7 +65,7 @@ pub enum EmulateError {
     /// There is no port for a modem.
     #[error("no port for the modem of {device}: {source}: is its name taken?")]
     Modem {
-        /// Whose.
+        /// The device.
         device: String,
         /// The system's error.
         source: io::Error,
@@ -73,7 +73,7 @@ pub enum EmulateError {
     /// The daemon does not run.
     #[error("the daemon at the modem of {device}: {source}")]
     Daemon {
-        /// Whose.
+        /// The device.
         device: String,
         /// Why.
         source: DaemonError,
@@ -84,7 +84,7 @@ pub enum EmulateError {
     /// A flow failed.
     #[error("flow {name}: {source}")]
     Flow {
-        /// Which.
+        /// The name.
         name: String,
         /// Why.
         source: FlowError,

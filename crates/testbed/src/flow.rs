@@ -43,7 +43,7 @@ pub enum FlowError {
     /// A socket call failed.
     #[error("cannot {doing}: {source}")]
     Socket {
-        /// What was being done.
+        /// The failed step.
         doing: &'static str,
         /// The kernel's error.
         source: io::Error,

@@ -45,7 +45,7 @@ pub enum ParseCsvError {
     Number {
         /// Number of the line.
         line: u64,
-        /// The beginning of what is there.
+        /// The beginning of the text.
         text: String,
     },
     /// A line is longer than any of such a file.

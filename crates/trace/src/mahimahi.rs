@@ -29,7 +29,7 @@ pub enum ParseTraceError {
     NotANumber {
         /// Number of the line.
         line: usize,
-        /// The beginning of what is there.
+        /// The beginning of the text.
         text: String,
     },
     /// A line with a negative number.
@@ -37,7 +37,7 @@ pub enum ParseTraceError {
     Negative {
         /// Number of the line.
         line: usize,
-        /// The beginning of what is there.
+        /// The beginning of the text.
         text: String,
     },
     /// A time before the time on the line above.
@@ -57,7 +57,7 @@ pub enum ParseTraceError {
     TooLate {
         /// Number of the line.
         line: usize,
-        /// The beginning of what is there.
+        /// The beginning of the text.
         text: String,
     },
     /// More lines than [`MAX_OPPORTUNITIES`].

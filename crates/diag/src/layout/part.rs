@@ -35,7 +35,7 @@ pub enum Part {
     },
     /// A MAC PDU's subheaders and control elements; the last block has their length.
     Mac {
-        /// Where the last block says how many bytes.
+        /// Place of the byte count of the last block.
         len: Bits,
         /// Where the last block has the addressee: not all blocks have MAC headers.
         rnti: Bits,
@@ -44,7 +44,7 @@ pub enum Part {
     },
     /// The header of an RLC PDU; the last block has its length.
     Rlc {
-        /// Where the last block says how many bytes.
+        /// Place of the byte count of the last block.
         len: Bits,
     },
     /// Bytes that are not read further; the last block has their number.
@@ -61,14 +61,14 @@ pub enum Part {
     },
     /// Control elements of an NR uplink MAC PDU, each after its subheader; the last block has their length.
     NrControls {
-        /// Where the last block says how many bytes.
+        /// Place of the byte count of the last block.
         len: Bits,
     },
     /// One of them, with its own length field.
     NrControl,
     /// An NR RLC status PDU; the last block has its length.
     NrStatus {
-        /// Where the last block says how many bytes.
+        /// Place of the byte count of the last block.
         len: Bits,
         /// Where the last block has the length of sequence numbers.
         sn: Bits,

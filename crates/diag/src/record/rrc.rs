@@ -146,7 +146,7 @@ pub(super) fn described(
 /// Which part of a message a record holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Segment {
-    /// All of it.
+    /// The whole text.
     Whole,
     /// A part with others after it: its number, 1..=6.
     Part(u8),

@@ -42,7 +42,7 @@ pub enum SweepError {
     /// Something cannot be written or read.
     #[error("{file}: {source}")]
     Write {
-        /// What.
+        /// The file.
         file: String,
         /// Why.
         source: io::Error,

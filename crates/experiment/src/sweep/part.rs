@@ -14,7 +14,7 @@ pub struct Part {
     pub of: usize,
 }
 
-/// All of it.
+/// The whole text.
 impl Default for Part {
     fn default() -> Self {
         Self { number: 1, of: 1 }

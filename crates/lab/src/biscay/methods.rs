@@ -13,7 +13,7 @@ use super::item::{Item, Report};
 use crate::estimators::{self, Row, Scenario, TRIALS, Trial};
 use crate::paper::Ours;
 
-/// What the rows are made of.
+/// The data of the rows.
 #[derive(Clone, Debug, Serialize)]
 pub struct OfMethods {
     /// For each method to obtain a rate.

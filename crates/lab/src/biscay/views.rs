@@ -66,7 +66,7 @@ pub enum ViewsError {
     Expected(#[from] toml::de::Error),
 }
 
-/// What the rows are made of.
+/// The data of the rows.
 #[derive(Clone, Debug, Serialize)]
 pub struct Views {
     /// For each reader.

@@ -22,7 +22,7 @@ use self::table::table;
 use super::item::{Item, Report};
 use grounds::{Seen, given, in_kernel, over_cell};
 
-/// What to run.
+/// The command.
 #[derive(Clone, Debug)]
 pub struct Wires {
     /// How long each flow sends, if not as the plan has it.
@@ -125,7 +125,7 @@ pub struct Crossing {
     pub times_behind: u64,
 }
 
-/// What the rows are made of.
+/// The data of the rows.
 #[derive(Clone, Debug, Serialize)]
 pub struct Crossings {
     /// All of them.

@@ -5,7 +5,7 @@ use sounding_units::Prb;
 use super::{McsTable, tables};
 use crate::Scheme;
 
-/// Which table gives a CQI its meaning.
+/// The table of a CQI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CqiTable {
     /// TS 36.213 Table 7.2.3-1.

@@ -20,7 +20,7 @@ pub enum SubframeKind {
 pub struct TddConfig(u8);
 
 impl TddConfig {
-    /// The configuration, if there is such a one.
+    /// The configuration with this index, if it exists.
     pub const fn new(number: u8) -> Option<Self> {
         if number < 7 { Some(Self(number)) } else { None }
     }
@@ -94,7 +94,7 @@ const fn some_if_not_zero(delay: u8) -> Option<u8> {
 pub struct SpecialSubframe(u8);
 
 impl SpecialSubframe {
-    /// The configuration, if there is such a one.
+    /// The configuration with this index, if it exists.
     pub const fn new(number: u8) -> Option<Self> {
         if number < 10 { Some(Self(number)) } else { None }
     }

@@ -3,7 +3,7 @@
 use super::{McsTable, tables};
 use crate::Scheme;
 
-/// Which table gives a CQI its meaning.
+/// The table of a CQI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CqiTable {
     /// TS 38.214 Table 5.2.2.1-2: up to 64QAM.

@@ -19,7 +19,7 @@ impl Numerology {
     /// 120 kHz.
     pub const KHZ_120: Self = Self(3);
 
-    /// The configuration, if there is such a one.
+    /// The configuration with this index, if it exists.
     pub const fn new(mu: u8) -> Option<Self> {
         if mu <= 6 { Some(Self(mu)) } else { None }
     }

@@ -16,7 +16,7 @@ use super::{EmulateError, Settings};
 /// A modem that is being served. Dropping it takes its port away.
 #[derive(Debug)]
 pub struct ModemPort {
-    /// Whose.
+    /// The device.
     pub device: Device,
     /// What the plan calls the device.
     pub name: String,

@@ -46,7 +46,7 @@ pub enum Problem {
     /// A column holds something else than a number within its range.
     #[error("{column} is {text:?}, which is no number from {low} to {high}")]
     Number {
-        /// Which.
+        /// The column.
         column: &'static str,
         /// What is there, its beginning at least.
         text: String,
