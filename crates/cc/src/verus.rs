@@ -111,7 +111,7 @@ impl Verus {
         self.largest = self.largest.max(rtt);
         // Delays during loss recovery do not belong to the window.
         if self.phase != Phase::Recovering {
-            // Bytes dropped since then count as delivered: they did not take time in the queue.
+            // Bytes dropped since then do not count in the window: the full queue had no room for them.
             let dropped = ack.lost.saturating_sub(ack.sent.lost);
             let window = ack.sent.in_flight.saturating_sub(dropped);
             let window = window.count() as f64 / self.mss.count() as f64;

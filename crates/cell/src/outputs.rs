@@ -70,7 +70,7 @@ impl<P> Outputs<P> {
     }
 }
 
-/// What happened, as far as anything is watched.
+/// Events, if a device is watched.
 #[derive(Debug, Default)]
 pub(crate) struct EventLog {
     events: Option<Vec<Event>>,
@@ -114,7 +114,7 @@ impl EventLog {
         }
     }
 
-    /// Something happened to a device, which may be watched.
+    /// An event of a device, which may be watched.
     #[inline]
     pub(crate) fn record(&mut self, watched: bool, event: impl FnOnce() -> Event) {
         if watched && let Some(events) = &mut self.events {
@@ -122,7 +122,7 @@ impl EventLog {
         }
     }
 
-    /// A DCI was sent to a device, which may be watched, or to a user that is none.
+    /// A DCI was sent to a device, which may be watched, or to another user.
     #[inline]
     pub(crate) fn record_dci(&mut self, watched: bool, dci: impl FnOnce() -> Dci) {
         self.record(watched || self.sniffed, || Event::Dci(dci()));
