@@ -4,7 +4,7 @@ use sounding_units::Prb;
 
 use super::tables;
 
-/// What a subframe is for.
+/// The use of a subframe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubframeKind {
     /// Downlink.
@@ -88,7 +88,7 @@ const fn some_if_not_zero(delay: u8) -> Option<u8> {
     if delay == 0 { None } else { Some(delay) }
 }
 
-/// How the symbols of a special subframe are shared, with normal cyclic prefixes. Configuration 0..=9
+/// The division of a special subframe's symbols, with normal cyclic prefixes. Configuration 0..=9
 /// (TS 36.211 Table 4.2-1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SpecialSubframe(u8);

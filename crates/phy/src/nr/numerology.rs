@@ -2,7 +2,7 @@ use core::time::Duration;
 
 /// Symbols of a slot with normal cyclic prefixes (TS 38.211 Table 4.3.2-1).
 pub const SYMBOLS_PER_SLOT: u8 = 14;
-/// The same with extended ones, which only numerology 2 has (TS 38.211 Table 4.3.2-2).
+/// The same with extended cyclic prefixes, which only numerology 2 has (TS 38.211 Table 4.3.2-2).
 pub const SYMBOLS_PER_SLOT_EXTENDED: u8 = 12;
 
 /// Subcarrier spacing configuration µ: 15 kHz times 2^µ. Range 0..=6 (TS 38.211 §4.2).
