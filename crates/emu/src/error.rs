@@ -56,10 +56,10 @@ pub enum StartError {
     /// Too many devices, or none.
     #[error("{count} devices with hosts: 1 to 64 are possible, each has a network namespace")]
     Devices {
-        /// How many were asked for.
+        /// The requested number.
         count: usize,
     },
-    /// A packet log was asked for where there is no link.
+    /// A packet log was requested for a network without links.
     #[error("a packet log tells of a link, and this network is none: leave the log out")]
     NoLink,
     /// A packet log cannot be created.
@@ -86,7 +86,7 @@ pub enum StopError {
     /// The thread that moves packets ended early.
     #[error("the emulation ended early: {source}")]
     Engine {
-        /// What it ran into.
+        /// The cause.
         source: io::Error,
     },
     /// A packet log is incomplete.

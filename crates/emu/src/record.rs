@@ -5,12 +5,12 @@ use sounding_units::{Bytes, HostInstant};
 
 use crate::{Direction, Flow};
 
-/// What became of one packet, on CLOCK_MONOTONIC.
+/// The times and the fate of one packet, on CLOCK_MONOTONIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketRecord {
-    /// Whose radio it passed.
+    /// The device whose radio it passed.
     pub device: Device,
-    /// Which way it went.
+    /// Its direction.
     pub direction: Direction,
     /// Bytes of IP.
     pub size: Bytes,
@@ -22,7 +22,7 @@ pub struct PacketRecord {
     pub outcome: Outcome,
 }
 
-/// Where a packet ended.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// At the receiver.

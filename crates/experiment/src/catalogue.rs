@@ -1,4 +1,4 @@
-//! Recorded links, and the index that lies beside them, `traces/files.tsv`.
+//! Recorded links, and their index, `traces/files.tsv`.
 
 use std::fs;
 use std::io;
@@ -18,7 +18,7 @@ pub enum TraceFileError {
         /// The system's error.
         source: io::Error,
     },
-    /// It is none.
+    /// It is not a valid index.
     #[error("{path} is not a mahimahi trace: {source}", path = path.display())]
     Format {
         /// The path.

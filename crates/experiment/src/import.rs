@@ -36,7 +36,7 @@ pub struct Input {
     pub path: PathBuf,
 }
 
-/// What is to be made of the files.
+/// Settings of an import.
 #[derive(Clone, Debug, Default)]
 pub struct Import {
     /// The files.
@@ -45,7 +45,7 @@ pub struct Import {
     pub link: Option<String>,
     /// Which packets count.
     pub question: Question,
-    /// What is kept of each log in bins of this width.
+    /// Keeps a series of each log in bins of this width.
     pub series: Option<Duration>,
 }
 
@@ -97,7 +97,7 @@ pub enum ImportError {
         /// The path.
         path: PathBuf,
     },
-    /// A summary that is none.
+    /// An invalid summary.
     #[error("{path} is no pantheon_perf.json: {source}", path = path.display())]
     Perf {
         /// The path.

@@ -11,9 +11,9 @@ pub struct Delays {
     pub mean: Duration,
     /// Median.
     pub p50: Duration,
-    /// What 95 % of packets stayed within.
+    /// 95th percentile.
     pub p95: Duration,
-    /// What 99 % of packets stayed within.
+    /// 99th percentile.
     pub p99: Duration,
     /// The longest.
     pub max: Duration,
@@ -46,8 +46,8 @@ pub fn nearest_rank<T: Copy>(sorted: &[T], quantile: f64) -> T {
     sorted[rank.clamp(1, sorted.len()) - 1]
 }
 
-/// Jain's fairness index of several shares (Jain, Chiu and Hawe 1984; PBE-CC §6.4): 1 if all are equal, one over their
-/// number if one has everything; `None` if all are zero.
+/// Jain's fairness index of several shares (Jain, Chiu and Hawe 1984; PBE-CC §6.4): 1 if all are equal, 1 ÷ their
+/// number if one has the whole; `None` if all are zero.
 pub fn jain(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();

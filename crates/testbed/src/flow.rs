@@ -51,7 +51,7 @@ pub enum FlowError {
     /// The other end never answered.
     #[error("no connection within {seconds} s: is the link of either direction an outage?")]
     NoConnection {
-        /// How long was waited.
+        /// Time that was waited.
         seconds: u64,
     },
     /// A thread of the flow panicked: a defect of this crate.
@@ -65,7 +65,7 @@ impl FlowError {
     }
 }
 
-/// Where the two ends of a flow are.
+/// The two ends of a flow.
 struct Ends<'a> {
     sender: &'a Netns,
     receiver: &'a Netns,
