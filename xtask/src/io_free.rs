@@ -1,5 +1,5 @@
-//! Pure crates are `no_std`: the compiler then proves that they open no file and no socket, read no clock and draw
-//! no randomness of the system. What is checked here is that no change takes the proof away.
+//! Pure crates are `no_std`: the compiler then proves that they open no file and no socket, read no clock and use
+//! no randomness of the system. This check ensures that pure crates stay `no_std`.
 
 use std::fs;
 
@@ -20,7 +20,7 @@ const PURE: &[&str] = &[
     "sounding-sim",
 ];
 
-/// What pure crates may use: code without I/O of its own, with its `std` features off.
+/// Dependencies that pure crates may have: crates without I/O, with their `std` features off.
 const ALLOWED: &[&str] = &[
     "arrayvec",
     "crc",
@@ -67,7 +67,7 @@ pub(crate) fn violations(metadata: &Metadata) -> Vec<String> {
     found
 }
 
-/// `extern crate std` brings all of it back, so it may stand only right below `#[cfg(test)]`.
+/// `extern crate std` would allow I/O again, so it is permitted only right below `#[cfg(test)]`.
 fn std_outside_tests(folder: &cargo_metadata::camino::Utf8Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in folder.read_dir_utf8().into_iter().flatten().flatten() {

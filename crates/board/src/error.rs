@@ -18,7 +18,7 @@ pub enum PublishError {
     NotALock {
         /// The lock.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
     /// The system would not make it.
@@ -26,7 +26,7 @@ pub enum PublishError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
     /// It would be too large.

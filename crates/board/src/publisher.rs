@@ -74,7 +74,7 @@ impl Publisher {
         Ok(Self { place, memory, writer, wakes, beaten: None, _lock: lock })
     }
 
-    /// Where it is.
+    /// Its place.
     pub fn place(&self) -> &Place {
         &self.place
     }

@@ -54,10 +54,10 @@ pub enum OpenError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
-    /// It is something else.
+    /// It is of another kind.
     #[error("{path}: {reason}")]
     Other {
         /// The file.

@@ -1,4 +1,4 @@
-//! The seeds of the fuzz target, run through it; and how the seeds are made.
+//! Runs the fuzz target with its seeds, and generates the seeds.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

@@ -1,4 +1,4 @@
-//! Features that not every kernel has. Found from its types and not from its version, because distributions backport.
+//! Features that not every kernel has. They are found from the kernel's types, not from its version, because distributions backport.
 
 use std::fs;
 
@@ -7,12 +7,12 @@ use libbpf_rs::btf::{Btf, ReferencesType};
 
 use crate::error::LoadError;
 
-/// With what a kernel calls `cong_control`.
+/// Arguments with which a kernel calls `cong_control`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CongControl {
     /// Socket and sample: before Linux 6.10.
     Sample,
-    /// Between them the number acknowledged and the flags of the ACK.
+    /// Socket, number of acknowledged packets, flags of the ACK, and sample: since Linux 6.10.
     Ack,
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct Kernel {
 
 impl Kernel {
     pub(crate) fn running() -> Result<Self, LoadError> {
-        // Read here first, because libbpf reports less about why it could not.
+        // Opened here first, because libbpf reports less about the reason of a failure.
         fs::File::open("/sys/kernel/btf/vmlinux").map_err(|source| LoadError::NoBtf { source })?;
         let types = Btf::from_vmlinux()
             .map_err(|error| LoadError::NoBtf { source: std::io::Error::other(error) })?;
@@ -34,8 +34,9 @@ impl Kernel {
         &self.types
     }
 
-    /// Not by trial: a kernel with the old shape loads a program with the new one as long as that leaves the surplus
-    /// arguments alone, and one with the new shape takes the second argument for the sample.
+    /// Finds the arguments of `cong_control`. A trial would not show them: a kernel with the old arguments loads a program for the
+    /// new ones if the program does not use the additional arguments. A kernel with the new ones would pass its second argument as
+    /// the sample.
     pub(crate) fn cong_control(&self) -> Result<CongControl, LoadError> {
         match self.cong_control_arguments() {
             Some(2) => Ok(CongControl::Sample),
@@ -56,7 +57,7 @@ impl Kernel {
         Some(function.len())
     }
 
-    /// Whether a congestion control's name goes with its registrar's last descriptor (Linux 6.4). Without links it
+    /// Whether a congestion control's name disappears when its owner's last descriptor closes (Linux 6.4). Without links it
     /// stays until it is removed.
     pub(crate) fn has_links(&self) -> bool {
         self.attaches("BPF_STRUCT_OPS")
@@ -67,7 +68,7 @@ impl Kernel {
         self.attaches("BPF_TCX_EGRESS")
     }
 
-    /// Whether callbacks can be asked for on behalf of a socket that is connected already (Linux 6.12).
+    /// Whether callbacks can be enabled for a socket that is already connected (Linux 6.12).
     pub(crate) fn adopts(&self) -> bool {
         // An enumeration without a name.
         self.types.type_by_kind().any(|all| names(&all, "TCP_BPF_SOCK_OPS_CB_FLAGS"))
@@ -82,7 +83,7 @@ fn names(all: &Enum<'_>, what: &str) -> bool {
     all.iter().any(|member| member.name.is_some_and(|name| name == what))
 }
 
-/// As `uname -r` says.
+/// Output of `uname -r`.
 pub(crate) fn release() -> String {
     fs::read_to_string("/proc/sys/kernel/osrelease")
         .map_or_else(|_| "of unknown release".into(), |release| release.trim().into())

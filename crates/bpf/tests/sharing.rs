@@ -1,4 +1,4 @@
-//! `sharing.h`, which the kernel runs, and `sounding_cc::sharing`, which simulations run, divide a link alike.
+//! Checks that `sharing.h` (in the kernel) and `sounding_cc::sharing` (in simulations) divide a link in the same way.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use sounding_cc::sharing::{Claim, Member, Policy, WEIGHT, Weight};
 use sounding_units::Rate;
 
-/// The greatest rate that reaches the arithmetic: the law refuses a link of more than 100 Gbit/s.
+/// The largest rate in the arithmetic: the law refuses a link of more than 100 Gbit/s.
 const MOST: u64 = 12_500_000_000;
 
 /// The C arithmetic, compiled once.
@@ -59,7 +59,7 @@ fn policy() -> impl Strategy<Value = Policy> {
     prop_oneof![Just(Policy::Flows), Just(Policy::Weights), Just(Policy::Applications)]
 }
 
-/// As many as the host program has room for.
+/// Number of users in the host program.
 const USERS: u32 = 4;
 
 fn member() -> impl Strategy<Value = Member> {
@@ -89,7 +89,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// The kernel's flows ask for what they may have as soon as they are hungry, so one of them is here.
+    /// A hungry flow of the kernel requests its part at once, so each case has one.
     #[test]
     fn both_give_the_same_parts(
         policy in policy(),
@@ -112,7 +112,7 @@ proptest! {
             let claim = if at == asks { before } else { member.claim };
             tell_claim(&mut told, ADD, claim, weight, member.user);
         }
-        // Non-members leave the members' contributions as they are.
+        // Claims of non-members do not change the members' contributions.
         for &(claim, weight, user) in &passers {
             tell_claim(&mut told, REMOVE, claim, weight.into(), user);
         }
@@ -139,7 +139,7 @@ proptest! {
                 alike.filter(|other| wants(other.claim)).count() as u64
             };
             let flows = alike(|claim| claim != Claim::Idle);
-            // One that is not hungry would be one more.
+            // A flow that is not hungry would count as one more.
             let hungry = alike(|claim| claim == Claim::Hungry)
                 + u64::from(member.claim != Claim::Hungry);
             for count in [flows, hungry] {
@@ -152,7 +152,7 @@ proptest! {
     }
 }
 
-/// Parts of a link of a million after these claims, for a flow that is hungry and not yet in.
+/// Parts of a link of 1 MB/s after these claims, for a hungry flow that is not counted yet.
 fn newcomers_part(claims: &[(Claim, u32)], user: u32) -> Vec<u64> {
     let mut told = Told::default();
     tell_policy(&mut told, Policy::Flows);
@@ -165,11 +165,11 @@ fn newcomers_part(claims: &[(Claim, u32)], user: u32) -> Vec<u64> {
 }
 
 #[test]
-fn a_link_is_divided_as_it_should_be() {
-    // Otherwise both could be wrong alike: two hungry flows, and one that uses 80 kB/s of a million and may have 90.
+fn a_link_is_divided_by_the_rules() {
+    // Fixed values, because both could have the same fault: two hungry flows, and one that uses 80 kB/s of 1 MB/s and may have 90.
     let limited = Claim::Limited(Rate::from_bytes_per_sec(80_000));
     assert_eq!(newcomers_part(&[(Claim::Hungry, 0), (limited, 0)], 0), [455_000, 341]);
-    // Sixty flows of another user are one other user.
+    // Sixty flows of another user count as one user.
     assert_eq!(newcomers_part(&[(Claim::Hungry, 1); 60], 0), [500_000, 512]);
     assert_eq!(newcomers_part(&[(Claim::Hungry, 1); 60], 1)[0], 1_000_000 / 61);
 }

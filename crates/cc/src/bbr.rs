@@ -23,12 +23,12 @@ const BANDWIDTH_ROUNDS: u64 = 10;
 const RTT_MIN_LASTS: Duration = Duration::from_secs(10);
 /// In segments (§4.2.3.3: BBRMinPipeCwnd).
 const MIN_CWND: u64 = 4;
-/// In segments. No path comes near; it bounds what follows from absurd samples.
+/// In segments. No real window is this large; it limits the effect of absurd samples.
 const MAX_CWND: u64 = 1 << 20;
 /// 2 ÷ ln 2 and its inverse, in thousandths (§4.3.2.1, §4.3.3).
 const HIGH_GAIN: u32 = 2885;
 const DRAIN_GAIN: u32 = 347;
-/// Phases of a cycle: one that probes, one that drains what came of it, and those between (§4.3.4.1).
+/// Phases of a cycle: one that probes, one that drains the queue of the probe, and six between (§4.3.4.1).
 const CYCLE: usize = 8;
 const PROBE_GAIN: Parameter = Parameter {
     name: "probe_gain",
@@ -45,7 +45,7 @@ const CWND_GAIN: Parameter = Parameter {
     source: "BBR draft §4.3.4.3",
 };
 
-/// What BBR can be tuned by, in thousandths.
+/// Parameters of BBR, in thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The pacing gain that probes, 1000 to 2000; what drains is as far below 1000.
@@ -101,7 +101,7 @@ pub struct Bbr {
     full: FullPipe,
     aggregation: Aggregation,
     conservation: Conservation,
-    /// The window as it was before recovery or ProbeRTT took it away.
+    /// The window before recovery or ProbeRTT reduced it.
     prior_cwnd: Bytes,
     /// Packets that left while so much was delivered measured ProbeRTT's four segments, not the path.
     probing: core::ops::Range<Bytes>,
@@ -129,7 +129,7 @@ impl Bbr {
         Self::with(start, Config::default())
     }
 
-    /// The same, tuned.
+    /// The same, with other parameters.
     pub fn with(start: &Start, config: Config) -> Self {
         let initial_cwnd = start.initial_cwnd();
         let rtt = start.rtt.filter(|rtt| !rtt.is_zero());
@@ -165,7 +165,7 @@ impl Bbr {
         self.rtt_min
     }
 
-    /// The path carries no more than this: what is remembered above it is forgotten.
+    /// The path carries at most this: larger remembered values are limited to it.
     pub fn cap_bandwidth(&mut self, limit: Rate) {
         self.bandwidth.cap(limit);
     }
@@ -175,7 +175,7 @@ impl Bbr {
         self.rtt_min = self.rtt_min.map(|rtt| rtt.max(least));
     }
 
-    /// The queue is known to be empty now: ProbeRTT has nothing to find.
+    /// The queue is known to be empty now, so ProbeRTT is not needed.
     pub fn confirm_rtt_min(&mut self, now: HostInstant) {
         self.rtt_min_at = now;
         if let Mode::ProbeRtt(pause) = &mut self.mode {
@@ -362,7 +362,7 @@ impl Controller for Bbr {
     fn handle_timeout(&mut self, _now: HostInstant) {
         self.save_cwnd();
         self.conservation = Conservation::after_timeout();
-        // A timeout is no sign of a full pipe; Linux forgets what it had seen of it.
+        // A timeout is no sign of a full pipe; Linux resets the detection.
         if !self.full.is_full() {
             self.full = FullPipe::default();
         }

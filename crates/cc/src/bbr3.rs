@@ -21,7 +21,7 @@ use signals::{ShortTerm, Signals};
 
 /// In segments (§2: MinPipeCwnd).
 const MIN_CWND: u64 = 4;
-/// In segments. No path comes near; it bounds what follows from absurd samples.
+/// In segments. No real window is this large; it limits the effect of absurd samples.
 const MAX_CWND: u64 = 1 << 20;
 /// In thousandths (§5.3.1.1, §5.3.2, §5.3.3).
 const STARTUP_GAIN: u32 = 2770;
@@ -33,7 +33,7 @@ const UP_CWND_GAIN: u32 = 2250;
 const PROBE_RTT_CWND_GAIN: u32 = 500;
 /// In thousandths (§2: PacingMarginPercent).
 const PACING_MARGIN: u32 = 990;
-/// Rounds after which Drain is over whatever is in flight (§5.3.2).
+/// Rounds after which Drain ends, whatever is in flight (§5.3.2).
 const DRAIN_ROUNDS: u64 = 3;
 /// Bursts of losses in a round of recovery that end Startup (§5.3.1.3: StartupFullLossCnt).
 const STARTUP_LOSSES: u32 = 6;
@@ -65,7 +65,7 @@ pub struct Bbr3 {
     small: core::ops::Range<Bytes>,
     idle_restart: bool,
     recovering: bool,
-    /// The window as it was before recovery or ProbeRTT took it away.
+    /// The window before recovery or ProbeRTT reduced it.
     prior_cwnd: Bytes,
     undo: Undo,
     cwnd: Bytes,
@@ -90,7 +90,7 @@ enum Mode {
     ProbeRtt(Pause),
 }
 
-/// Losses of the round in hand, in Startup.
+/// Losses of the current round, in Startup.
 #[derive(Clone, Copy, Debug, Default)]
 struct StartupLosses {
     bursts: u32,
@@ -149,7 +149,7 @@ impl Bbr3 {
         self.bandwidth[0].max(self.bandwidth[1])
     }
 
-    /// The same under the bound that losses set since the last probe.
+    /// The bandwidth, limited by losses since the last probe.
     pub fn bandwidth(&self) -> Rate {
         let most = self.max_bandwidth();
         self.signals.bounds.rate.map_or(most, |bound| bound.min(most))

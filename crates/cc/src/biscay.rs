@@ -1,7 +1,7 @@
 //! BISCAY: the window is the flow's share of the radio link times the path's RTT, while the radio is the bottleneck
 //! (BISCAY §3.2.4, §A.5.1).
 //!
-//! The same law runs in the kernel as `biscay.h` of `sounding-bpf`; a property test there holds the two together.
+//! The same law runs in the kernel as `biscay.h` of `sounding-bpf`; a property test there compares the two.
 
 mod agreement;
 mod controller;
@@ -23,7 +23,7 @@ pub use controller::BiscayController;
 pub use law::Biscay;
 pub use sounding_estimate::Bound;
 
-/// What the law can be tuned by.
+/// Parameters of the law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The oldest usable estimate. Default 200 ms: two of the modem's 100 ms MAC summaries (interpretation 8).
@@ -34,26 +34,26 @@ pub struct Config {
     /// How long the path must look narrower than the radio. Default 400 ms: longer than the oldest usable estimate and
     /// two reports of 100 ms, so that a late report of a fade does not count as a narrow path.
     pub narrow_for: Duration,
-    /// Queue the window has room for above the path's own RTT. Default 15 ms: it covers what a report that is some
+    /// Queue that the window allows above the path's RTT. Default 15 ms: it covers what a report that is some
     /// 50 ms old misses of a rising link. Chosen over ten recorded links: with 10 ms two of them stay 3 % below
     /// BBR's throughput, with 20 ms two exceed half of its p95 delay (docs/results/biscay-vs-bbr-cubic.md).
     pub allowance: Duration,
     /// Pacing over the share, in thousandths, at most 4000. Default 1250, BBR's own probing gain (interpretation 6): the
-    /// window then bounds the queue to the allowance, and what a fading report held back is made up for. At 1000 the
+    /// window then limits the queue to the allowance, and the flow catches up after a fade. At 1000 the
     /// same links lose 10 to 15 % of throughput.
     pub pacing_gain_permille: u32,
     /// How far the share must exceed the delivery to call the path narrow. Default 150 (interpretation 1).
     pub narrow_permille: u32,
     /// How far the delivery may stay below the share for the path to be wide again. Default 100 (interpretation 1).
     pub wide_permille: u32,
-    /// Rounds in a row for that. Default 3: one long round may be a handover's stall, and each is as long as the
-    /// queue we build meanwhile. Chosen; pinned by `a_wire_narrower_than_the_radio_is_found_within_two_seconds`.
+    /// Rounds in a row for that. Default 3: one long round may be a handover's stall, and each round is as long as the
+    /// queue that the flow builds meanwhile. Chosen; pinned by `a_wire_narrower_than_the_radio_is_found_within_two_seconds`.
     pub narrow_rounds: u32,
     /// Rounds in a row to leave again. Default 4. Chosen.
     pub wide_rounds: u32,
     /// Lost part of a round that shows a path which drops rather than queues. Default 100 (interpretation 10).
     pub narrow_loss_permille: u32,
-    /// Least window on a link that carries anything, in segments. Default 4, as BBR.
+    /// Smallest window on a link with a rate above zero, in segments. Default 4, as BBR.
     pub min_cwnd: u32,
     /// Largest window, in segments, at most 2^20. Default 2^16: 1 Gbit/s over 700 ms.
     pub max_cwnd: u32,
@@ -70,11 +70,11 @@ impl Default for Config {
 /// What the link carries, as published to the controllers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FeedEstimate {
-    /// IP bytes for the whole device. Zero: the link carries nothing now.
+    /// Rate of IP packets for the whole device; zero in an outage.
     pub rate: Rate,
     /// Host time of the newest record behind it.
     pub sampled_at: HostInstant,
-    /// What the rate bounds.
+    /// The bound of the rate.
     pub bound: Bound,
     /// Active flows of this device that [`PathSample::flows`] does not count.
     pub other_flows: u32,
@@ -85,7 +85,7 @@ pub struct FeedEstimate {
 pub struct Snapshot {
     /// `None`: nothing published, withdrawn, or unreadable.
     pub estimate: Option<FeedEstimate>,
-    /// Samples in a row, the newest included, each within 30 % of the one before; see [`Agreement`].
+    /// Samples in a row, the newest included, each within 30 % of the previous one; see [`Agreement`].
     pub agreeing: u32,
     /// When the publisher was last known to live.
     pub heartbeat_at: HostInstant,
@@ -98,7 +98,7 @@ pub struct Ack {
     pub rtt: Option<Duration>,
     /// Segments delivered since the flow began, wrapping.
     pub delivered: u32,
-    /// The same when the segment that is now acknowledged left.
+    /// The same count when the acknowledged segment left.
     pub prior_delivered: u32,
     /// Segments this acknowledgement delivered.
     pub acked: u32,
@@ -106,7 +106,7 @@ pub struct Ack {
     pub lost: u32,
     /// Segments in flight before it.
     pub inflight: u32,
-    /// The application, not the window, limited what it measures.
+    /// The application, not the window, limited the measured rate.
     pub app_limited: bool,
 }
 
@@ -130,7 +130,7 @@ pub struct PathSample {
     pub shadow_pacing: Rate,
 }
 
-/// What a retransmission timeout did since the last step.
+/// Retransmission timeouts since the last step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Timeout {
     /// None fired.
@@ -142,16 +142,16 @@ pub enum Timeout {
     Undone,
 }
 
-/// What the sender is to do until the next step.
+/// Settings of the sender until the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command {
     /// Window in segments, at least 2.
     pub cwnd: u32,
     /// Pacing rate, payload.
     pub pacing: Rate,
-    /// Given once, when the flow enters [`State::BottleneckElsewhere`]: what the shadow's bandwidth filter must not exceed
-    /// from here on, payload. It still remembers the rounds in which the path was wide, and would build a longer
-    /// queue than the one we leave for. A shadow that measures the RTT by draining is to do so at once.
+    /// Given once, when the flow enters [`State::BottleneckElsewhere`]: the limit of the shadow's bandwidth filter
+    /// from now on, payload. The filter still remembers the rounds in which the path was wide, and would build a longer
+    /// queue. A shadow that measures the RTT by draining does so at once.
     pub cut: Option<Rate>,
     /// The RTT without queue, where the path was found to have got longer than [`PathSample::rtt_min`] remembers; the
     /// shadow's own minimum must not be below it.
@@ -173,7 +173,7 @@ pub enum State {
     NoEstimate(Option<FallbackReason>),
     /// The radio is the bottleneck: the share sets the window.
     RadioLimited {
-        /// What brought the flow here.
+        /// How the flow entered this state.
         after: Cleared,
         /// Rounds in a row that showed a narrower path.
         narrow: Option<Narrow>,
@@ -198,7 +198,7 @@ impl State {
     }
 }
 
-/// What brought a flow into [`State::RadioLimited`].
+/// How a flow entered [`State::RadioLimited`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cleared {
     /// The feed is fresh.
@@ -210,7 +210,7 @@ pub enum Cleared {
 /// Rounds in a row that showed a path narrower than the radio, or longer than it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Narrow {
-    /// How many, at least 1.
+    /// Number of rounds, at least 1.
     pub rounds: u32,
     /// When the first of them ended.
     pub since: HostInstant,
@@ -218,7 +218,7 @@ pub struct Narrow {
     pub asked: Option<Asked>,
 }
 
-/// What comes of a lowered window is compared with this.
+/// Values before the window was lowered, for comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
     /// Rounds since, from 0.

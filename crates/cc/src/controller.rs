@@ -6,12 +6,12 @@ use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::sharing::Part;
 
-/// One flow's congestion control: what happened goes in, a window and a pacing rate come out.
+/// One flow's congestion control: events go in, a window and a pacing rate come out.
 ///
 /// The transport calls the `handle_*` methods in order of time and reads [`cwnd`](Self::cwnd) and
 /// [`pacing_rate`](Self::pacing_rate) after each. Upon an acknowledgement it first reports every packet that it
-/// delivers, then every one that it shows to be lost, then the acknowledgement as a whole: most controllers need no more
-/// than that. All bytes are payload, and so are the rates, except that of a [`LinkEstimate`]. Nothing is allocated after
+/// delivers, then every one that it shows to be lost, then the acknowledgement as a whole. Most controllers need only the
+/// last. All bytes are payload, and so are the rates, except that of a [`LinkEstimate`]. No memory is allocated after
 /// construction.
 pub trait Controller: Debug + Send {
     /// A packet of `size` left.
@@ -24,13 +24,13 @@ pub trait Controller: Debug + Send {
         let _ = delivered;
     }
 
-    /// An acknowledgement arrived that delivers something new.
+    /// An acknowledgement arrived that delivers new data.
     fn handle_ack(&mut self, ack: &Ack);
 
-    /// One packet is taken for lost.
+    /// One packet counts as lost.
     fn handle_loss(&mut self, loss: &Loss);
 
-    /// The retransmission timer fired: all that was in flight is taken for lost.
+    /// The retransmission timer fired: everything in flight counts as lost.
     fn handle_timeout(&mut self, now: HostInstant);
 
     /// The timeout was a mistake: the packets were only late (RFC 3522, RFC 5682).
@@ -51,17 +51,17 @@ pub trait Controller: Debug + Send {
         let _ = (now, part);
     }
 
-    /// Time has reached what [`wakeup`](Self::wakeup) asked for.
+    /// Time has reached the [`wakeup`](Self::wakeup).
     fn handle_time(&mut self, now: HostInstant) {
         let _ = now;
     }
 
-    /// When [`handle_time`](Self::handle_time) is wanted if nothing happens before.
+    /// When to call [`handle_time`](Self::handle_time), if there is no other event before.
     fn wakeup(&self) -> Option<HostInstant> {
         None
     }
 
-    /// The most that may be in flight; where nothing is, one packet may leave whatever its size.
+    /// Limit on the bytes in flight. If no packet is in flight, one may leave, whatever its size.
     fn cwnd(&self) -> Bytes;
 
     /// The rate at which packets may leave; `None` for as fast as the window allows.
@@ -78,11 +78,11 @@ pub struct Start {
     pub now: HostInstant,
     /// Payload of a full segment.
     pub mss: Bytes,
-    /// What IP and the transport add to each.
+    /// Bytes of IP and transport headers in each packet.
     pub headers: Bytes,
     /// The handshake's RTT, if it measured one.
     pub rtt: Option<Duration>,
-    /// For controllers that draw lots.
+    /// For controllers that need random numbers.
     pub seed: u64,
 }
 
@@ -97,26 +97,26 @@ impl Start {
         self.segments(10)
     }
 
-    /// So many full segments.
+    /// The bytes of `count` full segments.
     pub fn segments(&self, count: u64) -> Bytes {
         Bytes::new(self.mss.count().saturating_mul(count))
     }
 }
 
-/// The flow as it was when a packet left.
+/// The flow's state when a packet left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Departure {
     /// When it left.
     pub at: HostInstant,
-    /// What had been delivered by then, since the flow began.
+    /// Bytes delivered by then, since the flow began.
     pub delivered: Bytes,
     /// When the newest of that was.
     pub delivered_at: HostInstant,
     /// When the packet left whose delivery that was: the beginning of the interval over which sending is measured.
     pub first_sent_at: HostInstant,
-    /// What had been lost by then.
+    /// Bytes lost by then.
     pub lost: Bytes,
-    /// What was in flight, this packet included.
+    /// Bytes in flight, this packet included.
     pub in_flight: Bytes,
     /// The application, not the window, decided how much was sent.
     pub app_limited: bool,
@@ -138,15 +138,15 @@ pub struct Delivered {
 pub struct Ack {
     /// When it arrived.
     pub now: HostInstant,
-    /// What it delivers that nothing before did, cumulatively or selectively.
+    /// Bytes that it newly delivers, cumulatively or selectively.
     pub acked: Bytes,
-    /// What it shows to be lost.
+    /// Bytes that it shows to be lost.
     pub newly_lost: Bytes,
     /// RTT of the newest packet it delivers; `None` if that was sent more than once and it is unknown which copy
     /// arrived.
     pub rtt: Option<Duration>,
-    /// The same packet's way to the receiver, on two clocks whose difference is unknown: only its changes mean
-    /// anything. `None` if the transport does not say.
+    /// The same packet's one-way delay, measured with two clocks whose difference is unknown: only its changes are
+    /// meaningful. `None` if the transport does not report it.
     pub one_way: Option<Duration>,
     /// The path's delivery rate over about the last round; `None` if no interval was long enough.
     pub rate: Option<Rate>,
@@ -174,13 +174,13 @@ pub enum Recovery {
     /// All that was in flight when the last loss was found has been delivered.
     #[default]
     None,
-    /// Packets were found lost by what came after them.
+    /// Later packets showed that packets were lost.
     Fast,
     /// The retransmission timer fired.
     Timeout,
 }
 
-/// A packet that is taken for lost.
+/// A packet that counts as lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
     /// When that was found.
@@ -191,6 +191,6 @@ pub struct Loss {
     pub in_flight: Bytes,
     /// The packet.
     pub sent: Departure,
-    /// It is the first since the last recovery ended: what a window is cut for once.
+    /// It is the first since the last recovery ended. A window is cut once for it.
     pub begins_recovery: bool,
 }

@@ -1,8 +1,8 @@
 //! Copa: a window that steers towards a rate of 1 ÷ (δ × queueing delay), which drains the queue in every cycle (Arun and
 //! Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI 2018).
 //!
-//! The paper does not cover timeouts: here slow start begins again, from two segments. A loss alone changes nothing in
-//! the default mode.
+//! The paper does not cover timeouts: here slow start begins again, from two segments. In the default mode a loss has no
+//! effect.
 
 mod mode;
 mod velocity;
@@ -17,7 +17,7 @@ use crate::{Ack, Controller, Loss, Start};
 use mode::Competition;
 use velocity::{Trend, Velocity};
 
-/// The range's lower end is where competition stops: no window is so large.
+/// At the range's lower end competition stops, because no window is that large.
 const DELTA: Parameter = Parameter {
     name: "delta",
     kind: Kind::number(0.5, 0.001, 10.0),
@@ -34,18 +34,18 @@ const MODE: Parameter = Parameter {
 };
 const SWITCHING: &str = "switching";
 
-/// What Copa can be tuned by.
+/// Parameters of Copa.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
     /// About 1.25 ÷ δ packets of queue for one flow alone.
     pub delta: f64,
-    /// Whether it competes with flows that fill buffers where it meets them.
+    /// Whether it competes with flows that fill the buffer.
     pub competes: bool,
 }
 
 impl Config {
     pub(crate) const PARAMETERS: &[Parameter] = &[DELTA, MODE];
-    /// Of one that never competes.
+    /// Parameters of a flow that never competes.
     pub(crate) const DEFAULT_MODE: &[Parameter] = &[DELTA];
 
     pub(crate) fn of(values: &Values) -> Self {
@@ -61,9 +61,9 @@ impl Default for Config {
 
 /// How long the minimum RTT is remembered.
 const RTT_MIN_LASTS: Duration = Duration::from_secs(10);
-/// In segments; chosen: what one delayed acknowledgement covers.
+/// In segments; chosen: one delayed acknowledgement covers two.
 const MIN_CWND: f64 = 2.0;
-/// In segments. No path comes near; it bounds what follows from absurd samples.
+/// In segments. No real window is this large; it limits the effect of absurd samples.
 const MAX_CWND: f64 = (1 << 20) as f64;
 
 /// One flow under Copa.
@@ -77,9 +77,9 @@ pub struct Copa {
     rtt: RttEstimator,
     delay: Option<Delay>,
     velocity: Velocity,
-    /// `None` in the default mode for good.
+    /// `None` in the default mode.
     competition: Option<Competition>,
-    /// While nothing else fills the buffer.
+    /// 1 ÷ δ while no other flow fills the buffer.
     usual_inverse_delta: f64,
     inverse_delta: f64,
     before_timeout: Option<(f64, Phase)>,
@@ -125,12 +125,12 @@ fn nanos(span: Duration) -> u64 {
 }
 
 impl Copa {
-    /// A flow that competes with those that fill buffers where it meets them.
+    /// A flow that competes with flows that fill the buffer.
     pub fn new(start: &Start) -> Self {
         Self::with(start, Config::default())
     }
 
-    /// The same, tuned.
+    /// The same, with other parameters.
     pub fn with(start: &Start, config: Config) -> Self {
         let alone = Self::with_delta(start, config.delta);
         let competition = config.competes.then(|| Competition::new(alone.inverse_delta));
@@ -149,7 +149,7 @@ impl Copa {
             phase: Phase::SlowStart,
             round: Round::default(),
             rtt,
-            // Not from the handshake: a full packet takes longer, and that is no queue.
+            // The handshake's RTT is not used: a full packet takes longer, without a queue.
             delay: None,
             velocity: Velocity::default(),
             competition: None,
@@ -159,17 +159,17 @@ impl Copa {
         }
     }
 
-    /// What the window has to do; `None` while nothing is known.
+    /// The direction of the window's change; `None` without an RTT.
     fn direction(&self) -> Option<Trend> {
         let delay = self.delay?;
         let (queueing, standing) =
             (delay.queueing().as_secs_f64(), delay.standing.best().as_secs_f64());
-        // cwnd ÷ standing against 1 ÷ (δ × queueing), without dividing by a queue of nothing.
+        // Compares cwnd ÷ standing with 1 ÷ (δ × queueing), without a division by an empty queue.
         let is_below = self.cwnd * queueing <= self.inverse_delta * standing;
         Some(if is_below { Trend::Up } else { Trend::Down })
     }
 
-    /// From the first time that the window is at its target: until then it drains what slow start has left.
+    /// Starts when the window first reaches its target. Until then it drains the queue of slow start.
     fn compete(&mut self, ack: &Ack, round_began: bool) {
         let (Some(delay), Some(smoothed)) = (self.delay, self.rtt.smoothed()) else { return };
         let Some(competition) = &mut self.competition else { return };
@@ -253,7 +253,7 @@ impl Controller for Copa {
         Bytes::new((self.cwnd * self.mss.count() as f64) as u64)
     }
 
-    /// Twice the window over the standing RTT, so that pacing spreads packets and the window limits them.
+    /// Twice the window ÷ the standing RTT, so that pacing spreads packets and the window limits them.
     fn pacing_rate(&self) -> Option<Rate> {
         let standing = self.delay.map(|delay| delay.standing.best()).or(self.rtt.smoothed())?;
         let rate = self.cwnd().per(standing).scaled(2, 1);

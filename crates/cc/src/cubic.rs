@@ -23,7 +23,7 @@ const BETA: Parameter = Parameter {
     source: "RFC 9438 §4.6",
 };
 
-/// What CUBIC can be tuned by.
+/// Parameters of CUBIC.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
     /// Segments per second cubed.
@@ -60,7 +60,7 @@ pub struct Cubic {
     config: Config,
     mss: Bytes,
     window: Window,
-    /// `None` once the first slow start ended, or where it is to go on until a loss.
+    /// `None` after the first slow start, or if slow start lasts until a loss.
     slow_start: Option<SlowStart>,
     /// How far ahead the curve is evaluated. RFC 9438 §4.2 uses the smoothed RTT, Linux the minimum. With a queue of
     /// seconds, the former's window grows by the curve's value seconds later, which no deployed CUBIC does. Pinned by
@@ -85,11 +85,11 @@ struct Window {
 /// Congestion avoidance since the last loss.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
-    /// How long the window was in use: time in which the application had nothing to send does not count (§5.8).
+    /// How long the window was in use. Time in which the application had no data does not count (§5.8).
     elapsed: Duration,
     /// [`Config::c`].
     c: f64,
-    /// Where the curve has its plateau, in seconds.
+    /// Time of the curve's plateau, in seconds.
     k: f64,
     plateau: f64,
     /// Reno's window by now.
@@ -102,7 +102,7 @@ impl Cubic {
         Self::with(start, Config::default())
     }
 
-    /// The same, tuned.
+    /// The same, with other parameters.
     pub fn with(start: &Start, config: Config) -> Self {
         let cwnd = start.initial_cwnd().count() as f64 / start.mss.count().max(1) as f64;
         Self {
@@ -117,7 +117,7 @@ impl Cubic {
         }
     }
 
-    /// The same without HyStart++: slow start goes on until something is lost.
+    /// The same without HyStart++: slow start lasts until a loss.
     #[must_use]
     pub fn without_hystart(self) -> Self {
         Self { slow_start: None, ..self }
@@ -132,7 +132,7 @@ impl Cubic {
         self.before_timeout = None;
     }
 
-    /// Where slow start ends at the latest.
+    /// The window at which slow start ends at the latest.
     pub(crate) fn ssthresh(&self) -> Bytes {
         Bytes::new((self.window.ssthresh * self.mss.count() as f64) as u64)
     }

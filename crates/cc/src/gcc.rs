@@ -1,8 +1,8 @@
 //! GCC, WebRTC's: a rate that grows until delays do, or until packets are lost (draft-ietf-rmcat-gcc-02; Carlucci et al.,
 //! "Analysis and Design of the Google Congestion Control for WebRTC", MMSys 2016; constants as in libwebrtc's `goog_cc`).
 //!
-//! The feedback is acknowledgements: when a packet arrived is what they say of its way, or when they came themselves. What
-//! WebRTC does not have and a transport needs, a window, is what its pacer may hold back: 350 ms at the rate, and an RTT.
+//! The feedback is acknowledgements. A packet's arrival time comes from its one-way delay, or else from the acknowledgement's arrival.
+//! WebRTC has no window, and a transport needs one. Here it is what WebRTC's pacer may hold back: the rate × (350 ms + RTT).
 
 mod detector;
 mod groups;
@@ -46,12 +46,12 @@ const INCREASE: Parameter = Parameter {
     source: "draft-ietf-rmcat-gcc-02 §5.5, η; libwebrtc AimdRateControl",
 };
 
-/// What GCC can be tuned by.
+/// Parameters of GCC.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// What a flow begins with.
+    /// The rate at the start.
     pub first_rate: Rate,
-    /// Of what arrives, what is sent after overuse.
+    /// The rate after overuse, as a part of the received rate.
     pub decrease: f64,
     /// Growth a second far from where the link was last found full.
     pub increase: f64,
@@ -99,11 +99,11 @@ pub struct Gcc {
     rtt: RttEstimator,
     acked: Acked,
     before_timeout: Option<Rate>,
-    /// Since the timeout nothing has come: one segment asks whether the path is there.
+    /// No packet has arrived since the timeout: one segment probes whether the path works.
     asking: bool,
 }
 
-/// What is acknowledged in a second.
+/// The acknowledged rate.
 #[derive(Clone, Copy, Debug)]
 struct Acked {
     since: HostInstant,
@@ -132,7 +132,7 @@ impl Gcc {
         Self::with(start, Config::default())
     }
 
-    /// The same, tuned.
+    /// The same, with other parameters.
     pub fn with(start: &Start, config: Config) -> Self {
         let mut rtt = RttEstimator::default();
         if let Some(sample) = start.rtt.filter(|rtt| !rtt.is_zero()) {
@@ -187,7 +187,7 @@ impl Gcc {
 impl Controller for Gcc {
     fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
         if sent.app_limited {
-            // There is nothing to probe with, for now.
+            // The application has no data for a probe now.
             self.probe.postpone();
         } else {
             self.probe.handle_sent(sent.at, size, self.mss);

@@ -1,4 +1,4 @@
-//! LEDBAT: a background flow. It keeps 100 ms of queue while it is alone, and gives way where others already queue that
+//! LEDBAT: a background flow. It keeps 100 ms of queue while it is alone, and backs off if others already queue that
 //! much (RFC 6817). LEDBAT++ is in a separate file.
 
 mod delay;
@@ -25,16 +25,16 @@ const GAIN: Parameter = Parameter {
     name: "gain",
     kind: Kind::number(1.0, 0.01, 1.0),
     unit: "",
-    about: "segments that the window grows by in a round without queue",
+    about: "segments that the window grows by in a round without a queue",
     source: "RFC 6817 §2.5: at most 1",
 };
 
-/// What LEDBAT can be tuned by.
+/// Parameters of LEDBAT.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// The queueing delay that is aimed at.
+    /// The target for the queueing delay.
     pub target: Duration,
-    /// Segments a round for each target that is missing.
+    /// Segments per round, multiplied by the distance to the target as a part of the target.
     pub gain: f64,
 }
 
@@ -72,7 +72,7 @@ impl Ledbat {
         Self::with(start, Config::default())
     }
 
-    /// The same, tuned.
+    /// The same, with other parameters.
     pub fn with(start: &Start, config: Config) -> Self {
         let mut window = Aimd::new(start);
         window.cap(start.segments(INITIAL_CWND));

@@ -2,7 +2,8 @@
 //! and a pacing rate come out.
 //!
 //! [`Controller`] is the trait. [`by_name`] makes a controller, [`make`] one with other [parameters](parameter).
-//! [`Registry`] holds more, [`part`] has their components. A transport calls them; `sounding-sim` has one in virtual time.
+//! A [`Registry`] can hold further controllers, [`part`] has their components. A transport calls them; `sounding-sim` has one in
+//! virtual time.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! What laws are bounded by, so that their products stay below 2^64.
+//! Limits on the values of laws, so that their products stay below 2^64.
 
 use core::time::Duration;
 

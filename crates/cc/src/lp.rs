@@ -1,9 +1,9 @@
-//! TCP-LP: Reno that reads a one-way delay above 15 % of its range as a sign of another flow, and gives way before
-//! anything is lost (Kuzmanovic and Knightly, "TCP-LP: Low-Priority Service via End-Point Congestion Control", IEEE/ACM
+//! TCP-LP: Reno that treats a one-way delay above 15 % of its range as a sign of another flow, and backs off before a
+//! loss (Kuzmanovic and Knightly, "TCP-LP: Low-Priority Service via End-Point Congestion Control", IEEE/ACM
 //! ToN 2006).
 //!
-//! Delays are relative: only their differences enter, so that the clocks at both ends need not agree. Linux's `tcp_lp.c`
-//! compares a delay that holds both clocks' difference with 15 % of just that, and never gives way.
+//! Only differences of delays are used, so the clocks at both ends may differ. Linux's `tcp_lp.c`
+//! compares a delay that includes the clocks' difference with 15 % of this difference, and so never backs off.
 
 use sounding_units::{Bytes, HostInstant, Rate};
 
@@ -24,14 +24,14 @@ const INFERENCE: Parameter = Parameter {
     name: "inference",
     kind: Kind::count(3, 0, 1_000),
     unit: "RTTs",
-    about: "how long the flow stays back after a sign of other flows",
+    about: "how long the flow yields after a sign of other traffic",
     source: "the paper's itt",
 };
 
 /// One flow under TCP-LP.
 ///
-/// The largest delay is what the first slow start finds before it loses something, so no sign is read before that. Chosen:
-/// a range that begins as nothing has every queue above its threshold, and never grows.
+/// The first slow start measures the largest delay, up to its first loss. Before that, no delay counts as a sign. Chosen:
+/// with an empty range at the start, every queue would be above the threshold, and the range would never grow.
 #[derive(Clone, Debug)]
 pub struct Lp {
     threshold: f64,
@@ -40,7 +40,7 @@ pub struct Lp {
     mss: Bytes,
     rtt: RttEstimator,
     delay: Option<OneWay>,
-    /// When the window was last cut for a sign of others.
+    /// When the window was last cut after a sign of other traffic.
     gave_way_at: Option<HostInstant>,
 }
 

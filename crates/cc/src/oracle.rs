@@ -1,4 +1,4 @@
-//! Controllers that know the truth: what a link will have carried by each time, and what it carries now.
+//! Controllers that know the truth: the future capacity of a link, or its present rate.
 
 use alloc::collections::VecDeque;
 use core::fmt;
@@ -8,7 +8,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::{Ack, Controller, Departure, Loss, Start};
 
-/// How often the truth is read again: delivery opportunities are counted in milliseconds.
+/// Interval at which the truth is read: delivery opportunities are counted in milliseconds.
 const STEP: Duration = Duration::from_millis(1);
 
 /// A sender that knows the truth, and needs no acknowledgement to know what may leave.
@@ -23,12 +23,12 @@ pub struct Told<S> {
 /// Sends what its share of the link can carry just as it arrives there, and so uses all of it and never queues.
 pub type Oracle<F> = Told<Future<F>>;
 
-/// Knows what its share of the link carries and what waits in front of it, without error and as [`Word`] of it comes, and nothing
-/// of what comes.
+/// Knows the rate of its share of the link and its queue, without error, at the times and with the delay of [`Word`]. It does not know
+/// the future.
 ///
-/// Keeps what is on the way to the link and in front of it at what the link as it was then carries until what leaves now is there,
-/// and for [`Word::room`] more: with less a link that gets faster carries less than it could, with more one that gets slower has a
-/// longer queue. That is a plain rule and no bound: another rule may make more of the same knowledge.
+/// It keeps bytes in flight and queued = rate × (time until a packet sent now arrives + [`Word::room`]). With a smaller room, a link that
+/// gets faster is not filled. With a larger one, a link that gets slower has a longer queue. This is a simple rule and no bound: another
+/// rule may use the same knowledge better.
 pub type Present<F> = Told<Now<F>>;
 
 impl<S> Told<S> {
@@ -49,9 +49,9 @@ impl<F: Fn(HostInstant) -> Bytes> Oracle<F> {
 }
 
 impl<F: Fn(HostInstant) -> Bytes> Present<F> {
-    /// A flow that goes by `word` of the link. `capacity` is as [`Oracle`]'s, and is never asked for what comes.
+    /// A flow that receives reports of the link as `word` defines. `capacity` is that of [`Oracle`], and is never called for the future.
     ///
-    /// Capacity of the moment in which a packet arrives is gone before that packet joins the queue.
+    /// A packet that arrives at some time cannot use the capacity of that same time.
     pub fn new(start: &Start, word: Word, capacity: F) -> Self {
         let (mss, underway) = (start.mss, VecDeque::new());
         let (wire, waiting) = (Bytes::ZERO, Bytes::ZERO);
@@ -72,11 +72,11 @@ pub struct Word {
     pub lead: Duration,
     /// From the link to the sender, of word of it.
     pub late: Duration,
-    /// How often word sets out; zero: all the time.
+    /// Interval of the reports; zero: continuous.
     pub every: Duration,
     /// The link's rate is its mean over this span, which is above zero.
     pub span: Duration,
-    /// For how long something is to wait at the link.
+    /// Queueing delay to keep at the link.
     pub room: Duration,
 }
 
@@ -94,10 +94,10 @@ pub trait Sight {
     /// Name of the sender that uses it.
     const NAME: &'static str;
 
-    /// How much may leave at `now`; the last call was for `before`.
+    /// Bytes that may leave at `now`; the last call was for `before`.
     fn look(&mut self, before: HostInstant, now: HostInstant) -> Bytes;
 
-    /// So much left.
+    /// `size` bytes left.
     fn handle_sent(&mut self, at: HostInstant, size: Bytes);
 }
 
@@ -114,7 +114,7 @@ pub struct Future<F> {
 impl<F: Fn(HostInstant) -> Bytes> Sight for Future<F> {
     const NAME: &'static str = "oracle";
 
-    /// Capacity that was not used while the clock advanced is gone, except for one packet.
+    /// Unused capacity expires as the clock advances, except for one packet.
     fn look(&mut self, before: HostInstant, now: HostInstant) -> Bytes {
         let passed = (self.capacity)(before + self.lead);
         self.used = self.used.max(passed.saturating_sub(self.mss));
@@ -140,7 +140,7 @@ pub struct Now<F> {
 }
 
 impl<F: Fn(HostInstant) -> Bytes> Now<F> {
-    /// The queue is served until then. What the link carries while nothing waits is lost.
+    /// Serves the queue until then. Capacity without a waiting packet is lost.
     fn serve(&mut self, until: HostInstant) {
         let passed = (self.capacity)(until);
         self.waiting = self.waiting.saturating_sub(passed.saturating_sub(self.passed));
@@ -154,8 +154,8 @@ impl<F: Fn(HostInstant) -> Bytes> Sight for Now<F> {
     fn look(&mut self, _before: HostInstant, now: HostInstant) -> Bytes {
         let Word { lead, span, room, .. } = self.word;
         let told = self.word.told(now);
-        // Packet by packet: one that comes and goes between two looks was served by what the link carried after it came, and not
-        // by what it had let pass before. Taken together, either would be believed wrongly, and the queue with it.
+        // Packet by packet: a packet that arrives and leaves between two calls used capacity from after its arrival, not
+        // from before. With one sum for all packets the computed queue would be wrong.
         while let Some((at, size)) = self.underway.pop_front_if(|(at, _)| *at <= told) {
             self.serve(at);
             self.wire = self.wire.saturating_sub(size);

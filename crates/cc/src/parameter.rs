@@ -1,4 +1,4 @@
-//! What a controller can be tuned by: a table of parameters for each, and values read from text.
+//! Parameters of controllers: a table for each controller, and values parsed from text.
 
 mod choice;
 
@@ -13,24 +13,24 @@ pub use choice::{Choice, ChoiceError};
 /// One parameter of a controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameter {
-    /// What plans call it.
+    /// Its name in plans.
     pub name: &'static str,
     /// Its kind, its default and its range.
     pub kind: Kind,
-    /// What a number of it is; empty for one without a unit, for times and for words.
+    /// Unit of a number; empty for a number without a unit, for times and for words.
     pub unit: &'static str,
-    /// What it does, in a line.
+    /// Its effect, in a line.
     pub about: &'static str,
-    /// Where its default comes from.
+    /// Source of its default.
     pub source: &'static str,
 }
 
-/// What values a parameter has. Both ends of a range belong to it.
+/// The valid values of a parameter. Ranges include both ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// A number.
     Number {
-        /// Unless stated.
+        /// The default.
         default: f64,
         /// The least.
         least: f64,
@@ -39,7 +39,7 @@ pub enum Kind {
     },
     /// A whole number.
     Count {
-        /// Unless stated.
+        /// The default.
         default: u32,
         /// The least.
         least: u32,
@@ -48,7 +48,7 @@ pub enum Kind {
     },
     /// A time with its unit, in `us`, `ms` or `s`.
     Time {
-        /// Unless stated.
+        /// The default.
         default: Duration,
         /// The least.
         least: Duration,
@@ -57,7 +57,7 @@ pub enum Kind {
     },
     /// One of some words.
     Word {
-        /// Unless stated.
+        /// The default.
         default: &'static str,
         /// All of them.
         words: &'static [&'static str],
@@ -105,7 +105,7 @@ impl Kind {
         }
     }
 
-    /// The value that a text is; `None` if it is none of this kind, or out of range.
+    /// Parses a value; `None` if it is of another kind, or out of range.
     fn read(&self, text: &str) -> Option<Value> {
         match *self {
             Self::Number { least, most, .. } => {
@@ -180,28 +180,28 @@ pub struct Values(Vec<(&'static str, Value)>);
 /// Why a parameter cannot have a value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParameterError {
-    /// There is none of this name.
+    /// No parameter has this name.
     #[error("unknown parameter `{name}`, there are {}", quoted(known))]
     Unknown {
-        /// What was stated.
+        /// The given text.
         name: String,
-        /// What there is.
+        /// The known names.
         known: Vec<&'static str>,
     },
     /// It was stated before.
     #[error("`{name}` has a value already")]
     Twice {
-        /// Which.
+        /// The parameter.
         name: String,
     },
-    /// It is none of its kind, or out of range.
+    /// The value is of another kind, or out of range.
     #[error("`{name}` is {range}, not {value:?}")]
     Range {
-        /// Which.
+        /// The parameter.
         name: String,
-        /// What was stated.
+        /// The given text.
         value: String,
-        /// What it may be, with its unit.
+        /// The valid values, with their unit.
         range: String,
     },
 }
@@ -247,7 +247,7 @@ impl Values {
         Ok(Self(values.into_iter().map(|(_, name, value)| (name, value)).collect()))
     }
 
-    /// Those that were stated, in the order of the table.
+    /// The given parameters, in the order of the table.
     pub fn stated(&self) -> impl Iterator<Item = (&'static str, Value)> {
         self.0.iter().copied()
     }
@@ -257,7 +257,7 @@ impl Values {
         stated.map_or(parameter.kind.default(), |&(_, value)| value)
     }
 
-    /// A number; zero of what is none.
+    /// The value as a number; zero for another kind.
     pub(crate) fn number(&self, parameter: &Parameter) -> f64 {
         match self.value(parameter) {
             Value::Number(number) => number,
@@ -266,7 +266,7 @@ impl Values {
         }
     }
 
-    /// A whole number; zero of what is none.
+    /// The value as a whole number; zero for another kind.
     pub(crate) fn count(&self, parameter: &Parameter) -> u32 {
         match self.value(parameter) {
             Value::Count(count) => count,
@@ -274,7 +274,7 @@ impl Values {
         }
     }
 
-    /// A time; zero of what is none.
+    /// The value as a time; zero for another kind.
     pub(crate) fn time(&self, parameter: &Parameter) -> Duration {
         match self.value(parameter) {
             Value::Time(time) => time,
@@ -282,7 +282,7 @@ impl Values {
         }
     }
 
-    /// A word; empty of what is none.
+    /// The value as a word; empty for another kind.
     pub(crate) fn word(&self, parameter: &Parameter) -> &'static str {
         match self.value(parameter) {
             Value::Word(word) => word,

@@ -1,4 +1,4 @@
-//! What controllers and transports are made of.
+//! Components of controllers and transports.
 
 mod aggregation;
 mod aimd;

@@ -3,10 +3,10 @@
 //! and Vivace (Dong et al., "PCC Vivace: Online-Learning Congestion Control", NSDI 2018) differ in the function and in
 //! how they learn; intervals and the doubling at the start are the same.
 //!
-//! A step waits for the outcome of the one before. The papers take that to be there when an interval is over, which it is
-//! not where the queue, and with it the RTT, has grown since the interval began.
+//! A step waits for the outcome of the previous one. The papers assume that the outcome is known when an interval ends. This is
+//! wrong if the queue, and so the RTT, has grown since the interval began.
 //!
-//! Neither has a window. Here twice the rate's bytes of an RTT limit what is sent into a stalled path.
+//! Neither has a window. Here the window is twice rate × RTT, which limits what is sent into a stalled path.
 
 mod allegro;
 mod interval;
@@ -38,10 +38,10 @@ pub type Vivace = Pcc<VivaceLaw>;
 
 /// Chooses the next rates from the outcomes of earlier ones.
 pub trait Law: core::fmt::Debug + Send {
-    /// Why an interval has its rate.
+    /// The purpose of an interval's rate.
     type Purpose: Copy + core::fmt::Debug + Send;
 
-    /// What it can be tuned by.
+    /// Its parameters.
     type Config: Copy + core::fmt::Debug + Default;
 
     /// Begins from this rate.
@@ -62,7 +62,7 @@ pub trait Law: core::fmt::Debug + Send {
         lots: &mut ChaCha8Rng,
     ) -> bool;
 
-    /// All that was under way is lost: begins over from this rate.
+    /// Everything in flight was lost: starts again from this rate.
     fn restart(&mut self, rate: Rate);
 
     /// The state of its machine in a word or two.
@@ -80,17 +80,17 @@ pub struct Pcc<L: Law> {
     rtt: RttEstimator,
     rate: Rate,
     before_timeout: Option<Rate>,
-    /// Since the timeout nothing has come: one segment asks whether the path is there.
+    /// No packet has arrived since the timeout: one segment probes whether the path works.
     asking: bool,
 }
 
 impl<L: Law> Pcc<L> {
-    /// A flow at two segments a round (both papers).
+    /// A flow at two segments per round (both papers).
     pub fn new(start: &Start) -> Self {
         Self::with(start, L::Config::default())
     }
 
-    /// The same, tuned.
+    /// The same, with other parameters.
     pub fn with(start: &Start, config: L::Config) -> Self {
         let mut rtt = RttEstimator::default();
         if let Some(sample) = start.rtt.filter(|rtt| !rtt.is_zero()) {
@@ -115,7 +115,7 @@ impl<L: Law> Pcc<L> {
         self.rtt.smoothed().unwrap_or(NOMINAL_RTT)
     }
 
-    /// Two segments an RTT, and two a second, at least.
+    /// Limits the rate to at least two segments per RTT and two per second.
     fn bounded(&self, rate: Rate) -> Rate {
         let two = Bytes::new(self.mss.count() * 2);
         let least = two.per(self.round()).min(two.per(Duration::from_millis(100)));
@@ -141,12 +141,12 @@ impl<L: Law> Pcc<L> {
     }
 }
 
-/// A lot with two sides.
+/// A random boolean.
 fn coin(lots: &mut ChaCha8Rng) -> bool {
     lots.next_u32().is_multiple_of(2)
 }
 
-/// A lot between these.
+/// A random number between these.
 fn between(lots: &mut ChaCha8Rng, least: f64, most: f64) -> f64 {
     least + (most - least) * f64::from(lots.next_u32()) / f64::from(u32::MAX)
 }

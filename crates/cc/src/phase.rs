@@ -9,7 +9,7 @@ pub enum Phase {
     NoEstimate,
     /// The radio grants all it has: the flow's share of it sets the window.
     RadioLimited,
-    /// The radio grants every request: the window grows until something waits.
+    /// The radio grants every request: the window grows until there is a backlog.
     Probing,
     /// A queue, a loss or a mark ended the growth.
     Hold,
@@ -23,7 +23,7 @@ pub enum Phase {
     EstimateTooHigh,
     /// The rate grows in a line to the flow's fair share of the cells.
     Ramp,
-    /// Half of what the path carries is sent, for a queue to drain.
+    /// The flow sends half of the path's rate, so that a queue drains.
     Drain,
 }
 

@@ -7,19 +7,19 @@ use crate::parameter::Values;
 
 use crate::{Controller, Fallback, Law, Start};
 
-/// A controller that goes by what a modem says.
+/// A controller that uses a modem's estimates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RadioController {
-    /// What it is called in plans.
+    /// Its name in plans.
     pub name: &'static str,
     /// Controls the flow while there is an estimate.
     pub law: Law,
-    /// Controls it while there is none.
+    /// Controls the flow while there is no estimate.
     pub fallback: Fallback,
 }
 
 impl RadioController {
-    /// Every law with everything that it falls back to.
+    /// Every law with each of its fallbacks.
     pub fn all() -> impl Iterator<Item = Self> {
         Law::ALL.iter().flat_map(|&law| {
             let controllers = law.controllers().iter();

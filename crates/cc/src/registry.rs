@@ -27,14 +27,14 @@ use crate::{Controller, Start};
 /// Makes a controller for a flow.
 pub type Make = fn(&Start) -> Box<dyn Controller>;
 
-/// The same with its parameters.
+/// Makes a controller for a flow, with parameters.
 type Tune = fn(&Start, &Values) -> Box<dyn Controller>;
 
 #[derive(Clone, Copy)]
 struct Entry {
     name: &'static str,
     parameters: &'static [Parameter],
-    /// What no single parameter can say of itself.
+    /// Checks that involve several parameters.
     fits: fn(&Values) -> Result<(), &'static str>,
     tune: Tune,
     make: Make,
@@ -114,13 +114,13 @@ const CONTROLLERS: &[Entry] = &[
 /// The law of PBE-CC without what was added to the paper: an ablation, and no law of the table.
 const PUBLISHED_PBE_CC: &str = "pbe-cc-published";
 
-/// Whether the controller of this name runs at the far end of a downlink and goes by what the device reports to it.
+/// Whether the controller of this name runs at the far end of a downlink and uses the device's reports.
 pub fn is_remote(name: &str) -> bool {
     let law = RadioController::by_name(name).map(|known| known.law);
     law.is_some_and(Law::is_remote) || name == PUBLISHED_PBE_CC
 }
 
-/// Every controller that needs nothing but what a flow and a modem report: those above, and each law with its fallbacks.
+/// Every controller that needs only the reports of a flow and a modem: those above, and each law with its fallbacks.
 fn controllers() -> impl Iterator<Item = Entry> {
     let laws = Law::ALL.iter().flat_map(|law| law.controllers());
     CONTROLLERS.iter().copied().chain(laws.map(Entry::of_law))
@@ -135,15 +135,15 @@ pub fn parameters(name: &str) -> &'static [Parameter] {
     entry(name).map_or(&[], |entry| entry.parameters)
 }
 
-/// How to make a controller with these parameters.
+/// The constructor of a controller with these parameters.
 pub fn make(choice: &Choice) -> Result<Maker, ChoiceError> {
     Registry::default().choose(choice).map(|(_, make)| make)
 }
 
-/// What plans call the oracle.
+/// The oracle's name in plans.
 const ORACLE: &str = "oracle";
 
-/// How to make the controller of this name.
+/// The constructor of the controller of this name.
 pub fn by_name(name: &str) -> Option<Make> {
     entry(name).map(|entry| entry.make)
 }
@@ -153,7 +153,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     controllers().map(|entry| entry.name)
 }
 
-/// Makes a controller for a flow, and may know more than its name: what [`Registry::add`] takes.
+/// Makes a controller for a flow. It may capture data, unlike [`Make`]; [`Registry::add`] takes it.
 pub type Maker = Arc<dyn Fn(&Start) -> Box<dyn Controller> + Send + Sync>;
 
 /// Controllers by name: those of [`by_name`], and added ones. Cheap to clone while few are added.
@@ -201,14 +201,14 @@ impl Registry {
         Ok(())
     }
 
-    /// How to make the controller of this name.
+    /// The constructor of the controller of this name.
     pub fn by_name(&self, name: &str) -> Option<Maker> {
         let added = self.added.iter().find(|(known, _)| known == name);
         added.map(|(_, make)| Arc::clone(make)).or_else(|| Some(Arc::new(by_name(name)?)))
     }
 
-    /// How to make a controller with the parameters that are stated, and the choice as it is shown: parameters in the
-    /// order of their table, values in one spelling. Who is added takes none.
+    /// The constructor of a controller with the given parameters, and the choice in its canonical form: parameters in the
+    /// order of their table, values in one spelling. Added controllers take no parameters.
     pub fn choose(&self, choice: &Choice) -> Result<(Choice, Maker), ChoiceError> {
         let name = choice.name();
         let unknown = || ChoiceError::Controller {

@@ -1,4 +1,4 @@
-//! Reno: slow start, one segment a round, half upon loss (RFC 5681, RFC 6582).
+//! Reno: slow start, one segment per round, half after a loss (RFC 5681, RFC 6582).
 
 use sounding_units::{Bytes, HostInstant, Rate};
 

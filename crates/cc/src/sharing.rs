@@ -1,4 +1,4 @@
-//! How the flows of a device share what its link carries (BISCAY §3.2.4, §A.5.2).
+//! How the flows of a device share its link (BISCAY §3.2.4, §A.5.2).
 //!
 //! A base station serves devices, and the flows of one device share its queue. Each flow receives what the device could
 //! send, and sends its part. The published policy divides by the number of active flows. Here a flow with less to send
@@ -7,9 +7,9 @@
 //! If several users of a machine send, the link is divided among the users first, and each user's flows share that
 //! part. A user that opens more flows takes nothing from the others.
 //!
-//! The law is three sums and a division in whole numbers, so that it fits a program in the kernel: a flow puts what it
-//! claims into the [`Pool`] of its link and takes out what it had claimed before, upon its own acknowledgements and when it
-//! has nothing left in flight. No flow looks at another, and nothing waits for a timer.
+//! The rule needs three sums and a division of integers, so it fits a program in the kernel. A flow adds its new claim to
+//! the [`Pool`] of its link and removes its old one, at its acknowledgements and when it has no packets left in
+//! flight. A flow reads no data of another flow, and there is no timer.
 
 use alloc::vec::Vec;
 
@@ -20,13 +20,13 @@ use sounding_units::Rate;
 pub enum Claim {
     /// All it can get.
     Hungry,
-    /// No more than this: its application, or its peer, has nothing more to send. IP.
+    /// At most this rate: its application has no more data, or its peer accepts no more. IP.
     Limited(Rate),
     /// No claim now.
     Idle,
 }
 
-/// What the flows of a link claim together.
+/// The claims of all flows of a link together.
 ///
 /// With weights in 1/256 of an ordinary flow and rates in bytes per second, 64 bits hold the sums of any host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,23 +35,23 @@ pub struct Pool {
     hungry: u64,
     /// Weights of all members with a claim.
     everybody: u64,
-    /// What the limited claim, bytes a second.
+    /// The sum of limited claims, bytes per second.
     claimed: u64,
 }
 
 /// The weight of an ordinary flow.
 pub const WEIGHT: u32 = 256;
-/// All of a link, in what [`Part::fraction`] counts in.
+/// A whole link, in the unit of [`Part::fraction`].
 pub const WHOLE: u64 = 1024;
 /// An application-limited flow keeps an eighth beyond its use, so that it can show that it needs more.
 const HEADROOM_SHIFT: u32 = 3;
 
-/// What a flow weighs, where [`WEIGHT`] is ordinary.
+/// The weight of a flow; [`WEIGHT`] is the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weight {
     /// Share among all members with a claim.
     pub all: u32,
-    /// Among the hungry: what an application's trickles leave is its bulk flow's.
+    /// Weight among the hungry flows. What small flows of an application do not use goes to its bulk flow.
     pub hungry: u32,
 }
 
@@ -150,7 +150,7 @@ fn divided(rate: u64, part: u64, whole: u64) -> u64 {
 /// By what weight the flows of a user share. Users share alike, or by the mean weight of their flows where flows were given weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
-    /// Every flow that wants something alike (BISCAY §A.5.2).
+    /// Every flow with a claim gets the same (BISCAY §A.5.2).
     #[default]
     Flows,
     /// By weights that the flows were given.
@@ -164,15 +164,15 @@ pub enum Policy {
 pub struct Member {
     /// The user that opened it.
     pub user: u32,
-    /// Which application of the user it belongs to.
+    /// The number of its application, among those of the user.
     pub application: u32,
     /// Given weight, in 1/256; [`WEIGHT`] is ordinary.
     pub weight: u32,
-    /// What it claims.
+    /// Its claim.
     pub claim: Claim,
 }
 
-/// What the flows of one user claim.
+/// The claims of one user's flows.
 #[derive(Clone, Copy, Debug, Default)]
 struct User {
     user: u32,
@@ -275,7 +275,7 @@ impl Policy {
     }
 }
 
-/// The weight of one of so many flows of an application. As many as no application has still weigh something.
+/// The weight of one of an application's flows. It is never zero, however many flows there are.
 fn one_of(flows: usize) -> u32 {
     (WEIGHT * APPLICATION / u32::try_from(flows.max(1)).unwrap_or(u32::MAX)).max(1)
 }
@@ -284,7 +284,7 @@ fn one_of(flows: usize) -> u32 {
 const MAX_WEIGHT: u32 = 1 << 20;
 /// An application weighs as much as this many flows, so that a part of it is still a whole number.
 const APPLICATION: u32 = 64;
-/// The weights of a user's flows come to less than this: 65536 of the greatest weight.
+/// Limit on the sum of a user's weights: 65536 flows of the largest weight.
 const MAX_FLOWS: u64 = 1 << 36;
 /// The users' total weight is exact up to this, so that its product with the above stays below 2^64: a thousand users
 /// of 512 times the ordinary weight. Beyond, its last bits are dropped.

@@ -1,12 +1,12 @@
-//! The project's own controller: all that the modem says, and what acknowledgements show beside it.
+//! The project's own controller. It uses the modem's estimates and the acknowledgements.
 //!
 //! A base station grants what is requested. While more waits at the radio than it grants, the grants are the radio's
-//! capacity. The window is then rate × RTT without queue, plus a queue target that keeps something waiting. While
+//! capacity. The window is then rate × (RTT without queue + queue target), so that some data always waits. While
 //! everything requested is granted, the grants are only a floor. The window then grows above it until the modem reports
-//! a backlog or every packet of a round is late. A queue that stands although nothing waits at the radio is elsewhere:
-//! then, and without a usable estimate, a stock algorithm controls the flow.
+//! a backlog or every packet of a round is late. A standing queue without a backlog at the radio is elsewhere.
+//! In that case, and without a usable estimate, a stock algorithm controls the flow.
 //!
-//! [`Law`] is what decides that, and runs in the kernel too; [`Sounding`] has the stock algorithm beside it.
+//! [`Law`] decides this, and runs in the kernel too; [`Sounding`] combines it with the stock algorithm.
 
 mod delivery_cap;
 mod input;
@@ -72,7 +72,7 @@ impl Sounding {
         Self::falling_back_to(Fallback::Bbr, start, Duration::ZERO)
     }
 
-    /// The same with another algorithm to fall back to, where estimates come so rarely: silence begins so much later.
+    /// The same with another fallback, and with an estimate only after every `every`: silence begins later by this time.
     pub fn falling_back_to(fallback: Fallback, start: &Start, every: Duration) -> Self {
         Self::tuned(fallback, start, every, &Values::default())
     }
@@ -100,7 +100,7 @@ impl Sounding {
     /// Lets the stock algorithm know whether the law controls the flow.
     fn share_verdict(&mut self, now: HostInstant, cut: Option<Rate>) {
         self.shadow.handle_verdict(now, self.law.law_controls(), self.law.cwnd(), cut);
-        // BBR, which never sees an empty path under our window, would keep a shorter one's.
+        // Under the law's window BBR never sees an empty path, so it would keep the RTT of the shorter path.
         if let Some(least) = self.law.rtt_min().filter(|_| self.law.law_controls()) {
             self.shadow.raise_rtt_min(least);
         }

@@ -3,7 +3,7 @@
 //!
 //! There the receiver counts packets and sends its forecast along. Here acknowledgements are counted at the sender.
 //! Forecast packets are acknowledged half a minimum RTT after delivery, so the forecast looks that much further ahead.
-//! It is made for a separate queue per device, as in cellular links, and claims no fairness within one.
+//! It assumes a separate queue per device, as in cellular links, and has no fairness within a queue.
 
 mod belief;
 mod sends;
@@ -36,7 +36,7 @@ const RISK: Parameter = Parameter {
 const MIN_CWND: u64 = 2;
 /// The delay above the minimum that still counts as no queue: chosen, for what hosts and pairs of packets add.
 const IMPATIENCE: Duration = Duration::from_millis(2);
-/// After a pause of so much more nothing is known any longer.
+/// After a pause of this length everything learnt is forgotten.
 const FORGETS_AFTER: Duration = Duration::from_secs(1);
 
 /// One flow under Sprout.
@@ -48,26 +48,26 @@ pub struct Sprout {
     belief: Belief,
     rtt: RttEstimator,
     tick_began: HostInstant,
-    /// Acknowledged in the tick in hand.
+    /// Acknowledged in the current tick.
     acked: Bytes,
-    /// Something is in flight since; `None` if nothing is.
+    /// Since when packets are in flight; `None` if none are.
     busy_since: Option<HostInstant>,
     sends: Sends,
     /// When the newest packet that is acknowledged left.
     acked_sent_at: HostInstant,
-    /// The link had something to deliver when the tick began.
+    /// Whether the link had packets to deliver when the tick began.
     backlogged: bool,
     /// Segments acknowledged one look-ahead after the tick's beginning, and a tick later.
     forecast: [f64; 2],
     cwnd: Bytes,
-    /// Since the timeout nothing has come: one segment asks whether the path is there.
+    /// No packet has arrived since the timeout: one segment probes whether the path works.
     asking: bool,
 }
 
 impl Sprout {
     pub(crate) const PARAMETERS: &[Parameter] = &[LOOK_AHEAD, RISK];
 
-    /// A flow that believes nothing yet.
+    /// A flow without a belief yet.
     pub fn new(start: &Start) -> Self {
         Self::tuned(start, &Values::default())
     }
@@ -124,8 +124,8 @@ impl Sprout {
         self.acked = Bytes::ZERO;
     }
 
-    /// Whether the link has something to deliver: a packet is under way for longer than a path without queue takes. There
-    /// the sender says when to expect the next packet, so that silence is not taken for a slow link.
+    /// Whether the link has packets to deliver: a packet has been in flight for longer than a path without a queue takes. In the
+    /// paper, the sender announces the time of the next packet, so that silence does not count as a slow link.
     fn is_backlogged(&self) -> bool {
         let Some(path) = self.rtt.least() else { return false };
         let oldest = self.sends.first_after(self.acked_sent_at);
@@ -142,7 +142,7 @@ impl Sprout {
             [seconds, seconds + TICK].map(|seconds| self.belief.forecast(seconds, self.risk));
     }
 
-    /// Sets the limit in flight: the forecast from the beginning of the tick, less what was already acknowledged.
+    /// Sets the limit in flight: the forecast from the beginning of the tick, minus the acknowledged bytes.
     fn open(&mut self, now: HostInstant) {
         let part = ((now - self.tick_began).as_secs_f64() / TICK).min(1.0);
         let [first, last] = self.forecast;
@@ -198,7 +198,7 @@ impl Controller for Sprout {
     }
 
     fn wakeup(&self) -> Option<HostInstant> {
-        // Belief can wait while nothing is in flight.
+        // The belief needs no update while no packet is in flight.
         self.busy_since.map(|_| self.tick_began + TICK_SPAN)
     }
 

@@ -1,6 +1,6 @@
-//! A law for tests, which shows what it takes to add one: it paces at exactly the estimated rate, with a window of two round trips.
+//! A law for tests, and an example of how to add one: it paces at exactly the estimated rate, with a window of two round trips.
 //!
-//! [`Law`] runs in the kernel too, as `steady.h` of `sounding-bpf`; [`Steady`] has the stock algorithm beside it.
+//! [`Law`] runs in the kernel too, as `steady.h` of `sounding-bpf`; [`Steady`] combines it with the stock algorithm.
 
 use core::time::Duration;
 
@@ -18,11 +18,11 @@ use crate::{Ack, Controller, Departure, Loss, Phase, Start};
 const MAX_SEGMENTS: u64 = 1 << 20;
 const MAX_MSS: u64 = 65_535;
 const HEADERS: u64 = 52;
-/// The least window, and the least pacing rate in bytes/s.
+/// The minimum window, and the minimum pacing rate in bytes/s.
 const FLOOR_CWND: u32 = 2;
 const MIN_PACING: u64 = 125_000;
 
-/// What a flow is to do: a window in segments, and a rate of payload.
+/// Settings of a flow: a window in segments, and a rate of payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command {
     /// Window, at least 2.
@@ -39,17 +39,17 @@ pub struct Law {
 }
 
 impl Law {
-    /// Where the bottleneck is believed to be.
+    /// The phase: where the bottleneck seems to be.
     pub fn phase(&self) -> Phase {
         if self.controls { Phase::RadioLimited } else { Phase::NoEstimate }
     }
 
-    /// How often that changed.
+    /// Number of changes of the phase.
     pub fn transitions(&self) -> u32 {
         self.transitions
     }
 
-    /// What to do while this flow's part of the link is `share`, IP, `None` without a usable estimate. `stock` is the answer of
+    /// The settings while this flow's part of the link is `share`, IP; `None` without a usable estimate. `stock` has the settings of
     /// the stock algorithm.
     pub fn step(
         &mut self,

@@ -23,12 +23,12 @@ pub enum Fallback {
     /// BBR, as the paper has it (BISCAY §A.5.2).
     #[default]
     Bbr,
-    /// CUBIC, which the paper names beside it.
+    /// CUBIC, the paper's second choice.
     Cubic,
 }
 
 impl Fallback {
-    /// What it is called where one is chosen.
+    /// Its name in options and plans.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bbr => "bbr",
@@ -37,11 +37,11 @@ impl Fallback {
     }
 }
 
-/// The stock algorithm beside a law: the same composition as `glue.h` and `cubic.h` of `sounding-bpf`.
+/// The stock algorithm of a law: the same composition as `glue.h` and `cubic.h` of `sounding-bpf`.
 ///
 /// BBR sees every acknowledgement, also while a law controls the flow, because the law uses its measurements. CUBIC
-/// sees only those of the time in which it controls the flow, and continues from the law's window: beside a law it
-/// would only learn that nothing is lost.
+/// sees only those of the time in which it controls the flow, and continues from the law's window: in parallel with a law it
+/// would only learn that there are no losses.
 #[derive(Clone, Debug)]
 pub(crate) struct Stock {
     bbr: Bbr,
@@ -53,7 +53,7 @@ pub(crate) struct Stock {
 struct Instead {
     cubic: Cubic,
     drives: bool,
-    /// The least that it takes over with, and what it takes over with after a timeout: RFC 6928's window, as the laws have it.
+    /// The minimum window at a takeover, and the window at a takeover after a timeout: RFC 6928's, as in the laws.
     least: Bytes,
     restart: Bytes,
     rtt: RttEstimator,
@@ -74,7 +74,7 @@ impl Stock {
         Self { bbr: Bbr::new(start), instead: (fallback == Fallback::Cubic).then_some(instead) }
     }
 
-    /// What BBR measured of the path, payload.
+    /// BBR's measured bandwidth of the path, payload.
     pub(crate) fn bandwidth(&self) -> Rate {
         self.bbr.bandwidth()
     }
@@ -84,7 +84,7 @@ impl Stock {
         self.bbr.raise_rtt_min(least);
     }
 
-    /// The path carries no more than this, payload: what BBR remembers above it is forgotten.
+    /// The path carries at most this, payload: BBR's larger measurements are limited to it.
     pub(crate) fn cap_bandwidth(&mut self, most: Rate) {
         self.bbr.cap_bandwidth(most);
     }
@@ -108,13 +108,13 @@ impl Stock {
         cut: Option<Rate>,
     ) {
         if law_drives || self.instead.is_some() {
-            // Under a law's window the queue is empty, and BBR never gets to four segments in flight; beside CUBIC it only measures.
+            // Under a law's window the queue is empty, and BBR never needs four segments in flight. With CUBIC as fallback it only measures.
             self.bbr.confirm_rtt_min(now);
         }
         if let Some(cut) = cut {
             self.bbr.cap_bandwidth(cut);
             if self.instead.is_none() {
-                // It is to drain our queue and look for the RTT at once.
+                // BBR must drain the law's queue and measure the RTT at once.
                 self.bbr.doubt_rtt_min(now);
             }
         }
@@ -122,7 +122,7 @@ impl Stock {
         if !law_drives && !instead.drives {
             let rtt = self.bbr.rtt_min().unwrap_or_default();
             let holds = self.bbr.bandwidth() * rtt;
-            // The law's window may be for more than a path carries that was found to be narrow.
+            // The law's window may be for more than a narrow path carries.
             let narrow = if cut.is_some() { holds + holds } else { law_cwnd };
             let timed_out = if instead.is_timed_out { instead.restart } else { law_cwnd };
             let cwnd = law_cwnd.min(narrow).min(timed_out).max(instead.least);

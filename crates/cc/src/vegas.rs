@@ -36,7 +36,7 @@ const GAMMA: Parameter = Parameter {
     source: "Linux tcp_vegas.c; the paper's γ",
 };
 
-/// What Vegas can be tuned by: segments in the queue.
+/// Parameters of Vegas: segments in the queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
     /// The window grows while fewer wait.
@@ -58,7 +58,7 @@ impl Config {
         }
     }
 
-    /// Between α and β the window stands still.
+    /// Between α and β the window does not change, so α must not exceed β.
     pub(crate) fn fits(values: &Values) -> Result<(), &'static str> {
         let Self { alpha, beta, .. } = Self::of(values);
         if alpha <= beta { Ok(()) } else { Err("`alpha` is at most `beta`") }
@@ -80,7 +80,7 @@ pub struct Vegas {
     round: Round,
     /// The least RTT of the round.
     least: Option<Duration>,
-    /// Slow start grows in every other round, so that the round between measures a window that stands still.
+    /// Slow start grows in every other round, so that the rounds between measure a constant window.
     grows: bool,
 }
 
@@ -90,14 +90,14 @@ impl Vegas {
         Self::with(start, Config::default())
     }
 
-    /// The same, tuned.
+    /// The same, with other parameters.
     pub fn with(start: &Start, config: Config) -> Self {
         let base = start.rtt.filter(|rtt| !rtt.is_zero());
         let window = Aimd::new(start);
         Self { config, window, base, round: Round::default(), least: None, grows: true }
     }
 
-    /// A round is over: what it measured, in segments of the window that wait in the queue.
+    /// A round has ended. Returns its measurement: the segments of the window that wait in the queue.
     fn queued(&mut self) -> Option<f64> {
         let (least, base) = (self.least.take()?, self.base?);
         let queueing = least.saturating_sub(base).as_secs_f64();
@@ -109,8 +109,8 @@ impl Vegas {
         if self.window.in_slow_start() {
             self.grows = !self.grows;
             if queued > gamma {
-                // The window without a queue, and a segment (Linux). Otherwise slow start's excess would have to be
-                // taken back one segment a round.
+                // The window without a queue, and a segment (Linux). Otherwise slow start's excess would shrink by only
+                // one segment per round.
                 self.window.shift(gamma - queued);
                 self.window.leave_slow_start();
             }

@@ -1,9 +1,9 @@
-//! Verus: learns how long packets take at each window, and every 5 ms takes the window of a delay that it raises while
-//! delays fall and lowers while they rise (Zaki et al., "Adaptive Congestion Control for Unpredictable Cellular Networks",
-//! SIGCOMM 2015).
+//! Verus (Zaki et al., "Adaptive Congestion Control for Unpredictable Cellular Networks", SIGCOMM 2015). It learns the delay of
+//! packets at each window. It has a target delay, which it raises while delays fall and lowers while they rise. Every 5 ms it uses
+//! the window of the target delay.
 //!
-//! There each epoch sends what keeps a window in flight over the epochs of an RTT; a transport here keeps a window in
-//! flight by itself.
+//! In the paper each epoch computes the packets to send, so that a window stays in flight. Here the transport keeps the window in
+//! flight.
 
 mod profile;
 
@@ -31,13 +31,13 @@ const RATIO: Parameter = Parameter {
 const KEPT: f64 = 0.2;
 /// Share of the window that remains after a loss (authors' program; the paper's M).
 const AFTER_LOSS: f64 = 0.7;
-/// Slow start ends at this delay, in least ones (the paper's N).
+/// Slow start ends at this delay, as a multiple of the smallest (the paper's N).
 const SLOW_START_ENDS: f64 = 15.0;
-/// How often the curve is drawn anew.
+/// Interval at which the curve is computed.
 const DRAWN_EVERY: Duration = Duration::from_secs(1);
 /// In segments.
 const MIN_CWND: f64 = 2.0;
-/// In segments. No path comes near; it bounds what follows from absurd samples.
+/// In segments. No real window is this large; it limits the effect of absurd samples.
 const MAX_CWND: f64 = (1 << 20) as f64;
 
 /// One flow under Verus. Delays are RTTs in seconds, windows segments.
@@ -49,12 +49,12 @@ pub struct Verus {
     profile: Profile,
     drawn_at: HostInstant,
     epoch_began: HostInstant,
-    /// When something came last, or the first packet left; `None` if nothing is in flight.
+    /// Time of the last arrival, or when the first packet left; `None` if no packet is in flight.
     silent_since: Option<HostInstant>,
     least: f64,
-    /// The largest delay of the epoch in hand.
+    /// The largest delay of the current epoch.
     largest: f64,
-    /// Smoothed delay of the epochs before.
+    /// Smoothed delay of earlier epochs.
     smoothed: f64,
     aim: f64,
     cwnd: f64,
@@ -77,7 +77,7 @@ enum Phase {
 impl Verus {
     pub(crate) const PARAMETERS: &[Parameter] = &[RATIO];
 
-    /// A flow that bears six times the least delay.
+    /// A flow whose largest accepted delay is six times the smallest.
     pub fn new(start: &Start) -> Self {
         Self::tuned(start, &Values::default())
     }
@@ -86,7 +86,7 @@ impl Verus {
         Self::with_ratio(start, values.number(&RATIO))
     }
 
-    /// A flow that bears so many times the least delay: more of it for more throughput.
+    /// A flow whose largest accepted delay is `ratio` times the smallest: a larger value gives more throughput.
     pub fn with_ratio(start: &Start, ratio: f64) -> Self {
         Self {
             mss: Bytes::new(start.mss.count().max(1)),
@@ -111,7 +111,7 @@ impl Verus {
         self.largest = self.largest.max(rtt);
         // Delays during loss recovery do not belong to the window.
         if self.phase != Phase::Recovering {
-            // Bytes dropped since then were no obstacle: a full queue accepts no window, however large.
+            // Bytes dropped since then do not count in the window: the full queue had no room for them.
             let dropped = ack.lost.saturating_sub(ack.sent.lost);
             let window = ack.sent.in_flight.saturating_sub(dropped);
             let window = window.count() as f64 / self.mss.count() as f64;
@@ -119,12 +119,12 @@ impl Verus {
         }
     }
 
-    /// Moves the delay that is aimed at, and takes its window.
+    /// Changes the target delay, and sets its window.
     fn end_epoch(&mut self, now: HostInstant) {
         let mut largest = core::mem::take(&mut self.largest);
         if largest <= 0.0 {
             let Some(since) = self.silent_since.filter(|_| self.is_steering()) else { return };
-            // Silence is a delay that is not over (authors' program).
+            // Silence counts as a delay that has not ended yet (authors' program).
             largest = self.smoothed.max((now - since).as_secs_f64());
         }
         let before = self.smoothed;
@@ -161,7 +161,7 @@ impl Verus {
             self.profile.draw();
         }
         if now >= self.epoch_began + EPOCH {
-            // Those that passed since are one.
+            // All epochs that have passed since then count as one.
             self.epoch_began = now;
             self.end_epoch(now);
         }
@@ -237,7 +237,7 @@ impl Controller for Verus {
     }
 
     fn wakeup(&self) -> Option<HostInstant> {
-        // Without a sample and without silence an epoch changes nothing.
+        // An epoch without a sample and without silence has no effect.
         let counts = self.largest > 0.0 || (self.is_steering() && self.silent_since.is_some());
         counts.then(|| self.epoch_began + EPOCH)
     }

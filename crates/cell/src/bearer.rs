@@ -1,7 +1,7 @@
-//! One direction of a data radio bearer: packets, the RLC that carries them, and what is true of each.
+//! One direction of a data radio bearer: packets, the RLC that carries them, and the truth about each packet.
 //!
 //! RLC and PDCP are modelled as one. The packets of a bearer form one stream of bytes, and a PDU carries a span of it.
-//! The receiver hands a packet on once the stream is complete up to the packet's end. LTE's RLC AM, and NR's RLC AM
+//! The receiver delivers a packet once the stream is complete up to the packet's end. LTE's RLC AM, and NR's RLC AM
 //! with PDCP's reordering, do the same (TS 36.322 §5.1.3, TS 38.322 §5.2.3, TS 38.323 §5.2.2). The model does it
 //! without a copy of the bytes.
 
@@ -20,12 +20,12 @@ use crate::config::RlcConfig;
 
 use sender::Sender;
 
-/// What a transport block carries of a bearer.
+/// A bearer's part of a transport block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pdu {
     /// Sequence number of the AMD PDU, counted from zero without wrapping.
     pub sn: u32,
-    /// What it carries.
+    /// The bytes of the stream that it carries.
     pub span: ByteRange,
     /// RLC sends it again.
     pub again: bool,
@@ -35,12 +35,12 @@ pub struct Pdu {
     pub ends: u16,
 }
 
-/// What a receiver has and what it misses (TS 36.322 §6.2.1.6, TS 38.322 §6.2.2.5).
+/// A receiver's report of received and missing data (TS 36.322 §6.2.1.6, TS 38.322 §6.2.2.5).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Status {
     /// All before it has arrived.
     pub edge: u64,
-    /// What is missing.
+    /// The missing part.
     pub nacks: ArrayVec<ByteRange, 8>,
     /// The sequence numbers of the PDUs that were missing first, as far as the sender still knows them.
     pub nack_sns: ArrayVec<u32, 8>,
@@ -73,7 +73,7 @@ pub struct Passage {
     pub rlc: bool,
 }
 
-/// What became of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PacketFate<P> {
     Delivered { payload: P, size: Bytes, passage: Passage },
@@ -108,9 +108,9 @@ pub(crate) struct Bearer<P> {
     flight: VecDeque<Flight<P>>,
     sender: Sender,
     received: ReceivedRanges,
-    /// t-Reordering runs since then, for what is missing below the offset.
+    /// Since when t-Reordering runs, for missing data below the offset.
     reordering: Option<(HostInstant, u64)>,
-    /// t-Reordering has expired for what is missing below this.
+    /// t-Reordering has expired for missing data below this offset.
     given_up: u64,
     /// Ends of the first and the last PDU that polled for a status and have no answer yet.
     polled: Option<(u64, u64)>,
@@ -206,7 +206,7 @@ impl<P> Bearer<P> {
         }
     }
 
-    /// A packet as it is in the stream: with PDCP's header and its share of RLC's and MAC's.
+    /// Bytes of a packet in the stream: with PDCP's header and a part of RLC's and MAC's headers.
     fn cost(&self, size: Bytes) -> u64 {
         size.count() + self.config.packet_overhead.count()
     }

@@ -1,4 +1,4 @@
-//! How a device requests the uplink, and the network's estimate of the device's buffer.
+//! A device's requests for the uplink, and the network's estimate of the device's buffer.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -32,7 +32,7 @@ impl BsrReporter {
         Self { regular: false, periodic: None, retx: None }
     }
 
-    /// Data came to a buffer that was empty, or a control PDU is to be sent.
+    /// Data arrived at an empty buffer, or there is a control PDU to send.
     pub(crate) fn handle_data(&mut self) {
         self.regular = true;
     }
@@ -108,9 +108,9 @@ fn report_value(rat: Rat, index: u8) -> u64 {
     upper.map_or(OPEN_ENDED, Bytes::count)
 }
 
-/// The network's side: what it estimates to wait in a device.
+/// The network's side: its estimate of the data in a device's buffer.
 ///
-/// Grants follow a rhythm. Once everything reported is granted, the next grant is one report interval later. Data that
+/// Grants are periodic. Once everything reported is granted, the next grant is one report interval later. Data that
 /// arrives in one interval is therefore sent in the interval after the next, with that interval's report (Gandalf
 /// §3.2.1). A device that has just sent data is granted space for a report even if its last report showed an empty
 /// buffer. A report counts once its block is decoded. It includes bytes that were granted but not sent when it was
@@ -132,7 +132,7 @@ pub(crate) struct GnbBufferEstimate {
     rhythm: Option<HostInstant>,
     /// Grants for a report alone that are still to be given.
     polls: u8,
-    /// What such a grant is for.
+    /// Bytes of such a grant for a report.
     poll: u64,
 }
 
@@ -146,7 +146,7 @@ struct Granted {
 /// Bytes that a device waits to send.
 #[derive(Clone, Copy, Debug)]
 struct Expected {
-    /// The network knows of them from then on.
+    /// When the network knows them.
     known: HostInstant,
     /// Blocks with them are sent from then on.
     sent: HostInstant,
@@ -158,7 +158,7 @@ struct Expected {
 pub(crate) struct PendingReport {
     /// When it was written.
     written: HostInstant,
-    /// What the network takes it for.
+    /// The network's estimate.
     value: u64,
     /// When the block with it was sent.
     sent: HostInstant,
@@ -226,7 +226,7 @@ impl GnbBufferEstimate {
             self.later.push_back(Expected { known, sent: sent + delay, bytes });
             return;
         }
-        // Less than estimated: what was counted last goes first.
+        // Less than estimated: the newest estimates are reduced first.
         let mut excess = estimate - wanted;
         while let Some(expected) = self.later.back_mut() {
             let cut = excess.min(expected.bytes);
@@ -271,7 +271,7 @@ impl GnbBufferEstimate {
         }
     }
 
-    /// Whether there is or will be anything to grant.
+    /// Whether there is data to grant, now or later.
     pub(crate) fn is_empty(&self) -> bool {
         let pending = self.pending.iter().any(|report| report.value > 0);
         self.ready == 0 && self.later.is_empty() && self.polls == 0 && !pending

@@ -12,12 +12,12 @@ pub struct ByteRange {
 }
 
 impl ByteRange {
-    /// How many bytes.
+    /// Number of bytes.
     pub const fn len(self) -> u64 {
         self.to - self.from
     }
 
-    /// What is in both.
+    /// The intersection.
     #[must_use]
     #[inline]
     pub fn and(self, other: Self) -> Self {
@@ -25,13 +25,13 @@ impl ByteRange {
         Self { from, to: self.to.min(other.to).max(from) }
     }
 
-    /// Whether it holds nothing.
+    /// Whether it is empty.
     pub const fn is_empty(self) -> bool {
         self.from >= self.to
     }
 }
 
-/// The part of a stream that a receiver has: everything before `edge`, and islands beyond it.
+/// The received part of a stream: everything before `edge`, and separate ranges beyond it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReceivedRanges {
     edge: u64,
@@ -75,7 +75,7 @@ impl ReceivedRanges {
         }
     }
 
-    /// What is missing below `to`.
+    /// The missing ranges below `to`.
     pub(crate) fn holes(&self, to: u64) -> impl Iterator<Item = ByteRange> + '_ {
         let starts = core::iter::once(self.edge).chain(self.islands.iter().map(|i| i.to));
         let ends = self.islands.iter().map(|island| island.from);
@@ -85,7 +85,7 @@ impl ReceivedRanges {
             .take_while(move |hole| hole.from < to)
     }
 
-    /// How many bytes of `span` have not arrived.
+    /// Number of bytes of `span` that have not arrived.
     #[inline]
     pub(crate) fn missing_in(&self, span: ByteRange) -> u64 {
         let beyond = ByteRange { from: span.from.max(self.edge), to: span.to };
@@ -97,7 +97,7 @@ impl ReceivedRanges {
         beyond.len() - have
     }
 
-    /// Gives up what is missing below `to`.
+    /// Treats all missing data below `to` as lost.
     pub(crate) fn skip_to(&mut self, to: u64) {
         if to > self.edge {
             self.insert(ByteRange { from: self.edge, to });

@@ -17,7 +17,7 @@ use crate::frame::{Frame, SlotKind};
 use crate::ids::{CarrierId, SlotId, User};
 use crate::wake_schedule::{NEVER, WakeSchedule};
 
-/// How far ahead of a slot something can be scheduled; offsets are below 32 slots (TS 38.214 §6.1.2.1).
+/// Number of slots that can be scheduled in advance; offsets are below 32 slots (TS 38.214 §6.1.2.1).
 const AHEAD: usize = 64;
 
 /// All carriers of a network.
@@ -42,13 +42,13 @@ impl Carriers {
         self.0.iter_mut().for_each(|carrier| carrier.shown = carrier.next);
     }
 
-    /// The carrier on whose slot something happens next, and when that begins.
+    /// The carrier with the next slot that has an event, and the beginning of that slot.
     pub(crate) fn next_slot(&self) -> Option<(CarrierId, HostInstant)> {
         let slots = self.0.iter().map(|carrier| (carrier.id, carrier.next_at()));
         slots.filter(|(_, at)| *at < NEVER).min_by_key(|(_, at)| *at)
     }
 
-    /// A device has something to do from `now` on, as each of these users.
+    /// A device becomes active at `now`, on the carriers of these users.
     pub(crate) fn activate(
         &mut self,
         users: impl Iterator<Item = (CarrierId, User)>,
@@ -90,7 +90,7 @@ pub(crate) struct Carrier {
     pub(crate) up: BlockSizes,
     /// All that can be on this carrier.
     pub(crate) attached: Vec<User>,
-    /// Those of them that have something to send, to request or to wait for, in order.
+    /// The users that have something to send, to request or to wait for, in order.
     active: Vec<User>,
     /// When the channels of `attached` are due.
     pub(crate) measuring: WakeSchedule,
@@ -114,7 +114,7 @@ pub(crate) struct Carrier {
     next: u64,
 }
 
-/// What is due in a slot.
+/// Events that are due in a slot.
 #[derive(Debug, Default)]
 pub(crate) struct DueInSlot {
     /// Downlink blocks whose feedback comes.
@@ -197,20 +197,20 @@ impl Carrier {
         self.activate(user);
     }
 
-    /// A user has something to do.
+    /// A user becomes active.
     fn activate(&mut self, user: User) {
         if let Err(place) = self.active.binary_search(&user) {
             self.active.insert(place, user);
         }
     }
 
-    /// Users with something to do.
+    /// The active users.
     #[inline]
     pub(crate) fn active(&self) -> &[User] {
         &self.active
     }
 
-    /// The same, to be given back with [`set_active`](Self::set_active).
+    /// Takes the active users; the caller returns them with [`set_active`](Self::set_active).
     pub(crate) fn take_active(&mut self) -> Vec<User> {
         core::mem::take(&mut self.active)
     }
@@ -219,13 +219,13 @@ impl Carrier {
         self.active = active;
     }
 
-    /// When the next slot begins in which something happens if nothing enters before.
+    /// Beginning of the next slot with an event, if no packet enters before.
     #[inline]
     pub(crate) fn next_at(&self) -> HostInstant {
         self.begin(self.next_slot())
     }
 
-    /// The next slot in which something happens. Those in between are passed over.
+    /// The next slot with an event. Slots in between are skipped.
     #[inline]
     fn next_slot(&self) -> u64 {
         if !self.active.is_empty() || self.config.control_users_per_sec > 0.0 {
@@ -241,14 +241,14 @@ impl Carrier {
         nanos.div_ceil(self.frame.slot().as_nanos() as u64)
     }
 
-    /// Skips slots until `now`, in which nothing happened.
+    /// Skips slots without events until `now`.
     pub(crate) fn skip_to(&mut self, now: HostInstant) {
         let next = self.slot_from(now + Duration::from_nanos(1));
         self.skip(next.saturating_sub(self.next));
     }
 
     fn skip(&mut self, slots: u64) {
-        // After so many empty slots nothing is left of the load before.
+        // After this many empty slots the earlier load has no effect.
         const FORGOTTEN: u64 = 2_000;
         for slot in (self.next..self.next + slots).rev().take(FORGOTTEN as usize) {
             if self.frame.kind(slot).has_downlink() {
@@ -265,12 +265,12 @@ impl Carrier {
         HostInstant::from_nanos(self.origin.as_nanos().saturating_add(nanos))
     }
 
-    /// When what is sent in a slot that begins at `at` is decoded.
+    /// When a block is decoded that was sent in a slot that begins at `at`.
     pub(crate) fn decoded_at(&self, at: HostInstant) -> HostInstant {
         at + self.frame.slot() + self.config.decoding()
     }
 
-    /// Goes on to the next slot in which something happens.
+    /// Advances to the next slot with an event.
     pub(crate) fn advance(&mut self) -> SlotId {
         let slot = self.next_slot();
         self.skip(slot - self.next);

@@ -37,7 +37,7 @@ pub enum InvalidConfig {
     Value(radio::InvalidConfig),
     /// A TDD pattern.
     Pattern(PatternError),
-    /// A device names a carrier that there is not.
+    /// A device names an unknown carrier.
     NoCarrier(usize),
     /// A device has no cell, or a cell no carrier.
     NoCell,

@@ -1,5 +1,5 @@
-//! The many users that only receive parameters (PBE-CC §4.2.1): they come, take a few resource blocks, and are never
-//! seen again.
+//! The many users that only receive parameters (PBE-CC §4.2.1). Each takes a few resource blocks and does not
+//! return.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -14,17 +14,17 @@ use crate::rnti::FIRST_CONTROL;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ControlUser {
     pub(crate) rnti: u16,
-    /// Resource blocks it takes in each slot.
+    /// Its resource blocks in each slot.
     pub(crate) prb: u16,
-    /// Slots for which it is still served.
+    /// Number of slots in which it is still served.
     pub(crate) slots: u8,
 }
 
-/// All of a carrier's.
+/// All users of control traffic on a carrier.
 #[derive(Debug)]
 pub(crate) struct ControlUsers {
     per_sec: f64,
-    /// When the next one comes; `None` where none do.
+    /// When the next user arrives; `None` if the carrier has none.
     next: Option<HostInstant>,
     count: u16,
     pub(crate) active: Vec<ControlUser>,
@@ -36,13 +36,13 @@ impl ControlUsers {
         Self { per_sec, next, count: 0, active: Vec::new() }
     }
 
-    /// Time has reached `now`: the users that have come are there.
+    /// Time has reached `now`: adds the users that have arrived.
     pub(crate) fn handle_time(&mut self, now: HostInstant, rng: &mut ChaCha8Rng) {
         while let Some(at) = self.next.filter(|at| *at <= now) {
             self.count = self.count.wrapping_add(1);
             let (prb, slots) = shape(rng);
             self.active.push(ControlUser { rnti: FIRST_CONTROL + self.count % 0x8000, prb, slots });
-            // They come independently of each other.
+            // Users arrive independently of each other.
             let uniform: f64 = rng.random();
             let seconds = -libm::log(1.0 - uniform) / self.per_sec;
             self.next = Some(at + Duration::from_nanos((seconds * 1e9) as u64));
@@ -50,10 +50,10 @@ impl ControlUsers {
     }
 }
 
-/// Resource blocks and slots of a user. Of all users that PBE-CC saw, 68.2 % took exactly four blocks of one subframe
-/// (Fig. 7). That is 74 of 100 of those that its filter removes, and 14.5 of 15.8. The paper says of the others only
-/// that they do not pass the filter: more than one subframe and more than four blocks. Here half of them have few
-/// blocks for longer, and half have more blocks once. Their numbers are chosen.
+/// Resource blocks and slots of a user. In PBE-CC, 68.2 % of all users took exactly four blocks of one subframe
+/// (Fig. 7). Its filter removes 14.5 of 15.8 users, and these are 74 % of the removed ones. About the other removed users the paper
+/// says only that they do not have both more than one subframe and more than four blocks. Here half of them have few
+/// blocks for longer, and half have more blocks once. These numbers are chosen.
 fn shape(rng: &mut ChaCha8Rng) -> (u16, u8) {
     const USUAL: f64 = 0.74;
     let kind: f64 = rng.random();

@@ -1,4 +1,4 @@
-//! A device: its bearers, its carriers, its connection, and what the network keeps of it.
+//! A device: its bearers, its carriers, its connection, and the network's state for it.
 
 mod bearers;
 mod carrier;
@@ -92,7 +92,7 @@ pub(crate) struct Device<P> {
     next_measured: HostInstant,
 }
 
-/// What a new device consists of.
+/// The parts of a new device.
 pub(crate) struct Parts {
     pub(crate) config: DeviceConfig,
     pub(crate) carriers: Vec<DeviceCarrier>,
@@ -130,7 +130,7 @@ impl<P> Device<P> {
         self.carriers.ids().map(user)
     }
 
-    /// It has something to do from now on; whether it had not before.
+    /// Marks the device as active. Returns whether it was inactive before.
     #[inline]
     pub(crate) fn activate(&mut self) -> bool {
         !core::mem::replace(&mut self.active, true)
@@ -141,7 +141,7 @@ impl<P> Device<P> {
         self.bearers.is_busy() || !self.gnb_estimate.is_empty() || self.carriers.is_busy()
     }
 
-    /// Whether anything may happen to it in the next slot. A device on several carriers is checked on each.
+    /// Whether it may have an event in the next slot. A device on several carriers is checked on each.
     fn is_active(&self) -> bool {
         !self.carriers.is_one()
             || self.is_busy()
@@ -150,7 +150,7 @@ impl<P> Device<P> {
             || self.bsr.needs_grant()
     }
 
-    /// Whether it receives what it is assigned or granted.
+    /// Whether it receives assignments and grants.
     pub(crate) fn listens(&self, now: HostInstant) -> bool {
         self.connection.is_awake(now, &self.config.sleep)
     }
@@ -172,7 +172,7 @@ impl<P> Device<P> {
         self.collect(outputs);
     }
 
-    /// Moves the fates of its packets to what leaves the network.
+    /// Moves the fates of its packets to the network's outputs.
     #[inline]
     pub(crate) fn collect(&mut self, outputs: &mut Outputs<P>) {
         if self.bearers.has_fates() {
@@ -189,7 +189,7 @@ impl<P> Device<P> {
         }
     }
 
-    /// The channel of one of its carriers moves on, and the device reports what it measures; when it does next.
+    /// Updates the channel of one of its carriers, and reports its measurement. Returns the time of the next measurement.
     pub(crate) fn measure(
         &mut self,
         carrier: DeviceCarrierId,
@@ -296,7 +296,7 @@ impl<P> Device<P> {
     }
 }
 
-/// Which cell it is on, and whether it is connected.
+/// Its cell, and its connection.
 impl<P> Device<P> {
     /// Data came: without a connection, one is set up.
     #[inline]
@@ -380,7 +380,7 @@ impl<P> Device<P> {
         self.bsr.reset();
         self.gnb_estimate.reset();
         self.bearers.downlink.reestablish(now, self.config.handover.forward);
-        // The device keeps what was not confirmed (TS 36.323 §5.2.1.1).
+        // The device keeps unconfirmed data (TS 36.323 §5.2.1.1).
         self.bearers.uplink.reestablish(now, true);
         // Random access in the new cell comes with a grant.
         self.gnb_estimate.handle_request(resumes, &self.config.scheduling);

@@ -17,10 +17,10 @@ use crate::outputs::Outputs;
 use crate::radio::Choice;
 use crate::rnti::rnti;
 
-/// Users that are served in one slot at most, whatever the PDCCH has room for.
+/// Maximum number of users served in one slot, regardless of the PDCCH.
 const MOST: usize = 16;
 
-/// A user with something to be sent.
+/// A user with data to send.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate {
     user: User,
@@ -49,7 +49,7 @@ impl<P> DownlinkSlot<'_, P> {
         for HarqFeedback { user, harq, arrived } in feedback.drain(..) {
             let device = &mut devices[user.device];
             let config = device.config.harq;
-            // Drawn only for a refusal: a link without any draws nothing.
+            // A random number is drawn only for a NACK, so a link without any does not use the stream.
             let misheard = !arrived && carrier.rng.random::<f64>() < config.misheard;
             let downlink = &mut device.carriers[user.carrier].downlink;
             let sent = downlink.processes.get(harq).sent;
@@ -95,7 +95,7 @@ impl<P> DownlinkSlot<'_, P> {
         }
     }
 
-    /// Which part of the slot each device had, of what others left to it.
+    /// Counts each device's resource blocks of the slot, and those that others left to it.
     fn count_shares(&self, devices: &mut Devices<P>) {
         let all = (self.carrier.config.prb, self.carrier.sent);
         for user in self.carrier.active() {
@@ -176,7 +176,7 @@ impl<P> DownlinkSlot<'_, P> {
         }
     }
 
-    /// Users with something to be sent on the carrier, and what they could be sent.
+    /// Collects users with data to send on the carrier, with the rate of each.
     fn gather(&mut self, devices: &mut Devices<P>, found: &mut Vec<Candidate>) {
         let (slot, carrier) = (self.slot, &*self.carrier);
         for &user in carrier.active() {
@@ -195,7 +195,7 @@ impl<P> DownlinkSlot<'_, P> {
             }
             let main = device.carriers.main(slot.at);
             if user.carrier != main {
-                // Other carriers carry what the main one cannot in this slot.
+                // Other carriers send the data that the main one cannot send in this slot.
                 let main = &device.carriers[main];
                 let slots = carrier.frame.slot().as_secs_f32() / main.slot.as_secs_f32();
                 let carries = main.downlink.last_rate() * f32::from(main.prb) * slots;

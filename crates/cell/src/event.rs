@@ -1,4 +1,4 @@
-//! Everything that happens in a network, as one stream: what a modem logs, what a sniffer receives, and what only the
+//! All events of a network, as one stream: those that a modem logs, those that a sniffer receives, and those that only the
 //! simulator knows.
 
 use alloc::vec::Vec;
@@ -13,7 +13,7 @@ pub use crate::ids::{CarrierId, DeviceId, SlotId};
 /// A grant or an assignment on the PDCCH, for whomever.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dci {
-    /// Where it was sent.
+    /// The slot in which it was sent.
     pub sent_in: SlotId,
     /// The slot of its PDSCH or PUSCH.
     pub data_slot: u64,
@@ -66,7 +66,7 @@ pub struct Transmission {
     pub layers: u8,
     /// Bytes of the block, without its CRC.
     pub size: u32,
-    /// Bytes of it that carry nothing.
+    /// Its padding bytes.
     pub padding: u32,
     /// Whether its CRC passed at the receiver.
     pub arrived: bool,
@@ -83,7 +83,7 @@ pub struct Transmission {
 /// Why a buffer status report was sent (TS 36.321 §5.4.5, TS 38.321 §5.4.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportCause {
-    /// Data came to an empty buffer, or retxBSR-Timer expired.
+    /// Data arrived at an empty buffer, or retxBSR-Timer expired.
     Regular,
     /// periodicBSR-Timer expired.
     Periodic,
@@ -100,11 +100,11 @@ pub struct BufferReport {
     pub cause: ReportCause,
     /// Index into the table of the RAT: TS 36.321 Table 6.1.3.1-1 or TS 38.321 Table 6.1.3.1-1.
     pub index: u8,
-    /// What really waited, in bytes.
+    /// The true backlog, in bytes.
     pub waiting: u64,
 }
 
-/// What a device measured for the network.
+/// A device's measurements for the network.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChannelReport {
     /// Where.
@@ -115,12 +115,12 @@ pub struct ChannelReport {
     pub rank: u8,
 }
 
-/// What a device measured for itself.
+/// A device's measurements for its own use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Signal {
     /// When.
     pub at: HostInstant,
-    /// Which carrier.
+    /// The carrier.
     pub carrier: CarrierId,
     /// RSRP in dBm.
     pub rsrp_dbm: f32,
@@ -137,19 +137,19 @@ pub enum Rrc {
     Setup,
     /// A secondary carrier is activated; it can be used from `usable` on.
     Activated {
-        /// Which.
+        /// The carrier.
         carrier: CarrierId,
         /// From when on.
         usable: HostInstant,
     },
     /// A secondary carrier is deactivated.
     Deactivated {
-        /// Which.
+        /// The carrier.
         carrier: CarrierId,
     },
     /// A secondary group of NR is added to LTE; its first carrier can be used from `usable` on.
     SecondaryAdded {
-        /// Which.
+        /// The carrier.
         carrier: CarrierId,
         /// From when on.
         usable: HostInstant,
@@ -177,23 +177,23 @@ pub enum Rrc {
     Released,
 }
 
-/// How a slot of a carrier's downlink was used: what a judge may know, and no device does.
+/// The use of a slot of a carrier's downlink: the truth for evaluation, which no device knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotUse {
-    /// Which slot.
+    /// The slot.
     pub slot: SlotId,
     /// Resource blocks of the carrier.
     pub prb: u16,
-    /// Those of control traffic.
+    /// Resource blocks of control traffic.
     pub control_prb: u16,
-    /// The devices that could use the carrier and had something to do, in order.
+    /// The devices that could use the carrier and had work, in order.
     pub users: Vec<UserShare>,
 }
 
-/// What a device had of a slot.
+/// A device's part of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UserShare {
-    /// Whose.
+    /// The device.
     pub device: DeviceId,
     /// Resource blocks, repetitions of HARQ included.
     pub prb: u16,
@@ -224,7 +224,7 @@ pub enum Event {
     Transmission(DeviceId, Transmission),
     /// HARQ feedback for a downlink block.
     Feedback {
-        /// Whose.
+        /// The device.
         device: DeviceId,
         /// In which slot.
         slot: SlotId,
@@ -235,7 +235,7 @@ pub enum Event {
     },
     /// A scheduling request.
     SchedulingRequest {
-        /// Whose.
+        /// The device.
         device: DeviceId,
         /// In which slot.
         slot: SlotId,
@@ -244,7 +244,7 @@ pub enum Event {
     Channel(DeviceId, ChannelReport),
     /// RLC status PDU for the bearer of `direction`.
     Status {
-        /// Whose.
+        /// The device.
         device: DeviceId,
         /// When it was received.
         at: HostInstant,
@@ -257,20 +257,20 @@ pub enum Event {
     Signal(DeviceId, Signal),
     /// RRC.
     Rrc {
-        /// Whose.
+        /// The device.
         device: DeviceId,
         /// When.
         at: HostInstant,
-        /// What.
+        /// The change.
         change: Rrc,
     },
-    /// How a slot of the downlink was used, if the network's use is [shown](crate::Ran::show_use).
+    /// The use of a slot of the downlink, if the network's use is [shown](crate::Ran::show_use).
     Use(SlotUse),
     /// A packet was handed on: the truth about its delay.
     Passage {
-        /// Whose.
+        /// The device.
         device: DeviceId,
-        /// Which way.
+        /// The direction.
         direction: Direction,
         /// When it passed where.
         passage: Passage,

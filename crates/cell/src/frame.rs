@@ -1,11 +1,11 @@
-//! How a carrier's time is divided into slots, and which slot carries the feedback for which.
+//! The slots of a carrier, and the slot that carries the feedback for each slot.
 
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use sounding_phy::lte::{SubframeKind, TddConfig};
 
-/// What a slot may carry.
+/// The directions that a slot may carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlotKind {
     /// Both ways at once, on two frequencies (FDD).
@@ -180,7 +180,7 @@ impl Frame {
         Ok(Self { slot: slot_length(numerology), pattern: offsets.apply(&kinds) })
     }
 
-    /// How long a slot lasts.
+    /// Duration of a slot.
     pub const fn slot(&self) -> Duration {
         self.slot
     }
@@ -190,7 +190,7 @@ impl Frame {
         self.pattern.len() as u64
     }
 
-    /// What slot number `slot` carries.
+    /// The kind of slot number `slot`.
     pub fn kind(&self, slot: u64) -> SlotKind {
         self.at(slot).kind
     }
@@ -250,7 +250,7 @@ const fn slot_length(numerology: u8) -> Duration {
     Duration::from_nanos(1_000_000 >> numerology)
 }
 
-/// Offsets of a TDD pattern; what is not given follows the rule.
+/// Offsets of a TDD pattern; the rule defines missing ones.
 struct Offsets {
     /// Downlink slot, K1.
     k1: &'static [(usize, u8)],

@@ -1,8 +1,8 @@
-//! Resource blocks of a slot that nothing was given yet.
+//! Free resource blocks of a slot.
 
 use crate::config::SUB_BANDS;
 
-/// What is free in a slot.
+/// The free resource blocks of a slot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FreePrbs {
     pub(crate) bands: [u16; SUB_BANDS],
@@ -22,7 +22,7 @@ impl FreePrbs {
         Self { bands, first, dcis }
     }
 
-    /// How many.
+    /// Number of free resource blocks.
     pub(crate) fn count(&self) -> u16 {
         self.bands.iter().sum()
     }

@@ -8,7 +8,7 @@ use crate::bearer::{Pdu, Status};
 use crate::event::{BufferReport, Dci, Transmission};
 use crate::radio;
 
-/// What a transport block carries, and how.
+/// The content of a transport block, and its coding.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TransportBlock {
     /// Bytes of the block, without its CRC.
@@ -21,7 +21,7 @@ pub(crate) struct TransportBlock {
     pub(crate) first_prb: u16,
     /// Layers it is mapped to.
     pub(crate) layers: u8,
-    /// Which of the sub-bands it covers, a bit each.
+    /// The sub-bands that it covers, one bit for each.
     pub(crate) bands: u32,
     /// RLC PDUs in it.
     pub(crate) pdus: ArrayVec<Pdu, 2>,
@@ -29,7 +29,7 @@ pub(crate) struct TransportBlock {
     pub(crate) status: Option<Box<Status>>,
     /// Buffer status report.
     pub(crate) report: Option<BufferReport>,
-    /// Bytes that carry nothing.
+    /// Padding bytes.
     pub(crate) padding: u32,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct Attempt {
     /// 0 for the first.
     pub(crate) number: u8,
     pub(crate) arrived: bool,
-    /// What all transmissions so far are worth together.
+    /// The combined SINR of all transmissions so far.
     pub(crate) sinr_db: f32,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct HarqProcess {
     pub(crate) block: TransportBlock,
     /// Transmissions so far.
     pub(crate) sent: u8,
-    /// What the receiver has gathered of it.
+    /// The receiver's combined transmissions.
     pub(crate) air: Option<radio::Block>,
     /// New data indicator: toggles with each new block.
     pub(crate) ndi: bool,
@@ -124,7 +124,7 @@ impl HarqProcess {
 #[derive(Clone, Debug)]
 pub(crate) struct HarqProcesses {
     all: ArrayVec<HarqProcess, 32>,
-    /// How many processes are not idle, and how many have to retransmit.
+    /// Number of processes that are not idle, and of those that must retransmit.
     busy: u8,
     again: u8,
 }
@@ -155,7 +155,7 @@ impl HarqProcesses {
         self.again_in(slot, u64::MAX)
     }
 
-    /// The same for a block that a grant in `slot` gives `data_slot` to.
+    /// The same for a block that a grant in `slot` schedules in `data_slot`.
     #[inline]
     pub(crate) fn again_in(&self, slot: u64, data_slot: u64) -> Option<u8> {
         if self.again == 0 {

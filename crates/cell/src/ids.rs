@@ -29,6 +29,6 @@ pub(crate) struct DeviceCarrierId(pub(crate) u8);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct User {
     pub(crate) device: DeviceId,
-    /// Which of the device's carriers this one is.
+    /// Its index among the device's carriers.
     pub(crate) carrier: DeviceCarrierId,
 }

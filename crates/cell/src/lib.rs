@@ -1,6 +1,6 @@
-//! A modelled radio access network: base stations and devices, slot by slot, and what a device's modem sees of it.
+//! A modelled radio access network: base stations and devices, slot by slot, and the records of a device's modem.
 //!
-//! [`Ran`] is the network. Packets go in and come out; [`Event`]s say what happened on the way. Nothing here reads a
+//! [`Ran`] is the network. Packets go in and come out; [`Event`]s describe what happened in between. No code here reads a
 //! clock, and the same seed gives the same network on any machine.
 
 #![no_std]

@@ -40,13 +40,13 @@ use crate::event::{
 
 use crate::rnti::rnti;
 
-/// Which records a modem writes.
+/// The records that a modem writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Mask {
     /// All that it can.
     #[default]
     All,
-    /// Those of these codes.
+    /// Records with these codes.
     Only(BTreeSet<LogCode>),
 }
 
@@ -60,12 +60,12 @@ impl Mask {
     }
 }
 
-/// How a modem writes.
+/// Settings of a modem's log.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModemConfig {
     /// Its clock.
     pub clock: ClockConfig,
-    /// What it writes at first.
+    /// The log mask at the start.
     pub mask: Mask,
 }
 
@@ -74,13 +74,13 @@ pub struct ModemConfig {
 pub struct Record {
     /// When the modem had written it; until it is drained it waits in the modem.
     pub made_at: HostInstant,
-    /// What it logs.
+    /// The log code.
     pub code: LogCode,
     /// The frame that carries it.
     pub bytes: Vec<u8>,
 }
 
-/// What reaches the modem, each when it is over.
+/// Events that the modem sees, each at its end.
 #[derive(Clone, Debug)]
 enum Seen {
     Dci(Dci),
@@ -95,7 +95,7 @@ enum Seen {
     Followed(CarrierId),
 }
 
-/// What both RATs share.
+/// State that both RATs share.
 #[derive(Debug)]
 struct Common {
     cells: Cells,
@@ -200,7 +200,7 @@ impl Modem {
         self.count += 1;
     }
 
-    /// Time has reached `now`, and everything that happened until then has been handed in.
+    /// Time has reached `now`, and all events until then have been reported.
     pub fn handle_time(&mut self, now: HostInstant) {
         loop {
             let next = self.ahead.first_key_value().map(|(&(at, _), _)| at);
@@ -219,7 +219,7 @@ impl Modem {
         }
     }
 
-    /// When it has something to write next, if nothing happens in the network before.
+    /// When it writes next, if there is no event in the network before.
     pub fn wakeup(&self) -> HostInstant {
         self.ahead.first_key_value().map_or(self.beat, |(&(at, _), _)| at.min(self.beat))
     }
@@ -298,7 +298,7 @@ impl Modem {
         self.common.log.set_mask(mask);
     }
 
-    /// Records that could not be written because their layout has no room for what they had to say.
+    /// Records that could not be written because their contents do not fit the layout.
     pub fn unwritten(&self) -> u64 {
         self.common.log.unwritten()
     }

@@ -8,7 +8,7 @@ use sounding_units::{Bytes, HostInstant};
 use crate::bearer::{PacketFate, Passage};
 use crate::event::{Dci, DeviceId, Direction, Event};
 
-/// What became of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It was handed on, and passed where when.
@@ -20,17 +20,17 @@ pub enum Outcome {
 /// A packet that left the network, one way or the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Output<P> {
-    /// Whose.
+    /// The device.
     pub device: DeviceId,
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
-    /// What the driver put in.
+    /// The driver's payload.
     pub payload: P,
     /// Bytes of IP.
     pub size: Bytes,
     /// When it entered.
     pub entered: HostInstant,
-    /// What became of it.
+    /// Its fate.
     pub outcome: Outcome,
 }
 
@@ -70,7 +70,7 @@ impl<P> Outputs<P> {
     }
 }
 
-/// What happened, as far as anything is watched.
+/// Events, if a device is watched.
 #[derive(Debug, Default)]
 pub(crate) struct EventLog {
     events: Option<Vec<Event>>,
@@ -114,7 +114,7 @@ impl EventLog {
         }
     }
 
-    /// Something happened to a device, which may be watched.
+    /// An event of a device, which may be watched.
     #[inline]
     pub(crate) fn record(&mut self, watched: bool, event: impl FnOnce() -> Event) {
         if watched && let Some(events) = &mut self.events {
@@ -122,7 +122,7 @@ impl EventLog {
         }
     }
 
-    /// A DCI was sent to a device, which may be watched, or to a user that is none.
+    /// A DCI was sent to a device, which may be watched, or to another user.
     #[inline]
     pub(crate) fn record_dci(&mut self, watched: bool, dci: impl FnOnce() -> Dci) {
         self.record(watched || self.sniffed, || Event::Dci(dci()));

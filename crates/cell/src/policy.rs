@@ -5,7 +5,7 @@ use crate::config::Policy;
 /// A scheduler's memory of a user on a carrier.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ServiceHistory {
-    /// Average of what it was served, bytes a slot, as of `slot`.
+    /// Average served rate, bytes per slot, as of `slot`.
     average: f32,
     slot: u64,
     served: u64,
@@ -51,7 +51,7 @@ impl ServiceHistory {
         self.average * factor
     }
 
-    /// How this user is to be preferred in `slot`.
+    /// The priority of this user in `slot`.
     #[inline]
     pub(crate) fn preference(&self, policy: Policy, slot: u64, background: bool) -> Preference {
         let fair = |slots| 1.0 / self.decay(slots, slot).max(1e-3);

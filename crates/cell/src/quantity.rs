@@ -12,7 +12,7 @@ pub fn duration<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Erro
     TimeText::deserialize(input).map(|text| text.0)
 }
 
-/// The least and the most of a time.
+/// The minimum and the maximum of a time.
 pub fn durations<'de, D: Deserializer<'de>>(input: D) -> Result<[Duration; 2], D::Error> {
     <[TimeText; 2]>::deserialize(input).map(|texts| texts.map(|text| text.0))
 }
@@ -22,7 +22,7 @@ pub fn list<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Duration>, D::Err
     Vec::<TimeText>::deserialize(input).map(|texts| texts.into_iter().map(|text| text.0).collect())
 }
 
-/// A span of time as it is written.
+/// A span of time in text form.
 struct TimeText(Duration);
 
 impl<'de> Deserialize<'de> for TimeText {

@@ -31,7 +31,7 @@ impl<P> Slots<'_, P> {
         self.handle_timers(slot);
     }
 
-    /// Channels move on; devices report what they measure.
+    /// Updates channels; devices report their measurements.
     fn measure(&mut self, slot: SlotId) {
         let Carrier { attached, measuring, .. } = &mut self.carriers[slot.carrier];
         measuring.run(slot.at, |at| {

@@ -1,4 +1,4 @@
-//! What a sniffer receives from a cell: its control channel, for all users.
+//! A sniffer, which receives a cell's control channel for all users.
 
 mod live;
 
@@ -19,14 +19,14 @@ pub struct CarrierNumbers {
 }
 
 impl CarrierNumbers {
-    /// Of a device, which begins in the first of its cells.
+    /// For a device, which starts in the first of its cells.
     pub fn new(device: &DeviceConfig) -> Self {
         let id = |&carrier: &usize| CarrierId(carrier as u8);
         let cells = device.cells.iter().map(|cell| cell.iter().map(id).collect()).collect();
         Self { cells, serving: 0 }
     }
 
-    /// The device has gone to the cell of this primary carrier. One that is in none of its cells changes nothing.
+    /// The device has moved to the cell of this primary carrier. A carrier outside its cells has no effect.
     pub fn handle_handover(&mut self, primary: CarrierId) {
         let found = self.cells.iter().position(|cell| cell.first() == Some(&primary));
         self.serving = found.unwrap_or(self.serving);
@@ -38,7 +38,7 @@ impl CarrierNumbers {
         cell.iter().position(|own| *own == carrier).map(|at| at as u8)
     }
 
-    /// A sniffer's line, as it is about the device's own carriers; `None` if it is about another.
+    /// A sniffer's line with the device's number of the carrier; `None` if the carrier is not one of the device's.
     pub fn heard(&self, heard: Heard) -> Option<Heard> {
         let numbered = |moment: Moment| {
             self.number(CarrierId(moment.cell)).map(|cell| Moment { cell, ..moment })

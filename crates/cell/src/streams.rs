@@ -22,7 +22,7 @@ impl Streams {
         self.stream(CARRIERS + u64::from(carrier.0))
     }
 
-    /// Where a device goes.
+    /// Random numbers of a device's movement.
     pub(crate) fn place(self, device: DeviceId) -> ChaCha8Rng {
         self.stream(PLACES + u64::from(device.0))
     }
@@ -35,7 +35,7 @@ impl Streams {
         self.stream(TRAFFIC + u64::from(device.0))
     }
 
-    /// What else a device draws.
+    /// Other random numbers of a device.
     pub(crate) fn device(self, device: DeviceId) -> ChaCha8Rng {
         self.stream(DEVICES + u64::from(device.0))
     }

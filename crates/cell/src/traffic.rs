@@ -9,7 +9,7 @@ use sounding_units::{Bytes, HostInstant};
 
 use crate::quantity;
 
-/// What a background user does.
+/// The traffic of a background user.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Traffic {
@@ -17,19 +17,19 @@ pub enum Traffic {
     Full,
     /// It sends at a steady rate while it is on, and is on and off in turns of equal length each time.
     OnOff {
-        /// Rate while on, bits a second.
+        /// Rate while on, bits per second.
         bits_per_sec: f64,
-        /// How long it is on.
+        /// Duration of an on period.
         #[serde(deserialize_with = "quantity::duration")]
         on: Duration,
-        /// How long it is off; it begins with it.
+        /// Duration of an off period; the traffic starts with one.
         #[serde(deserialize_with = "quantity::duration")]
         off: Duration,
     },
     /// Objects come independently of each other, with sizes of a Pareto distribution of shape 1.2: few of them are most
     /// of the bytes, as in web traffic.
     Objects {
-        /// Objects a second.
+        /// Objects per second.
         per_sec: f64,
         /// The mean size.
         #[serde(deserialize_with = "quantity::bytes")]
@@ -63,7 +63,7 @@ impl TrafficSource {
     /// The next piece that has come by `now`, `backlog` bytes still waiting.
     pub(crate) fn poll(&mut self, now: HostInstant, backlog: u64) -> Option<Bytes> {
         match self.traffic {
-            // More than any carrier empties in a slot.
+            // More than any carrier carries in a slot.
             Traffic::Full => (backlog < 300_000).then_some(Bytes::new(30_000)),
             Traffic::OnOff { bits_per_sec, on, off } => {
                 const PIECE: Bytes = Bytes::new(1_500);
@@ -99,7 +99,7 @@ impl TrafficSource {
         }
     }
 
-    /// When to poll it next, if nothing more has come by the last time.
+    /// When to poll it next, if the last poll returned no more data.
     pub(crate) fn wakeup(&self) -> HostInstant {
         match self.traffic {
             // As soon as its backlog gets less.

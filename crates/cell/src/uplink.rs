@@ -30,7 +30,7 @@ pub(crate) struct UplinkSlot<'a, P> {
 }
 
 impl<P> UplinkSlot<'_, P> {
-    /// Grants what a grant in this slot can give; the DCIs used.
+    /// Makes the grants of this slot. Returns the number of used DCIs.
     pub(crate) fn grant(&mut self, devices: &mut Devices<P>) -> u8 {
         let carrier = &*self.carrier;
         if !carrier.config.uplink {
@@ -153,7 +153,7 @@ impl<P> UplinkSlot<'_, P> {
         self.carrier.due(data_slot).grants.push(grant);
     }
 
-    /// Devices send what they were granted in this slot.
+    /// Devices send the blocks that they were granted for this slot.
     pub(crate) fn send(&mut self, devices: &mut Devices<P>) {
         let mut grants = core::mem::take(&mut self.carrier.due(self.slot.slot).grants);
         for grant in grants.drain(..) {

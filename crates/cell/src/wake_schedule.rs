@@ -1,4 +1,4 @@
-//! When each user of a cell is due: most of them have nothing to do in most slots.
+//! When each user of a cell has work: most users have none in most slots.
 
 use alloc::vec::Vec;
 
@@ -11,7 +11,7 @@ pub(crate) struct WakeSchedule {
     soonest: HostInstant,
 }
 
-/// Later than anything.
+/// A time later than every event.
 pub(crate) const NEVER: HostInstant = HostInstant::from_nanos(u64::MAX);
 
 impl Default for WakeSchedule {

@@ -81,7 +81,7 @@ impl<T> Buffer<T> {
         }
     }
 
-    /// The modem restarts: what waits is gone.
+    /// The modem restarts: waiting records are lost.
     pub fn handle_restart(&mut self) {
         self.waiting.clear();
         self.bytes = 0;
@@ -92,7 +92,7 @@ impl<T> Buffer<T> {
         self.left.pop_front()
     }
 
-    /// When what waits leaves if nothing else happens.
+    /// When the waiting records leave, if there is no other event.
     pub fn wakeup(&self) -> Option<HostInstant> {
         self.oldest().map(|since| since + self.limits.release)
     }
@@ -102,7 +102,7 @@ impl<T> Buffer<T> {
         (!self.waiting.is_empty()).then_some(self.since)
     }
 
-    /// True if nothing waits and everything that left was taken.
+    /// True if no record waits and all that left were taken.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty() && self.left.is_empty()
     }

@@ -1,9 +1,9 @@
-//! Capture files and live streams: records cut out, packets read, everything counted.
+//! Reads packets and records from capture files and live streams, and counts them.
 //!
-//! Captures differ in how their records are separated ([`Format`]); [`recognise`] says which it is by the bytes,
+//! Captures differ in how their records are separated ([`Format`]). [`recognise`] finds the format from the bytes,
 //! [`Reader`] reads any of them in chunks, [`Capture`] a whole one in memory. A `.qmdl` or `.mi2log` file is the
-//! modem's byte stream as it was (docs/reference/diag.md, transport): it may start in the middle of a frame, hold answers to
-//! commands and frames of a recorder's own (they begin with 0xEE 0xEE), and end anywhere. A `.qmdl2` has a header
+//! modem's unchanged byte stream (docs/reference/diag.md, transport). It may start in the middle of a frame, contain answers to
+//! commands and frames that a recorder added (they begin with 0xEE 0xEE), and end anywhere. A `.qmdl2` has a header
 //! before it.
 
 mod flat;
@@ -36,18 +36,18 @@ pub enum Damage {
     /// It is not a frame.
     #[error(transparent)]
     Frame(#[from] BadFrame),
-    /// It is a frame with a right check, and not a packet.
+    /// It is a frame with a correct check, but not a packet.
     #[error("frame at offset {offset}: {error}")]
     Packet {
         /// Position in the stream of its frame.
         offset: u64,
-        /// What is wrong with it.
+        /// The fault.
         error: PacketError,
     },
 }
 
 impl Damage {
-    /// Where in the stream it begins.
+    /// Offset of its beginning in the stream.
     pub const fn offset(&self) -> u64 {
         match self {
             Self::Frame(bad) => bad.offset,
@@ -56,7 +56,7 @@ impl Damage {
     }
 }
 
-/// What a reader has met so far.
+/// Counts of a reader so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Bytes and frames.
@@ -71,7 +71,7 @@ pub struct Counts {
     pub first_damage: Option<Damage>,
     /// Start of the frame that the end of the stream cut off, if there is one. It is one of the bad frames.
     pub cut_at: Option<u64>,
-    /// How many bytes of that frame there are; 0 if there is none.
+    /// Number of available bytes of that frame; 0 without such a frame.
     pub cut_bytes: u64,
 }
 
@@ -82,9 +82,9 @@ impl Counts {
     }
 }
 
-/// Reads packets from a stream that comes in chunks.
+/// Reads packets from a stream that arrives in chunks.
 ///
-/// A stream that has brought [`PROBE`] bytes and no good frame is no Diag stream; its counts say so.
+/// A stream without a good frame in its first [`PROBE`] bytes is not a Diag stream; its counts show this.
 #[derive(Clone, Debug)]
 pub struct Reader {
     cut: Cut,
@@ -93,7 +93,7 @@ pub struct Reader {
     packets: Packets,
 }
 
-/// How many packets of which kind, and what stands in the place of some.
+/// Counts packets by kind, and damage.
 #[derive(Clone, Copy, Debug)]
 struct Packets {
     logs: u64,
@@ -134,7 +134,7 @@ impl Packets {
     }
 }
 
-/// How records are separated, with the start of an unfinished one.
+/// Separates the records, and keeps the start of an unfinished one.
 #[derive(Clone, Debug)]
 enum Cut {
     Hdlc(Deframer),
@@ -214,8 +214,8 @@ impl Reader {
         }
     }
 
-    /// Takes the payload of a frame that something before this reader has cut and checked, as the packets of a
-    /// diag-router's socket are.
+    /// Takes a payload without framing, as a diag-router's socket delivers
+    /// packets.
     pub fn handle_payload<'c>(&mut self, payload: &'c [u8]) -> Result<Located<'c>, Damage> {
         let offset = match &mut self.cut {
             Cut::Hdlc(deframer) => deframer.count_payload(payload),
@@ -224,8 +224,8 @@ impl Reader {
         self.packets.count(offset, Packet::parse(payload))
     }
 
-    /// The end of the stream: records that waited for what might follow them, and what is left of one; `None` when
-    /// there is nothing more.
+    /// The end of the stream. Returns the records that waited for later bytes, and an incomplete rest; `None` after the
+    /// last.
     pub fn poll_end(&mut self) -> Option<Result<Located<'_>, Damage>> {
         let found = match &mut self.cut {
             Cut::Hdlc(deframer) => deframer.handle_end().map(Found::Bad),
@@ -234,7 +234,7 @@ impl Reader {
         Some(self.read(found))
     }
 
-    /// What has been met so far.
+    /// The counts so far.
     pub const fn counts(&self) -> Counts {
         let frames = match &self.cut {
             Cut::Hdlc(deframer) => deframer.counts(),
@@ -282,12 +282,12 @@ impl<'a> Capture<'a> {
         Ok(Self { reader: Reader::of(kind), kind, rest: bytes })
     }
 
-    /// What kind it is.
+    /// Its kind.
     pub const fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// The next packet, or what is there in its place; `None` at the end.
+    /// The next packet, or damage in its place; `None` at the end.
     pub fn poll_packet(&mut self) -> Option<Result<Located<'_>, Damage>> {
         match self.reader.advance(&mut self.rest) {
             Some(found) => Some(self.reader.read(found)),
@@ -295,7 +295,7 @@ impl<'a> Capture<'a> {
         }
     }
 
-    /// What has been met so far.
+    /// The counts so far.
     pub const fn counts(&self) -> Counts {
         self.reader.counts()
     }

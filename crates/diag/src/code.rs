@@ -40,7 +40,7 @@ impl LogCode {
         }
     }
 
-    /// Which bits of those bytes it is: all of them, but where a record has a count beside it.
+    /// The bits of the version in those bytes: all of them, unless the record also has a count there.
     pub const fn version_bits(self) -> Bits {
         match self.0 {
             0x4005 => bits(0, 7, 6),

@@ -33,27 +33,27 @@ pub const EQUIPMENTS: usize = 16;
 pub enum Request<'a> {
     /// When its software was built, command 0x00.
     Version,
-    /// Which software it runs, command 0x7C.
+    /// Its software build, command 0x7C.
     BuildId,
     /// The Diag protocol version, command 0x1C.
     Protocol,
     /// Stop all log records, command 0x73.
     LogDisable,
-    /// How many items each equipment has, command 0x73.
+    /// The number of items of each equipment, command 0x73.
     LogRanges,
-    /// Which log records of this equipment it sends, command 0x73.
+    /// The log mask of this equipment, command 0x73.
     LogMaskOf(u8),
     /// Send these log records of one equipment and no others of it, command 0x73.
     LogMask(LogMask<'a>),
-    /// Which subsystems have messages, command 0x7D.
+    /// The subsystems that have messages, command 0x7D.
     MessageRanges,
-    /// Which messages of these subsystems it sends, command 0x7D.
+    /// The message mask of these subsystems, command 0x7D.
     MessageMaskOf(MessageRange),
-    /// Which events it sends, command 0x81.
+    /// The event mask, command 0x81.
     EventMask,
 }
 
-/// What a modem answers.
+/// An answer of a modem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer<'a> {
     /// Dates and times of its software, in text.
@@ -67,7 +67,7 @@ pub enum Answer<'a> {
     BuildId(&'a [u8]),
     /// No log record will come.
     LogDisabled,
-    /// How many items each equipment has.
+    /// The number of items of each equipment.
     LogRanges([u32; EQUIPMENTS]),
     /// These log records come.
     LogMaskOf(LogMask<'a>),
@@ -82,11 +82,11 @@ pub enum Answer<'a> {
     },
     /// The Diag protocol version.
     Protocol(u16),
-    /// Which subsystems have messages: first and last of each range, as they are on the wire.
+    /// The subsystems that have messages: first and last of each range, as on the wire.
     MessageRanges(&'a [u8]),
-    /// Which messages of a range it sends: 32 bits for each subsystem, as they are on the wire.
+    /// The message mask of a range: 32 bits for each subsystem, as on the wire.
     MessageMaskOf(MessageRange, &'a [u8]),
-    /// Which events it sends: bit i of byte j is event 8j + i.
+    /// The event mask: bit i of byte j is event 8j + i.
     EventMask(&'a [u8]),
     /// It did not do it.
     Refused {

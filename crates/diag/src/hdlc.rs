@@ -1,7 +1,7 @@
 //! The HDLC-like framing of a Diag byte stream.
 //!
 //! A frame is its payload and a CRC-16 (X-25, little-endian) of it, with 0x7E and 0x7D written as 0x7D and the byte
-//! XOR 0x20, and ends with 0x7E. A 0x7E that ends nothing separates frames and means nothing else. Source: notes,
+//! XOR 0x20, and ends with 0x7E. A further 0x7E between frames has no meaning. Source: notes,
 //! Diag §5; RFC 1662 §4 and appendix C describe the same escape and check.
 
 use alloc::vec::Vec;
@@ -14,13 +14,13 @@ const ESCAPE: u8 = 0x7D;
 const FLIP: u8 = 0x20;
 const CHECK_LEN: usize = 2;
 
-/// CRC-16/X-25 goes by the name IBM-SDLC in the catalogue; the sixteen-lane table is what makes it fast.
+/// CRC-16/X-25 is called IBM-SDLC in the catalogue. The sixteen-lane table makes it fast.
 const CHECK: Crc<u16, Table<16>> = Crc::<u16, Table<16>>::new(&CRC_16_IBM_SDLC);
 
 /// The longest payload accepted, in bytes, unless [`Deframer::with_limit`] says otherwise.
 ///
-/// A log record inside a multi-radio wrapper: 8 bytes of wrapper, 4 of log header and 65,535 that a 16-bit length
-/// can announce (docs/reference/diag.md, transport), rounded up.
+/// It fits a log record inside a multi-radio wrapper: 8 bytes of wrapper, 4 of log header and 65,535, the largest 16-bit length
+/// (docs/reference/diag.md, transport), rounded up.
 pub const MAX_PAYLOAD: usize = 66_000;
 
 /// A frame whose check was right.
@@ -28,11 +28,11 @@ pub const MAX_PAYLOAD: usize = 66_000;
 pub struct Frame<'a> {
     /// Position in the stream of the first byte after the previous terminator.
     pub offset: u64,
-    /// What the frame carries, unescaped, without its check.
+    /// The payload, unescaped, without its check.
     pub payload: &'a [u8],
 }
 
-/// A stretch of the stream that ended like a frame and is not one.
+/// Bytes of the stream that end like a frame and are not one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("frame of {len} bytes at offset {offset}: {reason}")]
 pub struct BadFrame {
@@ -40,11 +40,11 @@ pub struct BadFrame {
     pub offset: u64,
     /// Bytes on the wire, without the terminator.
     pub len: u64,
-    /// What is wrong with it.
+    /// The fault.
     pub reason: BadFrameReason,
 }
 
-/// Why a stretch of the stream is not a frame.
+/// Why these bytes are not a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadFrameReason {
     /// The check at its end is not the check of its payload.
@@ -64,7 +64,7 @@ pub enum BadFrameReason {
         /// The limit, in bytes of payload.
         limit: usize,
     },
-    /// An escape right before the terminator: the sender gave the frame up.
+    /// An escape right before the terminator: the sender aborted the frame.
     #[error("ends within an escape")]
     Escape,
     /// The stream ended before a terminator, or before the end that a length announces.
@@ -75,14 +75,14 @@ pub enum BadFrameReason {
     Header,
 }
 
-/// What a deframer has met so far.
+/// Counts of a deframer so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameCounts {
     /// Bytes taken in.
     pub bytes: u64,
     /// Frames whose check was right.
     pub good: u64,
-    /// Stretches that were not frames.
+    /// Byte sequences that were not frames.
     pub bad: u64,
 }
 
@@ -96,13 +96,13 @@ impl FrameCounts {
     }
 }
 
-/// Cuts a byte stream, in whatever chunks it comes, into frames.
+/// Cuts a byte stream into frames. The stream may arrive in any chunks.
 ///
-/// Holds at most one frame and never more than three times its limit: a stream without terminators costs no more.
+/// It holds at most one frame, and never more than three times its limit, also in a stream without terminators.
 #[derive(Clone, Debug)]
 pub struct Deframer {
     limit: usize,
-    /// The unescaped beginning of the frame that the last chunk broke off in.
+    /// The unescaped beginning of the frame that the last chunk did not complete.
     held: Vec<u8>,
     /// Bytes on the wire behind `held`.
     held_wire: u64,
@@ -113,11 +113,11 @@ pub struct Deframer {
     counts: FrameCounts,
 }
 
-/// A stretch of the stream up to a terminator, not checked yet.
+/// The bytes up to a terminator, not checked yet.
 pub(crate) struct Found<'c> {
     offset: u64,
     len: u64,
-    /// The stretch itself, if it needs no unescaping; else it is in `held`.
+    /// The bytes themselves, if they need no unescaping; otherwise they are in `held`.
     whole: Option<&'c [u8]>,
 }
 
@@ -145,7 +145,7 @@ impl Deframer {
         }
     }
 
-    /// What has been met so far.
+    /// The counts so far.
     pub const fn counts(&self) -> FrameCounts {
         self.counts
     }
@@ -153,7 +153,7 @@ impl Deframer {
     /// Takes bytes from the front of `input` up to the end of the next frame, and returns it; `None` once `input`
     /// is used up.
     ///
-    /// A frame that lies whole and without escapes in `input` is returned in place; others are assembled here.
+    /// A frame that is complete and without escapes in `input` is returned in place; others are assembled here.
     pub fn poll_frame<'s, 'c: 's>(
         &'s mut self,
         input: &mut &'c [u8],
@@ -162,7 +162,7 @@ impl Deframer {
         Some(self.finish(found))
     }
 
-    /// Takes bytes up to and with the next terminator that ends something.
+    /// Takes bytes up to and including the next terminator of a frame.
     pub(crate) fn advance<'c>(&mut self, input: &mut &'c [u8]) -> Option<Found<'c>> {
         loop {
             let Some(end) = memchr(TERMINATOR, input) else {
@@ -186,7 +186,7 @@ impl Deframer {
         }
     }
 
-    /// Checks what [`advance`](Self::advance) found.
+    /// Checks the result of [`advance`](Self::advance).
     pub(crate) fn finish<'s, 'c: 's>(
         &'s mut self,
         Found { offset, len, whole }: Found<'c>,
@@ -223,13 +223,13 @@ impl Deframer {
         self.counts.add_payload(payload)
     }
 
-    /// Bytes that are no part of the stream go before it; offsets count them.
+    /// `len` bytes before the stream belong to no frame, but offsets count them.
     pub(crate) fn handle_preamble(&mut self, len: u64) {
         self.counts.bytes += len;
     }
 
-    /// The end of the stream: what is left without a terminator, if anything. The deframer may take another stream
-    /// afterwards, whose offsets go on from here.
+    /// The end of the stream. Returns the rest without a terminator, if there is one. The deframer may then take another stream,
+    /// whose offsets continue from here.
     pub fn handle_end(&mut self) -> Option<BadFrame> {
         let len = core::mem::take(&mut self.held_wire);
         self.held.clear();
@@ -250,7 +250,7 @@ impl Deframer {
             self.held.clear();
         }
         self.held_wire += raw.len() as u64;
-        // Unescaping at most halves the bytes, so a longer stretch cannot come out short enough.
+        // Unescaping at most halves the bytes, so a longer sequence stays too long.
         if self.overlong || raw.len() > self.longest().saturating_mul(2) {
             self.overlong = true;
             return;
@@ -275,7 +275,7 @@ impl Deframer {
     }
 }
 
-/// Appends `raw` without its escapes to `out`; whether it ends in an escape that has nothing to flip.
+/// Appends `raw` without its escapes to `out`. Returns whether it ends with an escape byte.
 fn unescape(mut raw: &[u8], out: &mut Vec<u8>) -> bool {
     while let Some(at) = memchr(ESCAPE, raw) {
         out.extend_from_slice(&raw[..at]);
@@ -297,7 +297,7 @@ fn check(bytes: &[u8]) -> Result<&[u8], BadFrameReason> {
     if computed == found { Ok(payload) } else { Err(BadFrameReason::Check { computed, found }) }
 }
 
-/// Appends the frame of `payload`, terminator and all, to `out`.
+/// Appends the frame of `payload`, including the terminator, to `out`.
 pub fn encode(payload: &[u8], out: &mut Vec<u8>) {
     out.reserve(payload.len() + payload.len() / 32 + 2 * CHECK_LEN + 1);
     escape(payload, out);

@@ -1,15 +1,15 @@
 //! Qualcomm Diag on the wire: framing, packets, captures, and log records by code and version.
 //!
-//! The way of the bytes, each step usable alone:
+//! The steps from bytes to records; each can be used alone:
 //!
 //! 1. [`hdlc`] cuts a byte stream into frames and checks them;
 //! 2. [`packet`] identifies a frame's payload: a log record, or another command;
-//! 3. [`capture`] does both for a whole file or a live stream, and counts what it meets;
+//! 3. [`capture`] does both for a whole file or a live stream, and counts frames, records and errors;
 //! 4. [`record`] reads log records: either every field by name ([`record::decode`]), or as typed values without
 //!    allocation ([`record::Record`]).
 //!
-//! [`command`] has the requests and answers of a session, [`session`] knows in which order; the record views can also write what they read,
-//! for a modelled modem, and [`buffer`] is where that keeps them until they are read.
+//! [`command`] has the requests and answers of a session, and [`session`] their order. For a modelled modem, the record views can also
+//! write records, and [`buffer`] keeps them until they are read.
 //!
 //! ```
 //! use sounding_diag::capture::Capture;
@@ -35,9 +35,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Nothing here panics on hostile input. A frame that fails its check is a [`hdlc::BadFrame`], a record of an unknown
+//! No input makes this crate panic. A frame that fails its check is a [`hdlc::BadFrame`], a record of an unknown
 //! version is [`record::RecordError::Unsupported`], and a record whose bytes do not fit its layout is
-//! [`record::RecordError::Corrupt`]: values to count, never guesses.
+//! [`record::RecordError::Corrupt`]. They are counted, and their contents are never guessed.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -47,7 +47,7 @@ impl Subheader {
         self.octet & MORE != 0
     }
 
-    /// How many bytes of control element it announces; `None` for data and padding.
+    /// Length of the control element that it announces; `None` for data and padding.
     fn element_len(self, uplink: bool) -> Option<usize> {
         let announced = usize::from(self.len.unwrap_or(0));
         match (self.id(), uplink) {
@@ -200,7 +200,7 @@ impl Iterator for Subheaders<'_> {
             let (&high, tail) = rest.split_first()?;
             header.len = Some(u16::from(high));
             rest = tail;
-            // The F2 bit says sixteen bits of length, else the F bit fifteen instead of seven (§6.2.1).
+            // If the F2 bit is set, the length has sixteen bits; otherwise the F bit selects fifteen instead of seven (§6.2.1).
             let sixteen = octet & LONG != 0;
             if sixteen || high & 0x80 != 0 {
                 let (&low, tail) = rest.split_first()?;

@@ -1,4 +1,4 @@
-//! What the payload of a frame is: a log record, or a command answered or sent.
+//! The payload of a frame: a log record, or a request or answer of a command.
 
 use alloc::vec::Vec;
 
@@ -11,7 +11,7 @@ pub const LOG: u8 = 0x10;
 /// Command byte of the wrapper that modems with several subscriptions put around a packet.
 pub const MULTI_RADIO: u8 = 0x98;
 
-// 0x10, more, outer length u16, then the inner length that counts itself and everything after it.
+// 0x10, more, outer length u16, then the inner length, which includes itself and all later bytes.
 const LOG_HEADER: usize = 4;
 // Inner length u16, code u16, time stamp u64.
 const LOG_INNER: usize = 12;
@@ -21,13 +21,13 @@ const WRAPPER: usize = 8;
 /// One log record, as the modem sent it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogRecord<'a> {
-    /// What it logs.
+    /// The log code.
     pub code: LogCode,
     /// When, by the modem's clock.
     pub at: ModemInstant,
-    /// The time stamp as it is on the wire.
+    /// The time stamp as on the wire.
     pub stamp: u64,
-    /// Which subscription it belongs to, counted from 1, if the modem reports it.
+    /// Its subscription, counted from 1, if the modem reports it.
     pub radio: Option<u32>,
     /// Everything after the time stamp; for most codes the first byte is the version.
     pub body: &'a [u8],
@@ -42,7 +42,7 @@ pub enum Packet<'a> {
     Other {
         /// The command byte.
         command: u8,
-        /// Which subscription it belongs to, if the modem reports it.
+        /// Its subscription, if the modem reports it.
         radio: Option<u32>,
         /// Everything after the command byte.
         body: &'a [u8],
@@ -150,7 +150,7 @@ fn wrap(radio: Option<u32>, out: &mut Vec<u8>) {
     }
 }
 
-/// A log record cannot say that it has more bytes than this after its time stamp.
+/// Maximum number of bytes after a log record's time stamp, by its length field.
 pub const MAX_BODY: usize = u16::MAX as usize - LOG_INNER;
 
 /// Why a log record cannot be written.

@@ -108,7 +108,7 @@ impl Slot {
         self.numerology
     }
 
-    /// From `earlier` to this one going forward; whole frames if one of them does not say its numerology.
+    /// Time from `earlier` to this one; whole frames if one of them has no numerology.
     pub const fn since(self, earlier: Self) -> Duration {
         const CYCLE: u32 = 10_240_000;
         let (to, from) = match (self.numerology, earlier.numerology) {
@@ -131,7 +131,7 @@ impl fmt::Display for Slot {
     }
 }
 
-/// What a resource element carries (TS 36.211 §7.1).
+/// The modulation of a resource element (TS 36.211 §7.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Modulation {
     /// 2 bits.
@@ -178,7 +178,7 @@ impl Modulation {
     }
 }
 
-/// Which identity a downlink assignment was addressed to, as all records number them.
+/// The identity that a downlink assignment was addressed to, in the numbers of all records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rnti {
     /// This device.

@@ -20,7 +20,7 @@ impl BigEndian<'_> {
         if end > self.bytes.len() * 8 {
             return None;
         }
-        // Fifteen bits and the seven before them at most: four bytes hold them.
+        // At most fifteen bits, and seven bits before them: four bytes hold them.
         let rest = &self.bytes[self.at / 8..];
         let byte = |at: usize| u32::from(rest.get(at).copied().unwrap_or_default());
         let word = byte(0) << 24 | byte(1) << 16 | byte(2) << 8 | byte(3);
@@ -46,7 +46,7 @@ impl<'a> RlcHeader<'a> {
         self.bytes.first().map(|octet| octet & 0x80 == 0)
     }
 
-    /// Hands over what the bytes hold, which may be less than the header had.
+    /// Gives the fields in the bytes to `sink`; the bytes may hold fewer fields than the header had.
     pub(crate) fn visit(&self, sink: &mut impl Sink) {
         let mut bits = BigEndian { bytes: self.bytes, at: 1 };
         let Some(control) = self.is_control() else { return };

@@ -1,4 +1,4 @@
-//! NR RLC status PDUs: what an acknowledged-mode receiver has, and what it lacks (TS 38.322 §6.2.2.5).
+//! NR RLC status PDUs: received and missing PDUs of an acknowledged-mode receiver (TS 38.322 §6.2.2.5).
 
 use crate::sink::{Sink, Value};
 
@@ -14,9 +14,9 @@ pub struct StatusPdu<'a> {
 pub struct Nack {
     /// Sequence number of the first that is missing.
     pub sn: u32,
-    /// The missing segment of it, first and last byte; all of it if there is none.
+    /// Its missing segment, first and last byte; without a segment the whole PDU is missing.
     pub segment: Option<(u16, u16)>,
-    /// How many PDUs in a row, this one included.
+    /// Number of PDUs in a row, this one included.
     pub range: u8,
 }
 
@@ -33,7 +33,7 @@ impl<'a> StatusPdu<'a> {
         Some(if self.wide { word >> 2 } else { word >> 8 })
     }
 
-    /// What is missing, lowest first; stops early where the bytes do.
+    /// The missing PDUs, lowest first; stops early if the bytes end.
     pub fn nacks(&self) -> Nacks<'a> {
         let more = match (self.bytes.get(2), self.wide) {
             (Some(octet), true) => octet >> 1 & 1 == 1,
@@ -63,7 +63,7 @@ impl<'a> StatusPdu<'a> {
     }
 }
 
-/// What is missing, lowest first.
+/// The missing PDUs, lowest first.
 #[derive(Clone, Debug)]
 pub struct Nacks<'a> {
     rest: &'a [u8],

@@ -40,16 +40,16 @@ use crate::command::Answer;
 use budget::Budget;
 use masks::Masks;
 
-/// An answer takes a millisecond or two on USB. Chosen; three times this is what a silent port costs.
+/// Timeout of an answer, which takes a millisecond or two on USB. Chosen; a silent port costs three times this.
 const PATIENCE: Duration = Duration::from_millis(200);
 const TRIES: u32 = 3;
 
 /// The log records to request from a modem.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// Log records, the most important first; nothing else is left on.
+    /// Log records, the most important first; all others are switched off.
     pub codes: Vec<LogCode>,
-    /// Bytes per second that the port may bring. More than that, for a second, switches codes off from the end.
+    /// Limit on the bytes per second from the port. If they exceed it for a second, codes are switched off from the end.
     pub budget_bytes_per_sec: Option<u64>,
 }
 
@@ -130,8 +130,8 @@ impl Session {
         session
     }
 
-    /// An earlier session was killed before it could put masks back, and left this note: where the modem still has the
-    /// masks of that session, what it had found is what this one puts back. To be called before anything else.
+    /// An earlier session was killed before it could restore masks, and left this note. If the modem still has the
+    /// masks of that session, this session restores the masks in the note. Call this first.
     pub fn recall(&mut self, note: Note) {
         self.masks.recall(note);
     }
@@ -158,8 +158,8 @@ impl Session {
         }
     }
 
-    /// The port closed and is there again: everything is requested and set again. A modem that kept this session's
-    /// masks still gets back those from before the session; one that restarted gets back those that it restarted with.
+    /// The port closed and is open again: everything is requested and set again. If the modem kept this session's
+    /// masks, those from before the session are restored at the end. If it restarted, those that it restarted with are restored.
     pub fn handle_reconnect(&mut self) {
         if self.state == State::Over {
             return;
@@ -208,7 +208,7 @@ impl Session {
         self.steps.clear();
         self.pending = None;
         self.note_at_end = self.masks.note();
-        // A modem answers, and may not have answered enough yet to show what an earlier session left behind.
+        // The modem's answers so far may not show yet whether an earlier session's masks are set.
         if matches!(self.state, State::Asking | State::Logging) {
             self.steps.extend(self.masks.unread().into_iter().map(Step::ReadLogMask));
         }
@@ -232,7 +232,7 @@ impl Session {
         &self.off
     }
 
-    /// The next thing that has come of the session.
+    /// The next event of the session.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
@@ -308,7 +308,7 @@ impl Session {
         }
     }
 
-    /// Compares what came with the budget.
+    /// Compares the received bytes with the budget.
     fn judge(&mut self, now: HostInstant) {
         let Some(limit) = self.wanted.budget_bytes_per_sec else { return };
         if self.state != State::Logging {

@@ -1,8 +1,8 @@
-//! What reading a record yields, field by field.
+//! Receivers of the fields of a record.
 
 use core::fmt;
 
-/// What the numbers of a field stand for, by number.
+/// The meanings of a field's numbers.
 pub type Names = &'static [(u64, &'static str)];
 
 /// A field's value.

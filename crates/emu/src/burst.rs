@@ -1,8 +1,8 @@
-//! Long bursts: packets that are due at one moment, written together.
+//! Long bursts: packets that are due at the same time, written together.
 //!
-//! A kernel takes 2 us and more to receive a packet. When a repetition of RLC lets go of what a fast cell carried in 60 ms,
-//! more than a thousand are due at one moment, and one by one the last would be late by milliseconds. From some number on
-//! they are therefore held back, a batch at a time, and those of a flow that follow each other become one superpacket.
+//! A kernel takes 2 us or more to receive a packet. A repetition of RLC can release all packets of 60 ms of a fast cell: more than
+//! a thousand are then due at once. Written one by one, the last would be late by milliseconds. So above some number they
+//! are held back in batches, and consecutive packets of a flow become one superpacket.
 
 use std::io::IoSlice;
 use std::iter;
@@ -20,13 +20,13 @@ use crate::gso::{Kind, Run};
 /// 600 Mbit/s. Only a repetition lets go of more (docs/results/emulator.md).
 pub(crate) const ONE_BY_ONE: u64 = 64;
 
-/// Packets that are held back at most: three superpackets of 1500 bytes a packet.
+/// Packets that are held back at most: three superpackets of 1500 bytes per packet.
 const BATCH: usize = 128;
 
 /// Packets of one way, due at one moment, that are held back.
 #[derive(Default)]
 pub(crate) struct Burst {
-    /// Which way they go, and when they are due.
+    /// Their direction, and when they are due.
     of: Option<(usize, HostInstant)>,
     held: Vec<Carried<Slot>>,
     groups: Groups,
@@ -48,7 +48,7 @@ impl Burst {
         self.held.push(carried);
     }
 
-    /// Finds out which are written together, and says which way they go; `None` if there are none.
+    /// Groups the packets that are written together. Returns their direction; `None` without packets.
     pub(crate) fn arrange<'a>(&mut self, packet: impl Fn(Slot) -> &'a [u8]) -> Option<usize> {
         let (way, _) = self.of?;
         self.groups.arrange(self.held.len(), |place| packet(self.held[place].payload));
@@ -90,21 +90,21 @@ pub(crate) fn write_together<'a>(
     writev(tun, &pieces[..count]).map(|_| ())
 }
 
-/// Which packets of a batch are written together.
+/// The groups of a batch's packets that are written together.
 ///
-/// Those of a flow stay in their order, and what may belong to any flow stays where it is among all. Between flows the order
-/// may change within a batch, as it does where a driver receives by GRO.
+/// Packets of a flow keep their order, and a packet that may belong to any flow keeps its place among all. Between flows the order
+/// may change within a batch, as it does if a driver receives with GRO.
 #[derive(Default)]
 struct Groups {
     groups: Vec<Group>,
     /// The next packet of the same group, for each packet.
     next: Vec<Option<usize>>,
-    /// The groups that may go on, one for each flow.
+    /// The groups that may grow, one for each flow.
     open: Vec<usize>,
 }
 
 struct Group {
-    /// `None` of a packet that has to be written as it is.
+    /// `None` for a packet that must be written unchanged.
     run: Option<Run>,
     first: usize,
     last: usize,
@@ -150,7 +150,7 @@ impl Groups {
         }
     }
 
-    /// Where the packets of a group are in the batch.
+    /// The indexes of a group's packets in the batch.
     fn places(&self, group: &Group) -> impl Iterator<Item = usize> + Clone {
         iter::successors(Some(group.first), |&place| self.next[place])
     }

@@ -15,7 +15,7 @@ use crate::{Direction, PacketRecord};
 /// Entries handed over at once: one wake-up of the collector for some thousand packets.
 const BATCH: usize = 8192;
 
-/// Batches that may be under way. Beyond it entries are lost, and counted: 1024 batches are 0.6 GB.
+/// Maximum number of waiting batches. Beyond it entries are lost, and counted: 1024 batches are 0.6 GB.
 const MAX_BATCHES: usize = 1024;
 
 /// The longest that an entry waits before it is written.
@@ -29,7 +29,7 @@ pub(crate) enum Entry {
     Packet(PacketRecord),
 }
 
-/// What is wanted of the packets.
+/// The requested outputs about packets.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted {
     pub(crate) events: [bool; 2],
@@ -55,7 +55,7 @@ pub(crate) struct Collector {
     totals: mpsc::Receiver<u64>,
 }
 
-/// What the collector has at the end.
+/// The collector's result.
 pub(crate) struct Collected {
     pub(crate) records: Vec<PacketRecord>,
     pub(crate) lost: u64,
@@ -99,7 +99,7 @@ impl Sender {
         }
     }
 
-    /// Hands over what has waited long enough.
+    /// Sends the batch if it has waited long enough.
     pub(crate) fn flush_if_due(&mut self, now: HostInstant) {
         if !self.batch.is_empty() && now - self.flushed >= FLUSH_AFTER {
             self.flush();

@@ -7,10 +7,10 @@ use sounding_sim::{Device, Diag, Network, PathConfig};
 
 use crate::Slot;
 
-/// What to emulate.
+/// Configuration of an emulation.
 #[derive(Debug)]
 pub struct Config {
-    /// What packets pass.
+    /// The network between the hosts.
     pub between: Between,
     /// The devices of the network that have hosts, each in a separate namespace: 1 to 64.
     pub devices: Vec<Device>,
@@ -29,17 +29,17 @@ pub struct Config {
     pub logs: Logs,
     /// Whether [`Report::records`](crate::Report::records) keeps what became of each packet.
     pub record: bool,
-    /// How the thread that moves packets is run.
+    /// Scheduling of the thread that moves packets.
     pub realtime: Realtime,
 }
 
 impl Config {
-    /// One device between these two links, and the defaults for everything else.
+    /// One device with these two links, and defaults for all other settings.
     pub fn new(up: PathConfig, down: PathConfig) -> Self {
         Self::between(Between::Links { up, down })
     }
 
-    /// These devices of a network, and the defaults for everything else.
+    /// These devices of a network, and defaults for all other settings.
     pub fn over(network: impl Network<Slot> + Send + 'static, devices: Vec<Device>) -> Self {
         Self { devices, ..Self::between(Between::Network(Box::new(network))) }
     }
@@ -123,9 +123,9 @@ pub struct Logs {
     pub up: Option<PathBuf>,
     /// Log of the downlink.
     pub down: Option<PathBuf>,
-    /// What the header of the uplink's log calls its trace.
+    /// Name of the trace in the header of the uplink's log.
     pub up_name: String,
-    /// What the header of the downlink's log calls its trace.
+    /// Name of the trace in the header of the downlink's log.
     pub down_name: String,
     /// The command line that the log's header names.
     pub command_line: String,

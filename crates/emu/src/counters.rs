@@ -1,4 +1,4 @@
-//! What the kernel itself dropped at a device, from `/proc/net/dev`.
+//! The kernel's drops at a device, from `/proc/net/dev`.
 
 use std::io::{self, Read};
 

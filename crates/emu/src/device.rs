@@ -17,15 +17,15 @@ pub(crate) fn tun_name(place: usize) -> String {
     format!("radio{place}")
 }
 
-/// Packets that the kernel may hold for us before it drops any. mahimahi leaves the default of 500, and loses bursts
-/// silently; this many full packets are 600 MB. If even these are too few, the kernel's counter shows it.
+/// Packets that the kernel may queue for the emulator before it drops any. mahimahi leaves the default of 500, and loses bursts
+/// silently. This many full packets are 600 MB. If even these are too few, the kernel's counter shows it.
 const TX_QUEUE_LEN: i32 = 400_000;
 
-/// What a device needs to know.
+/// Settings of a device.
 pub(crate) struct Settings<'a> {
     pub(crate) side: &'static str,
     pub(crate) name: &'a str,
-    /// Whether everything goes through it that goes nowhere else.
+    /// Whether it has the default route.
     pub(crate) is_default: bool,
     pub(crate) address: Ipv4Addr,
     pub(crate) peer: Ipv4Addr,
@@ -95,8 +95,8 @@ fn open_tun(name: &str) -> Result<OwnedFd, StartError> {
             _ => StartError::TunNotPermitted { source },
         })?;
     let mut request = ifreq(name);
-    // With IFF_VNET_HDR superpackets can be written. What is read stays as it is, a header before it, as long as nothing is
-    // offered by TUNSETOFFLOAD: the sender's kernel cuts and checksums by itself.
+    // With IFF_VNET_HDR superpackets can be written. Read packets only get a header before them, because TUNSETOFFLOAD offers
+    // no features: the sender's kernel cuts and checksums by itself.
     let flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
     request.ifr_ifru.ifru_flags = flags as libc::c_short;
     ioctl(tun.as_raw_fd(), libc::TUNSETIFF, &mut request)
@@ -194,7 +194,7 @@ struct DriverInfo {
     counts: [u32; 5],
 }
 
-/// What stands before the first zero.
+/// The text before the first zero.
 fn text(field: &[u8]) -> &[u8] {
     field.split(|byte| *byte == 0).next().unwrap_or_default()
 }

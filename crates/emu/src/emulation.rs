@@ -114,7 +114,7 @@ impl Emulation {
         let engine = thread::Builder::new()
             .name("emu-engine".into())
             .spawn(move || {
-                // The receiver is gone if the start has failed meanwhile.
+                // If the start has failed meanwhile, the receiver does not exist any more.
                 let _ = told.send(realtime::prepare_this_thread(realtime));
                 engine.run()
             })
@@ -151,7 +151,7 @@ impl Emulation {
         &self.nears[0]
     }
 
-    /// The namespace of a device; `None` of one that has no host.
+    /// The namespace of a device; `None` for a device without a host.
     pub fn host(&self, device: Device) -> Option<&Netns> {
         self.place_of(device).and_then(|place| self.nears.get(place))
     }
@@ -170,7 +170,7 @@ impl Emulation {
         self.near_address
     }
 
-    /// The address of a device inside its namespace; `None` of one that has no host.
+    /// The address of a device inside its namespace; `None` for a device without a host.
     pub fn address(&self, device: Device) -> Option<Ipv4Addr> {
         self.place_of(device).map(|place| address_of(self.near_address, place))
     }
@@ -180,7 +180,7 @@ impl Emulation {
         self.far_address
     }
 
-    /// When the network began: the zero of its time, on CLOCK_MONOTONIC.
+    /// The start of the network's time, on CLOCK_MONOTONIC.
     pub fn started(&self) -> HostInstant {
         self.started
     }
@@ -190,12 +190,12 @@ impl Emulation {
         &self.scheduling
     }
 
-    /// What has happened in a direction so far.
+    /// Counts of a direction so far.
     pub fn counts(&self, direction: Direction) -> Counts {
         self.counts.read(direction)
     }
 
-    /// How late the network's last step was done.
+    /// How late the network's last step was computed.
     pub fn lag(&self) -> Duration {
         self.counts.lag()
     }
@@ -205,7 +205,7 @@ impl Emulation {
         self.counts.times_behind()
     }
 
-    /// Whether a trace that is not repeated is used up.
+    /// Whether a trace that is not repeated has ended.
     pub fn is_finished(&self) -> bool {
         self.finished.load(Ordering::Relaxed)
     }
@@ -215,9 +215,9 @@ impl Emulation {
         self.engine.as_ref().is_some_and(JoinHandle::is_finished)
     }
 
-    /// Ends the emulation. What is still inside is counted as queued.
+    /// Ends the emulation. Packets that are still inside count as queued.
     pub fn stop(mut self) -> Result<Report, StopError> {
-        // Before the devices go: the counters go with them.
+        // Before the devices are removed, because their counters are removed with them.
         let kernel = self.kernel_drops();
         self.stop.0.raise();
         let engine = self.engine.take().ok_or(StopError::Panicked)?;
@@ -275,7 +275,7 @@ impl Emulation {
     }
 }
 
-/// Each needs a namespace, and a unique number in the third byte of its address.
+/// Limit: each device needs a namespace, and a unique number in the third byte of its address.
 const MAX_DEVICES: usize = 64;
 
 fn address_of(near: Ipv4Addr, place: usize) -> Ipv4Addr {

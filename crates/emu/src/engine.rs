@@ -1,5 +1,5 @@
-//! The thread that moves packets: reads what the namespaces send, lets the network's time follow the clock, writes what
-//! comes out.
+//! The thread that moves packets: it reads packets from the namespaces, lets the network's time follow the clock, and writes the
+//! network's outputs.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -23,18 +23,18 @@ use crate::wait::{self, Plan, Punctuality, Ready, StopSignal};
 use crate::wall_clock::ClockWatch;
 use crate::{ClockLag, DirectionReport, Flow, Realtime, Slot, Tap};
 
-/// Packets read from one device before departures are looked after again. A burst of this many takes about 100 us,
-/// which bounds how late it can make a departure.
+/// Maximum number of packets read from one device before departures are checked again. A burst of this many takes about 100 us,
+/// which limits the delay of a departure.
 const READ_BATCH: usize = 64;
 
-/// Steps of the network that are worked through before devices are looked after again: what a network that is behind takes
-/// must not keep everything else waiting.
+/// Maximum number of steps of the network before devices are checked again: a network that is behind
+/// must not block the rest.
 const STEP_BATCH: usize = 64;
 
 /// Buffers made before the first packet: 4 MiB of packets, the most a TCP sender with default buffers has in flight.
 const WARM_SLOTS: usize = 4096;
 
-/// What the thread that moves packets owns.
+/// The data of the thread that moves packets.
 pub(crate) struct Engine {
     /// The devices that have hosts.
     pub(crate) devices: Vec<Device>,
@@ -54,7 +54,7 @@ pub(crate) struct Engine {
     pub(crate) counts: Arc<LiveCounts>,
 }
 
-/// What the thread leaves behind.
+/// The thread's result.
 pub(crate) struct Finished {
     pub(crate) ended: HostInstant,
     /// Uplink and downlink of the first device, of the second, and so on.
@@ -111,7 +111,7 @@ struct Mover {
     clock: Clock,
     /// The network's time: the clock's, or earlier while it is behind.
     reached: HostInstant,
-    /// Whether something of the network was due already when it was last looked after.
+    /// Whether the network still had due steps at the last check.
     owes: bool,
     /// Steps since they were last counted.
     steps: u64,
@@ -187,7 +187,7 @@ impl Mover {
         self.counts.write_pace(self.pacer.lag(), self.pacer.times_behind());
     }
 
-    /// Reads what the sender of a direction has sent. Returns the number of packets: a full batch if there may be more.
+    /// Reads the packets from the sender of a direction. Returns their number: a full batch if there may be more.
     fn read(&mut self, way: usize) -> io::Result<usize> {
         for done in 0..READ_BATCH {
             let Some(index) = self.pool.take() else {
@@ -231,14 +231,14 @@ impl Mover {
     /// Advances the network's time to the clock, as far as a batch of steps goes. Returns how many packets were
     /// settled.
     ///
-    /// In steps from one thing that happens to the next: what was due early does not wait for the work on what is due
-    /// late, and how late each was is known.
+    /// It advances from one event to the next: an early event does not wait for the computation of later ones,
+    /// and the lateness of each is known.
     fn advance(&mut self) -> io::Result<usize> {
         let now = self.clock.now();
         let mut settled = self.deliver()?;
         for _ in 0..STEP_BATCH {
             let due = self.network.wakeup().filter(|due| *due <= now);
-            // A model that goes on waking for nothing would hold up everything else.
+            // A model with endless wakeups without events would block the rest.
             let goes_on = due.is_none_or(|due| due > self.reached);
             let to = due.filter(|_| goes_on).unwrap_or(now);
             self.network.handle_time(to);
@@ -261,7 +261,7 @@ impl Mover {
     fn deliver(&mut self) -> io::Result<usize> {
         let mut settled = 0;
         while let Some((port, output)) = self.network.poll_output() {
-            // A packet that comes out has gone in at a lane.
+            // A packet that leaves the network entered at a lane.
             let Some(way) = self.lanes.iter().position(|lane| lane.port == port) else { continue };
             settled += 1;
             match output {
@@ -279,12 +279,12 @@ impl Mover {
             // This does not wait: output that is not taken is lost, as between a modem and its host.
             self.diag_lost += u64::from(!tap.take(diag));
         }
-        // No host in real time reads a modelled sniffer; what it reports must not wait for one.
+        // No host in real time reads a modelled sniffer, so its lines must not accumulate.
         while self.network.poll_heard().is_some() {}
         Ok(settled)
     }
 
-    /// Writes a packet, or holds it back where it is one of very many.
+    /// Writes a packet, or holds it back if it is one of very many.
     fn handle_carried(&mut self, way: usize, carried: Carried<Slot>) -> io::Result<()> {
         if self.burst.ends_before(way, carried.exits) {
             self.write_burst()?;
@@ -301,13 +301,13 @@ impl Mover {
         Ok(())
     }
 
-    /// Writes what is held back.
+    /// Writes the packets that are held back.
     fn write_burst(&mut self) -> io::Result<()> {
         let Some(way) = self.burst.arrange(|slot| packet(&self.pool, slot)) else { return Ok(()) };
         let (lane, tun) = (&mut self.lanes[way], &self.tuns[way ^ 1]);
         for (run, carried) in self.burst.groups() {
             let packets = carried.clone().map(|carried| packet(&self.pool, carried.payload));
-            // What refuses a superpacket may take its packets.
+            // A device that refuses a superpacket may accept its packets.
             let together = run.filter(|run| lane.write_together(tun, run, packets));
             let mut now = monotonic_now();
             for carried in carried {
@@ -340,7 +340,7 @@ impl Mover {
     }
 }
 
-/// A packet with the header of its device, as it was read.
+/// A packet with the header of its device, as read.
 fn framed(pool: &Pool, slot: Slot) -> &[u8] {
     &pool.bytes(slot.index)[..VNET_HEADER + usize::from(slot.len)]
 }

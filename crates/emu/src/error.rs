@@ -12,7 +12,7 @@ pub enum StartError {
     /// The kernel knows no network namespaces.
     #[error("this kernel makes no network namespaces ({source}): it needs CONFIG_NET_NS")]
     NoNamespaces {
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// This process is in a namespace of an emulation.
@@ -34,48 +34,48 @@ pub enum StartError {
         "/dev/net/tun refuses this process ({source}): a TUN device needs CAP_NET_ADMIN, run as root (sudo)"
     )]
     TunNotPermitted {
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// Some other step inside a namespace failed.
     #[error("cannot {doing} in the {side} namespace: {source}")]
     Setup {
-        /// What was being done.
+        /// The failed step.
         doing: String,
         /// `near` or `far`.
         side: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// The largest packet is out of range.
     #[error("an MTU of {mtu} is outside 576..=9000")]
     Mtu {
-        /// What was asked for.
+        /// The request.
         mtu: u16,
     },
     /// Too many devices, or none.
     #[error("{count} devices with hosts: 1 to 64 are possible, each has a network namespace")]
     Devices {
-        /// How many were asked for.
+        /// The requested number.
         count: usize,
     },
-    /// A packet log was asked for where there is no link.
+    /// A packet log was requested for a network without links.
     #[error("a packet log tells of a link, and this network is none: leave the log out")]
     NoLink,
     /// A packet log cannot be created.
     #[error("cannot create the packet log {path}: {source}", path = path.display())]
     Log {
-        /// Where.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A thread cannot be started, or a descriptor cannot be made.
     #[error("cannot {doing}: {source}")]
     System {
-        /// What was being done.
+        /// The failed step.
         doing: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -86,13 +86,13 @@ pub enum StopError {
     /// The thread that moves packets ended early.
     #[error("the emulation ended early: {source}")]
     Engine {
-        /// What it ran into.
+        /// The cause.
         source: io::Error,
     },
     /// A packet log is incomplete.
     #[error("the packet log is incomplete: {source}")]
     Log {
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A thread of the emulation panicked: a defect of this crate.
@@ -101,7 +101,7 @@ pub enum StopError {
     /// The kernel's own counters cannot be read.
     #[error("cannot read the kernel's drop counters: {source}")]
     Counters {
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }

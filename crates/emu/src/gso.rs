@@ -7,8 +7,8 @@
 
 use etherparse::{IpNumber, Ipv4HeaderSlice, TcpHeaderSlice, UdpHeaderSlice, checksum};
 
-/// Bytes of the header that stands before every packet of a TUN device with `IFF_VNET_HDR`: `struct virtio_net_hdr` of
-/// linux/virtio_net.h, in the machine's byte order. All zero for a packet that is whole and has its checksum.
+/// Bytes of the header before every packet of a TUN device with `IFF_VNET_HDR`: `struct virtio_net_hdr` of
+/// linux/virtio_net.h, in the machine's byte order. It is zero for an ordinary packet with its checksum.
 pub(crate) const VNET_HEADER: usize = 10;
 
 const VIRTIO_NET_HDR_F_NEEDS_CSUM: u8 = 1;
@@ -26,7 +26,7 @@ const PSH: u8 = 8;
 const ECE: u8 = 0x40;
 const ACK: u8 = 0x10;
 
-/// Whose a packet is, with addresses.
+/// The flow of a packet, with addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FlowKey {
     source: [u8; 4],
@@ -35,12 +35,12 @@ pub(crate) struct FlowKey {
     ports: [u8; 4],
 }
 
-/// What may be done with a packet.
+/// How a packet may be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// It may be part of a superpacket.
     Segment(Segment),
-    /// It has to be written as it is, after the earlier packets of its flow, if the flow is known.
+    /// It must be written unchanged, after the earlier packets of its flow, if the flow is known.
     Whole(Option<FlowKey>),
 }
 
@@ -53,11 +53,11 @@ pub(crate) struct Segment {
     headers: usize,
     payload: usize,
     identification: u16,
-    /// Its identification means nothing then (RFC 6864, section 4.1).
+    /// If so, its identification has no meaning (RFC 6864, section 4.1).
     is_atomic: bool,
     /// The first byte's place in the stream of TCP; 0 for UDP.
     sequence: u32,
-    /// Whether TCP wants it passed on at once: a cut leaves that to the last segment.
+    /// Whether PSH is set: a cut sets it in the last segment only.
     is_pushed: bool,
 }
 
@@ -68,7 +68,7 @@ impl Kind {
     }
 }
 
-/// Whose an IPv4 packet is that has its ports, and what follows its IP header.
+/// The flow of an IPv4 packet with ports, and the bytes after its IP header.
 fn unfragmented(packet: &[u8]) -> Option<(FlowKey, &[u8])> {
     let ip = Ipv4HeaderSlice::from_slice(packet).ok()?;
     if ip.is_fragmenting_payload() || !matches!(ip.protocol(), IpNumber::TCP | IpNumber::UDP) {
@@ -115,7 +115,7 @@ impl Segment {
             }
         };
         let payload = rest.len() - header;
-        // The kernel drops what is damaged, and has to get it as it is: a cut would mend it.
+        // A damaged packet must reach the kernel unchanged, which drops it: a cut would repair it.
         let is_whole = payload > 0 && sums_up(rest, pseudo_header(&flow, rest.len()));
         is_whole.then_some(Self {
             flow,
@@ -158,7 +158,7 @@ impl Run {
         }
     }
 
-    /// Whose it is.
+    /// Its owner.
     pub(crate) fn flow(&self) -> FlowKey {
         self.first.flow
     }
@@ -172,7 +172,7 @@ impl Run {
         self.count
     }
 
-    /// What a packet of it adds to the superpacket.
+    /// A packet's payload in the superpacket.
     pub(crate) fn payload_of<'a>(&self, packet: &'a [u8]) -> &'a [u8] {
         packet.get(self.first.headers..).unwrap_or_default()
     }
@@ -259,7 +259,7 @@ impl Headers {
     }
 }
 
-/// Whether two packets of a flow differ only in what a cut computes: lengths, identification, checksums, sequence number and PSH.
+/// Whether two packets of a flow differ only in fields that a cut computes: lengths, identification, checksums, sequence number and PSH.
 fn is_alike(first: &Segment, one: &[u8], other: &[u8]) -> bool {
     let parts: &[_] = if first.is_tcp() {
         &[0..2, 6..10, 12..24, 28..33, 34..36, 38..first.headers]

@@ -1,15 +1,15 @@
-//! Whether this process is behind an emulated link already.
+//! Detects whether this process is already behind an emulated link.
 //!
-//! The network is examined, not the environment: variables are lost through `sudo`, and stay in a process that has gone
-//! back to another network.
+//! It examines the network, not the environment: variables are lost through `sudo`, and stay in a process that has
+//! moved to another network.
 
 use crate::StartError;
 use crate::device::{Control, tun_name};
 
 /// Refuses a network namespace that an emulation made, at either end.
 ///
-/// An emulation inside it would make namespaces beside that one, without a connection to it: programs in them would be
-/// behind the inner link alone.
+/// An emulation inside it would make separate namespaces without a connection to it: programs in them would
+/// only be behind the inner link.
 pub fn refuse_inside() -> Result<(), StartError> {
     let device = tun_name(0);
     let system = |source| StartError::System {

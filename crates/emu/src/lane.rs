@@ -12,7 +12,7 @@ use sounding_units::HostInstant;
 use crate::gso::Run;
 use crate::{Direction, DirectionReport, Outcome, PacketRecord, Slot, burst};
 
-/// A network's time begins at zero, whatever the clock shows.
+/// Start of a network's time, on the clock.
 #[derive(Clone, Copy)]
 pub(crate) struct Clock {
     pub(crate) started: HostInstant,
@@ -51,10 +51,10 @@ impl Lane {
         [lane(Port::up(device), Direction::Uplink), lane(Port::down(device), Direction::Downlink)]
     }
 
-    /// What there is to say at the end.
+    /// The report at the end.
     pub(crate) fn into_report(self) -> DirectionReport {
         let mut report = self.report;
-        // Each packet that entered the network and has not come out is inside.
+        // Each packet that entered the network and has not left is inside.
         report.queued = report.arrived
             - (report.delivered + report.dropped + report.refused + report.unbuffered);
         report.queued_bytes = report.arrived_bytes
@@ -70,7 +70,7 @@ impl Lane {
         if moment == clock.host(due) { count } else { 0 }
     }
 
-    /// Writes a superpacket, and says whether the device took it: if not, nothing of it was taken.
+    /// Writes a superpacket. Returns whether the device accepted it: if not, no part of it was accepted.
     pub(crate) fn write_together<'a>(
         &mut self,
         tun: &OwnedFd,
@@ -82,7 +82,7 @@ impl Lane {
         }
         let written = burst::write_together(tun, run, packets);
         if written == Err(Errno::EINVAL) && run.is_udp() {
-            // Not asked again: each refusal costs a copy.
+            // Superpackets are not tried again, because each refusal costs a copy.
             self.takes_udp = false;
         }
         written.is_ok()

@@ -11,11 +11,11 @@ use sounding_units::{Bytes, HostInstant};
 const TUN_HEADER: u64 = 4;
 const OPPORTUNITY: u64 = 1504;
 
-/// What the first lines of a log say.
+/// The first lines of a log.
 pub(crate) struct Header<'a> {
     /// `Uplink` or `Downlink`.
     pub(crate) direction: &'a str,
-    /// What the trace is called.
+    /// Name of the trace.
     pub(crate) trace: &'a str,
     /// The log file itself.
     pub(crate) file: &'a str,
@@ -33,7 +33,7 @@ pub(crate) struct LinkLog<W> {
     origin: HostInstant,
     /// Opportunities that were not written yet.
     ahead: Option<std::iter::Peekable<Opportunities>>,
-    /// How many were written.
+    /// Number of written entries.
     written: u64,
     is_trace: bool,
 }
@@ -85,7 +85,7 @@ impl<W: Write> LinkLog<W> {
         }
     }
 
-    /// Writes the opportunities that nothing used, up to the end of the emulation.
+    /// Writes the unused opportunities, up to the end of the emulation.
     pub(crate) fn finish(mut self, end: HostInstant) -> io::Result<()> {
         let millis = self.millis(end);
         self.write_opportunities_until(millis)?;

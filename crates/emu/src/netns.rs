@@ -21,7 +21,7 @@ pub struct Netns {
     namespace: OwnedFd,
 }
 
-/// Why nothing could run in a namespace.
+/// Why no code could run in a namespace.
 #[derive(Debug, thiserror::Error)]
 pub enum EnterError {
     /// No thread could be started.
@@ -32,13 +32,13 @@ pub enum EnterError {
         "cannot enter the network namespace ({0}): this needs CAP_SYS_ADMIN, run as root (sudo)"
     )]
     Refused(io::Error),
-    /// What ran in the namespace panicked.
+    /// The code in the namespace panicked.
     #[error("what ran in the network namespace panicked")]
     Panicked,
 }
 
 impl Netns {
-    /// A fresh namespace with nothing in it but a loopback device that is down.
+    /// A new namespace with only a loopback device, which is down.
     pub fn new() -> io::Result<Self> {
         // On a separate thread: the caller stays in its namespace, and after the thread's end only the descriptor holds
         // the new one.
@@ -85,13 +85,13 @@ impl Netns {
     /// A command that runs `program` inside the namespace; add its arguments to it.
     ///
     /// The program runs in its own process namespace (by `unshare` of util-linux). The namespace dies with the thread
-    /// that spawns the command, and every process in it dies too, whatever the cause. So spawn from a thread that lives
-    /// as long as the program shall.
+    /// that spawns the command, and every process in it dies too. So spawn from a thread that lives
+    /// as long as the program should.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         self.command_as(&RunAs::ThisUser, program)
     }
 
-    /// The same, the program as another user or with less that it may do.
+    /// The same, but the program runs as another user or with fewer rights.
     pub fn command_as(&self, user: &RunAs, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(tool("unshare"));
         command.args(["--pid", "--fork", "--kill-child", "--mount-proc", "--"]);

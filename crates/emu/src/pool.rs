@@ -4,12 +4,12 @@ use sounding_host::lock_into_memory;
 
 use crate::Flow;
 
-/// A packet held by an emulation: what a [`Pipe`](sounding_sim::Pipe) carries instead of its bytes.
+/// A packet in an emulation. A [`Pipe`](sounding_sim::Pipe) carries this instead of the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
     pub(crate) index: u32,
     pub(crate) len: u16,
-    /// Whose packet it is.
+    /// Its flow.
     pub flow: Flow,
 }
 
@@ -19,7 +19,7 @@ const CHUNK: usize = 1024;
 /// The most slots: 2^22 packets of 1500 bytes are 6 GB. Chosen: an infinite queue is infinite only in the model.
 const MAX_SLOTS: usize = 1 << 22;
 
-/// Buffers for packets. Grows, never shrinks, and hands out what was returned last because it is still in the cache.
+/// Buffers for packets. The pool grows and never shrinks. It reuses the last returned buffer first, because it is still in the cache.
 pub(crate) struct Pool {
     chunks: Vec<Box<[u8]>>,
     free: Vec<u32>,

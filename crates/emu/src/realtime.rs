@@ -10,7 +10,7 @@ pub(crate) fn prepare_this_thread(realtime: Realtime) -> Scheduling {
         tracing::warn!(%error, "the timer slack stays at its default");
     }
     let Some(priority) = realtime.priority else {
-        return Scheduling::Normal { why: "not asked for".into() };
+        return Scheduling::Normal { why: "not requested".into() };
     };
     let Err(error) = Priority::Fifo(priority).take() else { return Scheduling::Fifo { priority } };
     let why = match error.raw_os_error() {

@@ -5,24 +5,24 @@ use sounding_units::{Bytes, HostInstant};
 
 use crate::{Direction, Flow};
 
-/// What became of one packet, on CLOCK_MONOTONIC.
+/// The times and the fate of one packet, on CLOCK_MONOTONIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketRecord {
-    /// Whose radio it passed.
+    /// The device whose radio it passed.
     pub device: Device,
-    /// Which way it went.
+    /// Its direction.
     pub direction: Direction,
     /// Bytes of IP.
     pub size: Bytes,
-    /// Whose it is.
+    /// Its owner.
     pub flow: Flow,
     /// When it was read from the device of its sender.
     pub entered: HostInstant,
-    /// What became of it.
+    /// Its fate.
     pub outcome: Outcome,
 }
 
-/// Where a packet ended.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// At the receiver.

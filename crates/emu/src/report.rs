@@ -5,12 +5,12 @@ use sounding_units::{Bytes, HostInstant};
 
 use crate::{ClockLag, Lateness, PacketRecord};
 
-/// What an emulation did.
+/// The report of an emulation.
 #[derive(Debug)]
 pub struct Report {
     /// When the links began.
     pub started: HostInstant,
-    /// How long they ran.
+    /// Duration of the run.
     pub ran: Duration,
     /// From near to far, all devices together.
     pub up: DirectionReport,
@@ -46,7 +46,7 @@ impl Report {
 /// Both ways of one device.
 #[derive(Clone, Debug)]
 pub struct DeviceReport {
-    /// Which.
+    /// The device.
     pub device: Device,
     /// From it.
     pub up: DirectionReport,
@@ -65,7 +65,7 @@ pub struct DirectionReport {
     pub delivered: u64,
     /// Their bytes of IP.
     pub delivered_bytes: Bytes,
-    /// Of these, packets that were written together with others, as segments of a superpacket.
+    /// The part of these packets that were written as segments of a superpacket.
     pub coalesced: u64,
     /// Packets that the network dropped: the full queue of a link, or a base station or modem that gave up.
     pub dropped: u64,
@@ -81,7 +81,7 @@ pub struct DirectionReport {
     pub queued: u64,
     /// Their bytes of IP.
     pub queued_bytes: Bytes,
-    /// What the kernel dropped outside the emulation's sight.
+    /// Drops of the kernel outside the emulation.
     pub kernel: KernelDrops,
     /// How late packets were.
     pub lateness: Lateness,

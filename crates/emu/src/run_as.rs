@@ -8,9 +8,9 @@ pub enum RunAs {
     /// This process's user, with all that this process may do.
     #[default]
     ThisUser,
-    /// This process's user, without capabilities; nothing that it starts has any.
+    /// This process's user, without capabilities, also for all programs that it starts.
     ThisUserWithoutRights,
-    /// Another user, without capabilities; nothing that it starts has any.
+    /// Another user, without capabilities, also for all programs that it starts.
     User {
         /// The user.
         uid: u32,

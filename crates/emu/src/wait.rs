@@ -42,7 +42,7 @@ impl StopSignal {
 pub(crate) struct Ready(Vec<bool>);
 
 impl Ready {
-    /// All of so many: none is known to be idle.
+    /// All `count` devices: none is known to be idle.
     pub(crate) fn all(count: usize) -> Self {
         Self(vec![true; count])
     }
@@ -60,10 +60,10 @@ impl Ready {
     }
 }
 
-/// Decides between sleeping, polling and moving packets in groups, and learns what a sleep costs on this machine.
+/// Decides between sleeping, polling and moving packets in groups, and measures the cost of a sleep on this machine.
 ///
-/// A sleep costs the CPU time of going idle and coming back, and wakes the thread some time after the moment it asked
-/// for: about 3 us each on bare metal, 25 and 36 us on a virtual machine. Both are measured as it goes.
+/// A sleep costs the CPU time of becoming idle and waking up, and it ends later than requested:
+/// about 3 us each on bare metal, 25 and 36 us on a virtual machine. Both are measured continuously.
 #[derive(Debug)]
 pub(crate) struct Punctuality {
     percent: u64,
@@ -92,22 +92,22 @@ pub(crate) enum Plan {
     Poll,
     /// Sleep until then, or until a packet comes.
     Sleep(Option<HostInstant>),
-    /// Sleep until then, whatever packets come: the credit is used up.
+    /// Sleep until then, also if packets arrive: the CPU credit is used up.
     Group(HostInstant),
 }
 
 impl Punctuality {
     /// Credit that can be saved up: a burst of this much may be served with full punctuality.
     const MAX_CREDIT: i64 = 5_000_000;
-    /// Packets a second, in and out counted apart, up to which each is worth full punctuality: 30 Mbit/s of TCP.
-    /// Chosen; the ceiling benchmark shows what it does.
+    /// Packets per second (input and output counted separately) up to which each gets full punctuality: 30 Mbit/s of TCP.
+    /// Chosen; the ceiling benchmark shows the effect.
     const FEW: u64 = 8_000;
     /// Steps of a network per second up to which a group ends with each of them: the slots of a modelled cell, which
     /// come about as often as groups do. If every packet is a step, groups end when they may.
     const FEW_STEPS: u64 = 4_000;
     /// Debt beyond this is forgiven: without a bound, a minute of many packets would leave groups for seconds after it.
     const MAX_DEBT: i64 = 5_000_000;
-    /// How long packets are counted before their rate is believed.
+    /// How long packets are counted for their rate.
     const WINDOW: Duration = Duration::from_millis(50);
     /// Polling for longer than this is never worth it: wake-ups this late are the machine's load, not its habit.
     const MAX_POLL: Duration = Duration::from_micros(150);
@@ -168,7 +168,7 @@ impl Punctuality {
         }
     }
 
-    /// The thread polled for this long and moved nothing.
+    /// The thread polled for this long without moving a packet.
     pub(crate) fn handle_poll(&mut self, span: Duration) {
         self.charge(span);
     }
@@ -209,7 +209,7 @@ impl Punctuality {
     }
 }
 
-/// Sleeps until `until`, whatever happens.
+/// Sleeps until `until`, without interruption.
 pub(crate) fn sleep(now: HostInstant, until: HostInstant) {
     std::thread::sleep(until - now);
 }
@@ -227,7 +227,7 @@ pub(crate) fn wait(
         .chain([stop.0.event.as_fd()])
         .map(|fd| PollFd::new(fd, PollFlags::POLLIN))
         .collect();
-    // An hour stands for "no deadline" where it is longer than a timeout may be.
+    // An hour replaces a longer timeout than the call accepts.
     let timeout = deadline.map(|deadline| (deadline - now).min(Duration::from_secs(3600)));
     match ppoll(&mut polled, timeout.map(TimeSpec::from_duration), None) {
         Ok(_) | Err(Errno::EINTR) => {}

@@ -1,5 +1,5 @@
-//! What a radio link carries now, the age of that rate, and how far it can be trusted. An estimator makes this type;
-//! controllers, reports and the kernel's feed pass it on.
+//! The rate of a radio link, with its age, bound and source. An estimator makes this type;
+//! controllers, reports and the kernel's feed exchange it.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -22,7 +22,7 @@ pub mod wire;
 /// No radio carries more: 100 Gbit/s of IP packets. An estimate above it cannot be true.
 pub const MAX_RATE: Rate = Rate::from_bits_per_sec(100_000_000_000);
 
-/// Which way the data goes, seen from the device.
+/// Direction of the data, seen from the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
     /// Device to network.
@@ -31,12 +31,12 @@ pub enum Direction {
     Downlink,
 }
 
-/// What the radio link carries, and how far that can be trusted.
+/// The rate of the radio link, and its reliability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkEstimate {
     /// Uplink or downlink.
     pub direction: Direction,
-    /// What this device could send, as IP bytes: transport blocks less the overhead of MAC, RLC and PDCP.
+    /// Rate of IP packets that this device was granted: transport blocks minus the overhead of MAC, RLC and PDCP.
     pub rate: Rate,
     /// Whether `rate` is the radio's whole capacity or only all that was requested.
     pub bound: Bound,
@@ -46,11 +46,11 @@ pub struct LinkEstimate {
     pub valid_for: Duration,
     /// Bytes that the modem still holds, if it reports them.
     pub backlog: Option<Bytes>,
-    /// What the link is doing.
+    /// The state of the link.
     pub state: State,
     /// The method behind `rate`.
     pub source: Source,
-    /// What an equal division of the cells would give this device; `None` where the method does not know the other users.
+    /// The fair share of this device; `None` if the method does not know the other users.
     pub fair: Option<FairShare>,
 }
 
@@ -84,13 +84,13 @@ impl LinkEstimate {
         self.known_rate().map(|_| self.bound)
     }
 
-    /// The fair share, if it is one of now: `None` while the device changes its cell, and where the modem has not said anything
+    /// The fair share, if it is current: `None` while the device changes its cell, and if the modem has been silent
     /// for too long. An idle device may have one, though it is granted nothing.
     pub fn known_fair(&self) -> Option<FairShare> {
         self.fair.filter(|_| !matches!(self.state, State::Handover | State::Stale))
     }
 
-    /// What the link is doing. `None` before the first grant: only after grants is a device known to be idle.
+    /// The state of the link. `None` before the first grant: only after grants is a device known to be idle.
     pub fn known_state(&self) -> Option<State> {
         (self.source != Source::None || self.state != State::Idle).then_some(self.state)
     }
@@ -113,7 +113,7 @@ pub enum Bound {
     Floor,
 }
 
-/// What the link is doing.
+/// The state of the link.
 ///
 /// ```text
 ///            a grant                    no grant for 200 ms
@@ -134,7 +134,7 @@ pub enum Bound {
 pub enum State {
     /// Blocks are being granted.
     Active,
-    /// The modem talks, but nothing is granted and nothing is known to wait: the device sleeps, or has no connection.
+    /// The modem sends records, but nothing is granted and no data is known to wait: the device sleeps, or has no connection.
     Idle,
     /// On the way from one cell to another: grants there do not predict grants here.
     Handover,
@@ -161,7 +161,7 @@ pub enum Source {
     Mcs,
     /// RSRP alone.
     Rsrp,
-    /// No grant was ever seen, or nothing that the method needs.
+    /// No grant was received so far, or not the records that the method needs.
     None,
 }
 

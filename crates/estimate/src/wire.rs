@@ -11,8 +11,8 @@
 //! +---------+-----+-----+-+-------+-------------------------------+
 //! ```
 //!
-//! A rate has an exponent of 5 bits and then a mantissa of 11, in bytes a second: the mantissa itself where the exponent is
-//! zero, and elsewhere `(2048 + mantissa) << (exponent - 1)`. So larger codes are larger rates, all up to 4095 bytes a second
+//! A rate has an exponent of 5 bits and then a mantissa of 11, in bytes per second: the mantissa itself where the exponent is
+//! zero, and elsewhere `(2048 + mantissa) << (exponent - 1)`. So larger codes are larger rates, all up to 4095 bytes per second
 //! (33 kbit/s) are exact, others are off by 1/4096 at most, and the largest is 35 Tbit/s. Zero is an unknown rate; a link that
 //! is known to carry nothing has the least there is, 8 bit/s.
 //!
@@ -26,7 +26,7 @@ use sounding_units::Rate;
 
 use crate::{Bound, FairShare, LinkEstimate, State};
 
-/// Where a field stands in the eight bytes, read as a number in network order: its lowest bit, and how many it has.
+/// The place of a field in the eight bytes as a big-endian number: its lowest bit, and its length in bits.
 #[derive(Clone, Copy)]
 struct Field {
     shift: u32,
@@ -58,12 +58,12 @@ impl Field {
 const MANTISSA_BITS: u32 = 11;
 /// The mantissa's bit that is not written.
 const HIDDEN: u64 = 1 << MANTISSA_BITS;
-/// The largest rate that can be written, bytes a second.
+/// The largest rate that can be written, bytes per second.
 const MOST: u64 = (2 * HIDDEN - 1) << 30;
 /// Unit of the age.
 const AGE_UNIT_MS: u64 = 16;
 
-/// The 16 bits of a rate: the nearest that there is. A known rate is never the unknown one.
+/// The 16 bits of a rate, rounded to the nearest code. A known rate never becomes the code for "unknown".
 pub fn code_of(rate: Option<Rate>) -> u16 {
     let Some(rate) = rate else { return 0 };
     let units = rate.bytes_per_sec().clamp(1, MOST);
@@ -81,26 +81,26 @@ pub fn rate_of(code: u16) -> Option<Rate> {
     (units > 0).then(|| Rate::from_bytes_per_sec(units))
 }
 
-/// What a device reports of its link, or of one flow's part of it.
+/// A device's report of its link, or of one flow's part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Payload {
-    /// What the link carries for the flow, of IP packets.
+    /// The link's rate for the flow, of IP packets.
     pub rate: Option<Rate>,
-    /// What an equal division of the cells would give the flow.
+    /// The fair share of the flow.
     pub fair: Option<Rate>,
     /// Users with data of the primary carrier, the device included. 31: that or more.
     pub users: Option<u32>,
     /// Carriers that are active for the device. 7: that or more.
     pub carriers: Option<u32>,
-    /// What the link is doing.
+    /// The state of the link.
     pub state: State,
-    /// What the rate bounds.
+    /// The bound of the rate.
     pub bound: Bound,
     /// The estimate's age when it was sent. 240 ms: that or more.
     pub age: Duration,
 }
 
-/// Why eight bytes say nothing: their state is of a later version.
+/// Error for eight bytes with a state of a later version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownState {
     /// Its place in a list that is longer there.
@@ -119,7 +119,7 @@ impl Payload {
     /// Bytes of it.
     pub const LENGTH: usize = 8;
 
-    /// What is reported of an estimate to the only flow over its link. A rate that may not be used is reported as unknown.
+    /// The report of an estimate for a link with a single flow. An unusable rate is reported as unknown.
     pub fn of(estimate: &LinkEstimate) -> Self {
         let fair = estimate.known_fair();
         Self {
@@ -150,7 +150,7 @@ impl Payload {
         word.to_be_bytes()
     }
 
-    /// What bytes from the wire say.
+    /// Parses bytes from the wire.
     pub fn parse(bytes: [u8; Self::LENGTH]) -> Result<Self, UnknownState> {
         let word = u64::from_be_bytes(bytes);
         // No field has more bits than the numbers they become.

@@ -1,4 +1,4 @@
-//! Recorded links, and the index that lies beside them, `traces/files.tsv`.
+//! Recorded links, and their index, `traces/files.tsv`.
 
 use std::fs;
 use std::io;
@@ -13,17 +13,17 @@ pub enum TraceFileError {
     /// It cannot be read.
     #[error("cannot read the trace {path}: {source}; traces come with the shared data, name its folder with --data or SOUNDING_DATA", path = path.display())]
     Read {
-        /// Where.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// It is none.
+    /// It is not a valid index.
     #[error("{path} is not a mahimahi trace: {source}", path = path.display())]
     Format {
-        /// Where.
+        /// The path.
         path: PathBuf,
-        /// What is wrong.
+        /// The fault.
         source: ParseTraceError,
     },
 }

@@ -1,8 +1,8 @@
-//! A set of traces like BISCAY's: what a saturating flow of datagrams got of a modelled cell, each way for itself, and the
-//! modem's records of it.
+//! A set of traces like BISCAY's: the deliveries of a saturating flow of datagrams in a modelled cell, separately in each direction, and
+//! the modem's records of it.
 //!
 //! BISCAY §5.3.1 and §A.4: 260 traces, half of them 4G and half 5G; of the 4G ones half static and half mobile, of the 5G
-//! ones a fifth and four fifths; three in five on peak. How long each is, the paper does not say.
+//! ones a fifth and four fifths; three in five on peak. The paper does not give their duration.
 
 mod real;
 mod scenario;
@@ -26,14 +26,14 @@ use crate::jobs::{self, Job, Told};
 use crate::plan::Text;
 use crate::simulate::{About, Files, Keep, Output, Place, SimulateError, simulate};
 
-/// What is wanted.
+/// The requested set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Order {
-    /// How many traces.
+    /// Number of traces.
     pub traces: u32,
-    /// How long each is.
+    /// Duration of each.
     pub duration: Duration,
-    /// What all of them follow from.
+    /// The seed of all of them.
     pub seed: u64,
 }
 
@@ -42,31 +42,31 @@ pub struct Order {
 pub struct Entry {
     /// Name of the folder.
     pub name: String,
-    /// What it is like.
+    /// Its kind.
     pub scenario: Scenario,
-    /// What it is made by.
+    /// Its plan.
     pub plan: String,
 }
 
-/// A trace that was made: what stands in its folder's `trace.json`.
+/// A trace, as in its folder's `trace.json`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Made {
     /// Name of the folder.
     pub name: String,
-    /// What it is like.
+    /// Its kind.
     #[serde(flatten)]
     pub scenario: Scenario,
     /// Throughput from the device, by the second.
     pub up: Statistics,
     /// Throughput to the device, by the second.
     pub down: Statistics,
-    /// Follows from everything that happened, each way.
+    /// Digests of all events, one for each direction.
     pub digests: [String; 2],
     /// Version of this program.
     pub sounding: String,
     /// The commit it was built from.
     pub commit: String,
-    /// What it was made by: `sounding sim` makes it again.
+    /// Its plan: `sounding sim` repeats it.
     pub plan: String,
 }
 
@@ -95,7 +95,7 @@ pub enum DatasetError {
         /// Why.
         source: io::Error,
     },
-    /// A plan of it is none: an error of this program.
+    /// Its plan is invalid: an error of this program.
     #[error("{0}")]
     Plan(#[from] crate::plan::PlanError),
 }
@@ -105,7 +105,7 @@ pub fn entries(order: &Order) -> Vec<Entry> {
     (0..order.traces).map(|number| scenario::entry(order, number)).collect()
 }
 
-/// Makes a trace: its plan, both ways as packet-delivery files of mahimahi, both Diag logs, and what is in it.
+/// Makes a trace: its plan, both directions as packet-delivery files of mahimahi, both Diag logs, and its statistics.
 pub fn make(
     entry: &Entry,
     files: &mut dyn Files,
@@ -181,14 +181,14 @@ pub fn make_all(
     Ok(made.into_iter().flatten().collect())
 }
 
-/// The files of one way beside those of the other; the trace is kept too, to be measured.
+/// The files of both directions; the trace is also kept for the statistics.
 struct Both<'a> {
     files: &'a mut dyn Files,
     way: &'static str,
     kept: Kept,
 }
 
-/// What was written.
+/// The written files.
 #[derive(Clone, Debug, Default)]
 struct Kept(std::sync::Arc<Mutex<Vec<u8>>>);
 

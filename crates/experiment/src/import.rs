@@ -32,11 +32,11 @@ use crate::simulate::{About, Finished, FlowOutcome, Outcome};
 pub struct Input {
     /// The sender; by default from the file's name.
     pub name: Option<String>,
-    /// Where it is.
+    /// Its place.
     pub path: PathBuf,
 }
 
-/// What is to be made of the files.
+/// Settings of an import.
 #[derive(Clone, Debug, Default)]
 pub struct Import {
     /// The files.
@@ -45,11 +45,11 @@ pub struct Import {
     pub link: Option<String>,
     /// Which packets count.
     pub question: Question,
-    /// What is kept of each log in bins of this width.
+    /// Keeps a series of each log in bins of this width.
     pub series: Option<Duration>,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Debug)]
 pub struct Imported {
     /// The outcomes, in the order of the files.
@@ -66,9 +66,9 @@ pub enum ImportError {
     /// It cannot be read.
     #[error("cannot read {path}: {source}", path = path.display())]
     Read {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// Nothing in it is a packet that left.
@@ -78,7 +78,7 @@ pub enum ImportError {
         path = path.display()
     )]
     Nothing {
-        /// Which.
+        /// The path.
         path: PathBuf,
         /// The first unparsable line.
         first: Option<String>,
@@ -86,7 +86,7 @@ pub enum ImportError {
     /// No packet of it counts.
     #[error("{path}: no packet of at least {least} left within the window", path = path.display())]
     NoneCounts {
-        /// Which.
+        /// The path.
         path: PathBuf,
         /// The least size that counts.
         least: Bytes,
@@ -94,15 +94,15 @@ pub enum ImportError {
     /// It holds more than is read.
     #[error("{path}: more than {MAX_EVENTS} lines; cut it first", path = path.display())]
     Large {
-        /// Which.
+        /// The path.
         path: PathBuf,
     },
-    /// A summary that is none.
+    /// An invalid summary.
     #[error("{path} is no pantheon_perf.json: {source}", path = path.display())]
     Perf {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault.
         source: serde_json::Error,
     },
     /// The results have no place.

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-/// What is left out on both sides of every interval together.
+/// Probability outside every interval, both sides together.
 const ALPHA: f64 = 0.05;
 
 /// A figure and the interval that holds the true one in 95 of 100 cases.
@@ -13,15 +13,15 @@ const ALPHA: f64 = 0.05;
 pub struct Estimate {
     /// The figure.
     pub value: f64,
-    /// Where the interval begins, where there is one.
+    /// Lower end of the interval, if there is one.
     pub low: Option<f64>,
-    /// Where it ends.
+    /// Upper end.
     pub high: Option<f64>,
     /// Number of values.
     pub of: usize,
 }
 
-/// The mean with Student's interval, which takes two values; `None` of nothing.
+/// The mean with Student's interval, which takes two values; `None` without values.
 pub fn mean(values: &[f64]) -> Option<Estimate> {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -37,7 +37,7 @@ pub fn mean(values: &[f64]) -> Option<Estimate> {
     Some(Estimate { value: mean, low, high, of: values.len() })
 }
 
-/// The middle value, or the mean of the two in the middle; `None` of nothing.
+/// The middle value, or the mean of the two in the middle; `None` without values.
 pub fn middle(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -55,7 +55,7 @@ const DRAWS: usize = 2_000;
 /// A bootstrap of fewer values is meaningless. Chosen.
 const FEWEST: usize = 4;
 
-/// The median with the interval of a bootstrap by percentiles, which draws the same lots every time; `None` of nothing.
+/// The median with the interval of a bootstrap by percentiles, with the same random numbers every time; `None` without values.
 pub fn median(values: &[f64]) -> Option<Estimate> {
     let value = middle(values)?;
     let of = values.len();
@@ -78,7 +78,7 @@ pub fn median(values: &[f64]) -> Option<Estimate> {
 /// Result of Wilcoxon's signed-rank test of pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Paired {
-    /// How many pairs differ.
+    /// Number of pairs that differ.
     pub pairs: usize,
     /// The middle of the differences, the second of a pair taken from the first; those of no difference included.
     pub difference: f64,
@@ -132,8 +132,8 @@ fn exact(ranks: &[usize], positive: usize) -> f64 {
     2.0 * likely[..=least].iter().sum::<f64>()
 }
 
-/// The same by the normal distribution, less what equal differences take from its width; `ties` is the sum of `t³ - t` over
-/// each `t` that are equal.
+/// The same by the normal distribution, corrected for equal differences; `ties` is the sum of `t³ - t` over
+/// the sizes `t` of groups of equal differences.
 fn normal(ranks: &[usize], positive: usize, ties: f64) -> f64 {
     let count = ranks.len() as f64;
     let mean = count * (count + 1.0) / 4.0;
@@ -142,7 +142,7 @@ fn normal(ranks: &[usize], positive: usize, ties: f64) -> f64 {
     2.0 * Normal::standard().sf(away)
 }
 
-/// The same likelihoods as they count when so many were looked at (S. Holm, 1979).
+/// The likelihoods, corrected for multiple tests (S. Holm, 1979).
 pub fn holm(likelihoods: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..likelihoods.len()).collect();
     order.sort_by(|&one, &other| likelihoods[one].total_cmp(&likelihoods[other]));

@@ -1,4 +1,4 @@
-//! The same work on many things, on several threads.
+//! The same work on many items, on several threads.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -8,13 +8,13 @@ use std::thread;
 pub enum Told<'a, T, P, R> {
     /// A job's report.
     Said(P),
-    /// This was made of that.
+    /// An item and its result.
     Done(&'a T, &'a R),
 }
 
-/// What a job knows besides its item.
+/// The context of a job.
 pub struct Job<'a, P, R, E> {
-    /// Which of the threads it is on, from 0.
+    /// Number of its thread, from 0.
     pub worker: usize,
     stop: &'a AtomicBool,
     failed: &'a AtomicBool,
@@ -27,21 +27,21 @@ enum Message<P, R, E> {
 }
 
 impl<P, R, E> Job<'_, P, R, E> {
-    /// Whether it is in vain to go on, because all was stopped or another job has failed.
+    /// Whether the result is not needed any more, because all was stopped or another job has failed.
     pub fn is_over(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || self.failed.load(Ordering::Relaxed)
     }
 
     /// Reports to the caller that waits for the work.
     pub fn say(&self, what: P) {
-        // The receiver is gone only if everything ends.
+        // The receiver is dropped only when all jobs end.
         let _ = self.send.send(Message::Said(what));
     }
 }
 
 /// Runs `work` on each item on `jobs` threads and returns the results in item order; items are begun in that order.
-/// `told` is called on this thread. After the first failure, or when `stop` rises, no item is begun any more, and
-/// running ones are waited for; they may give up, without a result. A failure has the place of its item.
+/// `told` is called on this thread. After the first failure, or when `stop` rises, no more items are begun, and
+/// running ones are waited for; they may stop without a result. A failure has the index of its item.
 pub fn until<T: Sync, P: Send, R: Send, E: Send>(
     items: &[T],
     jobs: usize,

@@ -1,4 +1,4 @@
-//! Experiments in virtual time: plans, their runs, sweeps of them, and what is measured and kept of each.
+//! Experiments in virtual time: plans, their runs, sweeps of them, and the measurements and files of each.
 
 pub mod catalogue;
 pub mod dataset;

@@ -11,16 +11,16 @@ pub struct Delays {
     pub mean: Duration,
     /// Median.
     pub p50: Duration,
-    /// What 95 % of packets stayed within.
+    /// 95th percentile.
     pub p95: Duration,
-    /// What 99 % of packets stayed within.
+    /// 99th percentile.
     pub p99: Duration,
     /// The longest.
     pub max: Duration,
 }
 
 impl Delays {
-    /// The distribution of these; `None` of nothing.
+    /// The distribution of these; `None` without values.
     pub fn of(mut delays: Vec<Duration>) -> Option<Self> {
         delays.sort_unstable();
         let max = *delays.last()?;
@@ -46,8 +46,8 @@ pub fn nearest_rank<T: Copy>(sorted: &[T], quantile: f64) -> T {
     sorted[rank.clamp(1, sorted.len()) - 1]
 }
 
-/// Jain's fairness index of several shares (Jain, Chiu and Hawe 1984; PBE-CC §6.4): 1 if all are equal, one over their
-/// number if one has everything; `None` if all are zero.
+/// Jain's fairness index of several shares (Jain, Chiu and Hawe 1984; PBE-CC §6.4): 1 if all are equal, 1 ÷ their
+/// number if one has the whole; `None` if all are zero.
 pub fn jain(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();
@@ -64,7 +64,7 @@ pub fn jain_of_whole(packets: usize, flows: usize) -> Option<f64> {
     jain(&shares)
 }
 
-/// The signal delay of every slot from the first to the last in which a packet was sent, sorted; `None` of nothing.
+/// The signal delay of every slot from the first to the last in which a packet was sent, sorted; `None` without values.
 ///
 /// `packets` are pairs of slot and delay in any order; an empty slot has the delay of the next and `step` more.
 pub fn signal_delays(packets: &[(u64, u64)], step: u64) -> Option<Vec<u64>> {

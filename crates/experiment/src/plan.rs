@@ -1,8 +1,8 @@
-//! Plans: what an experiment is, as a TOML file states it.
+//! Plans: experiments, described in TOML files.
 //!
-//! A plan has one network, flows over it, and how long they are watched: [`Plan`]. Its text may also list values for any
-//! of its keys, of which [`Text::runs`] makes every combination, once for each seed. [`network()`] is the way from a plan
-//! to something that carries packets, in virtual time or in real; [`Actors`] says which of its devices a flow is at.
+//! A plan has one network, flows over it, and a duration: [`Plan`]. Its text may also list values for any
+//! of its keys; [`Text::runs`] makes every combination, once for each seed. [`network()`] makes the network of a plan,
+//! for virtual time or for real time. [`Actors`] lists the flows of its devices.
 
 mod actors;
 mod capacity;
@@ -43,16 +43,16 @@ pub use text::{Run, Text};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// What it is about, for people.
+    /// A description.
     #[serde(default)]
     pub about: String,
-    /// How long it lasts.
+    /// Duration of a run.
     #[serde(deserialize_with = "time::duration")]
     pub duration: Duration,
-    /// What happens before is not measured. Default none.
+    /// Time at the start that is not measured. Default none.
     #[serde(default, deserialize_with = "time::duration")]
     pub warmup: Duration,
-    /// How wide the windows are in which shares of flows are compared with each other and with what is fair. Default 500 ms.
+    /// Width of the windows in which shares of flows are compared with each other and with the fair share. Default 500 ms.
     #[serde(default = "half_second", deserialize_with = "time::duration")]
     pub window: Duration,
     /// Each run is made once for each of them. Default 1.
@@ -60,7 +60,7 @@ pub struct Plan {
     pub seeds: Seeds,
     /// A modelled cell: a network, unless `links` are one.
     pub cell: Option<Cell>,
-    /// Links that know nothing of each other, one for each device: a network, unless `cell` is one.
+    /// Independent links, one for each device: the network, unless `cell` is given.
     #[serde(default)]
     pub links: Vec<LinkPlan>,
     /// A wired segment at the network's far end, which all devices share.
@@ -83,13 +83,13 @@ const LONGEST: Duration = Duration::from_secs(100_000);
 const FARTHEST: Duration = Duration::from_secs(10);
 
 impl Plan {
-    /// How many carriers, devices, links and flows it lists.
+    /// Number of carriers, devices, links and flows in it.
     fn entries(&self) -> usize {
         let cell = self.cell.as_ref().map_or(0, |cell| cell.carriers.len() + cell.devices.len());
         cell + self.links.len() + self.flows.len()
     }
 
-    /// What no single value can say of itself. Controllers are then written as they are shown.
+    /// Checks that involve several values. Also puts controllers into their canonical form.
     fn check(&mut self, controllers: &Registry) -> Result<(), Wrong> {
         if self.duration.is_zero() || self.duration > LONGEST {
             return Err(Wrong::new("duration", "is above zero and at most 100000s"));

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde::Serialize;
 
-/// Where figures come from.
+/// Origin of figures.
 #[derive(Clone, Debug, Serialize)]
 pub struct Provenance {
     /// The command line that made them.
@@ -18,7 +18,7 @@ pub struct Provenance {
     pub load_before: f64,
     /// Load average over a minute when it ended.
     pub load_after: f64,
-    /// Share of CPU time that the hypervisor kept for others meanwhile, in percent; 0 where there is none.
+    /// CPU time that the hypervisor gave to others meanwhile, in percent; 0 without a hypervisor.
     pub stolen_percent: f64,
 }
 

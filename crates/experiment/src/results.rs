@@ -1,7 +1,7 @@
-//! A folder of results: result.json, flows.parquet, and a folder for each run of which something is kept.
+//! A folder of results: result.json, flows.parquet, and a folder for each run with further files.
 //!
-//! Every file and every folder of a run is there whole or not at all: what is written goes to a temporary name beside the
-//! final one and is renamed once it is complete.
+//! Every file and every folder of a run is either complete or absent. It is written under a temporary name and renamed
+//! when it is complete.
 
 use std::fs;
 use std::io::{self, BufWriter};
@@ -25,21 +25,21 @@ pub enum ResultsError {
     /// The folder cannot be made.
     #[error("cannot make the folder for the results, {path}: {source}", path = path.display())]
     Create {
-        /// Which.
+        /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// There are results already, and they could not be assigned to their plans.
     #[error("{path} is there already: name another folder, or remove this one", path = path.display())]
     Taken {
-        /// What is there.
+        /// The existing file.
         path: PathBuf,
     },
     /// A file cannot be written.
     #[error("cannot write {path}: {source}", path = path.display())]
     Write {
-        /// Which.
+        /// The path.
         path: PathBuf,
         /// Why.
         source: TableError,
@@ -68,7 +68,7 @@ impl Results {
         Self { path: path.into() }
     }
 
-    /// The place for what is kept of a run.
+    /// The place for a run's files.
     pub fn place(&self, run: usize) -> io::Result<Box<dyn Place>> {
         run_folder(&self.folder_of(run))
     }
@@ -102,7 +102,7 @@ pub fn run_folder(path: &Path) -> io::Result<Box<dyn Place>> {
     Ok(Box::new(RunFolder(Folder::begin(path)?)))
 }
 
-/// What a run leaves behind.
+/// The folder of a run.
 struct RunFolder(Folder);
 
 impl Files for RunFolder {

@@ -1,7 +1,7 @@
-//! Plans in virtual time: what became of their flows, and what is kept of the way there.
+//! Runs plans in virtual time: outcomes of flows, and files of runs.
 //!
-//! [`simulate`] makes one run, [`all`] makes every run of a plan on as many threads as there are. Nothing in a result
-//! depends on how many those were, on the build or on the machine.
+//! [`simulate`] makes one run, [`all`] makes every run of a plan on several threads. Results do not
+//! depend on the number of threads, the build or the machine.
 
 mod beside;
 mod capture;
@@ -42,7 +42,7 @@ use watch::Watch;
 
 use crate::plan::{self, Actors, Built, Run, Wrong, network};
 
-/// How often a run asks whether it should go on.
+/// Interval at which a run checks whether it should stop.
 const SLICE: Duration = Duration::from_millis(100);
 
 /// Why a run has no outcome.
@@ -51,17 +51,17 @@ pub enum SimulateError {
     /// Something in the plan cannot be.
     #[error("{}: {}", .0.key, .0.message)]
     Plan(Wrong),
-    /// What was to be kept cannot be written.
+    /// A file cannot be written.
     #[error("run {run}: cannot write {file}: {source}")]
     Write {
         /// The run.
         run: usize,
-        /// What.
+        /// The file.
         file: String,
         /// Why.
         source: TableError,
     },
-    /// It was asked to stop.
+    /// It was stopped.
     #[error("stopped")]
     Stopped,
 }
@@ -124,7 +124,7 @@ pub fn simulate(
     watch.finish(end).map_err(failed)?;
     let outcome = Outcome::of(run, &actors, &world, gauge);
     drop(world);
-    // The world that shared them is gone.
+    // The world that shared them has been dropped.
     if let Some(logs) = Rc::into_inner(logs) {
         logs.into_inner().finish().map_err(failed)?;
     }
@@ -166,7 +166,7 @@ pub fn populate<N: sounding_sim::Network<Segment>>(
         let begins = at(flow.start) + flow.stagger.saturating_mul(actor.number);
         let mut made = match flow.traffic.stream() {
             Ok(traffic) => {
-                // All of it was checked when the plan was read and its network made.
+                // This was checked when the plan was read and its network made.
                 let made = if flow.controller.name() == plan::ORACLE {
                     Flow::bulk(actor.port, plan::oracle(run, actor.port).ok()?)
                 } else {
@@ -190,7 +190,7 @@ pub fn populate<N: sounding_sim::Network<Segment>>(
     flows.collect()
 }
 
-/// What tables call a direction.
+/// Name of a direction in tables.
 fn way(direction: Direction) -> &'static str {
     match direction {
         Direction::Uplink => "up",

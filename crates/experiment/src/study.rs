@@ -38,7 +38,7 @@ pub struct Study {
 /// Why a study has no results.
 #[derive(Debug, Error)]
 pub enum StudyError {
-    /// The plan cannot be run; says where in its text.
+    /// The plan cannot be run; the error has the place in its text.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// A run failed.
@@ -61,12 +61,12 @@ impl Study {
         Ok(Self { text, runs, about })
     }
 
-    /// What is going to be run.
+    /// The runs.
     pub fn runs(&self) -> &[Run] {
         &self.runs
     }
 
-    /// What stands beside the results.
+    /// The origin of the results.
     pub fn about(&self) -> &About {
         &self.about
     }
@@ -78,7 +78,7 @@ impl Study {
     }
 
     /// The same on `jobs` threads; `progress` is called with the virtual time that has passed since its last call. When
-    /// `stop` rises, running ones are given up, and finished ones are stored.
+    /// `stop` rises, running ones are cancelled, and finished ones are stored.
     pub fn run_on(
         &self,
         jobs: usize,

@@ -30,14 +30,14 @@ use crate::simulate::{About, Finished, Keep, Outcome, Place, compare, simulate};
 /// Progress of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// So much virtual time has passed in all runs together.
+    /// This much virtual time has passed in all runs together.
     Passed(Duration),
     /// A run is finished.
     Finished,
 }
 
 /// Makes the unfinished runs in `part` on `jobs` threads, and puts each in `folder`. `open` gives the place for a run's
-/// outputs besides its outcome. `progress` is called on this thread. When `stop` rises, running ones are given up. The
+/// outputs besides its outcome. `progress` is called on this thread. When `stop` rises, running ones are cancelled. The
 /// first run that fails ends all.
 #[expect(clippy::too_many_arguments, reason = "the same as for runs that are not kept")]
 pub fn sweep(

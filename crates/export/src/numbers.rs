@@ -21,7 +21,7 @@ pub enum NumbersError {
     /// A cell is no whole number. Rows count from 1.
     #[error("row {row}: {column} is {found}, no whole number")]
     Cell {
-        /// Which row.
+        /// Number of the row.
         row: usize,
         /// Which column.
         column: String,

@@ -39,7 +39,7 @@ pub const fn codes(direction: Direction) -> &'static [LogCode] {
     }
 }
 
-/// The log records that list what was granted in one direction, LTE's and NR's.
+/// The log records that list grants of one direction, LTE's and NR's.
 ///
 /// Several kinds list the same blocks; the most trusted kind comes first. PHY records that mark repeats or arrivals
 /// come before MAC records, and those before the ones that only announce a block.
@@ -72,7 +72,7 @@ mod tests {
         for &code in lists.into_iter().flatten() {
             let at = Default::default();
             let record = LogRecord { code, at, stamp: 0, radio: None, body: &[] };
-            // An empty body fits no layout; of a code that holds no KPI not even that is looked at.
+            // An empty body fits no layout. For a code without KPIs the body is not read at all.
             assert_ne!(extract(&record, |_| {}), Ok(false), "{code}");
         }
     }

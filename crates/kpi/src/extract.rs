@@ -194,7 +194,7 @@ fn demapped(
     let newest = demapper.assignments().filter_map(|a| a.tti).last();
     let dates = Dates::new(stamped, newest, air);
     for assignment in demapper.assignments().filter(|a| is_ours(a.rnti)) {
-        // With one layer there is one block, and what stands in the second one's place is left from before.
+        // With one layer there is one block, and the second one's fields have old values.
         let blocks = assignment.sizes.into_iter().take(assignment.rank.into());
         for size in blocks.filter(|size| *size > Bytes::ZERO) {
             sink(Kpi::Grant(Grant {
@@ -206,7 +206,7 @@ fn demapped(
                 code: PdschDemapper::CODE,
                 size,
                 padding: None,
-                // A demapper is configured before it is known what arrives.
+                // A demapper record is written before the block is decoded.
                 retransmission: false,
                 decoded: None,
                 allocation: None,

@@ -1,8 +1,7 @@
-//! Which number lives where in which record: turns checked log records into the few KPIs that say what the radio
-//! grants, and nothing else.
+//! Turns checked log records into KPIs: named numbers, read from one field of one record.
 //!
-//! Two ways in. An [`Extractor`] gives the grants, backlogs and levels that a link estimate is made of, as types. A
-//! [`Subscription`] gives any number that has a name in the [`registry`], and reads nothing but that number.
+//! There are two interfaces. An [`Extractor`] gives the grants, backlogs and levels for a link estimate, as types. A
+//! [`Subscription`] gives any number that has a name in the [`registry`], and reads only that number.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -35,28 +35,28 @@ pub(crate) use fact::Give;
 pub struct NamedKpi {
     /// Its name: technology, channel or layer, quantity.
     pub name: &'static str,
-    /// What it is counted in.
+    /// Its unit.
     pub unit: Unit,
     /// The smallest value it can have.
     pub least: f64,
     /// The largest.
     pub most: f64,
-    /// What it is.
+    /// Its meaning.
     pub what: &'static str,
     /// The section that defines it.
     pub origin: &'static str,
     /// The record that has it.
     pub code: LogCode,
-    /// Where in the record.
+    /// Its place in the record.
     pub source: Source,
 }
 
-/// Where in its record a KPI is.
+/// The place of a KPI in its record.
 #[derive(Clone, Copy, Debug)]
 pub enum Source {
     /// It is a field.
     Field {
-        /// Which.
+        /// The path.
         path: &'static str,
         /// From the field to the value.
         conversion: Conversion,
@@ -70,7 +70,7 @@ pub enum Source {
     },
 }
 
-/// What a KPI is counted in.
+/// The unit of a KPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unit {
     /// Bytes.
@@ -93,18 +93,18 @@ pub enum Unit {
     Mhz,
     /// Things counted.
     Count,
-    /// A number that names something.
+    /// An identifier or index.
     Index,
     /// 0 or 1.
     Flag,
 }
 
-/// How a field's value becomes the KPI's.
+/// The conversion of a field's value to the KPI's.
 #[derive(Clone, Copy, Debug)]
 pub enum Conversion {
     /// `value × times + plus`.
     Linear {
-        /// What one step is worth.
+        /// The value of one step.
         times: f64,
         /// The value of zero.
         plus: f64,
@@ -116,10 +116,10 @@ pub enum Conversion {
 }
 
 impl Conversion {
-    /// The value as it is.
+    /// The unchanged value.
     pub const PLAIN: Self = Self::Linear { times: 1.0, plus: 0.0 };
 
-    /// The KPI's value; `None` if the field's value stands for none.
+    /// The KPI's value; `None` if the field's value means that there is none.
     #[inline]
     pub fn value(&self, field: Value<'_>) -> Option<f64> {
         let number = match field {
@@ -150,7 +150,7 @@ impl NamedKpi {
         })
     }
 
-    /// Where in the record, as text: the path of a field, or the specification's name of a message's member.
+    /// Its place in the record as text: the path of a field, or the specification's name of a message's member.
     pub fn path(&self) -> &'static str {
         match self.source {
             Source::Field { path, .. } => path,

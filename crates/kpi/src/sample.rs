@@ -9,7 +9,7 @@ use sounding_units::{Bytes, ModemInstant, Prb};
 pub enum Layer {
     /// PUSCH transmit reports, PDSCH statistics and demapper configurations.
     Phy,
-    /// MAC transport block records, which also say how much of the block was padding.
+    /// MAC transport block records, which also have the block's padding.
     Mac,
 }
 
@@ -20,7 +20,7 @@ pub struct Grant {
     pub at: ModemInstant,
     /// Uplink or downlink.
     pub direction: Direction,
-    /// Component carrier: 0 is the primary cell, and where the record does not say.
+    /// Component carrier: 0 is the primary cell, also if the record does not name the carrier.
     pub carrier: u8,
     /// HARQ process, if the record has it: blocks of one process on one carrier are repeats until a new one comes.
     pub harq: Option<u8>,
@@ -30,15 +30,15 @@ pub struct Grant {
     pub code: LogCode,
     /// Size of the transport block, without its CRC.
     pub size: Bytes,
-    /// Part of the block that carried nothing; only MAC records say.
+    /// Padding of the block; only MAC records have it.
     pub padding: Option<Bytes>,
-    /// True if this block repeats one that was sent before: it uses the air but carries nothing new.
+    /// True for a retransmission: it uses resource blocks but carries no new data.
     pub retransmission: bool,
-    /// Whether the CRC passed; only downlink PHY records say.
+    /// Whether the CRC passed; only downlink PHY records have it.
     pub decoded: Option<bool>,
     /// The parameters of the block's size, if the record has them.
     pub allocation: Option<Allocation>,
-    /// The buffer status report in the block; only uplink MAC records say.
+    /// The buffer status report in the block; only uplink MAC records have it.
     pub report: Option<BufferStatus>,
 }
 
@@ -99,7 +99,7 @@ pub struct Signal {
     pub at: ModemInstant,
     /// Physical cell identity. Range 0..=503 in LTE, 0..=1007 in NR.
     pub cell: u16,
-    /// Its number among the cells that serve, 0 for the primary; `None` where the record does not say that it serves.
+    /// Its number among the serving cells, 0 for the primary; `None` if the record does not show that it serves.
     pub serves_as: Option<u8>,
     /// Whether it is a cell of NR; of LTE otherwise.
     pub nr: bool,
@@ -116,7 +116,7 @@ pub struct Signal {
 pub struct Channel {
     /// When it was sent, on the modem's clock.
     pub at: ModemInstant,
-    /// Component carrier: 0 is the primary cell, and where the record does not say.
+    /// Component carrier: 0 is the primary cell, also if the record does not name the carrier.
     pub carrier: u8,
     /// CQI, 0..=15; 0 is out of range.
     pub cqi: u8,
@@ -124,16 +124,16 @@ pub struct Channel {
     pub second: Option<u8>,
     /// Layers that the report assumes, if it has them. Range 1..=4.
     pub rank: Option<u8>,
-    /// What the CQI counts in.
+    /// The table of the CQI.
     pub table: CqiTable,
 }
 
-/// Which table gives a CQI its meaning.
+/// The table of a CQI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CqiTable {
-    /// Of LTE.
+    /// LTE's table.
     Lte(sounding_phy::lte::CqiTable),
-    /// Of NR, where the table is configured.
+    /// NR's table, which is configured.
     Nr,
 }
 
@@ -160,13 +160,13 @@ pub struct Connection {
 pub enum Change {
     /// There is one now.
     Begins,
-    /// It goes on in another cell.
+    /// It continues in another cell.
     Handover,
-    /// It has ended, for good or until it is taken up again.
+    /// It has ended or was suspended.
     Ends,
 }
 
-/// Which secondary carriers are switched on, as a MAC control element of the network says (TS 36.321 §6.1.3.8).
+/// The active secondary carriers, from a MAC control element of the network (TS 36.321 §6.1.3.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Carriers {
     /// When it came.

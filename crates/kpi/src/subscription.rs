@@ -11,10 +11,10 @@ use sounding_units::ModemInstant;
 
 use crate::registry::{self, Conversion, Give, NamedKpi, Source};
 
-/// KPIs to be taken out of records, their places resolved.
+/// KPIs to read from records, with their resolved places.
 ///
-/// The smallest unit is one KPI (BISCAY §3.2.3): the rest of a record is neither decoded nor checked. Only subscribing
-/// allocates, and messages: a message is decoded completely, once for all KPIs, and only if one of them needs it.
+/// The smallest unit is one KPI (BISCAY §3.2.3): the rest of a record is neither decoded nor checked. Only two things
+/// allocate memory: a new subscription, and messages. A message is decoded completely, once for all KPIs, and only if one needs it.
 #[derive(Clone, Debug)]
 pub struct Subscription {
     kpis: Vec<&'static NamedKpi>,
@@ -26,22 +26,22 @@ pub struct Subscription {
 /// One value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
-    /// Which KPI: its place in [`Subscription::kpis`].
+    /// The KPI's index in [`Subscription::kpis`].
     pub slot: usize,
     /// In the unit of the KPI.
     pub value: f64,
-    /// Which item of the record it belongs to.
+    /// Its item in the record.
     pub item: Item,
     /// When the modem stamped the record.
     pub at: ModemInstant,
 }
 
-/// What a subscription has met.
+/// Counts of a subscription.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Records of the subscribed codes.
     pub records: u64,
-    /// Values handed over.
+    /// Values given to the caller.
     pub values: u64,
     /// Records of an unknown version, or with a sub-packet of an unknown version.
     pub unsupported: u64,
@@ -57,14 +57,14 @@ pub enum Unread {
     /// It is of an unknown version, or does not fit its description.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// The message in it is none.
+    /// Its message does not decode.
     #[error("log {code}: {message}: {error}")]
     Message {
-        /// What it logs.
+        /// The log code.
         code: LogCode,
-        /// What kind of message it should be.
+        /// The expected kind of message.
         message: &'static str,
-        /// What is wrong with it.
+        /// The fault.
         error: DecodeError,
     },
 }
@@ -81,11 +81,11 @@ pub struct UnknownKpi {
 struct Subscribed {
     code: LogCode,
     layouts: &'static [Layout],
-    /// As long as `layouts`: the subscribed KPIs that each has.
+    /// For each of `layouts`, the subscribed KPIs that it has.
     probes: Vec<Vec<Located>>,
-    /// The version of the last record and its layout: a modem does not change its mind.
+    /// The version of the last record and its layout: a modem always uses the same version.
     last: Option<(u32, usize)>,
-    /// How many of the subscribed KPIs are fields.
+    /// Number of subscribed KPIs that are fields.
     fields: usize,
     told: Vec<Told>,
     messages: sounding_rrc::Messages,
@@ -106,7 +106,7 @@ struct Told {
 }
 
 impl Subscription {
-    /// The KPIs of these names; a name that comes twice is subscribed once.
+    /// Subscribes KPIs by these names; a repeated name counts once.
     pub fn new<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<Self, UnknownKpi> {
         let mut kpis = Vec::new();
         for name in names {
@@ -116,7 +116,7 @@ impl Subscription {
         Ok(Self::of(kpis))
     }
 
-    /// These KPIs.
+    /// Subscribes these KPIs.
     pub fn of(kpis: impl IntoIterator<Item = &'static NamedKpi>) -> Self {
         let mut subscription =
             Self { kpis: Vec::new(), records: Vec::new(), counts: Counts::default() };
@@ -166,17 +166,17 @@ impl Subscription {
         &self.kpis
     }
 
-    /// The records they are in: the least that a log mask has to hold.
+    /// The codes of their records: the smallest log mask.
     pub fn codes(&self) -> impl Iterator<Item = LogCode> {
         self.records.iter().map(|record| record.code)
     }
 
-    /// What has been met so far.
+    /// The counts so far.
     pub const fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// Hands every subscribed value of a record to `sink`, KPI by KPI; whether its code is a subscribed one.
+    /// Gives every subscribed value of a record to `sink`, KPI by KPI. Returns whether its code is subscribed.
     ///
     /// Unknown versions, and bytes that do not fit their description, are counted. They are also an error for callers
     /// that report which.
@@ -218,7 +218,7 @@ enum Seen {
     All,
     /// Not every KPI is in this version.
     Lacking,
-    /// Some of it is in sub-packets of unknown versions.
+    /// Some sub-packets have unknown versions.
     UnknownSubPackets,
 }
 

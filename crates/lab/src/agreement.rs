@@ -58,7 +58,7 @@ pub enum AgreementError {
     /// A real-time run failed.
     #[error("{cell}, {controller}: {source}")]
     Emulate {
-        /// Where.
+        /// The cell.
         cell: &'static str,
         /// The controller.
         controller: &'static str,
@@ -107,7 +107,7 @@ pub struct Side {
 /// The result.
 #[derive(Clone, Debug, Serialize)]
 pub struct Agreement {
-    /// Where the figures come from.
+    /// Origin of the figures.
     pub provenance: Provenance,
     /// One a flow.
     pub rows: Vec<Row>,

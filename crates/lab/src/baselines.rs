@@ -16,7 +16,7 @@ use sounding_experiment::provenance::{Begun, Provenance};
 use properties::PROPERTIES;
 use rig::Rig;
 
-/// What is measured.
+/// The measurement.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Only controllers of these names; all if there are none.
@@ -31,7 +31,7 @@ pub enum BaselinesError {
     /// No properties are known of a controller of this name.
     #[error("no property is known of a controller called {name:?}; there are some of {}", known.join(", "))]
     Unknown {
-        /// What was asked for.
+        /// The request.
         name: String,
         /// What might be.
         known: Vec<&'static str>,
@@ -99,7 +99,7 @@ pub struct Row {
 pub struct Baselines {
     /// In the order of the registry.
     pub rows: Vec<Row>,
-    /// Where the figures come from.
+    /// Origin of the figures.
     pub provenance: Provenance,
 }
 

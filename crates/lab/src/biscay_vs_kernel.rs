@@ -34,7 +34,7 @@ pub struct Plan {
     pub reps: u32,
     /// The longest a flow sends; links from captures may be shorter.
     pub duration: Duration,
-    /// Runs at once.
+    /// Number of parallel runs.
     pub jobs: usize,
     /// Propagation delay each way.
     pub delay: Duration,
@@ -70,7 +70,7 @@ pub enum PlanError {
     NoLinks {
         /// Where was looked.
         folder: String,
-        /// What was asked for.
+        /// The request.
         filter: String,
     },
     /// A file cannot be read.
@@ -78,7 +78,7 @@ pub enum PlanError {
     Read {
         /// The file.
         path: String,
-        /// What the system said.
+        /// The system's error.
         error: std::io::Error,
     },
     /// A file is not a trace.
@@ -86,7 +86,7 @@ pub enum PlanError {
     Trace {
         /// The file.
         path: String,
-        /// What is wrong with it.
+        /// The fault.
         error: sounding_trace::ParseTraceError,
     },
     /// A capture holds no link.

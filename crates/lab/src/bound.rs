@@ -33,7 +33,7 @@ pub struct Plan {
     pub first: u64,
     /// How many.
     pub seeds: u64,
-    /// Runs at once.
+    /// Number of parallel runs.
     pub jobs: usize,
 }
 
@@ -123,7 +123,7 @@ pub struct Outcome {
     pub total: Counts,
     /// Seeds of the runs with the smallest part of right labels, the worst first, and that part.
     pub worst: Vec<(u64, f64)>,
-    /// Where the figures come from.
+    /// Origin of the figures.
     pub provenance: Provenance,
 }
 

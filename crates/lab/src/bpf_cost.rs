@@ -182,13 +182,13 @@ pub enum CostError {
     /// The pair of namespaces does not work.
     #[error(transparent)]
     Rig(#[from] RigError),
-    /// The kernel's accounts cannot be read.
+    /// The kernel's accounting cannot be read.
     #[error(transparent)]
     Account(#[from] ReadError),
     /// Calls cannot be counted.
     #[error("statistics of BPF programs: {source}")]
     Statistics {
-        /// What the kernel said.
+        /// The kernel's error.
         source: std::io::Error,
     },
 }

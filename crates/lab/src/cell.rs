@@ -29,7 +29,7 @@ use sounding_experiment::provenance::{Begun, Provenance};
 pub use figures::{FIGURES, Figure};
 pub use spread::Spread;
 
-/// What is measured.
+/// The measurement.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Folder with captures and logs; figures of real networks are left out where it is absent.
@@ -78,7 +78,7 @@ pub struct Comparison {
     pub seeds: Vec<u64>,
     /// Seconds of each run.
     pub span_s: f64,
-    /// Where the figures come from.
+    /// Origin of the figures.
     pub provenance: Provenance,
 }
 

@@ -42,7 +42,7 @@ pub struct Plan {
     pub first: u64,
     /// How many.
     pub seeds: u64,
-    /// Runs at once.
+    /// Number of parallel runs.
     pub jobs: usize,
 }
 
@@ -69,7 +69,7 @@ pub struct Outcome {
     pub rows: Vec<Row>,
     /// Where `sounding` falls short of what is aimed at, and why.
     pub misses: Vec<Miss>,
-    /// Where the figures come from.
+    /// Origin of the figures.
     pub provenance: Provenance,
 }
 

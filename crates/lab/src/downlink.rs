@@ -162,7 +162,7 @@ pub struct Row {
 /// All downloads.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
-    /// Where the figures come from.
+    /// Origin of the figures.
     pub provenance: Provenance,
     /// One a download.
     pub rows: Vec<Row>,

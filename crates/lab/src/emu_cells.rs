@@ -103,7 +103,7 @@ pub enum PaceError {
 /// The result.
 #[derive(Clone, Debug, Serialize)]
 pub struct CellPace {
-    /// Where the figures come from.
+    /// Origin of the figures.
     pub provenance: Provenance,
     /// One a cell.
     pub rows: Vec<Row>,

@@ -24,14 +24,14 @@ pub(crate) use score::pearson;
 use crate::table::Table;
 use run::Series;
 
-/// Part of a transport block of the modelled bearer that is IP, in 1/1000: six bytes a packet and nine a block are headers.
+/// Part of a transport block of the modelled bearer that is IP, in 1/1000: six bytes per packet and nine a block are headers.
 /// Real networks have more, 50 with what [`Config::ip_share_permille`](sounding_link::Config) says.
 const IP_SHARE_PERMILLE: u32 = 990;
 
 /// A flow for so long at least: the first 22 s are learnt from.
 pub const SHORTEST: Duration = Duration::from_secs(30);
 
-/// What is measured.
+/// The measurement.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Over which links.

@@ -151,7 +151,7 @@ pub(crate) fn jobs<N: Into<usize>>(stated: Option<N>) -> usize {
 /// Why a file is no use as a capture.
 #[derive(Debug)]
 pub enum CaptureError {
-    /// It is something else.
+    /// It is of another kind.
     Other(miette::Report),
     /// It cannot be read.
     Unreadable(miette::Report),
@@ -166,7 +166,7 @@ pub struct Sweep<'a> {
     pub about: &'a About,
     /// The folder of the runs.
     pub out: &'a Path,
-    /// Runs at once.
+    /// Number of parallel runs.
     pub jobs: usize,
     /// Whether the folder is still there afterwards, so that the same command can go on.
     pub stays: bool,

@@ -30,7 +30,7 @@ pub struct Choice {
     pub thinned: usize,
     /// Whose flows; the oracle's come besides.
     pub controllers: Vec<String>,
-    /// How long each run lasts.
+    /// Duration of each run.
     pub duration: Duration,
     /// How many seeds.
     pub seeds: u32,

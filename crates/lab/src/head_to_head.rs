@@ -41,7 +41,7 @@ pub const LINKS: [(&str, &str); 3] = [
     ("att-driving.down", "ATT-LTE-driving.down"),
 ];
 
-/// What to run.
+/// The command.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Folder of the shared data: traces in `traces/mahimahi/traces`.
@@ -67,7 +67,7 @@ pub enum HeadToHeadError {
         "no link's name contains {filter:?}; they are vz-short.down, tm-driving.down and att-driving.down"
     )]
     NoLink {
-        /// What was asked for.
+        /// The request.
         filter: String,
     },
     /// The emulation did not start.
@@ -86,7 +86,7 @@ pub enum HeadToHeadError {
         peer: &'static str,
         /// Which.
         program: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// It ran and nothing came.
@@ -96,7 +96,7 @@ pub enum HeadToHeadError {
     Silence {
         /// The peer.
         peer: &'static str,
-        /// Where.
+        /// The link.
         link: &'static str,
     },
 }
@@ -129,7 +129,7 @@ pub struct Row {
 /// All rows.
 #[derive(Clone, Debug, Serialize)]
 pub struct HeadToHead {
-    /// Where the figures come from.
+    /// Origin of the figures.
     pub provenance: Provenance,
     /// How long each flow was measured.
     pub duration_s: f64,

@@ -48,7 +48,7 @@ const LARGE_BUFFERS: [[&str; 2]; 2] =
 /// How long a flow goes on after the window, so that the window's end is like its middle.
 const AFTER: Duration = Duration::from_millis(500);
 
-/// What to run.
+/// The command.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Folder of the shared data: traces in `traces/mahimahi/traces`, the reference in `reference`.
@@ -75,7 +75,7 @@ pub enum RunError {
     /// No row has this in its name.
     #[error("no row's name contains {filter:?}; rows are named as vz-short.down.cubic")]
     NoRow {
-        /// What was asked for.
+        /// The request.
         filter: String,
     },
     /// An emulation did not start.
@@ -90,7 +90,7 @@ pub enum RunError {
     /// No packet was delivered in the window.
     #[error("{row}: no full packet was delivered in the window")]
     Silence {
-        /// Which row.
+        /// Number of the row.
         row: String,
     },
 }

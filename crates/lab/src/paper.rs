@@ -179,7 +179,7 @@ pub struct Report<E> {
     /// The data of the rows. It is displayed after the table.
     #[serde(flatten)]
     pub evidence: E,
-    /// Where the figures come from.
+    /// Origin of the figures.
     pub provenance: Provenance,
 }
 

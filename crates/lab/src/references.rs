@@ -37,7 +37,7 @@ pub const BESIDE: [&str; 2] = ["sounding", "biscay"];
 pub struct Outcome {
     /// By kinds of links and cells.
     pub grounds: Vec<Ground>,
-    /// Where the figures come from.
+    /// Origin of the figures.
     pub provenance: Provenance,
 }
 
@@ -77,9 +77,9 @@ impl Grid {
 pub struct OverLinks {
     /// Propagation delay, each way.
     pub delay: Duration,
-    /// How long each run lasts.
+    /// Duration of each run.
     pub duration: Duration,
-    /// Runs at once.
+    /// Number of parallel runs.
     pub jobs: usize,
 }
 
@@ -124,7 +124,7 @@ pub struct OverCells {
     pub first: u64,
     /// How many.
     pub seeds: u64,
-    /// Runs at once.
+    /// Number of parallel runs.
     pub jobs: usize,
 }
 

@@ -84,7 +84,7 @@ pub enum SoakError {
     Flow(#[from] FlowError),
 }
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Summary {
     /// How long it went on.

@@ -1,13 +1,13 @@
-//! The chain that a figure of virtual time hangs on: mahimahi, the emulator and virtual time, each beside the next over
+//! The chain of comparisons behind a figure of virtual time: mahimahi with the emulator, and the emulator with virtual time, over
 //! the same recorded links, with CUBIC and BBR.
 //!
 //! ```text
 //! mahimahi ◀── agrees ──▶ emulator ◀── agrees ──▶ virtual time
-//!  its link                our link                our link
-//!  this kernel's TCP       this kernel's TCP       our controllers
+//!  its link                simulated link          simulated link
+//!  this kernel's TCP       this kernel's TCP       simulated TCP
 //! ```
 //!
-//! Sockets hold as much as a flow sends, in all three: [`mahimahi`] alone compares the effect of buffers.
+//! Socket buffers never limit a flow, in all three. Only [`mahimahi`] compares the effect of buffers.
 
 pub(crate) mod experiment;
 mod page;
@@ -25,8 +25,8 @@ use crate::mahimahi::{self, Buffers, Figures, Plan, Reference, RunError, Task, V
 /// One-way delay of the reference.
 const DELAY: Duration = Duration::from_millis(20);
 
-/// A few milliseconds decide which stretch of the link a burst meets, for the kernel's flows as for ours: each start of
-/// the kernel's is tried with these added, less their mean.
+/// A shift of a few milliseconds changes which part of the trace a burst meets. So each start time of the kernel's flows is also
+/// simulated with these offsets, minus their mean.
 const STARTS: [Duration; 5] = [
     Duration::from_millis(0),
     Duration::from_millis(4),
@@ -36,19 +36,19 @@ const STARTS: [Duration; 5] = [
 ];
 const MEAN_START: Duration = Duration::from_millis(8);
 
-/// A repetition that began so much later than the first met another stretch of the link.
+/// A repetition that started this much later than the first met another part of the trace.
 const ANOTHER_STRETCH_MS: u64 = 500;
 
 /// All rows of the chain.
 #[derive(Clone, Debug, Serialize)]
 pub struct Chain {
-    /// Where the figures come from.
+    /// Origin of the figures.
     pub provenance: Provenance,
     /// The window, in seconds; the reference's is 60.
     pub window_s: f64,
     /// Emulations that ran at once.
     pub jobs: usize,
-    /// One row a trace, direction and congestion control.
+    /// One row for each trace, direction and congestion control.
     pub links: Vec<Link>,
 }
 
@@ -69,7 +69,7 @@ pub struct Link {
     pub simulated: Verdict,
 }
 
-/// Runs the chain; `progress` is called for each repetition that ended.
+/// Runs the chain; calls `progress` after each repetition.
 pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Chain, RunError> {
     let begun = Begun::now();
     let reference = reference(plan)?;
@@ -90,7 +90,7 @@ pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Chain, RunError> {
     Ok(Chain { provenance: begun.end(), window_s, jobs: plan.jobs, links })
 }
 
-/// mahimahi's results with large buffers; for BBR, whose window no buffer limits, with others too.
+/// mahimahi's results with large buffers. For BBR results with other buffers count too, because no buffer limits its window.
 fn reference(plan: &Plan) -> Result<Reference, RunError> {
     let read = |name: &str| Reference::read(&plan.data.join("reference").join(name));
     let mut reference = read("mahimahi_big_sndbuf.json")?;

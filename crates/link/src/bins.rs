@@ -4,8 +4,8 @@ use sounding_units::ModemInstant;
 
 /// Cuts the modem's time into bins, for a series with a row at the end of each.
 ///
-/// The first record starts the first bin. A long stretch without any record is one row, whatever the length of a bin. A clock
-/// that the modem sets starts a new bin at the new time.
+/// The first record starts the first bin. A long pause without records is one row, whatever the length of a bin. If the
+/// modem sets its clock, a new bin starts at the new time.
 #[derive(Clone, Debug)]
 pub struct Bins {
     bin: Duration,
@@ -21,7 +21,7 @@ struct Clock {
     newest: ModemInstant,
 }
 
-/// What comes to an end when time goes on.
+/// A bin or pause that ends when time advances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// A bin, or a stretch without records.
@@ -67,8 +67,8 @@ impl Bin {
 }
 
 impl Bins {
-    /// Bins go on for so long after a record; the rest of a longer stretch is one row. It is also the silence after which an
-    /// estimator starts afresh.
+    /// Bins continue for this time after a record; the rest of a longer pause is one row. After such a silence an
+    /// estimator also starts anew.
     pub const QUIET_AFTER: Duration = Duration::from_secs(10);
 
     /// A clock that went back by more than this was set back: records overtake each other by less than half of it.
@@ -105,7 +105,7 @@ impl Bins {
         }
     }
 
-    /// Time went on to `now` without a record: hands over the bins that ended before it.
+    /// Time advanced to `now` without a record: reports the bins that ended before it.
     pub fn handle_time(&mut self, now: ModemInstant, mut ended: impl FnMut(Step)) {
         self.end_bins(now, &mut ended);
     }

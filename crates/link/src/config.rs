@@ -10,8 +10,8 @@ pub enum Method {
     /// The sizes of the granted transport blocks (BISCAY §3.2.2): from PHY records that mark repeats, because they come
     /// every few milliseconds; else from MAC records, which come every 100 ms; else from any.
     Grants,
-    /// Equation 1 of BISCAY §3.2.2, from PRB, I_TBS and layers of PHY records; the size that the record itself states is
-    /// not looked at, but for finding out what an NR cell has configured.
+    /// Equation 1 of BISCAY §3.2.2, from PRB, I_TBS and layers of PHY records. The size in the record is
+    /// used only to find the configuration of an NR cell.
     Formula,
     /// The rate of a CQI, times the share of the carrier that was served (CQIC §3.3). Downlink only: no device reports
     /// the channel that it sends on.
@@ -21,20 +21,20 @@ pub enum Method {
     Cell,
     /// Resource blocks alone, by a line that is fitted in the first 20 s: BISCAY §5.2's comparison.
     Prb,
-    /// I_MCS alone, by such a line.
+    /// I_MCS alone, by a linear fit too.
     Mcs,
-    /// RSRP alone, by such a line.
+    /// RSRP alone, by a linear fit too.
     Rsrp,
 }
 
-/// What an [`Estimator`] looks at and how it judges.
+/// Configuration of an [`Estimator`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
-    /// What the rate is made of.
+    /// The method behind the rate.
     pub method: Method,
-    /// Span of modem time that a rate is an average of. 100 ms is the MAC summary of BISCAY §3.2.2, and its Fig. 6
+    /// Span of modem time over which a rate is averaged. 100 ms is the MAC summary of BISCAY §3.2.2, and its Fig. 6
     /// finds no gain below. If a shorter span is configured, granted rates still use 100 ms while grants come in bursts
     /// for which the longer mean predicts better.
     pub window: Duration,
@@ -80,7 +80,7 @@ impl Config {
         Self { window: span.unwrap_or(self.window), ..self }
     }
 
-    /// The same with rates by this method, if one is wanted and there is one of this name.
+    /// The same with rates by this method, if one is given and exists.
     pub fn by(self, source: Option<Source>) -> Self {
         let wanted = Method::ALL.into_iter().find(|method| Some(Source::from(*method)) == source);
         Self { method: wanted.unwrap_or(self.method), ..self }

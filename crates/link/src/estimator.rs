@@ -25,18 +25,18 @@ use period::Period;
 /// Turns KPIs into a [`LinkEstimate`].
 ///
 /// Call [`handle_record`](Self::handle_record) for every record of the modem, known or not, then
-/// [`handle_kpi`](Self::handle_kpi) for each KPI read from it; ask [`estimate`](Self::estimate) at any time.
+/// [`handle_kpi`](Self::handle_kpi) for each KPI read from it. [`estimate`](Self::estimate) can be called at any time.
 #[derive(Clone, Debug)]
 pub struct Estimator {
     config: Config,
     mac: Window,
     phy: Window,
-    /// Blocks from PHY records that do not say whether they are repeats, or whether they arrived.
+    /// Blocks from PHY records that do not show whether they are repetitions, or whether they arrived.
     announced: Window,
     foresight: Foresight,
     report_lag: ReportLag,
     period: Period,
-    /// The same for what knows padding.
+    /// The same for records that have the padding.
     demand_lag: ReportLag,
     demand: Demand,
     hearing: Hearing,
@@ -74,7 +74,7 @@ const LOST_AFTER: Duration = Duration::from_secs(2);
 const BACKLOG_VALID: Duration = Duration::from_millis(200);
 
 impl Estimator {
-    /// An estimator that has seen nothing.
+    /// An estimator without data.
     pub fn new(config: Config) -> Self {
         let window = Window::new(Foresight::history(config.window));
         Self {
@@ -102,17 +102,17 @@ impl Estimator {
         }
     }
 
-    /// Forgets everything but its configuration.
+    /// Resets all state; the configuration stays.
     pub fn reset(&mut self) {
         *self = Self::new(self.config);
     }
 
-    /// Which way it looks.
+    /// Its direction.
     pub const fn direction(&self) -> Direction {
         self.config.direction
     }
 
-    /// Any record of the modem: it is alive, and its clock stands at `at`.
+    /// Any record of the modem: the modem is alive, and its clock is at `at`.
     pub fn handle_record(&mut self, now: HostInstant, at: ModemInstant) {
         let jumped_back = self.modem_now - at > CLOCK_BACK;
         let jumped_ahead = self.newest_record.is_some() && at - self.modem_now > CLOCK_JUMP;
@@ -168,7 +168,7 @@ impl Estimator {
         self.model.as_ref().is_some_and(|model| model.is_sniffed(now))
     }
 
-    /// What was granted in one cell says nothing about the next.
+    /// Grants in one cell do not predict those in the next.
     fn leave_cell(&mut self, at: ModemInstant) {
         self.forget_until(at);
         if let Some(model) = &mut self.model {
@@ -191,7 +191,7 @@ impl Estimator {
         self.config.valid_for.max(self.period.overdue())
     }
 
-    /// The time between two of the records that the rate is made of, where that is more than usual; else zero.
+    /// The time between two of the records behind the rate, if it is longer than usual; otherwise zero.
     pub fn period(&self) -> Duration {
         self.period.get()
     }
@@ -265,7 +265,7 @@ impl Estimator {
         self.estimate_over(now, self.config.window)
     }
 
-    /// The same with a rate over `span`, if the method is [`Method::Cell`]: each flow wants one over its own RTprop.
+    /// The same with a rate over `span`, if the method is [`Method::Cell`]: each flow needs a rate over its own RTprop.
     pub fn estimate_over(&self, now: HostInstant, span: Duration) -> LinkEstimate {
         let age = self.newest_record.map_or(Duration::MAX, |at| now - at);
         let state = if age > self.valid_for() { State::Stale } else { self.link_state() };
@@ -305,8 +305,8 @@ impl Estimator {
         }
     }
 
-    /// A grant is reported a little after it was used. What is missing within the usual lag has not been reported yet;
-    /// what is missing beyond it was not granted.
+    /// A grant is reported a little after it was used. Within the usual lag a missing grant may not have been reported yet.
+    /// Before that, a missing grant means that there was none.
     fn settled(&self, newest: ModemInstant) -> ModemInstant {
         match self.period.reported_until(self.modem_now) {
             Some(until) => newest.max(until),
@@ -323,9 +323,9 @@ impl Estimator {
 
     /// The time, on the modem's clock, that [`Bound`] refers to; `None` before the first record with padding.
     ///
-    /// It is that of the newest block whose padding is known, and goes on from there once a later block would usually
-    /// have been reported: what a block left behind waits until the next. Only in the uplink nothing is known of the
-    /// time after a block that took all, until another comes: new data waits unseen for its first grant.
+    /// It is that of the newest block whose padding is known. It advances when a later block would usually
+    /// have been reported, because data that a block left behind waits until the next block. There is one exception: in the uplink,
+    /// after a block that took all data, new data waits unseen for its first grant.
     pub fn bound_speaks_of(&self) -> Option<ModemInstant> {
         let newest = self.demand.newest()?;
         let uplink = self.config.direction == Direction::Uplink;
@@ -414,7 +414,7 @@ impl Estimator {
                 let throughout = |since| period == Duration::ZERO || newest - since >= period;
                 self.backlogged_since().is_some_and(throughout)
             }
-            // Without padding there is only what the modem counts.
+            // Without padding only the modem's count of waiting bytes is known.
             None => self.fresh_backlog().is_some_and(|waiting| waiting > Bytes::ZERO),
         };
         if backlogged || state == State::Silent { Bound::Capacity } else { Bound::Floor }

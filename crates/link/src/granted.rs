@@ -14,8 +14,8 @@ use sounding_units::{Bytes, ModemInstant};
 /// that of [`grant_codes`]: in the uplink 0xB139 before 0xB064 in LTE and 0xB883 before 0xB872 in NR; in the downlink
 /// 0xB173, 0xB063, 0xB126 in LTE and 0xB887 before 0xB857 in NR. Repeats and blocks that did not arrive do not count.
 ///
-/// Call [`handle_grant`](Self::handle_grant) for each block, [`handle_time`](Self::handle_time) when the clock goes on, and
-/// take what [`poll`](Self::poll) gives.
+/// Call [`handle_grant`](Self::handle_grant) for each block, [`handle_time`](Self::handle_time) when the clock advances, and
+/// then [`poll`](Self::poll).
 #[derive(Clone, Debug)]
 pub struct Granted {
     direction: Direction,
@@ -42,7 +42,7 @@ const LATE: Duration = Duration::from_millis(500);
 /// Stamps that are kept of one kind: one a millisecond for as long as they matter.
 const MAX_STAMPS: usize = 4_000;
 
-/// Records that wait: of a clock that stands still the oldest are settled before their time.
+/// Maximum number of waiting records: if the clock does not advance, the oldest are settled early.
 const MAX_WAITING: usize = 20_000;
 
 impl Granted {
@@ -51,7 +51,7 @@ impl Granted {
         Self { direction, waiting: VecDeque::new(), stamps: Vec::new(), settled: VecDeque::new() }
     }
 
-    /// Which way it looks.
+    /// Its direction.
     pub const fn direction(&self) -> Direction {
         self.direction
     }
@@ -186,7 +186,7 @@ mod tests {
             granted.handle_grant(at(1_000 + record * 100), &block(MAC, 1_000 + record * 100, 1));
         }
         granted.handle_end();
-        // Those of the first half second are the other kind's.
+        // Blocks of the first half second belong to the other kind.
         assert_eq!(sum(&mut granted), 10 + 14);
     }
 

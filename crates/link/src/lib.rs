@@ -1,6 +1,6 @@
-//! Turns KPIs into a link rate with its age, its certainty, and whether the radio is the bottleneck.
+//! Turns KPIs into a link rate with its age, its bound and its state.
 //!
-//! Input is KPIs and time; output is a [`LinkEstimate`]. If the rate is unknown, the estimate says so.
+//! Input is KPIs and time; output is a [`LinkEstimate`]. An unknown rate is marked in the estimate.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -42,11 +42,11 @@ enum Kind {
 /// A model's result for the span that ends at some time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Modelled {
-    /// As IP bytes.
+    /// Rate of IP packets.
     pub(crate) rate: Rate,
     /// How it relates to the radio's capacity, if the model itself knows.
     pub(crate) bound: Option<Bound>,
-    /// What an equal division would give, where the model knows the other users.
+    /// The fair share, if the model knows the other users.
     pub(crate) fair: Option<FairShare>,
 }
 

@@ -1,11 +1,11 @@
-//! The values of the last span of modem time, whatever order the records came in.
+//! The values of the last span of modem time; records may arrive in any order.
 
 use alloc::collections::VecDeque;
 use core::time::Duration;
 
 use sounding_units::ModemInstant;
 
-/// Longest history kept: five carriers of two blocks a subframe for two seconds.
+/// Longest history kept: five carriers of two blocks per subframe for two seconds.
 const CAPACITY: usize = 20_000;
 
 /// Values by the time they are of, sorted by it, bounded in time and number.
@@ -16,12 +16,12 @@ pub(crate) struct Recent<T> {
 }
 
 impl<T> Recent<T> {
-    /// Keeps what is no older than this than the newest.
+    /// Keeps values that are at most this much older than the newest.
     pub(crate) const fn new(keep: Duration) -> Self {
         Self { keep, entries: VecDeque::new() }
     }
 
-    /// Keeps what is no older than this from now on, if that is more than before.
+    /// From now on keeps values for this time, if it is longer than before.
     pub(crate) fn keep_for(&mut self, keep: Duration) {
         self.keep = self.keep.max(keep);
     }
@@ -47,19 +47,19 @@ impl<T> Recent<T> {
         self.entries.retain(|(of, _)| *of > at);
     }
 
-    /// Those of exactly this time, the latest first.
+    /// The values of exactly this time, the latest first.
     pub(crate) fn at_mut(&mut self, at: ModemInstant) -> impl Iterator<Item = &mut T> {
         let later = self.entries.iter_mut().rev().skip_while(move |(of, _)| *of > at);
         later.take_while(move |(of, _)| *of == at).map(|(_, value)| value)
     }
 
-    /// Those of the span that ends at `end`, `end` included, the latest first.
+    /// The values of the span that ends at `end`, `end` included, the latest first.
     pub(crate) fn within(&self, end: ModemInstant, span: Duration) -> impl Iterator<Item = &T> {
         let start = end.saturating_before(span);
         self.until(end).take_while(move |(at, _)| *at > start).map(|(_, value)| value)
     }
 
-    /// Those up to a time, the latest first.
+    /// The values up to a time, the latest first.
     pub(crate) fn until(&self, end: ModemInstant) -> impl Iterator<Item = &(ModemInstant, T)> {
         self.entries.iter().rev().skip_while(move |(at, _)| *at > end)
     }

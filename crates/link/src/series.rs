@@ -9,21 +9,21 @@ use sounding_units::{Bytes, HostInstant, ModemInstant};
 
 use crate::{Bin, Bins, CellView, Granted, Jump, LinkEstimate, Seen, Sounder, State, Step};
 
-/// What a [`Series`] gives.
+/// An item of a [`Series`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Line {
-    /// A bin that is over.
+    /// A bin that has ended.
     Row(Row),
     /// The modem set its clock.
     Jump(Jump),
 }
 
-/// A bin, and what is known of each direction.
+/// A bin, with both directions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// Its time.
     pub bin: Bin,
-    /// One for each estimator of the sounder, in their order.
+    /// One entry for each estimator of the sounder, in their order.
     pub ways: Vec<Way>,
 }
 
@@ -32,18 +32,18 @@ pub struct Row {
 pub struct Way {
     /// The estimate that a controller would receive at the end of the bin.
     pub estimate: LinkEstimate,
-    /// What was known of the cells then, with [`Method::Cell`](crate::Method::Cell).
+    /// The state of the cells at that time, with [`Method::Cell`](crate::Method::Cell).
     pub cell: Option<CellView>,
-    /// Bytes of the blocks that were granted within the bin according to the records, each once ([`Granted`]); `None`
-    /// if no record has them.
+    /// Bytes of the blocks that were granted in the bin, each counted once ([`Granted`]); `None` if no record lists
+    /// blocks.
     pub granted: Option<Bytes>,
 }
 
-/// Cuts what a [`Sounder`] finds into rows of equal length.
+/// Cuts the results of a [`Sounder`] into rows of equal length.
 ///
-/// Hand it everything that the sounder's watcher sees, and take what [`poll`](Self::poll) gives after each. A row comes once
-/// no record can add to what was granted in it, which is 1.5 s after its end; later where records come rarely. It holds as
-/// many rows as that makes, and those of one pause of ten seconds.
+/// Give it everything that the sounder's watcher receives, and call [`poll`](Self::poll) after each. A row is complete when
+/// no record can add grants to it: 1.5 s after its end, or later if records are rare. The series holds the rows of that time, and those
+/// of a pause of ten seconds.
 #[derive(Clone, Debug)]
 pub struct Series {
     bins: Bins,
@@ -51,25 +51,25 @@ pub struct Series {
     /// Bins that have ended, but to which a late record may add.
     held: VecDeque<Row>,
     ready: VecDeque<Line>,
-    /// The record whose KPIs come.
+    /// Time of the record whose KPIs are being received.
     stamped: ModemInstant,
 }
 
-/// What was granted in one direction.
+/// The grants of one direction.
 #[derive(Clone, Debug)]
 struct Grants {
     granted: Granted,
-    /// Bytes that were granted in the bin that has not ended.
+    /// Bytes that were granted in the current bin.
     current: Bytes,
     /// Whether any record listed a block.
     any: bool,
 }
 
-/// A block is reported and settled within this, where records come as often as usual.
+/// Time until a block is reported and settled, if records are as frequent as usual.
 const HELD_FOR: Duration = Duration::from_millis(1_500);
 
 impl Series {
-    /// A series with rows of this length, which is not zero, of what that sounder estimates.
+    /// A series of the sounder's estimates, with rows of this length, which must not be zero.
     pub fn new(bin: Duration, sounder: &Sounder) -> Self {
         let way = |direction| Grants {
             granted: Granted::new(direction),
@@ -85,7 +85,7 @@ impl Series {
         }
     }
 
-    /// What the watcher of the sounder sees.
+    /// Receives an event of the sounder's watcher.
     pub fn handle_seen(&mut self, sounder: &Sounder, seen: &Seen<'_>) {
         match seen {
             Seen::Next(record) => {
@@ -116,7 +116,7 @@ impl Series {
         self.finish_held();
     }
 
-    /// The next line that is finished.
+    /// The next complete line.
     pub fn poll(&mut self) -> Option<Line> {
         self.ready.pop_front()
     }
@@ -158,7 +158,7 @@ impl Series {
         }
     }
 
-    /// The clock stands at `now`: what is settled is put where it belongs.
+    /// The clock is at `now`: adds settled blocks to the rows of their times.
     fn settle_blocks(&mut self, now: ModemInstant) {
         self.ways.iter_mut().for_each(|way| way.granted.handle_time(now));
         let ended = self.held.back().map(|row| row.bin.end);
@@ -173,7 +173,7 @@ impl Series {
         }
     }
 
-    /// Everything that has begun comes to its end; its last bin has ended.
+    /// Ends all held rows.
     fn finish_held(&mut self) {
         for (number, way) in self.ways.iter_mut().enumerate() {
             way.granted.handle_end();
@@ -185,7 +185,7 @@ impl Series {
     }
 }
 
-/// Adds a block to the row of its time; to the oldest or the newest row if that one is gone.
+/// Adds a block to the row of its time; to the oldest or the newest row if that row is not held any more.
 fn add(rows: &mut VecDeque<Row>, way: usize, at: ModemInstant, size: Bytes) {
     let after = rows.partition_point(|row| row.bin.end <= at);
     let place = after.min(rows.len().saturating_sub(1));

@@ -19,8 +19,8 @@ const TABLES: [McsTable; 3] = [McsTable::Qam64, McsTable::Qam256, McsTable::Qam6
 /// Resource elements of a resource block are even, and 156 at most (TS 38.214 §5.1.3.2).
 const MAX_ELEMENTS: u16 = 156;
 
-/// As many blocks in a row that do not fit are no slots of another length among those of this one. Chosen: special slots
-/// of TDD patterns come one or two at a time.
+/// Number of blocks in a row that do not fit, after which the shape is wrong. Chosen: special slots
+/// of TDD patterns, which do not fit either, come one or two at a time.
 const MISFITS: u8 = 8;
 
 /// One way in which sizes can follow from allocations.
@@ -28,7 +28,7 @@ const MISFITS: u8 = 8;
 struct Shape {
     table: McsTable,
     elements: u16,
-    /// Where the record does not say.
+    /// Number of layers if the record does not have it.
     layers: u8,
 }
 
@@ -41,7 +41,7 @@ impl Shape {
         Some(Bytes::new(u64::from(bits / 8)))
     }
 
-    /// All that can be configured, the likeliest first: what has the most elements and the fewest layers.
+    /// All possible configurations, the most likely first: those with the most elements and the fewest layers.
     fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for layers in 1..=4 {
@@ -54,7 +54,7 @@ impl Shape {
     }
 }
 
-/// What is left of all shapes, by carrier.
+/// The remaining shapes, by carrier.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shapes {
     carriers: [Carrier; CARRIERS],
@@ -68,7 +68,7 @@ struct Carrier {
 }
 
 impl Shapes {
-    /// The size of a block by its allocation; `None` where records do not say enough.
+    /// The size of a block by its allocation; `None` if the record lacks a field.
     pub(crate) fn size(&mut self, grant: &Grant) -> Option<Bytes> {
         let allocation = grant.allocation?;
         match allocation.coding {
@@ -99,7 +99,7 @@ impl Carrier {
                 return None;
             }
         }
-        // Before anything fitted all are left, and none is better than another.
+        // Before the first match all shapes are left, and none is better than another.
         self.left
             .first()
             .filter(|_| self.is_found())
@@ -119,7 +119,7 @@ mod tests {
         Shape { table, elements, layers }
     }
 
-    /// The sizes that a carrier gives blocks of a shape, beside those they have.
+    /// Computed and reported sizes of a carrier's blocks.
     fn found(
         carrier: &mut Carrier,
         shape: Shape,

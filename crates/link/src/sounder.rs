@@ -34,7 +34,7 @@ pub enum Arrival {
     AsStamped,
 }
 
-/// What a [`Sounder`] has met.
+/// Counts of a [`Sounder`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Bytes, frames and packets, good and bad.
@@ -50,7 +50,7 @@ pub struct Counts {
 }
 
 impl Sounder {
-    /// A sounder that has seen nothing.
+    /// A sounder without data.
     pub fn new(config: Config) -> Self {
         Self {
             reader: Reader::new(),
@@ -208,7 +208,7 @@ impl Sounder {
         self.first.estimate_over(now, span)
     }
 
-    /// What a sniffer heard of a cell that serves this device: see [`Estimator::handle_heard`].
+    /// A message that a sniffer received in a cell that serves this device: see [`Estimator::handle_heard`].
     pub fn handle_heard(&mut self, now: HostInstant, heard: &Heard) {
         for estimator in self.estimators_mut() {
             estimator.handle_heard(now, heard);
@@ -225,13 +225,13 @@ impl Sounder {
         self.first.bound_speaks_of()
     }
 
-    /// What has been met so far.
+    /// The counts so far.
     pub fn counts(&self) -> Counts {
         Counts { stream: self.reader.counts(), ..self.counts }
     }
 }
 
-/// What a watcher of a [`Sounder`] sees.
+/// An event that a watcher of a [`Sounder`] receives.
 #[derive(Clone, Copy, Debug)]
 pub enum Seen<'a> {
     /// A log record before it is applied: the estimator still has the state before it.

@@ -1,4 +1,4 @@
-//! Bytes granted in the last stretch of modem time.
+//! Bytes granted in the last span of modem time.
 
 use core::time::Duration;
 
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_forgotten_does_not_count() {
+    fn forgotten_grants_do_not_count() {
         let mut window = filled(&[1000, 1050, 1100]);
         window.forget_until(ms(1050));
         assert_eq!(window.granted(ms(1100), SPAN), Bytes::new(10));

@@ -1,5 +1,5 @@
-//! A replayed modem's answers to the requests that a reader of log records sends. Masks are taken and mean nothing: the
-//! capture is what it is.
+//! A replayed modem's answers to the requests of a reader. Masks are accepted and have no effect: the
+//! capture does not change.
 
 use std::io;
 use std::time::Duration;
@@ -23,7 +23,7 @@ impl Default for Answerer {
 }
 
 impl Answerer {
-    /// Reads what the host sent and answers each request; how many were answered.
+    /// Reads the host's requests and answers each. Returns the number of answers.
     pub(crate) fn serve(&mut self, pty: &mut Pty, patience: Duration) -> io::Result<u64> {
         let mut buffer = [0; 4096];
         let count = pty.read(&mut buffer)?;

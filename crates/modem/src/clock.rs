@@ -2,10 +2,10 @@ use core::time::Duration;
 
 use sounding_units::{HostInstant, ModemInstant};
 
-/// Where modem time becomes host time.
+/// Converts modem time to host time.
 ///
-/// A record reaches the host some time after the modem stamped it, never before. The smallest such delay of the last
-/// while is the offset between the clocks, as near as the host can tell; it is renewed every ten seconds so that the
+/// A record reaches the host some time after the modem stamped it, never before. The smallest recent delay is the best
+/// estimate of the offset between the clocks. It is renewed every ten seconds, so that the
 /// drift of two quartz clocks stays below a millisecond.
 #[derive(Clone, Debug, Default)]
 pub struct ClockMap {
@@ -77,7 +77,7 @@ mod tests {
     fn drift_is_followed_within_two_renewals() {
         let mut map = ClockMap::default();
         map.handle_record(host(0), modem(0));
-        // From here on the modem's clock is five milliseconds behind what it was.
+        // From now on the modem's clock is five milliseconds later than before.
         for ms in (1000..30_000).step_by(100) {
             map.handle_record(host(ms + 5), modem(ms));
         }

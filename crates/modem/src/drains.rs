@@ -25,7 +25,7 @@ use sounding_units::{HostInstant, ModemInstant};
 /// BISCAY §4: faster than the most frequent record, which comes every 10 ms.
 pub(crate) const PERIOD: Duration = Duration::from_millis(1);
 
-/// A modem sends what does not fit its buffer without being asked (70 messages: Gandalf §4.2.1). Chosen: a fifth of the
+/// If its buffer is full, a modem sends records without a request (70 messages: Gandalf §4.2.1). Chosen: a fifth of the
 /// 100 ms that a recording may lose.
 const SELDOM: Duration = Duration::from_millis(20);
 
@@ -38,7 +38,7 @@ const BIN_NS: i64 = PERIOD_NS / BINS as i64;
 /// Weight of a record after the next one. Chosen: the last two seconds of a report every 10 ms decide.
 const FADING: f32 = 1.0 - 1.0 / 200.0;
 
-/// The moment is looked for again after so many records.
+/// The search for the best drain time starts again after this many records.
 const LOOK_EVERY: u32 = 16;
 
 /// Known to this, the offset is followed from record to record.
@@ -70,7 +70,7 @@ const DUE: f32 = 0.25;
 /// offset: no drain a little later would have brought it.
 const HELD_UP_NS: i64 = 100_000;
 
-/// So many misses in a row say that the clocks are not as they were.
+/// After this many misses in a row, the offset of the clocks has changed.
 const LOST: u32 = 8;
 
 /// A drain moves by so much at a time, so that none is long in coming.
@@ -128,7 +128,7 @@ enum Offset {
     },
 }
 
-/// A drain at `least` came too soon for a record, one at `most` brought it.
+/// A drain at `least` was too early for a record, and one at `most` contained it.
 #[derive(Clone, Copy, Debug)]
 struct Bounds {
     least: i64,
@@ -193,7 +193,7 @@ impl Drains {
         (self.every == PERIOD).then(|| (behind + PERIOD_NS / 2).div_euclid(PERIOD_NS))
     }
 
-    /// A record that the modem stamped `at` came out of the last drain.
+    /// The last drain contained a record that the modem stamped `at`.
     pub(crate) fn handle_record(&mut self, at: ModemInstant) {
         let [Some(before), Some(last)] = self.sent else { return };
         let stamp = nanos(at.as_nanos());
@@ -221,7 +221,7 @@ impl Drains {
         }
     }
 
-    /// How far the drain at `next` is to move towards the moment behind the records.
+    /// Correction of the drain at `next` towards the time right after the records.
     fn shift(&self, next: HostInstant) -> i64 {
         let Some(best) = self.best else { return 0 };
         let offset = match self.offset {
@@ -237,7 +237,7 @@ impl Drains {
 }
 
 impl Offset {
-    /// What one record says.
+    /// Combines the bounds from one record.
     fn seen(self, seen: Bounds) -> Self {
         let bounds = match self {
             Self::Between(known) => known.narrowed(seen),
@@ -268,7 +268,7 @@ impl Subframes {
         if passed == 0 {
             return;
         }
-        // Each that passed without a record counts against its subframe; a clock that was set begins anew.
+        // Each drain without a record counts as a miss of its subframe. After a clock change the counts start again.
         if !(0..MAX_PASSED).contains(&passed) {
             *self = Self::default();
         } else {
@@ -311,7 +311,7 @@ mod tests {
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
-    /// What came of drains of a modem for half a minute.
+    /// The result of draining a modem for half a minute.
     struct Outcome {
         /// Waits of records for a drain in the last 20 seconds, in order.
         waits: Vec<Duration>,
@@ -332,7 +332,7 @@ mod tests {
         let (mut next, mut held_up) = (Duration::ZERO, Duration::ZERO);
         while now - start < Duration::from_secs(30) {
             if drains.handle_time(now) {
-                // Mostly on its way for 30 us, now and then for a tenth of a millisecond.
+                // The transfer takes 30 us in most cases, sometimes a tenth of a millisecond.
                 let slow = if random.next_u32() % 50 == 0 { 100 } else { 10 };
                 let heard = now + Duration::from_micros(30 + u64::from(random.next_u32() % slow));
                 while begin + next + held_up <= heard {
@@ -358,7 +358,7 @@ mod tests {
         Outcome { waits, longest_gap }
     }
 
-    /// Once in a hundred times a machine stands still for up to three milliseconds.
+    /// Once in a hundred times the machine stalls for up to three milliseconds.
     fn still(random: &mut ChaCha8Rng) -> Duration {
         match random.next_u32() % 100 {
             0 => Duration::from_micros((random.next_u32() % 3000).into()),
@@ -375,7 +375,7 @@ mod tests {
         for seed in 0..20 {
             let Outcome { waits, longest_gap } = drain(seed, |_| Duration::ZERO);
             assert!(median(&waits) < Duration::from_micros(50), "{seed}: {:?}", median(&waits));
-            // What the first drain missed the second brought.
+            // The second drain contains the records that the first one missed.
             let second = waits[waits.len() * 95 / 100];
             assert!(second < SECOND_AFTER + Duration::from_micros(100), "{seed}: {second:?}");
             let late = waits.iter().filter(|wait| **wait > PERIOD / 2).count();

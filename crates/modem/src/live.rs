@@ -29,7 +29,7 @@ pub struct Live {
 }
 
 impl Live {
-    /// A port whose modem is to be given a log mask, or left as it is if nothing is `wanted`.
+    /// A port whose modem gets the `wanted` log mask, or keeps its mask if there is none.
     pub fn new(transport: Box<dyn Transport>, wanted: Option<Wanted>) -> Self {
         let session = wanted.filter(|_| transport.takes_requests()).map(Session::new);
         Self {
@@ -42,8 +42,8 @@ impl Live {
         }
     }
 
-    /// Also restores what an earlier, killed session over this source had found, and saves what the next session needs
-    /// if this one is killed. Saved state of ports that are gone is dropped and reported.
+    /// Also restores the mask that an earlier, killed session on this source had found, and saves a note for the next session
+    /// in case this one is killed. Notes of ports that are gone are deleted and reported.
     #[must_use]
     pub fn remembering(mut self, source: &Source) -> Self {
         if let Some(session) = &mut self.session {
@@ -71,7 +71,7 @@ impl Live {
         self.transport.is_some()
     }
 
-    /// What reads bring.
+    /// The framing of the bytes that reads return.
     pub fn framing(&self) -> Framing {
         self.transport.as_ref().map_or(Framing::Hdlc, |transport| transport.framing())
     }
@@ -161,7 +161,7 @@ impl Live {
         }
     }
 
-    /// Sends what is due. A port that does not take it is found out by the next read, or by the missing answer.
+    /// Sends due requests. A port that does not accept them is detected by the next read, or by the missing answer.
     pub fn tick(&mut self, now: HostInstant) {
         let Some(transport) = &mut self.transport else { return };
         if let Some(session) = &mut self.session {
@@ -180,7 +180,7 @@ impl Live {
         }
     }
 
-    /// The next thing that has come of the session.
+    /// The next event of the session.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.session.as_mut()?.poll_event()
     }
@@ -192,7 +192,7 @@ impl Live {
         }
     }
 
-    /// True once nothing is left to restore, or no modem is there any more.
+    /// True when nothing is left to restore, or the modem is gone.
     pub fn is_over(&self) -> bool {
         self.transport.is_none() || self.session.as_ref().is_none_or(Session::is_over)
     }

@@ -32,7 +32,7 @@ const PORT: &str = "port ";
 
 impl Memory {
     /// Opens the memory of a source. `None` for a stream that takes no requests, or if another session with the same
-    /// modem has it: that session then restores the masks. An error means that nothing can be kept, and why.
+    /// modem has it: that session then restores the masks. An error means that no note can be kept, with the reason.
     pub(crate) fn open(source: &Source) -> Result<Option<Self>, NotKept> {
         if *source.place() == Source::Stdin {
             return Ok(None);
@@ -66,8 +66,8 @@ impl Memory {
         &self.kept
     }
 
-    /// Saves a note before the action that it describes. A failure stops nothing, but the next session then does not
-    /// learn of it.
+    /// Saves a note before the action that it describes. A failure does not stop the session, but then the next one has no
+    /// note.
     pub(crate) fn keep(&mut self, note: Note) -> Result<(), NotKept> {
         if note == self.kept {
             return Ok(());
@@ -82,7 +82,7 @@ impl Memory {
     }
 }
 
-/// Why what was found does not outlive this session.
+/// Why the note cannot be kept.
 #[derive(Debug, Error)]
 pub(crate) enum NotKept {
     /// This user has no folder for it.
@@ -93,7 +93,7 @@ pub(crate) enum NotKept {
     At {
         /// The file or its folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
 }
@@ -101,13 +101,13 @@ pub(crate) enum NotKept {
 impl Drop for Memory {
     fn drop(&mut self) {
         if self.kept.is_empty() && is_at(&self.file, &self.path) {
-            // A file that stays has nothing to restore.
+            // A file that stays has an empty note.
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
-/// Removes what killed sessions have left for ports that are gone. Returns the names of those whose masks should have
+/// Removes notes of killed sessions for ports that are gone. Returns the names of those whose masks should have
 /// been restored.
 pub(crate) fn forget_gone() -> Vec<String> {
     sounding_host::runtime_folder().map(|folder| forget_gone_in(&folder)).unwrap_or_default()
@@ -160,7 +160,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     (file.dev(), file.ino()) == (named.dev(), named.ino())
 }
 
-/// The port and the note. What is neither was not finished: nothing had been asked of the modem by then.
+/// The port and the note. An incomplete file has no effect: at that time the modem had received no request.
 fn read(file: &File) -> io::Result<Option<(String, Note)>> {
     let mut text = Vec::new();
     file.take(MOST).read_to_end(&mut text)?;
@@ -278,7 +278,7 @@ mod tests {
         let path = folder.path().join("masks-x");
         let mut memory = open(&path).expect("a file");
         memory.keep(note("11 8 01 02\nend\n")).expect("room");
-        // A file that takes nothing more, as on a full disk.
+        // A file that cannot be written, as on a full disk.
         let other = folder.path().join("other");
         std::fs::write(&other, "").expect("room");
         memory.file = lock(File::open(&other).expect("it is there")).expect("it is not locked");

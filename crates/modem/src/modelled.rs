@@ -14,7 +14,7 @@ use sounding_diag::{LogCode, LogRecord};
 use sounding_phy::lte::{self, McsTable};
 use sounding_units::{Bytes, ModemInstant, Prb};
 
-/// How often the modem writes each record. Real ones write PUSCH reports every 10 to 25 ms, MAC blocks every 100 ms and
+/// Interval of each record, in ms. Real modems write PUSCH reports every 10 to 25 ms, MAC blocks every 100 ms and
 /// the buffer status every 40 ms; BISCAY §4 has the most frequent record every 10 ms.
 const PUSCH_EVERY: u64 = 10;
 const MAC_EVERY: u64 = 100;
@@ -27,7 +27,7 @@ const PUSCH_MOST: usize = 31;
 /// on, and it always has more to send.
 ///
 /// `ip_share_permille` is the part of a transport block that is IP. Transport blocks have the sizes of
-/// TS 36.213 Table 7.1.7.2.1-1; what one rounds away the next makes up, so the sum is exact to a block.
+/// TS 36.213 Table 7.1.7.2.1-1. The next block corrects the rounding of the previous one, so the sum is exact to a block.
 pub fn uplink_capture(
     bytes_per_ms: &[u64],
     begin: ModemInstant,
@@ -58,7 +58,7 @@ struct Block {
 struct Scheduler {
     /// Every block one carrier can be granted, smallest first.
     blocks: Vec<Block>,
-    /// Bytes wanted and not granted yet; negative where a block was larger than wanted.
+    /// Requested bytes that are not granted yet; negative if a block was larger than requested.
     owed: i64,
 }
 
@@ -104,7 +104,7 @@ fn is_dft_size(prb: u16) -> bool {
 }
 
 impl Scheduler {
-    /// Two bits of a report say which uplink carrier.
+    /// Number of uplink carriers: a report has two bits for it.
     const CARRIERS: u8 = 4;
 
     fn grant(&mut self, wanted: u64, mut take: impl FnMut(Block)) {
@@ -127,7 +127,7 @@ impl Scheduler {
     }
 }
 
-/// The records as they are written.
+/// The written records.
 struct UplinkLog {
     begin: ModemInstant,
     bytes: Vec<u8>,

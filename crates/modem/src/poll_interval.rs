@@ -1,7 +1,7 @@
-//! How often a port is looked at.
+//! The interval at which a port is read.
 //!
-//! A single record is read at once. If records come all the time, a wake-up for each costs more than reading them: then
-//! the port is polled once a millisecond, which is how often a buffer is drained. A reader that does not need fresh
+//! A single record is read at once. If records arrive all the time, a wake-up for each costs more than reading them. Then
+//! the port is polled once a millisecond, as a buffer is drained. A reader that does not need fresh
 //! records polls a busy port every twenty milliseconds.
 
 use std::ops::RangeInclusive;
@@ -23,11 +23,11 @@ pub(crate) struct PollInterval {
     count: usize,
 }
 
-/// Chosen: what a tty holds for its reader and before it, 64 KiB, is 100 ms of 5 Mbit/s, and a fifth of the 100 ms that a
-/// recording may lose.
+/// Chosen: a fifth of the 100 ms that a recording may lose. The buffers of a tty, 64 KiB, hold 100 ms of
+/// 5 Mbit/s.
 const SELDOM: Duration = Duration::from_millis(20);
 
-/// So many reads in a row are no single burst. Chosen.
+/// After this many reads in a row the port counts as busy. Chosen.
 const BUSY: u32 = 8;
 
 /// A read that returned a tty's maximum is followed by another at once.
@@ -58,7 +58,7 @@ impl PollInterval {
         self.count = count;
     }
 
-    /// How long to wait before the next read: until some time after the last bytes, or until the next drain, if the
+    /// Time until the next read: some time after the last bytes, or until the next drain, if the
     /// previous one was answered.
     pub(crate) fn rest(&self, now: HostInstant, drain: Option<HostInstant>) -> Duration {
         let busy = self.streak >= BUSY && now - self.last <= self.at_once();

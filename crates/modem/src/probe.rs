@@ -15,13 +15,13 @@ use crate::{Framing, READ_SIZE, Read, Transport};
 pub enum Probe {
     /// A modem that identifies itself.
     Answers(Identity),
-    /// Diag records that come by themselves, and no answer: a bridge that only reads, or a modem that is busy.
+    /// Diag records without a request, and no answer: a bridge in one direction, or a busy modem.
     Talks,
     /// No answer, or none that is Diag.
     Silent,
 }
 
-/// Identifies the modem on a port without changing anything. Waits up to `patience` for the answer.
+/// Identifies the modem on a port without changing its state. Waits up to `patience` for the answer.
 pub fn probe(transport: &mut dyn Transport, patience: Duration) -> io::Result<Probe> {
     let mut reader = Reader::new();
     let mut identity = None;

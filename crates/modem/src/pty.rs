@@ -83,7 +83,7 @@ impl Pty {
         Ok(written)
     }
 
-    /// What the reader of the tty sent, without waiting.
+    /// Reads the bytes that the other side of the tty sent, without waiting.
     pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self.master.read(buffer) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),

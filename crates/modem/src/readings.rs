@@ -10,10 +10,10 @@ use sounding_units::HostInstant;
 
 use crate::{Framing, Live, OpenError, READ_SIZE, Read, Source, Transport};
 
-/// The KPIs of a subscription, as a modem or a capture gives them.
+/// The KPIs of a subscription, from a modem or a capture.
 ///
-/// A modem is asked for the records of the subscription and for no others, its buffers are drained where they can be,
-/// and [`finish`](Self::finish) puts back what was found.
+/// A modem's log mask is set to the records of the subscription, and its buffers are drained if possible.
+/// [`finish`](Self::finish) restores the old mask.
 #[derive(Debug)]
 pub struct Readings {
     source: Source,
@@ -23,10 +23,10 @@ pub struct Readings {
     buffer: Vec<u8>,
 }
 
-/// What came of one wait.
+/// The result of one wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Polled {
-    /// Bytes came, whatever was in them.
+    /// Bytes arrived.
     Bytes,
     /// The wait ran out.
     Idle,
@@ -38,13 +38,13 @@ pub enum Polled {
 const FAREWELL: Duration = Duration::from_secs(1);
 
 impl Readings {
-    /// Opens the source and asks it for what the subscription needs.
+    /// Opens the source and requests the records of the subscription.
     pub fn open(source: Source, subscription: Subscription) -> Result<Self, OpenError> {
         let transport = source.open()?;
         Ok(Self::over(source, transport, subscription))
     }
 
-    /// The same over a source that is open already.
+    /// The same for a source that is already open.
     pub fn over(source: Source, transport: Box<dyn Transport>, subscription: Subscription) -> Self {
         let wanted = Wanted { codes: subscription.codes().collect(), ..Wanted::default() };
         Self {
@@ -56,17 +56,17 @@ impl Readings {
         }
     }
 
-    /// Where they come from.
+    /// The source.
     pub fn source(&self) -> &Source {
         &self.source
     }
 
-    /// What is subscribed.
+    /// The subscription.
     pub fn subscription(&self) -> &Subscription {
         &self.subscription
     }
 
-    /// What the subscription has met.
+    /// The counts of the subscription.
     pub fn counts(&self) -> Counts {
         self.subscription.counts()
     }
@@ -97,7 +97,7 @@ impl Readings {
         let mut handle = |located: Located<'_>| match located.packet {
             Packet::Log(log) => {
                 live.handle_log(now, &log);
-                // What cannot be read is counted.
+                // Unreadable records are counted.
                 let _ = subscription.handle(&log, |reading| sink(now, reading));
             }
             Packet::Other { command, body, .. } => live.handle_other(now, command, body),
@@ -115,7 +115,7 @@ impl Readings {
         Ok(Polled::Bytes)
     }
 
-    /// The next thing that has come of the session with the modem.
+    /// The next event of the session with the modem.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.live.poll_event()
     }
@@ -126,7 +126,7 @@ impl Readings {
         Ok(())
     }
 
-    /// Puts back what was found.
+    /// Restores the old log mask.
     pub fn finish(&mut self) {
         let start = monotonic_now();
         self.live.handle_end(start);

@@ -14,11 +14,11 @@ pub struct Replay<'a> {
     capture: &'a [u8],
     pacing: ReplaySchedule,
     pty: Pty,
-    /// How many times faster than the modem.
+    /// Speed compared with the modem.
     speed: f64,
 }
 
-/// What became of a replay.
+/// The result of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Bytes that the reader took.
@@ -29,7 +29,7 @@ pub struct Summary {
     pub answered: u64,
 }
 
-/// How long to wait for a full pty. A daemon that does not read for so long has lost its place anyway.
+/// How long to wait for a full pty. A daemon that does not read for this time has lost its position in any case.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Longest sleep, so that a stop and a request are met promptly.
@@ -46,7 +46,7 @@ impl<'a> Replay<'a> {
         &self.pty
     }
 
-    /// The pty, to go on with after a replay.
+    /// The pty, for use after a replay.
     pub fn into_pty(self) -> Pty {
         self.pty
     }

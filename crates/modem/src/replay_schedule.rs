@@ -9,8 +9,8 @@ use sounding_units::ModemInstant;
 
 /// The bytes of a capture, cut where its frames end, each with the time at which it is due.
 ///
-/// All bytes are kept, corrupt frames and what stands between frames too: a reader of the replay meets exactly what
-/// the reader of the modem met.
+/// All bytes are kept, including corrupt frames and bytes between frames: a reader of the replay gets exactly the bytes that
+/// the reader of the modem got.
 #[derive(Clone, Debug)]
 pub struct ReplaySchedule {
     chunks: Vec<Chunk>,
@@ -35,7 +35,7 @@ impl ReplaySchedule {
         Self::since(capture, ModemInstant::default())
     }
 
-    /// Like [`of`](Self::of), without what the modem wrote before `begin`; `begin` is when the replay starts.
+    /// Like [`of`](Self::of), without the bytes before `begin`, which is the start of the replay.
     pub fn since(capture: &[u8], begin: ModemInstant) -> Self {
         let mut pacing = Self { chunks: Vec::new(), records: 0, shortened: 0 };
         let mut deframer = Deframer::new();
@@ -62,7 +62,7 @@ impl ReplaySchedule {
         pacing
     }
 
-    /// Without what is due `span` after the start or later.
+    /// Without the bytes that are due `span` after the start or later.
     pub fn until(mut self, span: Duration) -> Self {
         self.chunks.retain(|chunk| chunk.due < span);
         self
@@ -70,7 +70,7 @@ impl ReplaySchedule {
 
     fn push(&mut self, bytes: Range<usize>, due: Duration) {
         match self.chunks.last_mut() {
-            // What is due together is written together.
+            // Bytes that are due together are written together.
             Some(last) if last.due == due && last.bytes.end == bytes.start => {
                 last.bytes.end = bytes.end;
             }
@@ -87,7 +87,7 @@ impl ReplaySchedule {
         self.chunks.iter().map(|chunk| (chunk.bytes.clone(), chunk.due))
     }
 
-    /// How long the replay takes at the modem's own pace.
+    /// Duration of the replay at the modem's speed.
     pub fn duration(&self) -> Duration {
         self.chunks.last().map_or(Duration::ZERO, |chunk| chunk.due)
     }
@@ -103,7 +103,7 @@ impl ReplaySchedule {
     }
 }
 
-/// Replay time from time stamps that may stand still, go back or jump.
+/// Computes the replay time from time stamps that may repeat, go back or jump.
 pub(crate) struct ReplayClock {
     newest: Option<ModemInstant>,
     due: Duration,
@@ -115,7 +115,7 @@ impl ReplayClock {
         Self { newest, due: Duration::ZERO }
     }
 
-    /// When what was stamped last is due.
+    /// When the last stamped record is due.
     pub(crate) fn due(&self) -> Duration {
         self.due
     }

@@ -43,7 +43,7 @@ pub struct Simulation {
     diary: Option<Sender<Made>>,
 }
 
-/// A modem's buffer for a reader that does not read. Chosen: a second of everything at 8 Mbit/s.
+/// A modem's buffer for a reader that does not read. Chosen: a second of all records at 8 Mbit/s.
 const MEMORY: usize = 1 << 20;
 
 /// How long a modem takes to restart.
@@ -66,18 +66,18 @@ impl Simulation {
         Ok(Self { modem, place, unframed, port, back: HostInstant::default(), waits, diary: None })
     }
 
-    /// What to give a reader as its source.
+    /// The source for a reader.
     pub fn source(&self) -> String {
         let source = self.port.as_ref().map_or(String::new(), |port| port.source(&self.place));
         if self.unframed { format!("non-hdlc:{source}") } else { source }
     }
 
-    /// What has become of the records so far.
+    /// Counts of the records so far.
     pub fn tally(&self) -> Tally {
         self.modem.tally()
     }
 
-    /// Every record from now on as it is made, to measure the delay of records.
+    /// Returns every record from now on when it is made, to measure the delay of records.
     pub fn diary(&mut self) -> Receiver<Made> {
         let (diary, made) = mpsc::channel();
         self.diary = Some(diary);
@@ -134,7 +134,7 @@ impl Simulation {
         }
         while let Some(output) = self.modem.poll_output(now) {
             match output {
-                // A reader that does not read, or is not there, costs the modem nothing.
+                // A reader that does not read, or is absent, does not delay the modem.
                 Output::Packet(_) if full && !self.waits => self.modem.lose(),
                 Output::Packet(payload) => port.queue_packet(&payload),
                 Output::Noise(bytes) => port.queue_bytes(bytes),
@@ -146,7 +146,7 @@ impl Simulation {
             }
         }
         port.flush()?;
-        // What is under way keeps the modem going.
+        // The modem continues while records wait.
         Ok(attended || port.queued() > 0 && self.waits)
     }
 }

@@ -32,10 +32,10 @@ pub use stream::Stream;
 pub use tcp::Tcp;
 pub use unframed::Unframed;
 
-/// What stands before Diag bytes on their way through `/dev/diag`.
+/// Prefix of Diag bytes on `/dev/diag`.
 pub(crate) const USERSPACE_DATA: [u8; 4] = userspace::DATA.to_le_bytes();
 
-/// What came of one wait for bytes.
+/// The result of one wait for bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Read {
     /// This many bytes are in the buffer.
@@ -46,7 +46,7 @@ pub enum Read {
     Closed,
 }
 
-/// What the bytes of one read are.
+/// The kind of the bytes of one read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
     /// Some of a stream of HDLC frames.
@@ -71,12 +71,12 @@ pub trait Transport: fmt::Debug + Send {
         self.send_bytes(&frame)
     }
 
-    /// Sends bytes as they are, where the port carries bytes both ways.
+    /// Sends raw bytes, if the port carries bytes in both directions.
     fn send_bytes(&mut self, _: &[u8]) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// What reads bring.
+    /// The framing of the bytes that reads return.
     fn framing(&self) -> Framing {
         Framing::Hdlc
     }
@@ -98,7 +98,7 @@ pub trait Transport: fmt::Debug + Send {
     }
 }
 
-/// Waits for something to read from any of these; false if nothing came.
+/// Waits until one of these is readable; false if none became readable.
 pub(crate) fn wait<'a>(
     fds: impl IntoIterator<Item = BorrowedFd<'a>>,
     patience: Duration,
@@ -112,10 +112,10 @@ pub(crate) fn wait<'a>(
     }
 }
 
-/// What a read that did not fail outright means.
+/// The outcome of a read without a fatal error.
 fn outcome(read: io::Result<usize>) -> io::Result<Read> {
     match read {
-        // A tty whose other end is gone reads as EIO on a pty, as end of file on a USB adapter.
+        // If the other end of a tty is gone, a pty returns EIO and a USB adapter end of file.
         Ok(0) => Ok(Read::Closed),
         Ok(count) => Ok(Read::Bytes(count)),
         Err(error) => match error.raw_os_error() {

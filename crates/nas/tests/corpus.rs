@@ -1,4 +1,4 @@
-//! The seeds of the fuzz target, run through it; and how the seeds are made.
+//! Runs the fuzz target with its seeds, and generates the seeds.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -26,7 +26,7 @@ fn seeds_decode_and_show_nothing_that_is_not_in_them() {
     assert!(names.len() > 50, "{names:?}");
 }
 
-/// Small, repeatable and good enough: splitmix64.
+/// A small, repeatable random generator: splitmix64.
 fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mut word = *state;

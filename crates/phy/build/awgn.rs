@@ -46,7 +46,7 @@ fn known(cells: &[String]) -> Known {
     [0, 1, 2].map(|at| (!cells[at].is_empty()).then(|| decimal(&cells[at])))
 }
 
-/// SINR in dB at which the capacity of a channel with Gaussian inputs is this many bits a symbol.
+/// SINR in dB at which the capacity of a channel with Gaussian inputs is this many bits per symbol.
 fn capacity_db(efficiency: f64) -> f64 {
     10.0 * (efficiency.exp2() - 1.0).log10()
 }
@@ -73,7 +73,7 @@ fn filled(curves: &[Known], efficiencies: &[f64]) -> Vec<(Points, bool)> {
         .collect()
 }
 
-/// Modulation order and code rate x 1024 become bits a symbol.
+/// Modulation order and code rate x 1024 become bits per symbol.
 fn efficiency(row: &[String]) -> Option<f64> {
     let order = decimal(&row[1]);
     (!row[2].is_empty()).then(|| order * f64::from(rate_2048(&row[2])) / 2048.0)

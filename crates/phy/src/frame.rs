@@ -1,4 +1,4 @@
-//! Frame, subframe and slot numbers, which come round every 10.24 s (TS 36.211 §4, TS 38.211 §4.3).
+//! Frame, subframe and slot numbers, which wrap around every 10.24 s (TS 36.211 §4, TS 38.211 §4.3).
 
 use core::fmt;
 
@@ -27,7 +27,7 @@ impl Sfn {
         Self(((self.0 as u32 + frames % Self::CYCLE as u32) % Self::CYCLE as u32) as u16)
     }
 
-    /// How many frames later this is than `earlier`, at most one cycle. Range 0..=1023.
+    /// Number of frames from `earlier` to this one, at most one cycle. Range 0..=1023.
     pub const fn since(self, earlier: Self) -> u16 {
         (self.0 + Self::CYCLE - earlier.0) % Self::CYCLE
     }
@@ -86,7 +86,7 @@ impl Slot {
         (self.index() / (self.numerology.slots_per_frame() / 10)) as u8
     }
 
-    /// How long slots are.
+    /// The numerology, which sets the length of slots.
     pub const fn numerology(self) -> Numerology {
         self.numerology
     }
@@ -96,7 +96,7 @@ impl Slot {
         Self::at(self.count as u64 + slots as u64, self.numerology)
     }
 
-    /// How many slots later this is than `earlier`, at most one cycle; `None` where their lengths differ.
+    /// Number of slots from `earlier` to this one, at most one cycle; `None` if their lengths differ.
     pub const fn since(self, earlier: Self) -> Option<u32> {
         if self.numerology.mu() != earlier.numerology.mu() {
             return None;

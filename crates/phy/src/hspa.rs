@@ -1,6 +1,6 @@
-//! HSPA downlinks: what a CQI stands for (TS 25.214 §6A.2), by the device's category (TS 25.306 §5.1a).
+//! HSPA downlinks: the meaning of a CQI (TS 25.214 §6A.2), by the device's category (TS 25.306 §5.1a).
 //!
-//! The sizes were recollected and checked against the sizes that TS 25.321 Annex A allows; no second table vouches for
+//! The sizes come from recollection, and were checked against the sizes that TS 25.321 Annex A allows. No second table confirms
 //! all of them.
 
 use core::time::Duration;
@@ -60,7 +60,7 @@ pub struct Cqi {
     pub codes: u8,
     /// Modulation.
     pub modulation: Modulation,
-    /// How much more power than assumed the base station needs for this device, dB: negative for less.
+    /// Additional power of the base station for this device, compared with the assumed one, dB; may be negative.
     pub reference_power_db: i8,
     /// Size of the virtual buffer for incremental redundancy, N_IR.
     pub incremental_redundancy: u32,
@@ -87,7 +87,7 @@ pub fn cqi(table: CqiTable, index: u8) -> Option<Cqi> {
 pub struct Category {
     /// The table that its CQI counts in, in each cell.
     pub table: CqiTable,
-    /// The same where 64QAM is configured.
+    /// The same with 64QAM configured.
     pub table_64qam: CqiTable,
     /// The largest transport block of an interval, in bits.
     pub most_bits: u32,

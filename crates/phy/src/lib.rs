@@ -1,8 +1,8 @@
-//! 3GPP tables and procedures. Each table names its section; the numbers live as CSV in `tables/`.
+//! 3GPP tables and procedures. Each table names its section; the numbers are CSV files in `tables/`.
 //!
 //! | module | what |
 //! |---|---|
-//! | [`lte`], [`nr`], [`hspa`] | what the specifications of each say: sizes, schemes, reports, timing |
+//! | [`lte`], [`nr`], [`hspa`] | the specifications of each: sizes, schemes, reports, timing |
 //! | [`frame`] | frame, subframe and slot numbers |
 //! | [`channel`] | path loss, shadowing and noise |
 //! | [`abstraction`] | from SINR to block errors and CQI without simulating symbols |

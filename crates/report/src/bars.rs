@@ -15,7 +15,7 @@ use super::{Data, distinct, palette};
 pub struct Bar {
     /// Which group it stands in.
     pub group: String,
-    /// Whose.
+    /// The name.
     pub name: String,
     /// How high.
     pub value: f64,

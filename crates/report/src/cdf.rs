@@ -16,7 +16,7 @@ const POINTS: usize = 500;
 /// One distribution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// Whose.
+    /// The name.
     pub name: String,
     /// A value, and the percentage that does not exceed it; both rise.
     pub points: Vec<(f64, f64)>,

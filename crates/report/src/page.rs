@@ -50,7 +50,7 @@ pub enum WriteError {
     /// A file cannot be written.
     #[error("cannot write {}: {source}", path.display())]
     File {
-        /// Which.
+        /// The path.
         path: PathBuf,
         /// Why.
         source: io::Error,

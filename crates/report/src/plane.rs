@@ -41,7 +41,7 @@ impl Spread {
 /// One controller in a plane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
-    /// Whose.
+    /// The name.
     pub name: String,
     /// To the side.
     pub x: Spread,

@@ -8,22 +8,22 @@ use super::palette::Styles;
 /// A figure's numbers.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Pointed {
-    /// How a place is read.
+    /// How the pointer selects values.
     pub(super) reads: Reads,
-    /// In the order in which they are drawn.
+    /// The panels, in the order in which they are drawn.
     pub(super) panels: Vec<Panel>,
-    /// What happened meanwhile.
+    /// Events during the shown time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) happenings: Vec<Happening>,
 }
 
-/// How a place in a panel is read.
+/// How the pointer selects values in a panel.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Reads {
-    /// Every line, at the moment that is pointed at; and time can be looked at closer.
+    /// Every line, at the pointer's time; the figure can be zoomed.
     Time,
-    /// Every line, at the height that is pointed at.
+    /// Every line, at the pointer's height.
     Height,
     /// The nearest mark.
     #[default]
@@ -43,7 +43,7 @@ pub(super) struct Panel {
     pub(super) marks: Vec<Mark>,
 }
 
-/// Where values stand.
+/// An axis.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Axis {
     label: String,
@@ -54,7 +54,7 @@ pub(super) struct Axis {
     reversed: bool,
 }
 
-/// A line, or the upper edge of what is shaded.
+/// A line, or the upper edge of a shaded area.
 #[derive(Debug, Serialize)]
 pub(super) struct Line {
     name: String,
@@ -67,7 +67,7 @@ pub(super) struct Line {
     y: Vec<Option<f64>>,
 }
 
-/// A place with something to say.
+/// A mark with a text.
 #[derive(Debug, Serialize)]
 pub(super) struct Mark {
     name: String,
@@ -76,7 +76,7 @@ pub(super) struct Mark {
     says: Vec<String>,
 }
 
-/// Something that happened for a while.
+/// An event with a duration.
 #[derive(Debug, Serialize)]
 pub(super) struct Happening {
     kind: String,
@@ -130,7 +130,7 @@ impl Happening {
     }
 }
 
-/// Five digits, and all before the point: a page has many numbers, and more digits are not read.
+/// Rounds to five digits, and keeps all digits before the point. A page has many numbers, and more digits are not useful.
 fn shortened(value: f64) -> f64 {
     rounded(value, 5)
 }
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_said_in_four_digits_and_keeps_all_before_the_point() {
+    fn a_value_is_shown_in_four_digits_and_keeps_all_before_the_point() {
         let values = [0.0, 0.012_345, 4.526, 173.91, 9_236.2, 123_456.7, -2.5];
         let said = values.map(said);
         assert_eq!(said, ["0", "0.01235", "4.526", "173.9", "9236", "123457", "-2.5"]);

@@ -14,7 +14,7 @@ use super::{Data, palette};
 /// A quantity over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Line {
-    /// Whose.
+    /// The name.
     pub name: String,
     /// Time and value; the line is broken where the value is unknown.
     pub points: Vec<(f64, Option<f64>)>,
@@ -23,7 +23,7 @@ pub struct Line {
 /// The shaded area behind the lines, from zero up: usually what the link offered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shade {
-    /// What.
+    /// The name.
     pub name: String,
     /// From when on how much; the last one says until when.
     pub steps: Vec<(f64, f64)>,

@@ -1,4 +1,4 @@
-//! The seeds of the fuzz target for titles, run through it; and how the seeds are made.
+//! Runs the fuzz target for titles with its seeds, and generates the seeds.
 
 mod targets;
 
@@ -9,7 +9,7 @@ fn titles() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/titles"))
 }
 
-/// Names of plans and their parts, a word for each place of a page.
+/// Seeds with names: a text for each name on a page that comes from a plan.
 fn named() -> Vec<(&'static str, String)> {
     let everywhere = |word: &str| [word; 14].join("\0");
     vec![
@@ -28,7 +28,7 @@ fn named() -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn words_of_a_plan_are_words_on_its_page() {
+fn text_of_a_plan_never_becomes_markup_of_its_page() {
     for (name, words) in named() {
         let seed = fs::read(titles().join(name)).expect("a seed");
         assert_eq!(seed, words.as_bytes(), "{name}");
@@ -38,7 +38,7 @@ fn words_of_a_plan_are_words_on_its_page() {
 
 /// `cargo test -p sounding-report --test corpus -- --ignored`
 #[test]
-#[ignore = "writes the seeds anew"]
+#[ignore = "writes the seeds"]
 fn regenerate() {
     fs::create_dir_all(titles()).expect("a folder");
     for (name, words) in named() {

@@ -2,34 +2,34 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{fault} at bit {bit}")]
 pub struct DecodeError {
-    /// What is wrong.
+    /// The fault.
     pub fault: Fault,
-    /// Where, from the first bit of the message.
+    /// Its bit, counted from the first bit of the message.
     pub bit: usize,
 }
 
-/// What can be wrong with a message.
+/// Faults of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// It goes on where there are no more bits.
+    /// A value needs more bits than the message has.
     #[error("message ends too early")]
     Truncated,
     /// A number is outside the range that its type allows.
     #[error("number outside its range")]
     OutOfRange,
-    /// A string is longer than any that fits a message: it would come in pieces.
+    /// A string is longer than fits a message: it would be sent in fragments.
     #[error("string of more than 16383 units")]
     Fragmented,
-    /// Values within values, deeper than any message.
+    /// Values are nested deeper than in any message.
     #[error("values nested more than {} deep", crate::MAX_DEPTH)]
     Deep,
-    /// More values than any message.
+    /// More values than any message has.
     #[error("more than {} values", crate::MAX_VALUES)]
     Many,
 }
 
 impl Fault {
-    /// Whether the whole message is too much, so that leaving out a part does not help.
+    /// Whether a limit of the whole message is exceeded, so that skipping a part does not help.
     pub(crate) fn is_limit(self) -> bool {
         matches!(self, Self::Deep | Self::Many)
     }

@@ -1,4 +1,4 @@
-//! The seeds of the fuzz target, run through it; and how the seeds are made.
+//! Runs the fuzz target with its seeds, and generates the seeds.
 
 mod targets;
 
@@ -23,7 +23,7 @@ fn seeds_of_every_kind_of_message_decode() {
     assert!(kinds.iter().all(|seen| *seen), "{kinds:?}");
 }
 
-/// Small, repeatable and good enough: splitmix64.
+/// A small, repeatable random generator: splitmix64.
 fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mut word = *state;

@@ -1,4 +1,4 @@
-//! Windows that do not answer to the network, to see what a network or another controller does with them.
+//! Windows that do not react to the network, for tests of a network or another controller.
 
 use alloc::boxed::Box;
 
@@ -29,7 +29,7 @@ impl Controller for Fixed {
     }
 }
 
-/// A window that something else than the network limits, as a receiver does, until it is freed.
+/// A window with a limit that does not come from the network, like a receive window, until it is released.
 #[derive(Debug)]
 pub struct Held {
     most: Bytes,

@@ -50,7 +50,7 @@ struct InService<P> {
 
 #[derive(Clone, Copy, Debug)]
 enum Progress {
-    /// What later opportunities still have to carry.
+    /// Bytes that later opportunities still have to carry.
     Left(Bytes),
     /// When the rate will have carried it; `None` if it never will.
     Until(Option<HostInstant>),
@@ -59,7 +59,7 @@ enum Progress {
 /// A packet that the link has carried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departure<P> {
-    /// What the driver put in.
+    /// The driver's payload.
     pub payload: P,
     /// Bytes of IP.
     pub size: Bytes,
@@ -72,7 +72,7 @@ pub struct Departure<P> {
 /// A packet that found no place, or had to make place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drop<P> {
-    /// What the driver put in.
+    /// The driver's payload.
     pub payload: P,
     /// Bytes of IP.
     pub size: Bytes,
@@ -110,7 +110,7 @@ impl<P> Link<P> {
         }
     }
 
-    /// The same link, but a trace is played once instead of over and over.
+    /// The same link, but a trace is played once and not repeated.
     #[must_use]
     pub fn once(mut self, once: bool) -> Self {
         if let Server::Opportunities(cursor) = &mut self.server {
@@ -130,7 +130,7 @@ impl<P> Link<P> {
         self
     }
 
-    /// The same link, but it keeps what happens for [`drain_events`](Self::drain_events).
+    /// The same link, but it keeps events for [`drain_events`](Self::drain_events).
     #[must_use]
     pub fn logged(mut self) -> Self {
         self.events = Some(Vec::new());
@@ -144,7 +144,7 @@ impl<P> Link<P> {
         self.log(LinkEvent::Arrived { at: now, size });
         let packet = Waiting { payload, cost: size + self.overhead, arrival: now };
         if self.in_service.is_none() && self.queue.would_hold_alone(packet.cost) {
-            // At a rate of zero there is nothing to wake up for.
+            // At a rate of zero no wakeup is needed.
             if let Server::Rate(server) = &mut self.server {
                 let until = server.serve(now, packet.cost);
                 self.in_service = Some(InService { packet, progress: Progress::Until(until) });
@@ -195,7 +195,7 @@ impl<P> Link<P> {
         self.departures.front().map(|departure| departure.at)
     }
 
-    /// When the first packet departed that is not polled yet and whose departure is `wanted`, as all later ones are.
+    /// The departure time of the first packet that is not polled yet and whose departure is `wanted`; all later ones are `wanted` too.
     pub(crate) fn first_departure(
         &self,
         wanted: impl Fn(HostInstant) -> bool,
@@ -214,7 +214,7 @@ impl<P> Link<P> {
         self.drops.pop_front()
     }
 
-    /// Moves what happened since the last call to the end of `into`; nothing unless the link is
+    /// Appends the events since the last call to `into`; there are none unless the link is
     /// [`logged`](Self::logged).
     pub fn drain_events(&mut self, into: &mut Vec<LinkEvent>) {
         if let Some(events) = &mut self.events {
@@ -222,7 +222,7 @@ impl<P> Link<P> {
         }
     }
 
-    /// The next moment at which a packet may depart; `None` while there is none or none ever will.
+    /// The next time at which a packet may depart; `None` without a packet, or if none will ever depart.
     #[inline]
     pub fn wakeup(&self) -> Option<HostInstant> {
         match (&self.server, &self.in_service) {
@@ -262,7 +262,7 @@ impl<P> Link<P> {
         }
     }
 
-    /// When a trace that is not repeated will be used up; `None` if it is already, or there is none.
+    /// The end of a trace that is not repeated; `None` if it has ended, or if there is no such trace.
     pub fn end(&self) -> Option<HostInstant> {
         match &self.server {
             Server::Opportunities(cursor) => cursor.end(),

@@ -5,12 +5,12 @@ use sounding_units::{Bytes, HostInstant};
 
 use crate::{Device, LinkEvent, Network, Order, Output, Path, PathConfig, Pipe, Port};
 
-/// A network of links that know nothing of each other: one uplink and one downlink for each device.
+/// A network of independent links: one uplink and one downlink for each device.
 #[derive(Debug)]
 pub struct Links<Q> {
     /// The uplink of the first device, its downlink, the uplink of the second, and so on.
     pipes: Vec<Slot<Q>>,
-    /// Those before have no output.
+    /// Links before this index have no output.
     ready: usize,
 }
 
@@ -26,7 +26,7 @@ pub struct Duplex<Q> {
 #[derive(Debug)]
 struct Slot<Q> {
     pipe: Q,
-    /// The pipe's wakeup as it was when the pipe was last touched, so that pipes in which nothing happens cost nothing.
+    /// The pipe's wakeup at the last call, so that pipes without events cost no time.
     wakeup: Option<HostInstant>,
 }
 
@@ -49,7 +49,7 @@ fn index(port: Port) -> usize {
 }
 
 fn port(index: usize) -> Port {
-    // As many as there are devices, which are counted in 16 bits.
+    // One for each device; devices are counted in 16 bits.
     let device = Device((index / 2) as u16);
     if index.is_multiple_of(2) { Port::up(device) } else { Port::down(device) }
 }

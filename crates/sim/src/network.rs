@@ -6,9 +6,9 @@ use sounding_units::{Bytes, HostInstant};
 
 use crate::{LinkEvent, Output};
 
-/// A network that devices reach through their radio: both directions of all of them.
+/// A network that devices reach through their radio: both directions of all devices.
 ///
-/// It is used like a [`Pipe`](crate::Pipe). One object holds everything, because directions and devices may depend on
+/// It is used like a [`Pipe`](crate::Pipe). One object contains all directions and devices, because they may depend on
 /// each other.
 pub trait Network<P> {
     /// A packet of `size` bytes of IP enters at `now`: at the device on its way up, at the far end on its way down.
@@ -21,13 +21,13 @@ pub trait Network<P> {
     /// Time has reached `now`.
     fn handle_time(&mut self, now: HostInstant);
 
-    /// The next packet that came out or was lost; each packet that entered comes out here exactly once.
+    /// The next packet that left or was lost; each packet that entered is returned here exactly once.
     fn poll_output(&mut self) -> Option<(Port, Output<P>)>;
 
-    /// When something may come out if nothing enters before.
+    /// When the next packet may leave, if none enters before.
     fn wakeup(&self) -> Option<HostInstant>;
 
-    /// A time before which a packet that enters at `at` cannot come out. The caller may delay the packet's entry until
+    /// A packet that enters at `at` cannot leave before this time. The caller may delay the packet's entry until
     /// then.
     fn no_output_before(&self, at: HostInstant) -> HostInstant {
         at
@@ -39,8 +39,8 @@ pub trait Network<P> {
         None
     }
 
-    /// The next line of a sniffer that listens to the network's cells, and when its host had it; nothing without one. To be
-    /// polled like [`poll_diag`](Self::poll_diag).
+    /// The next line of a sniffer that receives the network's cells, and when its host received it; `None` without a sniffer. Poll it
+    /// like [`poll_diag`](Self::poll_diag).
     fn poll_heard(&mut self) -> Option<(HostInstant, Heard)> {
         None
     }
@@ -57,12 +57,12 @@ pub trait Network<P> {
     }
 }
 
-/// Where a packet enters a network, and with that, where it leaves it.
+/// The place where a packet enters a network. It also determines where the packet leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Port {
-    /// Whose radio it passes.
+    /// The device whose radio it passes.
     pub device: Device,
-    /// Which way.
+    /// The direction.
     pub direction: Direction,
 }
 
@@ -91,10 +91,10 @@ impl Port {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Device(pub u16);
 
-/// Bytes as they are read from a modem's Diag port.
+/// Bytes read from a modem's Diag port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diag {
-    /// Whose modem.
+    /// The modem's device.
     pub device: Device,
     /// When the host could read them.
     pub at: HostInstant,

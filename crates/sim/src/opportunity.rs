@@ -10,7 +10,7 @@ pub(crate) const OPPORTUNITY: Bytes = Bytes::new(1504);
 /// A packet's cost beyond its bytes of IP: mahimahi counts the header that its TUN device adds.
 pub(crate) const TUN_HEADER: Bytes = Bytes::new(4);
 
-/// Where a link stands in its trace.
+/// A link's position in its trace.
 #[derive(Debug)]
 pub(crate) struct TraceCursor {
     trace: Arc<Trace>,
@@ -100,7 +100,7 @@ impl TraceCursor {
         self.used += passed as u64;
     }
 
-    /// How many opportunities were used or passed so far.
+    /// Number of opportunities that were used or missed so far.
     pub(crate) fn used(&self) -> u64 {
         self.used
     }

@@ -12,7 +12,7 @@ use crate::{Backlog, Carried, Link, LinkEvent, Lost, Output, Pipe, QueueLimit};
 /// One direction: a link and a propagation delay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathConfig {
-    /// What the link carries when.
+    /// The link's rate over time.
     pub schedule: Schedule,
     /// Propagation delay, one way.
     pub delay: Duration,
@@ -34,7 +34,7 @@ impl PathConfig {
     }
 }
 
-/// Which of the two stages a packet meets first.
+/// The order of the two stages.
 ///
 /// `mm-delay D mm-link UP DOWN` puts the link next to the application: the uplink is link then delay, the downlink
 /// delay then link.
@@ -56,7 +56,7 @@ pub struct Path<P> {
     after_link_nanos: u64,
     /// On its way to the link. What is on its way from it waits among the link's departures.
     travelling: VecDeque<Travelling<P>>,
-    /// Packets that came out, with drops between them in their order.
+    /// Packets that have left, and drops, in order.
     outputs: VecDeque<Output<P>>,
     backlog: Backlog,
     /// The latest time it has seen.
@@ -96,7 +96,7 @@ impl<P> Path<P> {
         }
     }
 
-    /// The same path, but its link keeps what happens for [`Pipe::drain_events`].
+    /// The same path, but its link keeps events for [`Pipe::drain_events`].
     #[must_use]
     pub fn logged(mut self) -> Self {
         self.link = self.link.logged();
@@ -117,7 +117,7 @@ impl<P> Path<P> {
         self.now = self.now.max(now);
     }
 
-    /// Takes what the link has dropped since, after what had come out before.
+    /// Moves the link's drops to the outputs, after those that left before.
     fn take_drops(&mut self) {
         while let Some(out) = self.poll_carried() {
             self.outputs.push_back(out);
@@ -132,13 +132,13 @@ impl<P> Path<P> {
         }
     }
 
-    /// When a packet comes out that departed at `at`.
+    /// When a packet leaves the path that departed from the link at `at`.
     #[inline]
     fn exit(&self, at: HostInstant) -> HostInstant {
         HostInstant::from_nanos(at.as_nanos().saturating_add(self.after_link_nanos))
     }
 
-    /// The next packet that has come out.
+    /// The next packet that has left.
     #[inline]
     fn poll_carried(&mut self) -> Option<Output<P>> {
         let exits = self.exit(self.link.next_departure()?);
@@ -200,7 +200,7 @@ impl<P> Pipe<P> for Path<P> {
 
     #[inline]
     fn wakeup(&self) -> Option<HostInstant> {
-        // Only what comes out is worth waking up for: what happens inside happens at its own time, however late it is
+        // Only outputs need a wakeup. Events inside get their correct times, however late they are
         // computed.
         let travelling = self.link.next_departure().and_then(|first| {
             let is_out = |at: HostInstant| self.exit(at) <= self.now;

@@ -5,12 +5,12 @@ use sounding_units::{Bytes, HostInstant};
 
 use crate::LinkEvent;
 
-/// One direction of a network: packets go in, and come out later or never.
+/// One direction of a network: packets enter, and leave later or are lost.
 ///
 /// The driver calls [`handle_packet`](Self::handle_packet) for each packet in order of time and
 /// [`handle_time`](Self::handle_time) when [`wakeup`](Self::wakeup) is due; after either it polls
-/// [`poll_output`](Self::poll_output) until it is empty. Being called late changes nothing in what comes out: every
-/// output carries the moment at which it was due.
+/// [`poll_output`](Self::poll_output) until it is empty. A late call does not change the outputs: every
+/// output has the time at which it was due.
 pub trait Pipe<P> {
     /// A packet of `size` bytes of IP enters at `now`.
     fn handle_packet(&mut self, now: HostInstant, size: Bytes, payload: P);
@@ -18,13 +18,13 @@ pub trait Pipe<P> {
     /// Time has reached `now`.
     fn handle_time(&mut self, now: HostInstant);
 
-    /// The next packet that came out or was lost; each packet that entered comes out here exactly once.
+    /// The next packet that left or was lost; each packet that entered is returned here exactly once.
     fn poll_output(&mut self) -> Option<Output<P>>;
 
-    /// When something will happen if nothing enters before; `None` while nothing is inside or can move.
+    /// Time of the next event, if no packet enters before; `None` if the pipe is empty or stopped.
     fn wakeup(&self) -> Option<HostInstant>;
 
-    /// What is inside now: everything that entered and was not polled as an output.
+    /// The packets inside: those that entered and were not polled as an output.
     fn backlog(&self) -> Backlog;
 
     /// Moves the bottleneck's events since the last call to the end of `into`; none unless logging is on.
@@ -73,13 +73,13 @@ impl<P, Q: Pipe<P> + ?Sized> Pipe<P> for Box<Q> {
 /// Packets and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// How many packets.
+    /// Number of packets.
     pub packets: u64,
-    /// How many bytes they are.
+    /// Their bytes.
     pub bytes: Bytes,
 }
 
-/// What became of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output<P> {
     /// It arrived at the other end.
@@ -88,10 +88,10 @@ pub enum Output<P> {
     Lost(Lost<P>),
 }
 
-/// A packet that came out of a pipe, and when it passed where.
+/// A packet that left a pipe, with its times inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Carried<P> {
-    /// What the driver put in.
+    /// The driver's payload.
     pub payload: P,
     /// Bytes of IP.
     pub size: Bytes,
@@ -101,14 +101,14 @@ pub struct Carried<P> {
     pub joined: HostInstant,
     /// When the bottleneck had carried its last byte.
     pub left: HostInstant,
-    /// When it comes out of the pipe.
+    /// When it leaves the pipe.
     pub exits: HostInstant,
 }
 
 /// A packet that a full queue dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lost<P> {
-    /// What the driver put in.
+    /// The driver's payload.
     pub payload: P,
     /// Bytes of IP.
     pub size: Bytes,
@@ -119,7 +119,7 @@ pub struct Lost<P> {
 }
 
 impl<P> Output<P> {
-    /// The same packet as something else.
+    /// The same packet with another payload.
     pub fn map<Q>(self, to: impl FnOnce(P) -> Q) -> Output<Q> {
         match self {
             Self::Carried(out) => Output::Carried(out.map(to)),
@@ -129,7 +129,7 @@ impl<P> Output<P> {
 }
 
 impl<P> Carried<P> {
-    /// The same packet as something else.
+    /// The same packet with another payload.
     pub fn map<Q>(self, to: impl FnOnce(P) -> Q) -> Carried<Q> {
         let Self { payload, size, entered, joined, left, exits } = self;
         Carried { payload: to(payload), size, entered, joined, left, exits }
@@ -137,7 +137,7 @@ impl<P> Carried<P> {
 }
 
 impl<P> Lost<P> {
-    /// The same packet as something else.
+    /// The same packet with another payload.
     pub fn map<Q>(self, to: impl FnOnce(P) -> Q) -> Lost<Q> {
         let Self { payload, size, entered, dropped } = self;
         Lost { payload: to(payload), size, entered, dropped }

@@ -11,7 +11,7 @@ pub struct QueueLimit {
     pub packets: Option<u64>,
     /// The most bytes, counted as the link counts them; `None` for any number.
     pub bytes: Option<Bytes>,
-    /// Which packet goes when the queue is full.
+    /// Which packet is dropped when the queue is full.
     pub drop: DropFrom,
 }
 
@@ -46,7 +46,7 @@ impl QueueLimit {
     }
 }
 
-/// A packet that waits, with what the link needs to know of it.
+/// A waiting packet, with the link's data about it.
 #[derive(Debug)]
 pub(crate) struct Waiting<P> {
     pub(crate) payload: P,

@@ -24,8 +24,8 @@ pub struct Radio<P> {
     events: Vec<Event>,
     /// Events for [`drain_events`](Self::drain_events); `None` if off.
     shown: Option<Vec<Event>>,
-    /// Outputs that are decided but come out later, in order. A block's packets are known when it is sent, and come out
-    /// once it is decoded.
+    /// Outputs that are decided but leave later, in order. A block's packets are known when it is sent, and leave
+    /// when it is decoded.
     ahead: VecDeque<PendingOutput<P>>,
     diag: VecDeque<Diag>,
     /// A sniffer whose host the devices' hosts listen to.
@@ -42,17 +42,17 @@ struct AttachedModem {
     drain: Option<Duration>,
 }
 
-/// How a modem's records come to its host.
+/// How a modem's records reach its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
     /// When they leave the modem of themselves.
     pub limits: Limits,
-    /// How often the host drains the modem, if it may: 1 ms as in BISCAY §4.
+    /// Interval at which the host drains the modem, if it may: 1 ms as in BISCAY §4.
     pub drain: Option<Duration>,
 }
 
 impl Reading {
-    /// Each record as it is made.
+    /// Each record as soon as it is written.
     pub const AT_ONCE: Self = Self { limits: Limits::AT_ONCE, drain: None };
 }
 
@@ -92,7 +92,7 @@ impl<P> Radio<P> {
         self.ran.add_device(config).map(|id| Device(id.0))
     }
 
-    /// Adds a device whose host reads its modem; a duration stands for a port that is drained so often.
+    /// Adds a device whose host reads its modem; a duration means a port that is drained at this interval.
     pub fn add_listened(
         &mut self,
         config: DeviceConfig,
@@ -126,13 +126,13 @@ impl<P> Radio<P> {
         self.shown.get_or_insert_default();
     }
 
-    /// Lets a sniffer listen to every carrier; what it misses follows from `seed`.
+    /// Adds a sniffer for every carrier; `seed` determines the messages that it misses.
     pub fn sniff_with(&mut self, config: SnifferConfig, seed: u64) {
         self.ran.sniff();
         self.sniffer = Some(Sniffer::new(config, &self.carriers, seed));
     }
 
-    /// Moves what happened since the last call to the end of `into`; nothing unless it was to be
+    /// Appends the events since the last call to `into`; there are none unless they are
     /// [shown](Self::show).
     pub fn drain_events(&mut self, into: &mut Vec<Event>) {
         if let Some(shown) = &mut self.shown {
@@ -140,7 +140,7 @@ impl<P> Radio<P> {
         }
     }
 
-    /// From now on all modems are read like this; what waits in them is forgotten.
+    /// From now on all modems are read like this; records that wait in them are dropped.
     pub fn read_modems(&mut self, reading: Reading) {
         for listened in &mut self.modems {
             listened.set_reading(reading);
@@ -157,12 +157,12 @@ impl<P> Radio<P> {
         &self.ran
     }
 
-    /// Whether anything receives what happens.
+    /// Whether events have a receiver.
     fn is_observed(&self) -> bool {
         !self.modems.is_empty() || self.shown.is_some() || self.sniffer.is_some()
     }
 
-    /// Takes what came of the slots that have passed.
+    /// Collects the outputs of past slots.
     #[inline]
     fn collect(&mut self) {
         if self.ran.has_outputs() || self.is_observed() {
@@ -230,7 +230,7 @@ impl AttachedModem {
         self.drain = drain.map(|every| every.max(Duration::from_micros(1)));
     }
 
-    /// Time has reached `now`, and everything that happened until then has been handed in.
+    /// Time has reached `now`, and all events until then have been reported.
     fn handle_time(&mut self, now: HostInstant, diag: &mut VecDeque<Diag>) {
         self.modem.handle_time(now);
         while let Some(record) = self.modem.poll_record() {
@@ -243,7 +243,7 @@ impl AttachedModem {
         self.read(diag, |due| due <= now);
     }
 
-    /// Reads the port at each moment that something leaves the modem, as long as it is `before`.
+    /// Reads the port at each time at which data leaves the modem, as long as `before` accepts the time.
     fn read(&mut self, diag: &mut VecDeque<Diag>, before: impl Fn(HostInstant) -> bool) {
         while let Some(due) = self.wakeup().filter(|due| before(*due)) {
             self.buffer.handle_drain();
@@ -257,7 +257,7 @@ impl AttachedModem {
         }
     }
 
-    /// When something leaves the modem: it is drained, or has kept it for long enough.
+    /// When data leaves the modem: at a drain, or when it has been kept for long enough.
     fn wakeup(&self) -> Option<HostInstant> {
         let drained = self.buffer.oldest().zip(self.drain).map(|(since, every)| {
             HostInstant::from_nanos(since.as_nanos().next_multiple_of(every.as_nanos() as u64))
@@ -289,7 +289,7 @@ impl<P> Network<P> for Radio<P> {
         if !self.ran.is_watched() {
             return soonest([self.ran.no_delivery_until(), outputs]);
         }
-        // There is something to say of any slot.
+        // Every slot has an event.
         let drains = self.modems.iter().filter_map(AttachedModem::wakeup).min();
         let modems = self.modems.iter().map(|listened| listened.modem.wakeup()).min();
         let lines = self.sniffer.as_ref().and_then(Sniffer::wakeup);

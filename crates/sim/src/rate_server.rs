@@ -4,7 +4,7 @@ use core::time::Duration;
 use sounding_trace::{Step, Steps};
 use sounding_units::{Bytes, HostInstant};
 
-/// Bits times 10^9: what a rate in bit/s carries in a nanosecond is then a whole number.
+/// Bits × 10^9: in this unit the capacity of a rate in bit/s per nanosecond is a whole number.
 const NANOBITS_PER_BYTE: u128 = 8_000_000_000;
 
 /// A link that carries bytes as a rate flows, to the nanosecond.
@@ -14,7 +14,7 @@ pub(crate) struct RateServer {
     origin: HostInstant,
     /// The step in force when the last service began or ended.
     index: usize,
-    /// How much the link carried beyond the last packet, when that packet's departure was rounded up to a nanosecond.
+    /// Capacity left after the last packet, because that packet's departure was rounded up to a nanosecond.
     credit: u128,
     /// When the last service ended: the credit counts only for a service that begins at this very moment.
     idle_since: HostInstant,
@@ -34,7 +34,7 @@ impl RateServer {
             let after = self.steps.steps().partition_point(|step| step.at <= now);
             self.steps.steps().get(after).is_none_or(|step| now + span <= step.at)
         });
-        // One nanosecond less: what the last service carried beyond its packet may count.
+        // One nanosecond less, because the credit of the last service may count.
         end.map_or(start, |span| start + span.saturating_sub(Duration::from_nanos(1)))
     }
 

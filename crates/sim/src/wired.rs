@@ -21,7 +21,7 @@ pub struct Wired<N, P> {
     outputs: VecDeque<(Port, Output<P>)>,
 }
 
-/// A packet on its way through both stages: what the inner network carries.
+/// A packet on its way through both stages, as the inner network carries it.
 #[derive(Debug)]
 pub struct Through<P> {
     payload: P,
@@ -41,7 +41,7 @@ impl<N: Network<Through<P>>, P> Wired<N, P> {
         }
     }
 
-    /// What is before the segment.
+    /// The network before the segment.
     pub fn network(&self) -> &N {
         &self.network
     }
@@ -71,7 +71,7 @@ impl<N: Network<Through<P>>, P> Wired<N, P> {
         any
     }
 
-    /// Moves on what the network has carried, and what is through the segment after it.
+    /// Moves packets that left the network into the segment, and packets that left the segment to the outputs.
     fn carry(&mut self) {
         while let Some((port, output)) = self.network.poll_output() {
             match output {
@@ -94,7 +94,7 @@ impl<N: Network<Through<P>>, P> Wired<N, P> {
     }
 }
 
-/// A packet that has come to its end, as it was when it entered.
+/// A packet that has left both stages, in its original form.
 fn ended<P>(output: Output<(Port, Through<P>)>) -> (Port, Output<P>) {
     match output {
         Output::Carried(out) => {
@@ -116,7 +116,7 @@ impl<N: Network<Through<P>>, P> Network<P> for Wired<N, P> {
         let through = Through { payload, entered: now, waited: Duration::ZERO };
         match port.direction {
             Direction::Uplink => {
-                // Those that were through before are in the network before.
+                // Packets that left earlier entered the network earlier.
                 self.down.handle_time(now);
                 self.enter();
                 self.network.handle_packet(now, port, size, through);

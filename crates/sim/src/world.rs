@@ -42,7 +42,7 @@ use modem_feed::ModemFeed;
 use segment::SegmentStore;
 use timers::Timers;
 
-/// How long a flow that sends nothing still counts among those that share a link: two epochs of 134 ms, as in the
+/// How long a flow that sends no data still counts among those that share a link: two epochs of 134 ms, as in the
 /// kernel (BISCAY §A.5.2 gives no number; interpretation 7).
 const ACTIVE_FOR: Duration = Duration::from_millis(268);
 
@@ -63,7 +63,7 @@ pub struct World<N> {
 }
 
 impl<N: Network<Segment>> World<N> {
-    /// A world at time zero without flows. Whatever is drawn by lot in it follows from `seed`.
+    /// A world at time zero without flows. `seed` determines all its random numbers.
     pub fn new(network: N, seed: u64) -> Self {
         Self {
             network,
@@ -80,7 +80,7 @@ impl<N: Network<Segment>> World<N> {
         }
     }
 
-    /// The flows of each device share its link by this policy, as far as their controllers ask for their part.
+    /// The flows of each device share its link by this policy, if their controllers use their part.
     pub fn share_by(&mut self, policy: Policy) {
         self.policy = policy;
     }
@@ -88,7 +88,7 @@ impl<N: Network<Segment>> World<N> {
     /// Adds a flow. One that should have begun earlier begins at once.
     pub fn add_flow(&mut self, flow: Flow) -> FlowId {
         let id = FlowId(u32::try_from(self.flows.len()).unwrap_or(u32::MAX));
-        // Flows of one world draw different lots.
+        // Flows of one world have different random numbers.
         let seed = self.seed.wrapping_add(u64::from(id.0).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         self.flows.push(Host::new(id, flow, self.now, seed));
         self.timers.add();
@@ -112,7 +112,7 @@ impl<N: Network<Segment>> World<N> {
         self.observe_until(until, &mut ());
     }
 
-    /// Lets time pass until `until`, and shows everything that happens.
+    /// Lets time pass until `until`, and reports all events to `observer`.
     pub fn observe_until<O: Observer>(&mut self, until: HostInstant, observer: &mut O) {
         while let Some(at) = self.wakeup().filter(|&at| at <= until) {
             self.now = self.now.max(at);
@@ -122,16 +122,16 @@ impl<N: Network<Segment>> World<N> {
         self.flows.iter_mut().for_each(|host| host.report_mut().until = until);
     }
 
-    /// What was measured of a flow.
+    /// The measurements of a flow.
     ///
     /// # Panics
     ///
-    /// If the flow is of another world.
+    /// If the flow belongs to another world.
     pub fn report(&self, flow: FlowId) -> &Report {
         self.flows[flow.0 as usize].report()
     }
 
-    /// Measures from now on, and forgets what was measured before.
+    /// Restarts the measurements now.
     pub fn measure_afresh(&mut self) {
         let now = self.now;
         self.flows.iter_mut().for_each(|host| host.measure_afresh(now));
@@ -180,9 +180,9 @@ impl<N: Network<Segment>> World<N> {
         }
     }
 
-    /// Hands on what came out of the network, and what is sent upon it, until nothing more comes out now.
+    /// Delivers packets that left the network, and sends the responses, until no more packets leave now.
     fn carry<O: Observer>(&mut self, observer: &mut O) {
-        // Packets of a flow come out together, and only its last timer counts.
+        // Packets of a flow leave together, and only its last timer counts.
         let mut changed: Option<FlowId> = None;
         while let Some((port, output)) = self.network.poll_output() {
             match output {
@@ -274,7 +274,7 @@ impl<N: Network<Segment>> World<N> {
         }
     }
 
-    /// Lets the acknowledgements of a device's flows carry what it knows of its link from here on.
+    /// From now on the acknowledgements of a device's flows carry its estimate of the link.
     fn report_on_acks(&mut self, feed: usize, port: Port) {
         let now = self.now;
         let feed = &self.feeds[feed];
@@ -288,7 +288,7 @@ impl<N: Network<Segment>> World<N> {
         }
     }
 
-    /// Sends what a flow has put out, takes what that brings at once, and sets the flow's timer.
+    /// Sends a flow's packets, processes immediate results, and sets the flow's timer.
     fn settle<O: Observer>(&mut self, flow: FlowId, observer: &mut O) {
         self.send(flow);
         self.schedule(flow);

@@ -38,7 +38,7 @@ pub(crate) enum CaptureError {
         "cut it first, e.g. with `split --bytes=1G`: a piece may begin and end anywhere"
     ))]
     Large { path: PathBuf },
-    /// It is something else.
+    /// It is of another kind.
     #[error("{path}: {reason}")]
     #[diagnostic(help(
         "a capture is .qmdl, .qmdl2, .mi2log, .hdf, .dlf or what `cat /dev/ttyUSB0` gives, also as .gz or .zst"

@@ -50,7 +50,7 @@ pub(crate) struct Kpi {
     /// Names of KPIs
     #[arg(long, value_name = "NAME", value_delimiter = ',', required = true)]
     kpi: Vec<String>,
-    /// How values are printed
+    /// Output format of the values
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     /// As JSON lines
@@ -63,9 +63,9 @@ pub(crate) struct Kpi {
 
 #[derive(Subcommand, Debug)]
 enum Verb {
-    /// Lists every KPI: name, unit, range, record, and what it is
+    /// Lists every KPI: name, unit, range, record and meaning
     List {
-        /// One JSON object a KPI, with its versions and the section that defines it
+        /// One JSON object for each KPI, with its versions and the section that defines it
         #[arg(long)]
         json: bool,
     },
@@ -131,7 +131,7 @@ fn recorded(
     let mut records = BTreeMap::<LogCode, u64>::new();
     let skipped = input::Source::open(path)?.for_each(|step| -> Result<_, CaptureError> {
         if let Step::Found(Ok(Located { packet: Packet::Log(log), .. })) = step {
-            // What cannot be read is counted.
+            // Unreadable records are counted.
             let is_asked_for =
                 subscription.handle(&log, |reading| printer.print(None, &reading)).unwrap_or(true);
             *records.entry(log.code).or_default() += u64::from(is_asked_for);
@@ -150,7 +150,7 @@ fn recorded(
     Ok(Skipped { records: unread(&subscription.counts()), absent, ..skipped })
 }
 
-/// Until an interrupt, or until the source is over for good.
+/// Prints KPIs until an interrupt, or until the source ends.
 fn live(
     source: Source,
     subscription: Subscription,
@@ -180,7 +180,7 @@ fn live(
     })
 }
 
-/// The unreadable ones of the records with these KPIs.
+/// Counts of unreadable records, among those with these KPIs.
 fn unread(counts: &Counts) -> Records {
     let &Counts { unsupported, lacking, corrupt, .. } = counts;
     Records { undescribed: unsupported, lacking, corrupt, ..Records::default() }
@@ -238,7 +238,7 @@ impl<W: Write> Printer<W> {
         self.note(written);
     }
 
-    /// The KPIs that have had no value, and why; none if not everything was looked at.
+    /// The KPIs without a value, and the reasons; empty if the input was not read to its end.
     fn absent(&self, because: impl Fn(&NamedKpi) -> String) -> Vec<Absent> {
         if self.failed.is_some() {
             return Vec::new();

@@ -22,7 +22,7 @@ fn stdout(output: &Output) -> String {
 }
 
 fn stderr(output: &Output) -> String {
-    // Lines are broken to the width of a terminal.
+    // Lines are wrapped to the width of a terminal.
     String::from_utf8_lossy(&output.stderr)
         .replace("│", "")
         .split_whitespace()

@@ -226,7 +226,7 @@ fn a_cell_that_is_too_much_for_the_machine_is_reported_before_while_and_after() 
     if !may_emulate() {
         return;
     }
-    // 250 carriers with slots of 0.125 ms, two million slots a second, and nine devices in each.
+    // 250 carriers with slots of 0.125 ms, two million slots per second, and nine devices in each.
     let carrier = "[[cell.carriers]]\nrat = \"nr\"\nnumerology = 3\nprb = 132\n";
     let cells: Vec<usize> = (0..250).collect();
     let plan = PLAN

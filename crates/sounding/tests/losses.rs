@@ -21,7 +21,7 @@ use sounding_testdata::{may_emulate, steadily};
 /// What may be lost.
 const LOSS: Duration = Duration::from_millis(100);
 
-/// Every step takes under a second on an idle machine; a loaded one gets this.
+/// Time limit of a step. On an idle machine every step takes less than a second.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Moments of a recording at which something ends.
@@ -62,7 +62,7 @@ impl Rig {
         self.folder.path().join("out.qmdl")
     }
 
-    /// Sends stretches that end anywhere for so long, 40 bytes a millisecond.
+    /// Sends stretches that end anywhere for so long, 40 bytes per millisecond.
     fn send_for(&mut self, span: Duration) {
         let begin = Instant::now();
         let modem = self.modem.as_mut().unwrap();

@@ -17,7 +17,7 @@ use sounding_modem::{
 };
 use sounding_testbed::radio::RadioLink;
 
-/// Every step takes under a second on an idle machine; a loaded one gets this.
+/// Time limit of a step. On an idle machine every step takes less than a second.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A simulated modem that another program has configured, and a folder for what a verb leaves behind.

@@ -14,7 +14,7 @@ use sounding_diag::capture::{Capture, Located};
 use sounding_diag::packet::Packet;
 use sounding_testbed::radio::RadioLink;
 
-/// Every step takes under a second on an idle machine; a loaded one gets this.
+/// Time limit of a step. On an idle machine every step takes less than a second.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn program() -> Command {
@@ -118,7 +118,7 @@ fn signal(child: &Child, signal: i32) {
 }
 
 fn text(bytes: &[u8]) -> String {
-    // Lines are broken to the width of a terminal.
+    // Lines are wrapped to the width of a terminal.
     let text = String::from_utf8_lossy(bytes).replace("│", "");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -23,7 +23,7 @@ fn stdout(output: &Output) -> String {
 }
 
 fn stderr(output: &Output) -> String {
-    // Lines are broken to the width of a terminal.
+    // Lines are wrapped to the width of a terminal.
     let text = String::from_utf8_lossy(&output.stderr).replace(['│', '×'], "");
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

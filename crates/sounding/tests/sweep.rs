@@ -97,7 +97,7 @@ fn bad(output: &Output) -> String {
     said(output)
 }
 
-/// Lines are broken to the width of a terminal.
+/// Lines are wrapped to the width of a terminal.
 fn said(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr).replace(['│', '×'], "");
     text.split_whitespace().collect::<Vec<_>>().join(" ")

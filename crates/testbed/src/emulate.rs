@@ -28,17 +28,17 @@ use crate::flow::FlowError;
 use daemons::Daemons;
 use flows::Shape;
 
-/// Percent of a core that the emulator takes for being punctual where nothing else is stated.
+/// Default CPU time of the emulator for punctuality, in percent of a core.
 pub const PUNCTUALITY_PERCENT: u8 = 10;
 
-/// How a plan is emulated, apart from what it says itself.
+/// Settings of an emulation besides the plan.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The users of the network.
     pub users: Users,
-    /// Where the first modem is found; the others are on a pty each, or on separate ports.
+    /// Port of the first modem; the others are on ptys, or on separate ports.
     pub place: Place,
-    /// How modems behave.
+    /// Behaviour of the modems.
     pub behaviour: Behaviour,
     /// Percent of a core for punctuality.
     pub overhead_percent: u8,
@@ -59,21 +59,21 @@ pub enum Users {
 /// Why a plan is not emulated.
 #[derive(Debug, Error)]
 pub enum EmulateError {
-    /// The plan says something that cannot be.
+    /// The plan has a value that a kernel cannot apply.
     #[error("{}: {}", .0.key, .0.message)]
     Plan(Wrong),
     /// There is no port for a modem.
     #[error("no port for the modem of {device}: {source}: is its name taken?")]
     Modem {
-        /// Whose.
+        /// The device.
         device: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The daemon does not run.
     #[error("the daemon at the modem of {device}: {source}")]
     Daemon {
-        /// Whose.
+        /// The device.
         device: String,
         /// Why.
         source: DaemonError,
@@ -84,7 +84,7 @@ pub enum EmulateError {
     /// A flow failed.
     #[error("flow {name}: {source}")]
     Flow {
-        /// Which.
+        /// The name.
         name: String,
         /// Why.
         source: FlowError,
@@ -100,7 +100,7 @@ impl From<Wrong> for EmulateError {
     }
 }
 
-/// A plan that is being emulated. Dropping it ends it, and leaves nothing behind.
+/// A plan that is being emulated. Dropping it ends it and removes all its resources.
 #[derive(Debug)]
 pub struct Emulated {
     // In the order in which they end: first the readers of modems, then their writers.
@@ -110,14 +110,14 @@ pub struct Emulated {
     shapes: Vec<Shape>,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Debug)]
 pub struct Ended {
-    /// What the emulator saw.
+    /// The emulator's report.
     pub report: Report,
-    /// What became of the modems' records.
+    /// Counts of the modems' records.
     pub modems: Vec<Served>,
-    /// What the daemons said, by the name of the device.
+    /// The daemons' events, by the name of the device.
     pub daemons: Vec<(String, Vec<serde_json::Value>)>,
 }
 
@@ -130,7 +130,7 @@ impl Emulated {
         let with_flows = matches!(settings.users, Users::Flows { .. });
         let shapes = if with_flows { flows::shapes(run, &actors)? } else { Vec::new() };
         let mut network: Built<Slot> = plan::network(&run.plan, &run.folder, run.seed)?;
-        // The port decides what waits in a modem, and for how long.
+        // The port determines which records wait in a modem, and for how long.
         network.read_modems(Reading::AT_ONCE);
         let hosts = match settings.users {
             Users::Flows { .. } => actors.busy(),
@@ -165,7 +165,7 @@ impl Emulated {
         &self.modems
     }
 
-    /// Runs the plan's flows until they are over or `stop` rises. Returns what each sent.
+    /// Runs the plan's flows until they end or `stop` rises. Returns the result of each.
     pub fn send(&self, stop: &AtomicBool) -> Result<Vec<Sent>, EmulateError> {
         flows::run(self, stop)
     }

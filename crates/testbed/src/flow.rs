@@ -37,21 +37,21 @@ pub enum FlowError {
     Congestion {
         /// Its name.
         name: String,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// A socket call failed.
     #[error("cannot {doing}: {source}")]
     Socket {
-        /// What was being done.
+        /// The failed step.
         doing: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
     /// The other end never answered.
     #[error("no connection within {seconds} s: is the link of either direction an outage?")]
     NoConnection {
-        /// How long was waited.
+        /// Time that was waited.
         seconds: u64,
     },
     /// A thread of the flow panicked: a defect of this crate.
@@ -65,7 +65,7 @@ impl FlowError {
     }
 }
 
-/// Where the two ends of a flow are.
+/// The two ends of a flow.
 struct Ends<'a> {
     sender: &'a Netns,
     receiver: &'a Netns,

@@ -1,4 +1,4 @@
-//! A process that follows a modem, as it does on a device: `sounding board` or `sounding record`.
+//! A process that reads a modem, as on a device: `sounding board` or `sounding record`.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -25,26 +25,26 @@ pub enum FollowerError {
     Spawn {
         /// The program.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
     /// It ended early.
     #[error("the process that reads the modem ended by itself: {said}")]
     Ended {
-        /// What it said last.
+        /// Its last output.
         said: String,
     },
-    /// What it used cannot be read.
+    /// Its CPU time cannot be read.
     #[error("the CPU time of the process that reads the modem: {0}")]
     Cost(#[source] io::Error),
 }
 
-/// What a process has used so far.
+/// CPU time and wake-ups of a process so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Cost {
     /// CPU time of all of its threads.
     pub cpu: Duration,
-    /// The kernel's part of it, as exact as a hundredth of a second.
+    /// The kernel's part of it, to a hundredth of a second.
     pub system: Duration,
     /// Times that a thread of it waited and was woken.
     pub wakes: u64,
@@ -87,7 +87,7 @@ impl Follower {
         Err(FollowerError::Ended { said: last })
     }
 
-    /// What it has used so far.
+    /// Its cost so far.
     pub fn cost(&self) -> Result<Cost, FollowerError> {
         let pid = self.0.id();
         let cost = || -> io::Result<Cost> {
@@ -108,7 +108,7 @@ impl Follower {
 }
 
 impl Cost {
-    /// What was used since an earlier moment.
+    /// The cost since an earlier time.
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
             cpu: self.cpu.saturating_sub(earlier.cpu),
@@ -118,8 +118,8 @@ impl Cost {
     }
 }
 
-/// `stime` of a line of /proc/PID/stat: the 15th field, and the name in brackets, which may hold anything, is the
-/// second (proc_pid_stat(5)).
+/// `stime` of a line of /proc/PID/stat: the 15th field. The second field is a name in brackets, which may contain any
+/// characters (proc_pid_stat(5)).
 fn system_ticks(stat: &str) -> Option<u64> {
     stat.rsplit_once(") ")?.1.split(' ').nth(12)?.parse().ok()
 }

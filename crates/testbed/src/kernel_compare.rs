@@ -48,7 +48,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// In milliseconds; all zero of nothing.
+    /// In milliseconds; all zero without packets.
     pub fn of(delays: Option<Delays>) -> Self {
         delays.map_or_else(Self::default, |d| Self {
             mean: millis(d.mean),
@@ -59,7 +59,7 @@ impl Spread {
     }
 }
 
-/// One run: its figures, and what a plot of it needs.
+/// One run: its figures, and the data of a plot.
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// The figures.
@@ -72,19 +72,19 @@ pub struct Measured {
     pub transitions: Vec<serde_json::Value>,
 }
 
-/// What left the link in a bin.
+/// Packets that left the link in a bin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bin {
     /// IP bytes over the width of the bin.
     pub throughput_mbit_per_sec: f64,
-    /// 95th percentile of the one-way delay of these packets; nothing where there are none.
+    /// 95th percentile of the one-way delay of these packets; `None` without packets.
     pub delay_p95_ms: Option<f64>,
 }
 
 /// Width of the bins of a series.
 pub const BIN: Duration = Duration::from_millis(100);
 
-/// Of this kernel's own controls.
+/// This kernel's own congestion controls.
 const STOCK: [&str; 2] = ["bbr", "cubic"];
 
 /// The senders that run unless others are named: the laws, then this kernel's own.
@@ -199,7 +199,7 @@ pub fn over_time(link: &RadioLink, setup: &FlowSetup, runs: &[Measured]) -> Kind
         let from = kernel_run::HEAD_START + BIN * bin;
         link.capacity(from, from + BIN).per(BIN).mbit_per_sec()
     };
-    // The last step says until when.
+    // The last step marks the end.
     let steps = (0..=count).map(|bin| (at(bin), offered(bin.min(count.saturating_sub(1)))));
     let line = |measured: &Measured, of: fn(&Bin) -> Option<f64>| {
         let middle = |bin: usize| (BIN.as_secs_f64()) * (bin as f64 + 0.5);

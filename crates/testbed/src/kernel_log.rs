@@ -2,11 +2,11 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt;
 
-/// What the kernel logs from a moment on.
+/// The kernel's log from some time on.
 #[derive(Debug)]
 pub struct KernelLog(File);
 
-/// Words of log lines that show a defect in the kernel, or one that we caused.
+/// Words of log lines that show a defect in the kernel, or one that this project caused.
 const ALARMS: [&str; 6] = ["WARNING:", "BUG:", "Oops", "Call Trace", "refcount_t", "UBSAN"];
 
 impl KernelLog {
@@ -18,7 +18,7 @@ impl KernelLog {
         Ok(Self(log))
     }
 
-    /// The alarms among what was logged since the last call.
+    /// The alarms among the log lines since the last call.
     pub fn alarms(&mut self) -> Vec<String> {
         let mut alarms = Vec::new();
         let mut record = [0; 8192];

@@ -1,4 +1,4 @@
-//! One flow of this kernel at a time over a radio link, with a daemon and the link's modem beside it if it reads one.
+//! Runs one flow of this kernel over a radio link, with a daemon and the link's modem if the flow needs them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,32 +17,32 @@ use crate::daemon::{Daemon, DaemonError, law_flags};
 use crate::flow::{FlowError, TcpFlow, TcpResult};
 use crate::radio::RadioLink;
 
-/// How a flow is run.
+/// Settings of a flow's run.
 #[derive(Clone, Debug)]
 pub struct FlowSetup {
     /// One-way propagation delay of either direction.
     pub delay: Duration,
-    /// How long each flow sends.
+    /// Duration of each flow.
     pub duration: Duration,
-    /// Flags for the daemon beside those that every run needs, e.g. `--method formula`.
+    /// Additional flags for the daemon, for instance `--method formula`.
     pub flags: Vec<String>,
     /// The program that is run as daemon.
     pub program: PathBuf,
-    /// Part of the algorithm's name in the kernel, so that runs beside each other do not meet.
+    /// Part of the algorithm's name in the kernel, so that parallel runs have different names.
     pub tag: String,
 }
 
-/// What sends.
+/// The sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sender {
     /// A congestion control of this kernel.
     Kernel(String),
-    /// A law of ours, fed by a daemon that reads the link's modem.
+    /// A law of this project, fed by a daemon that reads the link's modem.
     Fed(RadioController),
 }
 
 impl Sender {
-    /// The one of this name: a controller that goes by a modem, or what the kernel has under it.
+    /// The sender with this name: a controller that uses a modem, or a congestion control of the kernel.
     pub fn by_name(name: &str) -> Self {
         RadioController::by_name(name).map_or_else(|| Self::Kernel(name.into()), Self::Fed)
     }
@@ -56,16 +56,16 @@ impl Sender {
     }
 }
 
-/// What came of one run.
+/// The result of one run.
 #[derive(Debug)]
 pub struct FlowRun {
     /// The sender.
     pub name: String,
-    /// What the emulator saw; its packet records are all there.
+    /// The emulator's report, with all packet records.
     pub report: Report,
-    /// What the sender saw.
+    /// The sender's result.
     pub flow: TcpResult,
-    /// What the daemon reported, if there was one.
+    /// The daemon's events, if there was one.
     pub events: Vec<serde_json::Value>,
 }
 
@@ -95,13 +95,13 @@ pub enum KernelRunError {
 /// The flow begins this long after the link, as the modem's first reports arrive.
 pub const HEAD_START: Duration = Duration::from_millis(300);
 
-/// Runs one flow over the link, with the link's modem on a pty beside it if the sender reads one.
+/// Runs one flow over the link, with the link's modem on a pty if the sender reads one.
 pub fn run(
     link: &RadioLink,
     sender: &Sender,
     setup: &FlowSetup,
 ) -> Result<FlowRun, KernelRunError> {
-    // Acknowledgements are not what is compared: their way is wide.
+    // The return path is wide, so that acknowledgements have no effect.
     let back = Steps::constant(Rate::from_bits_per_sec(100_000_000));
     let up = PathConfig { delay: setup.delay, ..PathConfig::new(link.offered.clone()) };
     let down = PathConfig { delay: setup.delay, ..PathConfig::new(back) };

@@ -1,4 +1,4 @@
-//! Experiments in real time: flows of this kernel over emulated links and cells, with the daemon and its modem beside them.
+//! Experiments in real time: flows of this kernel over emulated links and cells, with the daemon and its modem.
 
 pub mod daemon;
 pub mod emulate;

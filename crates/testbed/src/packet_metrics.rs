@@ -1,12 +1,12 @@
 //! Measurements of packets that went through an emulation, by one definition for every report.
 //!
-//! * Throughput: bytes of IP delivered in a window over the length of the window.
-//! * Utilisation: throughput over what the link could have carried of full packets in the same window.
-//! * One-way delay: from the sender's device to the receiver's kernel, as it really was. Queueing delay: from joining
-//!   the queue of the link to leaving the link, as the model has it. Quantiles are nearest-rank, packets weigh equal.
-//! * Signal delay: how late a word written at a moment would have arrived. For every millisecond the least one-way delay
-//!   of a packet sent in it, or a millisecond more than for the next where none was (Sprout, mm-throughput-graph).
-//! * Loss: bytes dropped over bytes sent in the window. Packets still under way are neither delivered nor lost.
+//! * Throughput: delivered bytes of IP in a window ÷ the length of the window.
+//! * Utilisation: throughput ÷ the link's capacity for full packets in the same window.
+//! * One-way delay: measured from the sender's device to the receiver's kernel. Queueing delay: from joining
+//!   the queue of the link to leaving the link, from the model. Quantiles are nearest-rank over packets.
+//! * Signal delay: the delay of data written at a given time. For every millisecond it is the smallest one-way delay
+//!   of a packet sent in it; without a packet, a millisecond more than for the next one (Sprout, mm-throughput-graph).
+//! * Loss: dropped bytes ÷ sent bytes in the window. Packets in flight are neither delivered nor lost.
 
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ use sounding_experiment::metrics::{Delays, nearest_rank, signal_delays};
 use sounding_trace::Schedule;
 use sounding_units::{Bytes, HostInstant, Rate};
 
-/// Which packets count, and against which link.
+/// The packets that count, and their link.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
-    /// Which way they went.
+    /// Their direction.
     pub direction: Direction,
     /// The flow; `None` for all flows.
     pub flow: Option<Flow>,
@@ -41,13 +41,13 @@ pub struct Metrics {
     pub packets: u64,
     /// Bytes of IP per time.
     pub throughput: Rate,
-    /// What the link could have carried.
+    /// The link's capacity.
     pub capacity: Rate,
     /// One-way delay.
     pub one_way: Option<Delays>,
     /// Queueing delay.
     pub queueing: Option<Delays>,
-    /// What 95 % of all milliseconds stayed within.
+    /// 95th percentile over all milliseconds.
     pub signal_p95: Option<Duration>,
     /// 0..=1.
     pub loss: f64,

@@ -1,5 +1,5 @@
-//! A radio link as an experiment sees it: what it offers, and the bytes its modem writes meanwhile. Both come from
-//! one source, so a controller that reads the modem is judged against the very link that the modem described.
+//! A radio link in an experiment: its capacity over time, and the bytes that its modem writes. Both come from
+//! one source, so a controller that reads the modem is tested on exactly the link that the modem describes.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use thiserror::Error;
 pub struct RadioLink {
     /// For people: where it comes from.
     pub name: String,
-    /// Which way it leads; of the device.
+    /// Its direction, seen from the device.
     pub direction: Direction,
     /// Delivery opportunities of the direction under test.
     pub offered: Trace,
@@ -28,7 +28,7 @@ pub struct RadioLink {
     pub capture: Vec<u8>,
     /// The modem time at which `offered` begins.
     pub begin: ModemInstant,
-    /// How long `offered` goes on without repeating itself.
+    /// Duration of `offered` without repetition.
     pub duration: Duration,
 }
 
@@ -40,15 +40,15 @@ pub enum RadioError {
         "{direction}: no stretch of {shortest:?} with grants: this capture shows no load in that direction"
     )]
     Idle {
-        /// Which way was looked.
+        /// The direction.
         direction: Direction,
-        /// How much would have done.
+        /// The required duration.
         shortest: Duration,
     },
     /// The opportunities are no trace.
     #[error("the grants make no trace: {0}")]
     Trace(#[from] InvalidTrace),
-    /// The modelled cell is none: an error of this program.
+    /// The modelled cell is invalid: an error of this program.
     #[error(transparent)]
     Plan(Box<PlanError>),
     /// It does not run.
@@ -59,13 +59,13 @@ pub enum RadioError {
 /// An opportunity carries one packet of 1500 bytes of IP (mahimahi's rule).
 const OPPORTUNITY: u64 = sounding_trace::OPPORTUNITY_PAYLOAD.count();
 
-/// Grants say how much was carried, not when more could have been: a phone that sends a burst every 100 ms is granted
-/// a burst every 100 ms. So they make a rate over this long, the granularity of the MAC summary (BISCAY §3.2.2).
+/// Grants show how much was sent, not when more could have been sent: a phone that sends a burst every 100 ms is granted
+/// a burst every 100 ms. So grants are averaged over this time, the interval of the MAC summary (BISCAY §3.2.2).
 const SPREAD: Duration = Duration::from_millis(100);
 
 impl RadioLink {
-    /// The link behind a capture: what the network granted is what the link offers, in the longest stretch in which
-    /// grants are never further apart than half a second.
+    /// The link behind a capture: its capacity is the granted bytes, in the longest span in which
+    /// grants are never more than half a second apart.
     pub fn of_capture(
         name: &str,
         capture: Vec<u8>,
@@ -106,7 +106,7 @@ impl RadioLink {
         link
     }
 
-    /// The same link with a modem that is granted its mean all along; of uplinks only.
+    /// The same link with a modem that always reports the mean; only for uplinks.
     pub fn averaged(&self) -> Option<Self> {
         let bytes_per_ms = self.bytes_per_ms();
         let mean = bytes_per_ms.iter().sum::<u64>() / bytes_per_ms.len().max(1) as u64;
@@ -137,7 +137,7 @@ impl RadioLink {
         Self::of_capture("a modelled cell", capture, Direction::Downlink)
     }
 
-    /// What the link offers in each millisecond of its duration.
+    /// The link's bytes in each millisecond of its duration.
     pub fn bytes_per_ms(&self) -> Vec<u64> {
         let mut bytes_per_ms = vec![0; self.duration.as_millis() as usize];
         let period = self.offered.period_millis().max(1) as usize;
@@ -151,7 +151,7 @@ impl RadioLink {
         bytes_per_ms
     }
 
-    /// What the link offers between two moments after its beginning.
+    /// The link's capacity between two times after its beginning.
     pub fn capacity(&self, from: Duration, to: Duration) -> Bytes {
         sounding_trace::Schedule::from(self.offered.clone()).capacity(from, to)
     }
@@ -194,8 +194,8 @@ fn spread(grants: &[Grant], begin: ModemInstant, share_permille: u64) -> Vec<u64
 /// The modelled modem's clock when a link begins: 2026-01-01.
 const EPOCH: ModemInstant = ModemInstant::from_nanos(1_451_260_800_000_000_000);
 
-/// IP bytes in each millisecond: every 100 ms the rate moves by up to a fifth and is drawn back to 10 Mbit/s, as a
-/// walk through a cell moves it; once in about ten seconds it falls to a tenth for half a second, as behind a corner.
+/// IP bytes in each millisecond. Every 100 ms the rate changes by up to a fifth, with a tendency to 10 Mbit/s, as in a
+/// walk through a cell. About every ten seconds it falls to a tenth for half a second, as behind a corner.
 fn wandering(seed: u64, duration: Duration) -> Vec<u64> {
     const MEAN: f64 = 10e6;
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -257,7 +257,7 @@ fn longest_stretch(grants: &[Grant], gap: Duration) -> &[Grant] {
 /// A phone with a modem that downloads in a modelled cell of LTE, 20 ms from the server.
 #[derive(Clone, Copy, Debug)]
 pub struct Download {
-    /// How strong the radio is, on average.
+    /// Mean SINR of the radio.
     pub sinr_db: f64,
     /// Whether it fades.
     pub fades: bool,

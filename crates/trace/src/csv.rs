@@ -33,7 +33,7 @@ pub enum ParseCsvError {
     /// A line has more or fewer fields than the header.
     #[error("line {line} has {found} fields, not {expected}")]
     Fields {
-        /// Which line.
+        /// Number of the line.
         line: u64,
         /// How many it has.
         found: usize,
@@ -43,15 +43,15 @@ pub enum ParseCsvError {
     /// A field is no whole number.
     #[error("line {line}: {text:?} is no whole number")]
     Number {
-        /// Which line.
+        /// Number of the line.
         line: u64,
-        /// The beginning of what is there.
+        /// The beginning of the text.
         text: String,
     },
     /// A line is longer than any of such a file.
     #[error("line {line} is longer than {LONGEST} bytes or has more than {COLUMNS} fields")]
     Long {
-        /// Which line.
+        /// Number of the line.
         line: u64,
     },
     /// A row that cannot be; rows count from 1, without the header.

@@ -71,9 +71,9 @@ pub enum LinkTraceError {
     /// A row is not after the one before.
     #[error("row {row} is at {at}, not after the row before at {before}")]
     NotRising {
-        /// Which row.
+        /// Number of the row.
         row: usize,
-        /// Where it is.
+        /// Its place.
         at: u64,
         /// Where the one before is.
         before: u64,
@@ -83,7 +83,7 @@ pub enum LinkTraceError {
         "row {row} begins at {from} ns, and what is before ends at {ended} ns: spans have no gaps"
     )]
     Gap {
-        /// Which row.
+        /// Number of the row.
         row: usize,
         /// Where it begins.
         from: u64,
@@ -93,7 +93,7 @@ pub enum LinkTraceError {
     /// A span that lasts no time.
     #[error("row {row} ends at {until} ns, not after it begins")]
     NoTime {
-        /// Which row.
+        /// Number of the row.
         row: usize,
         /// Where it ends.
         until: u64,
@@ -101,13 +101,13 @@ pub enum LinkTraceError {
     /// A millisecond in which nothing could leave.
     #[error("row {row} has 0 packets: leave out milliseconds in which nothing could leave")]
     NoPackets {
-        /// Which row.
+        /// Number of the row.
         row: usize,
     },
     /// More than a link may have.
     #[error("row {row}: {what}")]
     TooMuch {
-        /// Which row.
+        /// Number of the row.
         row: usize,
         /// The invalid trace.
         what: InvalidTrace,

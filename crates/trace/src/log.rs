@@ -58,7 +58,7 @@ pub enum Line {
     Arrived {
         /// When.
         at: Duration,
-        /// How many bytes.
+        /// Number of bytes.
         size: Bytes,
         /// The flow; not named if there is only one.
         flow: Option<u32>,
@@ -67,7 +67,7 @@ pub enum Line {
     Departed {
         /// When.
         at: Duration,
-        /// How many bytes.
+        /// Number of bytes.
         size: Bytes,
         /// How long after it came.
         delay: Duration,
@@ -87,7 +87,7 @@ pub enum Line {
     Opportunity {
         /// When.
         at: Duration,
-        /// How many bytes.
+        /// Number of bytes.
         size: Bytes,
     },
 }

@@ -21,29 +21,29 @@ pub enum ParseTraceError {
     /// A line without anything on it.
     #[error("line {line} is blank: every line is one time in milliseconds")]
     Blank {
-        /// Which line.
+        /// Number of the line.
         line: usize,
     },
     /// A line that is not a whole number.
     #[error("line {line}: {text:?} is not a whole number of milliseconds")]
     NotANumber {
-        /// Which line.
+        /// Number of the line.
         line: usize,
-        /// The beginning of what is there.
+        /// The beginning of the text.
         text: String,
     },
     /// A line with a negative number.
     #[error("line {line}: {text:?} is negative, a time in milliseconds starts at 0")]
     Negative {
-        /// Which line.
+        /// Number of the line.
         line: usize,
-        /// The beginning of what is there.
+        /// The beginning of the text.
         text: String,
     },
     /// A time before the time on the line above.
     #[error("line {line}: {millis} ms is before the {previous} ms of the line above")]
     Decreasing {
-        /// Which line.
+        /// Number of the line.
         line: usize,
         /// The time there.
         millis: u32,
@@ -55,9 +55,9 @@ pub enum ParseTraceError {
         "line {line}: {text} ms is past the limit of {MAX_MILLIS} ms (seven days); are these milliseconds?"
     )]
     TooLate {
-        /// Which line.
+        /// Number of the line.
         line: usize,
-        /// The beginning of what is there.
+        /// The beginning of the text.
         text: String,
     },
     /// More lines than [`MAX_OPPORTUNITIES`].

@@ -14,7 +14,7 @@ pub const MAX_MILLIS: u32 = 7 * 24 * 3600 * 1000;
 /// the memory that a file can make this process allocate.
 pub const MAX_OPPORTUNITIES: usize = 1 << 25;
 
-/// Delivery opportunities: at each of these moments the link may carry one packet of full size.
+/// Delivery opportunities: at each of these times the link may carry one packet of full size.
 ///
 /// A trace is never empty, its times never decrease, and it lasts longer than zero milliseconds. So repetition always advances.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub enum InvalidTrace {
     Decreasing {
         /// Which opportunity, from 0.
         index: usize,
-        /// Its moment.
+        /// Its time.
         millis: u32,
         /// Time of the previous one.
         previous: u32,
@@ -43,7 +43,7 @@ pub enum InvalidTrace {
     TooLate {
         /// Which opportunity, from 0.
         index: usize,
-        /// Its moment.
+        /// Its time.
         millis: u32,
     },
     /// Every opportunity is at 0 ms, so the trace could not be repeated.
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_of_one_line_is_a_packet_a_millisecond() {
+    fn a_trace_of_one_line_is_a_packet_per_millisecond() {
         let trace = Trace::from_millis(vec![1]).unwrap();
         assert_eq!(trace.mean_rate(), Rate::from_bits_per_sec(12_000_000));
     }

@@ -31,7 +31,7 @@ pub enum ParseSeriesError {
         "line {line}: {text:?} is not a time in seconds and a rate in Mbit/s, as in `12.0 3.42`"
     )]
     Shape {
-        /// Which line.
+        /// Number of the line.
         line: usize,
         /// Its beginning.
         text: String,
@@ -39,7 +39,7 @@ pub enum ParseSeriesError {
     /// A line is of a time before that of the one in front of it.
     #[error("line {line}: its time is before that of the line in front of it")]
     Back {
-        /// Which line.
+        /// Number of the line.
         line: usize,
     },
     /// A log lacks a column.
@@ -48,7 +48,7 @@ pub enum ParseSeriesError {
     /// A cell of a log is no rate.
     #[error("line {line}: {text:?} is no rate in kbit/s")]
     Cell {
-        /// Which line.
+        /// Number of the line.
         line: usize,
         /// What stands there.
         text: String,

@@ -1,4 +1,4 @@
-//! A rate that changes at given moments: `0s 20Mbit, 5s 5Mbit`, or `20Mbit` alone for a constant one.
+//! A rate that changes at given times: `0s 20Mbit, 5s 5Mbit`, or `20Mbit` alone for a constant one.
 
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -9,20 +9,20 @@ use core::time::Duration;
 
 use sounding_units::{ParseRateError, Rate, scaled_decimal};
 
-/// The most steps a text may describe. Chosen: a step every millisecond for a quarter of an hour.
+/// Maximum number of steps of a text. Chosen: a step every millisecond for a quarter of an hour.
 pub const MAX_STEPS: usize = 1_000_000;
 
-/// From this moment on the link runs at this rate.
+/// A change of the link's rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// When, from the beginning.
+    /// Time of the change, from the beginning.
     pub at: Duration,
     /// The rate of IP packets; zero is an outage.
     pub rate: Rate,
 }
 
-/// A rate over time. The first step is at zero, the others follow in strictly rising order, and the last one holds
-/// for ever.
+/// A rate over time. The first step is at zero, the others follow in strictly rising order, and the last one has no
+/// end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Steps {
     steps: Vec<Step>,
@@ -39,7 +39,7 @@ pub enum ParseStepsError {
     Shape {
         /// Which step.
         step: usize,
-        /// What is there.
+        /// The text there.
         text: String,
     },
     /// A step's time cannot be read.
@@ -47,7 +47,7 @@ pub enum ParseStepsError {
     Time {
         /// Which step.
         step: usize,
-        /// What is there.
+        /// The text there.
         text: String,
     },
     /// A step's rate cannot be read.
@@ -55,25 +55,25 @@ pub enum ParseStepsError {
     Rate {
         /// Which step.
         step: usize,
-        /// What is there.
+        /// The text there.
         text: String,
-        /// What is wrong with it.
+        /// Why it is not a rate.
         source: ParseRateError,
     },
     /// The first step is not at zero.
     #[error("the first step is at {at:?}: the rate before it is unknown, begin at 0s")]
     FirstNotZero {
-        /// Where it is.
+        /// Its time.
         at: Duration,
     },
-    /// A step is not after the one in front of it.
-    #[error("step {step} is at {at:?}, not after the step in front of it at {previous:?}")]
+    /// A step is not after the previous one.
+    #[error("step {step} is at {at:?}, not after the previous one at {previous:?}")]
     NotRising {
         /// Which step.
         step: usize,
-        /// Where it is.
+        /// Its time.
         at: Duration,
-        /// Where the one in front of it is.
+        /// Time of the previous one.
         previous: Duration,
     },
     /// There are more than [`MAX_STEPS`].
@@ -82,7 +82,7 @@ pub enum ParseStepsError {
 }
 
 impl Steps {
-    /// One rate for ever.
+    /// A constant rate.
     pub fn constant(rate: Rate) -> Self {
         Self { steps: vec![Step { at: Duration::ZERO, rate }] }
     }
@@ -127,7 +127,7 @@ impl fmt::Display for Steps {
         }
         for (index, step) in self.steps.iter().enumerate() {
             let comma = if index == 0 { "" } else { ", " };
-            // Microseconds are the finest unit a text knows.
+            // A text's finest unit is the microsecond.
             let (micros, nanos) = (step.at.as_micros(), step.at.as_nanos() % 1000);
             write!(f, "{comma}{micros}")?;
             if nanos > 0 {
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_alone_holds_for_ever() {
+    fn a_rate_alone_is_constant() {
         let steps: Steps = "20Mbit".parse().unwrap();
         assert_eq!(steps, Steps::constant(mbit(20)));
         assert_eq!(steps.rate_at(Duration::from_secs(1_000_000)), mbit(20));

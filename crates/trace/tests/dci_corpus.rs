@@ -1,4 +1,4 @@
-//! The seeds of the fuzz target, run through it; and how the seeds are made.
+//! Runs the fuzz target with its seeds, and generates the seeds.
 
 mod dci_targets;
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Which user a socket is to be put down to.
+ * The user that a socket is counted for.
  */
 #ifndef SOUNDING_OWNER_H
 #define SOUNDING_OWNER_H
 
-/* So many user namespaces lie within each other at most (linux/user_namespace.c). */
+/* Maximum nesting depth of user namespaces (linux/user_namespace.c). */
 #define NAMESPACES_DEEP	33
 
 /*
  * The user that opened a socket. In a user namespace one user may have thousands
- * of numbers (/etc/subuid), so there it is the user that made the outermost one.
+ * of user ids (/etc/subuid), so there it is the creator of the outermost
+ * namespace.
  */
 static __always_inline __u32 owner_of(struct sock *sk)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * A queue that grows while what was sent arrives steadily, and less of it than
- * was sent, for sounding.h: rise.rs says why.
+ * Detects a growing queue for sounding.h: packets arrive steadily, and at a
+ * lower rate than they were sent. queue_growth.rs explains it.
  */
 #ifndef SOUNDING_QUEUE_GROWTH_H
 #define SOUNDING_QUEUE_GROWTH_H
@@ -13,7 +13,7 @@
 #define SOUNDING_STEEP		4U
 #define SOUNDING_SLOTS		3U
 
-/* Forgets everything before. */
+/* Starts a new detection. */
 LAW_INLINE void sounding_growth_reset(struct sounding_state *st, __u64 now)
 {
 	st->growth_since_ns = st->slot_since_ns = now;
@@ -29,7 +29,7 @@ LAW_INLINE void sounding_growth_count(struct sounding_state *st, __u64 acked)
 	st->growth_acked = law_min(st->growth_acked + acked, SOUNDING_MAX_CWND);
 }
 
-/* Whether a slot has ended with which the queue is known to grow. */
+/* Whether a slot has ended after which the queue counts as growing. */
 LAW_INLINE int sounding_growth_update(struct sounding_state *st, __u64 now, __u32 rtt_us, __u64 acked)
 {
 	__u64 elapsed = law_min(law_since(now, st->slot_since_ns) / 1000, LAW_MAX_RTT_US);
@@ -58,7 +58,7 @@ LAW_INLINE int sounding_growth_update(struct sounding_state *st, __u64 now, __u3
 	return st->growth_slots >= SOUNDING_SLOTS;
 }
 
-/* What arrived since it began, bytes/s. */
+/* Rate of arrivals since the detection began, bytes/s. */
 LAW_INLINE __u64 sounding_growth_rate(const struct sounding_state *st, __u64 now)
 {
 	__u64 elapsed = law_min(law_since(now, st->growth_since_ns) / 1000, LAW_MAX_RTT_US);

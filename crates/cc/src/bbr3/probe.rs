@@ -10,9 +10,9 @@ use rand_chacha::rand_core::Rng;
 
 /// Thousandths of the bytes in flight: more lost in a round is too much (§2: LossThresh).
 pub(super) const LOSS_THRESHOLD: u64 = 20;
-/// Left to others of what is safe to have in flight, in hundredths (§2: Headroom).
+/// Part of the safe flight that is left to other flows, in hundredths (§2: Headroom).
 const HEADROOM: u64 = 15;
-/// The clock's bound on how long nothing is probed: this and up to a second more (§5.3.3.8).
+/// Longest time without a probe: this and up to a second more (§5.3.3.8).
 const PROBE_AFTER: Duration = Duration::from_secs(2);
 /// The rounds' bound: as often as a Reno flow of this BDP cuts its window, but no fewer times (§5.3.3.8).
 const MAX_ROUNDS: u64 = 63;
@@ -28,7 +28,7 @@ pub(super) enum Feedback {
     Stopping,
 }
 
-/// The long-term bound on what is in flight, and how it is felt for (§5.3.3).
+/// The long-term limit on the flight, and how it is probed (§5.3.3).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Probe {
     /// The most that the path held without losing too much; `None` before any.
@@ -48,7 +48,7 @@ pub(super) struct Probe {
 }
 
 impl Probe {
-    /// A limit that leaves space for other flows; `None` if anything may be in flight.
+    /// A limit that leaves space for other flows; `None` if there is no limit.
     pub(super) fn with_headroom(&self, mss: Bytes, least: Bytes) -> Option<Bytes> {
         let bound = self.bound?;
         let headroom = Bytes::new(bound.count() / 100 * HEADROOM).max(mss);
@@ -185,7 +185,7 @@ impl Bbr3 {
         false
     }
 
-    /// §5.5.10.2: once a probe, what was in flight when too much of it was lost.
+    /// §5.5.10.2: once per probe, sets the limit to the flight of which too much was lost.
     pub(super) fn judge_loss(&mut self, loss: &Loss) {
         let lost = self.lost - loss.sent.lost;
         if !self.probe.is_sample || !too_much(lost, loss.sent.in_flight) {

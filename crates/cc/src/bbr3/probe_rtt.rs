@@ -13,7 +13,7 @@ const RTT_MIN_LASTS: Duration = Duration::from_secs(10);
 /// §2: ProbeRTTInterval.
 const PROBE_RTT_AFTER: Duration = Duration::from_secs(5);
 
-/// How long the path is without queue (§5.3.4).
+/// The RTT of the path without a queue (§5.3.4).
 impl Bbr3 {
     /// §5.3.4.3.
     pub(super) fn update_rtt_min(&mut self, ack: &Ack, round_began: bool) {

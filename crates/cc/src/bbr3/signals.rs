@@ -16,7 +16,7 @@ pub(super) struct Signals {
     pub(super) bounds: ShortTerm,
 }
 
-/// `None` where nothing was lost since the last probe.
+/// `None` without a loss since the last probe.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ShortTerm {
     pub(super) rate: Option<Rate>,
@@ -70,7 +70,7 @@ impl Signals {
         self.lost_in_round = true;
     }
 
-    /// A new phase: what the round delivered so far was delivered in another.
+    /// A new phase begins: deliveries of the current round belong to the old phase.
     pub(super) fn reset_round(&mut self) {
         self.lost_in_round = false;
         self.rate_latest = Rate::ZERO;

@@ -2,10 +2,10 @@ use sounding_units::{HostInstant, Rate};
 
 use super::FeedEstimate;
 
-/// Counts how many estimates in a row agree, so that a first wild one moves no window.
+/// Counts how many estimates in a row agree, so that a single wrong one at the start has no effect.
 ///
-/// BISCAY §A.5.1 leaves STARTUP when "a reliable KPI-based bandwidth prediction can be made" and does not say when
-/// that is; two samples within 30 % settle it (interpretation 8).
+/// BISCAY §A.5.1 leaves STARTUP when "a reliable KPI-based bandwidth prediction can be made" and does not define
+/// this. Here two samples within 30 % are enough (interpretation 8).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Agreement {
     last: Option<(Rate, HostInstant)>,
@@ -27,7 +27,7 @@ impl Agreement {
         self.count
     }
 
-    /// Forgets everything: the source was withdrawn.
+    /// Starts again, because the source was withdrawn.
     pub fn reset(&mut self) {
         *self = Self::default();
     }

@@ -13,8 +13,8 @@ use crate::{Ack, Controller, Departure, Loss, Start};
 /// The kernel's own minimum RTT, which the law goes by, is one of five minutes (Linux `tcp_min_rtt_wlen`).
 const RTT_MIN_LASTS: u64 = 300_000_000_000;
 
-/// The law behind the trait, with a stock algorithm as its shadow: the same composition as `cc.bpf.c`, but that flows divide a link
-/// by their number (BISCAY §A.5.2), where those of the kernel leave each other what they do not use.
+/// The law behind the trait, with a stock algorithm as its shadow: the same composition as `cc.bpf.c`. One difference: flows divide a
+/// link by their number (BISCAY §A.5.2). In the kernel, flows leave unused parts to the others.
 #[derive(Clone, Debug)]
 pub struct BiscayController {
     law: Biscay,
@@ -34,7 +34,7 @@ impl BiscayController {
         Self::falling_back_to(Fallback::Bbr, config, start)
     }
 
-    /// The same with another algorithm to fall back to.
+    /// The same with another fallback.
     pub fn falling_back_to(fallback: Fallback, config: Config, start: &Start) -> Self {
         let shadow = Stock::new(start, fallback);
         let mut controller = Self {
@@ -52,8 +52,8 @@ impl BiscayController {
         controller
     }
 
-    /// The same for a flow that receives an estimate only so often: it believes what is as much older, and waits as much longer until
-    /// it takes silence for one.
+    /// The same for a flow that receives an estimate only after every `every`. It accepts estimates that are older by this time, and
+    /// waits this time longer until silence counts.
     pub fn informed_every(fallback: Fallback, start: &Start, every: Duration) -> Self {
         Self::tuned(fallback, start, every, &Values::default())
     }
@@ -69,7 +69,7 @@ impl BiscayController {
         Self::falling_back_to(fallback, Config { max_age, max_silence, ..usual }, start)
     }
 
-    /// The law as it stands.
+    /// The law and its current state.
     pub fn law(&self) -> &Biscay {
         &self.law
     }
@@ -116,7 +116,7 @@ impl Controller for BiscayController {
     fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
         self.shadow.handle_sent(sent, size);
         if sent.in_flight <= size {
-            // After a pause what the last acknowledgement said may be old.
+            // After a pause the result of the last acknowledgement may be old.
             self.restart(sent.at);
         }
     }

@@ -26,7 +26,7 @@ const MIN_PACING: u64 = 125_000;
 const RESTART_CWND: u32 = 10;
 /// How long a path counts as longer than the kernel's minimum, as long as BBR keeps its own.
 const LONGER_FOR: Duration = Duration::from_secs(10);
-/// The least window there is, even on a link that carries nothing.
+/// The smallest window, even in an outage.
 pub(super) const FLOOR_CWND: u32 = 2;
 
 /// One flow under BISCAY's law. Integers only, and step by step the arithmetic of `biscay.h`.
@@ -54,7 +54,7 @@ struct Longer {
     until: HostInstant,
 }
 
-/// The flow's part of the link in bytes/s: of IP packets, and of payload; and what the link carries for all flows, IP.
+/// The flow's part of the link in bytes/s, as IP packets and as payload; and the link's rate for all flows, IP.
 #[derive(Clone, Copy)]
 struct Share {
     link: u64,
@@ -81,7 +81,7 @@ impl Biscay {
         }
     }
 
-    /// Where the bottleneck is believed to be.
+    /// The state: where the bottleneck seems to be.
     pub fn state(&self) -> State {
         self.state
     }
@@ -91,7 +91,7 @@ impl Biscay {
         self.since
     }
 
-    /// How often it changed, wrapping.
+    /// Number of changes of the state, wrapping.
     pub fn transitions(&self) -> u32 {
         self.transitions
     }
@@ -123,7 +123,7 @@ impl Biscay {
         self.step(now, feed, path, timeout, Some(ack))
     }
 
-    /// Looks at the feed again before a flow sends after a pause: what the last acknowledgement said may be old.
+    /// Reads the feed again before a flow sends after a pause, because the result of the last acknowledgement may be old.
     pub fn handle_restart(
         &mut self,
         now: HostInstant,
@@ -134,8 +134,8 @@ impl Biscay {
         self.step(now, feed, path, timeout, None)
     }
 
-    /// The least RTT (interpretation 5). The kernel's minimum looks back five minutes, and a flow that keeps a link full never sees
-    /// it empty: an RTT that its window alone makes is no path that got longer, however long it stands.
+    /// The smallest RTT (interpretation 5). The kernel's minimum looks back five minutes, and a flow that keeps a link full never sees
+    /// it empty. If the flow's window alone explains an RTT, the path did not become longer.
     fn update_rtt(&mut self, rtt_min_us: u64, mss: u64) {
         let fits = payload(self.share, mss) * rtt_min_us.min(MAX_RTT_US) / 1_000_000;
         let makes = matches!(self.state, State::RadioLimited { .. })
@@ -241,7 +241,7 @@ impl Biscay {
         self.command
     }
 
-    /// Whether the feed can be believed, and if not, why.
+    /// Whether the feed is usable, and if not, why.
     fn verdict(&self, now: HostInstant, feed: &Snapshot) -> Result<FeedEstimate, FallbackReason> {
         let estimate = feed.estimate.ok_or(FallbackReason::Absent)?;
         if estimate.rate.bytes_per_sec() > MAX_RATE
@@ -333,12 +333,11 @@ impl Biscay {
     }
 }
 
-/// Our window in segments: what the share carries in one RTT and the allowance, and its part of three bursts of what TCP hands
-/// down at once at the rate of the whole link, a millisecond's worth each (Linux `sk_pacing_shift`; BBR budgets the same
-/// three). Three bursts for each flow would make the queue longer by every flow that shares the link, and so would the least window,
-/// of which it has its part too.
+/// The window in segments: share × (RTT + allowance), and a part of three bursts. TCP sends a burst at once; it is a millisecond at the
+/// rate of the whole link (Linux `sk_pacing_shift`; BBR budgets the same three). With three bursts for each flow, every further flow
+/// would lengthen the queue. The same holds for the minimum window, so flows also divide that.
 ///
-/// Three quarters of it while `queue_test`.
+/// While `queue_test`, the window is three quarters of this.
 fn window(config: &Config, share: Share, rtt_min_us: u64, mss: u64, queue_test: bool) -> u32 {
     if share.link == 0 {
         return FLOOR_CWND;

@@ -1,4 +1,4 @@
-//! What of the law plans may set. Interpretations stand in docs/interpretations/biscay.md, reasons in [`Config`].
+//! Parameters of the law that plans may set. Interpretations are in docs/interpretations/biscay.md, reasons in [`Config`].
 
 use super::Config;
 use crate::parameter::{Kind, Parameter, Values};

@@ -7,12 +7,12 @@ use super::{Ack, Asked, Config, Narrow};
 /// Bounds of the products below; no path and no setting comes near.
 pub(super) const MAX_GAIN: u64 = 4000;
 pub(super) const MAX_SEGS: u64 = 1 << 20;
-/// TCP and IPv4 headers with timestamps: what a segment adds on the radio.
+/// Bytes of TCP and IPv4 headers with timestamps in each segment.
 pub(super) const HEADERS: u64 = 52;
-/// Rounds of a lowered window until the verdict: one to drain into it, one to see what came of it.
+/// Rounds of a lowered window until the decision: one to drain the queue, one to measure the effect.
 const ASK_ROUNDS: u32 = 2;
 
-/// What is gathered in one round trip.
+/// Measurements of one round trip.
 #[derive(Clone, Debug)]
 pub(super) struct Round {
     ends_at: u32,
@@ -24,7 +24,7 @@ pub(super) struct Round {
     limited: bool,
 }
 
-/// What a round says for a path narrower than the radio.
+/// Evidence of a round for a path narrower than the radio.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Evidence {
     None,
@@ -34,7 +34,7 @@ pub(super) enum Evidence {
     Loss,
 }
 
-/// What the rounds so far come to.
+/// The conclusion from the rounds so far.
 pub(super) enum Suspicion {
     None,
     Open(Narrow),
@@ -85,8 +85,8 @@ impl Round {
     }
 
     /// Upper bound of what the path delivered, in payload bytes/s: BBR's filter, and where the window was the limit,
-    /// no more than the round's largest flight in its smallest RTT (Little's law). The filter alone remembers ten
-    /// rounds, each as long as the queue we build meanwhile.
+    /// at most the round's largest flight in its smallest RTT (Little's law). The filter alone remembers ten
+    /// rounds, each as long as the queue that the flow builds meanwhile.
     pub(super) fn delivery(&self, e2e: u64, mss: u64) -> u64 {
         let flight = u64::from(self.inflight).min(MAX_SEGS);
         match self.rtt_us {
@@ -95,16 +95,16 @@ impl Round {
         }
     }
 
-    /// What the round says for a path narrower than the radio.
+    /// Evidence of the round for a path narrower than the radio.
     ///
-    /// BISCAY §A.5.1 line 26 compares `cellular_bw > end_to_end_bw`. Taken literally it is always true: our own window
-    /// caps the delivery, and a share that has just grown is above every delivery yet. So a round counts only under
+    /// BISCAY §A.5.1 line 26 compares `cellular_bw > end_to_end_bw`. Literally this is always true: the flow's own window
+    /// limits the delivery, and a share that has just grown is above every delivery so far. So a round counts only under
     /// stricter conditions:
     ///
     /// * the application was never the limit;
     /// * the flight filled the window, and even the smallest RTT of the round was so long that flight ÷ RTT stays
     ///   below the share. A window of share × (RTTmin + allowance) takes that long only behind a queue, or on a path
-    ///   longer than RTTmin. Where the end-to-end rate is merely old or unasked for, the RTT stays short;
+    ///   longer than RTTmin. If the end-to-end rate is only old, or the application sent less, the RTT stays short;
     /// * or, with a shallow buffer or a policer, which never queue, a tenth of the round was lost;
     /// * the share is the smallest of this round and of the one before, because what is acknowledged in one round
     ///   was sent in the one before.
@@ -134,7 +134,7 @@ impl Round {
         }
     }
 
-    /// Weighs the round against those before it.
+    /// Combines the round with the previous ones.
     ///
     /// If a window is full and comes back late, either a queue holds it up or the path has become longer, as after a
     /// handover. The kernel's minimum remembers the shorter path for minutes, and a BBR that uses it starves itself. To

@@ -7,8 +7,8 @@ mod table;
 use super::*;
 use path::{Drive, World};
 
-/// Settings of round numbers and a pace below the share, so that what a test computes by hand does not move when the
-/// defaults are tuned.
+/// Settings with round numbers and a pace below the share, so that the expected values of tests do not depend on the
+/// defaults.
 fn plain() -> Config {
     Config { allowance: Duration::from_millis(10), pacing_gain_permille: 990, ..Config::default() }
 }

@@ -5,7 +5,7 @@ use sounding_units::HostInstant;
 use super::nanos;
 use crate::part::Windowed;
 
-/// A queue below this part of what the last rounds saw is nearly empty.
+/// A queue below this part of the last rounds' largest is nearly empty.
 const NEARLY_EMPTY: f64 = 0.1;
 /// And one of fewer of the flow's own segments than this; chosen, pinned by the properties of `copa`. Behind a pair that left
 /// at once, as pacing and delayed acknowledgements have it, no RTT shows less than one. In front of a queue that others
@@ -29,7 +29,7 @@ pub(super) struct Competition {
     /// While the queue drains.
     usual: f64,
     inverse_delta: f64,
-    /// A loss was answered in this round: nothing is added.
+    /// The flow reacted to a loss in this round, so nothing is added.
     lost: bool,
 }
 
@@ -39,7 +39,7 @@ impl Competition {
         Self { most: None, empty_at: None, usual, inverse_delta: usual, lost: false }
     }
 
-    /// An RTT, what it is without and with the standing queue, and how long a segment takes at the flow's rate, in
+    /// An RTT, the RTT without and with the standing queue, and the time of a segment at the flow's rate, in
     /// seconds.
     pub(super) fn handle_sample(
         &mut self,

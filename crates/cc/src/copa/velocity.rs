@@ -3,15 +3,15 @@ const STEADY_ROUNDS: u32 = 3;
 /// No window is so far from its target; it bounds what follows from absurd samples.
 const MOST: f64 = (1 << 16) as f64;
 
-/// Which way the window goes.
+/// The direction of the window's change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trend {
     Up,
     Down,
 }
 
-/// How many segments ÷ δ the window moves in a round: one, until it has moved in one direction for three, and twice as
-/// many with each round from there. A single flow at its target turns every two and a half rounds.
+/// Change of the window in a round, in segments ÷ δ. It is one until the window has moved in one direction for three rounds. Then it
+/// doubles with each round. A single flow at its target changes direction every two and a half rounds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Velocity {
     value: f64,

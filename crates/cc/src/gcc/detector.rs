@@ -14,13 +14,13 @@ const MAX_GROUPS: u32 = 60;
 const THRESHOLD: f64 = 12.5;
 const MIN_THRESHOLD: f64 = 6.0;
 const MAX_THRESHOLD: f64 = 600.0;
-/// How fast the threshold follows a trend above and below it, for each millisecond.
+/// Speed at which the threshold follows a trend above and below it, per millisecond.
 const RISES: f64 = 0.0087;
 const FALLS: f64 = 0.039;
 /// A trend farther from the threshold is a spike and does not move it; in milliseconds, as is the longest step.
 const SPIKE: f64 = 15.0;
 const MAX_STEP: f64 = 100.0;
-/// How long the trend is above the threshold before the link is overused; in milliseconds.
+/// How long the trend must be above the threshold until the link counts as overused; in milliseconds.
 const PATIENCE: f64 = 10.0;
 
 /// The link's state according to a trend of delays.
@@ -34,11 +34,11 @@ pub(super) enum Usage {
     Under,
 }
 
-/// Finds a queue that grows by a line through the delays of the newest groups (Carlucci et al., "Analysis and Design of
-/// the Google Congestion Control for WebRTC", MMSys 2016; the trend as libwebrtc has it in place of a Kalman filter).
+/// Finds a growing queue by a linear fit to the delays of the newest groups (Carlucci et al., "Analysis and Design of
+/// the Google Congestion Control for WebRTC", MMSys 2016; the trend as in libwebrtc, instead of a Kalman filter).
 ///
-/// The threshold adapts with libwebrtc's constants. Those of the draft, 0.01 and 0.00018, belong to a filter that was
-/// given up.
+/// The threshold adapts with libwebrtc's constants. Those of the draft, 0.01 and 0.00018, belong to an abandoned
+/// filter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Detector {
     points: [(f64, f64); WINDOW],
@@ -127,7 +127,7 @@ impl Detector {
 mod tests {
     use super::*;
 
-    /// Groups 10 ms apart whose delay grows by so many milliseconds a second, after a second of none.
+    /// Groups 10 ms apart whose delay grows by this many milliseconds per second, after a second without growth.
     fn usage(millis_per_sec: f64) -> Usage {
         let mut detector = Detector::new();
         let mut found = Usage::Normal;

@@ -11,7 +11,7 @@ const JUMP: Duration = Duration::from_secs(3);
 /// Groups in a row that arrive before those that left earlier.
 const REORDERED: u32 = 3;
 
-/// How much farther apart two groups arrived than they left.
+/// The difference between the arrival interval and the departure interval of two groups.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Delta {
     /// In milliseconds.

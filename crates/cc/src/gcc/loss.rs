@@ -7,14 +7,14 @@ const NO_LOSS: f64 = 0.02;
 const MUCH_LOSS: f64 = 0.1;
 /// Packets over which loss is taken at least (libwebrtc `SendSideBandwidthEstimation`, as all that follow).
 const MIN_PACKETS: u64 = 20;
-/// Growth over the least rate of the last second, and a little.
+/// Growth above the smallest rate of the last second, and a little more.
 const GROWTH: f64 = 1.08;
 const GROWTH_MORE: f64 = 1000.0;
 const GROWS_EVERY: Duration = Duration::from_secs(1);
-/// What is between cuts, and an RTT.
+/// Shortest time between two cuts, in addition to an RTT.
 const CUT_EVERY: Duration = Duration::from_millis(300);
 
-/// The rate that loss leaves. In bits a second.
+/// The rate that loss leaves. In bits per second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LossControl {
     rate: f64,

@@ -11,7 +11,7 @@ const FURTHER: u32 = 2;
 /// Percent of a probe's bytes: at least this must arrive for another probe, and for the link to count as not full.
 const GOES_ON: u32 = 70;
 const UNHINDERED: u32 = 90;
-/// Percent of what arrives of a probe that filled the link; the rest is margin.
+/// Percent of the received rate that is used after a probe that filled the link; the rest is margin.
 const USED: u32 = 95;
 /// One whose packets are not back by then has failed.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -46,7 +46,7 @@ pub(super) struct Cluster {
     sent: Bytes,
     first: Option<Duration>,
     last: Duration,
-    /// What arrived after the first.
+    /// Bytes that arrived after the first packet.
     arrived: Bytes,
 }
 
@@ -56,7 +56,7 @@ impl Probe {
         Self::Due { rate: rate.scaled(FIRST[0], 1), number: 0 }
     }
 
-    /// What packets are sent at while it lasts.
+    /// The sending rate during the probe.
     pub(super) fn rate(&self) -> Option<Rate> {
         match *self {
             Self::Due { rate, .. } | Self::Sending { rate, .. } => Some(rate),
@@ -98,7 +98,7 @@ impl Probe {
         }
     }
 
-    /// A packet left and arrived then; what the probe found, if it was its last.
+    /// A packet left and arrived at these times. Returns the result of the probe, if it was the last packet.
     pub(super) fn handle_arrival(
         &mut self,
         now: HostInstant,

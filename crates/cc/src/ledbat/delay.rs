@@ -8,7 +8,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// RFC 6817: CURRENT_FILTER, whose length is left open; chosen.
 const CURRENT: usize = 4;
 
-/// Separates queueing and path in a delay: the minimum of the newest samples less the minimum of ten minutes.
+/// Separates the queueing delay from the path's: it is the minimum of the newest samples minus the minimum of ten minutes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueueingDelay {
     minutes: [Duration; BASE_MINUTES],

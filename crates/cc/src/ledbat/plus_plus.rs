@@ -17,7 +17,7 @@ const TARGET: Parameter = Parameter {
 };
 /// The gain is one over at most this (draft).
 const MAX_GAIN_DIVISOR: f64 = 16.0;
-/// The decrease of the window in a round, in windows for each target of delay too much (draft).
+/// The decrease of the window in a round, as a part of the window, if the delay is twice the target (draft).
 const DECREASE: f64 = 1.0;
 /// The first slow start ends at this part of the target (draft).
 const SLOW_START_ENDS: f64 = 0.75;
@@ -29,9 +29,9 @@ const ROUNDS: u32 = 2;
 /// Time until the next slowdown, in durations of the last: at most a tenth of the time is slow (draft).
 const APART: u32 = 9;
 
-/// LEDBAT++: LEDBAT with a lower target, a gain that makes it the weaker beside TCP on short paths, a decrease in
-/// proportion to the window, and slowdowns in which the path without queue can be measured, so that a latecomer does not
-/// take another's queue for path (draft-irtf-iccrg-ledbat-plus-plus).
+/// LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus): LEDBAT with a lower target, a gain that makes it weaker than TCP on short paths, and
+/// a decrease in proportion to the window. It also slows down at intervals to measure the path without a queue. So a new flow does not
+/// mistake another flow's queue for path delay.
 #[derive(Clone, Debug)]
 pub struct LedbatPlusPlus {
     target: Duration,
@@ -160,7 +160,7 @@ impl Controller for LedbatPlusPlus {
 
     fn handle_timeout(&mut self, now: HostInstant) {
         self.window.handle_timeout(now);
-        // What comes back after a timeout was slow as well.
+        // The start after a timeout was a slowdown too.
         self.phase = Phase::ComingBack { since: now };
     }
 

@@ -5,7 +5,7 @@ use core::str::FromStr;
 
 use super::{ParameterError, quoted};
 
-/// A controller by its name, and what is stated of its parameters: `copa:delta=0.1` where a command takes it, and
+/// A controller by its name, with the given parameters: `copa:delta=0.1` in commands, and
 /// `copa(delta=0.1)` in tables.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Choice {
@@ -16,18 +16,18 @@ pub struct Choice {
 /// Why a controller cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChoiceError {
-    /// There is none of this name.
+    /// No controller has this name.
     #[error("unknown controller `{name}`, there are {}", quoted(&known.iter().map(String::as_str).collect::<Vec<_>>()))]
     Controller {
-        /// What was stated.
+        /// The given text.
         name: String,
-        /// What there is.
+        /// The known names.
         known: Vec<String>,
     },
     /// It cannot be tuned.
     #[error("{controller} takes no parameters, and `{name}` is one")]
     Untunable {
-        /// Which.
+        /// The controller.
         controller: String,
         /// The first parameter that was stated.
         name: String,
@@ -35,23 +35,23 @@ pub enum ChoiceError {
     /// One of its parameters cannot be.
     #[error("{controller}: {source}")]
     Parameter {
-        /// Which.
+        /// The controller.
         controller: String,
-        /// What is wrong.
+        /// The fault.
         source: ParameterError,
     },
     /// Its parameters do not go together.
     #[error("{controller}: {why}")]
     Together {
-        /// Which.
+        /// The controller.
         controller: String,
-        /// What is wrong.
+        /// The fault.
         why: &'static str,
     },
     /// A parameter without a value.
     #[error("{text:?} has no value for `{name}`, as copa:delta=0.1 has")]
     Form {
-        /// All of it.
+        /// The whole text.
         text: String,
         /// The parameter.
         name: String,
@@ -86,12 +86,12 @@ impl Choice {
         &self.name
     }
 
-    /// What is stated of its parameters.
+    /// The given parameters.
     pub fn stated(&self) -> impl Iterator<Item = (&str, &str)> {
         self.stated.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Whether nothing is stated.
+    /// Whether no parameter is given.
     pub fn is_plain(&self) -> bool {
         self.stated.is_empty()
     }

@@ -12,13 +12,13 @@ const MOST: Duration = Duration::from_millis(100);
 /// there).
 const LONGEST: u64 = 1 << 30;
 
-/// How much more than the bandwidth acknowledgements deliver at once: links that aggregate them or grant in clumps.
+/// Measures how much acknowledgements deliver at once, beyond the bandwidth: links may aggregate them, or grant in bursts.
 ///
-/// Linux has this for BBR v1, whose draft does not, and v3 has it. Without room for what comes late, a window of twice the BDP runs dry on such
-/// links.
+/// Linux uses this in BBR v1, whose draft does not have it; v3 has it. Without this allowance, a window of twice the BDP is used up too
+/// early on such links.
 #[derive(Clone, Copy, Debug)]
 pub struct Aggregation {
-    /// When the clump in hand began, and what it delivered.
+    /// When the current burst began, and what it delivered.
     since: HostInstant,
     acked: Bytes,
     /// The most of this half of the window, and of the one before.
@@ -59,7 +59,7 @@ impl Aggregation {
         }
     }
 
-    /// What to have in flight on top.
+    /// Additional bytes to have in flight.
     pub fn allowance(&self, bandwidth: Rate) -> Bytes {
         self.most[0].max(self.most[1]).min(bandwidth * MOST)
     }

@@ -3,10 +3,10 @@ use sounding_units::{Bytes, HostInstant};
 use super::{Marks, SlowStart};
 use crate::{Ack, Loss, Recovery, Start};
 
-/// The window of RFC 5681: slow start, one segment a round, half upon loss, a segment after a timeout that may be undone
+/// The window of RFC 5681: slow start, one segment per round, half after a loss, one segment after a timeout, which may be undone
 /// (bytes are counted as in RFC 3465).
 ///
-/// Controllers that also use delay grow and cut it by their own rules.
+/// Controllers that also use delay have other rules for growth and cuts.
 #[derive(Clone, Copy, Debug)]
 pub struct Aimd {
     mss: Bytes,
@@ -63,7 +63,7 @@ impl Aimd {
         self.cwnd < self.ssthresh
     }
 
-    /// Whether neither loss nor anything else has ended slow start yet.
+    /// Whether the first slow start has not ended yet.
     pub fn in_first_slow_start(&self) -> bool {
         self.ssthresh == Bytes::new(u64::MAX)
     }
@@ -112,12 +112,12 @@ impl Aimd {
         self.set(Bytes::new(whole as u64));
     }
 
-    /// No more than this, but two segments at least.
+    /// Limits the window to this, but not below two segments.
     pub fn cap(&mut self, most: Bytes) {
         self.set(self.cwnd.min(most).max(self.least()));
     }
 
-    /// What shrinks in congestion avoidance stays in it.
+    /// A window that shrinks in congestion avoidance stays in congestion avoidance.
     fn set(&mut self, cwnd: Bytes) {
         if !self.in_slow_start() {
             self.ssthresh = self.ssthresh.min(cwnd);
@@ -153,7 +153,7 @@ impl Aimd {
         }
     }
 
-    /// One segment, and slow start to half of what was.
+    /// Sets the window to one segment, with slow start to half of the old window.
     pub fn handle_timeout(&mut self, _now: HostInstant) {
         // The first of several timeouts in a row is the one that would be undone.
         self.before_timeout.get_or_insert((self.cwnd, self.ssthresh));

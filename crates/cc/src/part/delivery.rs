@@ -15,9 +15,9 @@ pub struct DeliveryRate {
     delivered_at: HostInstant,
     first_sent_at: HostInstant,
     lost: Bytes,
-    /// Packets sent until so much is delivered say what the application wanted, not what the path can.
+    /// Packets sent until this much is delivered show the application's rate, not the path's.
     limited_until: Option<Bytes>,
-    /// The newest packet that the acknowledgement in hand delivers.
+    /// The newest packet that the current acknowledgement delivers.
     newest: Option<Departure>,
 }
 
@@ -58,7 +58,7 @@ impl DeliveryRate {
         self.lost += size;
     }
 
-    /// There was room to send and nothing to send.
+    /// The window allowed more, but the application had no data.
     pub fn handle_app_limited(&mut self, in_flight: Bytes) {
         self.limited_until = Some(self.delivered + in_flight);
     }

@@ -1,12 +1,12 @@
 use core::cmp::Ordering;
 
-/// The best value of a sliding window, in the space of three.
+/// The best value of a sliding window, with memory for three values.
 ///
-/// Keeps the best, the best after it and the best after that; each takes the place of the one before when that leaves
-/// the window. It forgets a best value exactly when it leaves, and may then miss a better one that the three did not
-/// hold (Nichols's algorithm; BBR draft §4.1.1.5 and Linux `lib/win_minmax.c` use it for what we do).
+/// It keeps the best value, the best one after it, and the best after that. When one leaves
+/// the window, the next replaces it. So a best value is forgotten at the right time, but the next may then be smaller than the true
+/// one (Nichols's algorithm; BBR draft §4.1.1.5 and Linux `lib/win_minmax.c` use it for the same purpose).
 ///
-/// Time is any count that does not go back: nanoseconds, or rounds.
+/// Time is any count that never decreases: nanoseconds, or rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Windowed<T> {
     best: [Sample<T>; 3],
@@ -57,7 +57,7 @@ impl<T: Copy + Ord> Windowed<T> {
         self.age(new);
     }
 
-    /// Remembers nothing better than `limit`.
+    /// Limits all values to `limit`.
     pub fn cap(&mut self, limit: T) {
         for sample in &mut self.best {
             if sample.value.cmp(&limit) == self.wanted {

@@ -10,7 +10,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Whether the window is to be cut for what an acknowledgement brings.
+    /// Whether the window must be cut because of this acknowledgement's marks.
     pub fn handle_ack(&mut self, ack: &Ack) -> bool {
         let cut = ack.ce > Bytes::ZERO
             && ack.sent.delivered >= self.answered

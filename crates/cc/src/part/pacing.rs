@@ -25,7 +25,7 @@ pub fn burst(rate: Rate, mss: Bytes) -> Bytes {
 pub struct Pacer {
     /// When the next burst may begin.
     next: HostInstant,
-    /// What may still leave of the burst that began at `began`.
+    /// Bytes left of the burst that began at `began`.
     left: Bytes,
     began: HostInstant,
 }

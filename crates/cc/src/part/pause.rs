@@ -17,8 +17,8 @@ pub struct Pause {
 }
 
 impl Pause {
-    /// Folds an acknowledgement in, where a flight of `small` is small enough and `starved` is what was delivered
-    /// meanwhile; whether the pause is over.
+    /// Processes an acknowledgement. A flight of `small` is small enough, and `starved` is what was delivered
+    /// meanwhile. Returns whether the pause is over.
     pub fn handle_ack(
         &mut self,
         ack: &Ack,

@@ -2,7 +2,7 @@ use sounding_units::Bytes;
 
 use crate::Ack;
 
-/// Counts rounds by packets: a round is over when something is delivered that left after it began (BBR draft
+/// Counts rounds by packets: a round ends when a packet is delivered that left after the round began (BBR draft
 /// §4.1.1.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Round {
@@ -11,7 +11,7 @@ pub struct Round {
 }
 
 impl Round {
-    /// Folds an acknowledgement in; whether it begins a round.
+    /// Processes an acknowledgement. Returns whether it begins a round.
     pub fn handle_ack(&mut self, ack: &Ack) -> bool {
         let over = ack.sent.delivered >= self.ends_at;
         if over {

@@ -7,9 +7,9 @@ use crate::parameter::{Kind, Parameter, Values};
 /// The steps in which rates are tried and changed, and the largest one if smaller ones did not show a difference.
 const MIN_STEP: f64 = 0.01;
 const MAX_STEP: f64 = 0.05;
-/// How steep the cliff is (the paper's α of at least 100).
+/// Steepness of the sigmoid (the paper's α of at least 100).
 const STEEPNESS: f64 = 100.0;
-/// Where it is.
+/// Its place.
 const TOLERATED_LOSS: Parameter = Parameter {
     name: "tolerated_loss",
     kind: Kind::number(0.05, 0.0, 0.5),
@@ -18,10 +18,10 @@ const TOLERATED_LOSS: Parameter = Parameter {
     source: "the paper's 5 %",
 };
 
-/// What Allegro can be tuned by.
+/// Parameters of Allegro.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// The loss above which a rate is worth nothing.
+    /// The loss above which a rate has no utility.
     pub tolerated_loss: f64,
 }
 
@@ -39,7 +39,7 @@ impl Default for Config {
     }
 }
 
-/// Rate in Mbit/s that arrives, unless more than is tolerated do not, less what does not.
+/// The utility: the rate in Mbit/s that arrives, with a penalty above the tolerated loss, minus the lost rate.
 fn utility(config: &Config, outcome: &Outcome) -> f64 {
     let rate = outcome.rate.mbit_per_sec();
     let cliff = 1.0 / (1.0 + libm::exp(STEEPNESS * (outcome.loss - config.tolerated_loss)));
@@ -72,7 +72,7 @@ enum Phase {
     Adjusting { up: bool, steps: u32, last: Option<(Rate, f64)> },
 }
 
-/// Two pairs of a higher and a lower rate, each in an order drawn by lot.
+/// Two pairs of a higher and a lower rate, each in random order.
 #[derive(Clone, Copy, Debug)]
 struct Trials {
     higher: [bool; 4],
@@ -94,7 +94,7 @@ impl Trials {
     }
 }
 
-/// Why an interval has its rate.
+/// The purpose of an interval's rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Purpose {
     epoch: u64,
@@ -133,7 +133,7 @@ impl Law for AllegroLaw {
         }
     }
 
-    /// A length drawn by lot, so that flows do not move in step.
+    /// A random length, so that flows are not synchronised.
     fn interval(&self, lots: &mut ChaCha8Rng) -> f64 {
         between(lots, 1.7, 2.2)
     }

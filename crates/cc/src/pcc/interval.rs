@@ -5,14 +5,14 @@ use sounding_units::{Bytes, HostInstant, Rate};
 use crate::part::Line;
 use crate::{Ack, Loss};
 
-/// Intervals that can wait for their last acknowledgement. Each is a round trip long at least, so that more only wait
-/// where the path stands still.
+/// Maximum number of intervals that wait for their last acknowledgement. Each is at least a round trip long, so more only wait
+/// if the path is stalled.
 const WAITING: usize = 16;
 
-/// What one rate brought.
+/// The outcome of one rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
-    /// What was meant to be sent.
+    /// The intended rate.
     pub rate: Rate,
     /// Share of the sent bytes.
     pub loss: f64,
@@ -37,8 +37,8 @@ struct Interval<T> {
     limited: bool,
 }
 
-/// Standard errors within which a slope is none; chosen, as the papers say no more than that noise is to be ignored. A
-/// pair of packets that left at once scatters RTTs by the time of one.
+/// A slope within this many standard errors counts as zero. Chosen, because the papers only say that noise is ignored. If
+/// two packets leave at once, their RTTs differ by the time of one packet.
 const SURE: f64 = 2.0;
 
 impl<T> Interval<T> {
@@ -71,7 +71,7 @@ impl<T: Copy> Intervals<T> {
         self.newest().is_none_or(|newest| now >= newest.until)
     }
 
-    /// The next packet begins an interval. The oldest is given up where too many wait.
+    /// The next packet begins an interval. If too many wait, the oldest is dropped.
     pub(super) fn begin(&mut self, now: HostInstant, length: Duration, rate: Rate, purpose: T) {
         if let Some(newest) = self.newest_mut() {
             newest.closed = true;
@@ -95,7 +95,7 @@ impl<T: Copy> Intervals<T> {
         });
     }
 
-    /// The interval in hand is over: the next packet has another rate.
+    /// Ends the current interval: the next packet has another rate.
     pub(super) fn cut(&mut self, now: HostInstant) {
         if let Some(newest) = self.newest_mut() {
             newest.until = newest.until.min(now);

@@ -40,16 +40,16 @@ const CONVERSION: Parameter = Parameter {
     source: "the paper's θ0",
 };
 
-/// What Vivace can be tuned by.
+/// Parameters of Vivace.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// Of the rate in Mbit/s, in the utility (the paper's t).
+    /// Exponent of the rate in Mbit/s, in the utility (the paper's t).
     pub exponent: f64,
-    /// What growing RTTs take from it (the paper's b).
+    /// Weight of growing RTTs in it (the paper's b).
     pub rtt_weight: f64,
-    /// What loss takes from it (the paper's c).
+    /// Weight of loss in it (the paper's c).
     pub loss_weight: f64,
-    /// How far from the rate the two are that are compared (the paper's ε).
+    /// Distance of the two compared rates from the current rate (the paper's ε).
     pub step: f64,
     /// Mbit/s for each of the utility's gradient (the paper's θ0).
     pub conversion: f64,
@@ -78,9 +78,9 @@ impl Default for Config {
 
 /// A smaller change of the RTT is noise.
 const RTT_NOISE: f64 = 0.01;
-/// Pairs that are compared before the rate changes. The paper compares one, and in a buffer of one BDP, where loss comes in
-/// lumps, two flows then never find their shares; the authors' later program (PCC-Uspace) compares three, of which most
-/// have to agree. Here the third is left out where the first two do.
+/// Pairs that are compared before the rate changes. The paper compares one. In a buffer of one BDP, where losses come in
+/// bursts, two flows then never find their shares. The authors' later program (PCC-Uspace) compares three, of which two must
+/// agree. Here the third is skipped if the first two agree.
 const PAIRS: usize = 3;
 /// The largest change, as a share of the rate, and its growth each time that it was not enough (the paper's ω0 and δ).
 const MIN_BOUND: f64 = 0.05;
@@ -134,7 +134,7 @@ enum Phase {
     },
 }
 
-/// Why an interval has its rate.
+/// The purpose of an interval's rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Purpose {
     epoch: u64,

@@ -1,4 +1,4 @@
-/// The window is for at most so many times what the path was seen to deliver, headers included: BBR begins with 2.885
+/// The window is for at most this multiple of the measured delivery rate, headers included: BBR starts with 2.885
 /// (interpretation 12).
 const GAIN: u64 = 3;
 /// The maximum covers the deliveries of this and the last so many rounds, or twice as many: BBR's filter has ten.
@@ -19,10 +19,10 @@ pub(super) struct DeliveryCap {
 }
 
 impl DeliveryCap {
-    /// An acknowledgement that measured `rate`, if any; what the application held back says only that the path has as much.
+    /// An acknowledgement that measured `rate`, if any. A rate that the application `limited` is only a lower bound for the path.
     pub(super) fn handle_ack(&mut self, over: bool, rate: Option<u64>, limited: bool) {
-        // A limited round has no measurement, but ages earlier ones like any other. Otherwise a flow that begins slowly
-        // and then has little to send would be limited to its first round for ever.
+        // A limited round has no measurement, but earlier ones age. Otherwise a flow that starts slowly
+        // and then has little to send would always be limited to its first round.
         if over {
             if self.rounds >= ROUNDS {
                 (self.before, self.most, self.rounds) = (self.most, 0, 0);

@@ -6,11 +6,11 @@ use sounding_units::{Bytes, HostInstant, Rate};
 /// What the publisher reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FeedUpdate {
-    /// The device has this of the radio, IP.
+    /// The rate of the radio for this device, IP.
     Carries {
         /// For the whole device.
         rate: Rate,
-        /// Whether that is all there is.
+        /// Whether that is all that the radio has.
         bound: Bound,
     },
     /// No grants, and no known backlog.
@@ -21,7 +21,7 @@ pub enum FeedUpdate {
     Nothing,
 }
 
-/// An acknowledgement, in what the law goes by.
+/// The fields of an acknowledgement that the law uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
     /// When it arrived.
@@ -38,12 +38,12 @@ pub struct Ack {
     pub in_flight: Bytes,
     /// Delivered since the flow began, in any unit, wrapping.
     pub delivered: u32,
-    /// The same when what is now acknowledged left.
+    /// The same count when the acknowledged data left.
     pub prior_delivered: u32,
-    /// Packets were found lost by what came after them, and are still being repaired.
+    /// Later packets showed losses, which are still being repaired.
     pub is_recovering: bool,
     /// It carries a congestion mark.
     pub is_marked: bool,
-    /// The application held back what it measured.
+    /// The application limited the measured rate.
     pub is_limited: bool,
 }

@@ -16,17 +16,17 @@ use crate::sharing::Part;
 /// A capacity that is at most this old gives a probe's first rate; an older one counts as unknown. Chosen: with 300 ms
 /// a link that fades is probed too hard each time it comes back.
 const KNOWN_FOR: Duration = Duration::from_secs(1);
-/// Rounds of a queue that the radio does not have until it is asked whose it is, unless it is seen to grow. Chosen: with three,
-/// modelled cells are no better off.
+/// Rounds of a queue without a backlog at the radio until the queue test, unless the queue grows. Chosen: with three,
+/// results on modelled cells are not better.
 const SUSPECT_ROUNDS: u32 = 2;
-/// Rounds of a lowered window until a path is believed to be longer: one to drain into it, one to see that nothing came of it.
+/// Rounds of a lowered window until the path counts as longer: one to drain the queue, one to measure that the RTT stays.
 const ASK_ROUNDS: u32 = 2;
 /// The radio is the bottleneck again once it has had a backlog for so many RTTs: a burst of the stock algorithm's probing
 /// is over after one.
 const BACK_AFTER_RTTS: u64 = 2;
-/// A wire that carries more than so many eighths of what it did has got wider: half of what BBR's probing would find.
+/// If a wire carries more than this many eighths of its old rate, it has become wider: half of what BBR's probing would find.
 const WIDER_EIGHTHS: u64 = 9;
-/// A radio repeats what it loses. Where one byte in so many of a round is lost, more was sent than the path carries.
+/// A radio repeats lost blocks. If one byte in this many of a round is lost, more was sent than the path carries.
 const LOSSY: u64 = 10;
 
 /// Where the bottleneck is believed to be, and what the law does.
@@ -57,7 +57,7 @@ pub enum State {
     RadioLimited,
     /// The radio grants every request: the window grows.
     Probing {
-        /// Growth in a round, in 64ths of what is acknowledged.
+        /// Growth in a round, in 64ths of the acknowledged bytes.
         step: u64,
     },
     /// A queue, a loss or a mark ended the growth.
@@ -79,7 +79,7 @@ pub enum State {
         /// Since when the radio has a backlog.
         backlog_since: Option<HostInstant>,
     },
-    /// Much less arrives than the estimate says, and the rest is lost: the stock algorithm controls the flow.
+    /// Much less arrives than the estimate allows, and the rest is lost: the stock algorithm controls the flow.
     EstimateTooHigh,
 }
 
@@ -99,7 +99,7 @@ impl State {
     }
 }
 
-/// What the radio last had for the whole device, IP, bytes/s.
+/// The last capacity of the radio for the whole device, IP, bytes/s.
 #[derive(Clone, Copy, Debug)]
 struct Capacity {
     rate: u64,
@@ -119,11 +119,11 @@ pub struct Law {
     delivery_cap: DeliveryCap,
     capacity: Option<Capacity>,
     heard_at: HostInstant,
-    /// What the last acknowledgement that measured it said.
+    /// The delivery rate of the last acknowledgement that measured one.
     delivery: Option<u64>,
     /// Rate through the suspected queue elsewhere, bytes/s; zero if unknown.
     carried: u64,
-    /// How that queue arose, and the acknowledgements while its place is tested.
+    /// Detects the growth of that queue, and counts acknowledgements during the queue test.
     queue_growth: QueueGrowth,
     round_acked: u64,
     round_lost: u64,
@@ -154,7 +154,7 @@ impl Law {
         }
     }
 
-    /// Where the bottleneck is believed to be.
+    /// The state: where the bottleneck seems to be.
     pub fn state(&self) -> State {
         self.state
     }
@@ -187,17 +187,17 @@ impl Law {
         Bytes::new(self.window.floor())
     }
 
-    /// A timeout fired.
+    /// A retransmission timeout fired.
     pub fn handle_timeout(&mut self) {
         self.window.restart();
     }
 
-    /// And was a mistake.
+    /// The timeout was spurious.
     pub fn handle_undone(&mut self) {
         self.window.handle_undone();
     }
 
-    /// The publisher wrote, or is found to be silent. `part` of the link is this flow's, and `shadow` the stock
+    /// The publisher wrote, or has become silent. `part` is this flow's part of the link, and `shadow` the stock
     /// algorithm's window.
     pub fn handle_feed(&mut self, now: HostInstant, word: FeedUpdate, part: Part, shadow: Bytes) {
         self.handle_part(part);
@@ -209,7 +209,7 @@ impl Law {
                 let rate = rate.bytes_per_sec().min(MAX_RATE);
                 self.handle_rate(now, rate, bound, part, shadow.count());
             }
-            // The old cell's state is not true of the next, and the bytes in flight are enough to start with.
+            // The old cell's state is not valid in the next, and the bytes in flight are enough to start with.
             FeedUpdate::Handover if self.law_controls() => {
                 (self.state, self.capacity) = (State::Handover, None);
                 self.queue_target.forget();
@@ -381,7 +381,7 @@ impl Law {
         None
     }
 
-    /// Whether what arrives is what is carried behind the queue that may be another's than the radio's.
+    /// Whether the delivery rate is that of a possible bottleneck other than the radio.
     const fn is_behind_queue(&self, stops: bool) -> bool {
         match self.state {
             State::Hold { .. } => true,
@@ -422,7 +422,7 @@ impl Law {
         }
     }
 
-    /// Whether much less arrives, through the queue that grows, than this flow's part of what the radio had a moment ago.
+    /// Whether the delivery rate through the growing queue is much less than this flow's part of the radio's last capacity.
     fn is_narrower(&self, now: HostInstant) -> bool {
         let queue = self.queue_growth.rtt().saturating_sub(self.path.least().unwrap_or_default());
         let is_known = queue >= path::QUEUE_US && self.is_capacity_known(now);
@@ -435,7 +435,7 @@ impl Law {
     fn judge_queue_test(&mut self, now: HostInstant, rounds: u32, asked: u64) -> Option<Rate> {
         let found = self.path.smallest();
         if rounds == 1 {
-            // All of it left before the window was lowered, and came through the whole queue.
+            // These packets left before the window was lowered, and passed through the whole queue.
             self.carried = self.queue_growth.rate(now);
         }
         if found * 10 <= asked * 9 {

@@ -3,26 +3,26 @@ use sounding_units::HostInstant;
 use super::window::MAX_CWND;
 use super::{MAX_RATE, micros};
 
-/// The smallest RTT is compared from slot to slot, of so many microseconds and so many RTTs at least: one is longer than
-/// what a cell's rhythm of grants and reports does to single packets.
+/// The smallest RTTs of consecutive slots are compared. A slot lasts at least this time and at least an RTT. It is longer than
+/// the effect of a cell's grant and report intervals on single packets.
 const SLOT_US: u64 = 12_000;
 /// See [`SLOT_US`]. At 1 Mbit/s acknowledgements of two segments are 24 ms apart.
 const SAMPLES: u32 = 3;
-/// It is to grow by this part of the time between them at least: where less than three quarters of what is sent arrive, a
-/// queue does.
+/// The smallest RTT must grow by at least this part of the time between them: a queue grows this fast if less than three quarters of the
+/// sent bytes arrive.
 const STEEP: u64 = 4;
-/// And in so many slots in a row. Chosen with [`SLOT_US`]: with four wires of 15 Mbit/s are found after up to 1.2 s instead of
-/// 0.8, and cells that fade are taken for none with either.
+/// Number of slots in a row with such growth. Chosen with [`SLOT_US`]: with four, wires of 15 Mbit/s are found after up to 1.2 s
+/// instead of 0.8. With either, fading cells are not mistaken for a wire.
 const SLOTS: u32 = 3;
 
-/// A queue that grows while what was sent arrives steadily, and less of it than was sent.
+/// Detects a growing queue: packets arrive steadily, and at a lower rate than they were sent.
 ///
-/// A radio's repetitions and missing grants hold up all packets behind them. Then all arrive at once, each packet
-/// having waited less than the one before, so the smallest RTT of a slot hardly grows. In front of a wire that carries
-/// less than the radio, each packet waits longer than the one before, which shows long before a round is over.
+/// A radio's repetitions and missing grants delay all packets behind them. Then all arrive at once, and each packet
+/// has waited less than the previous one, so the smallest RTT of a slot hardly grows. Before a wire that carries
+/// less than the radio, each packet waits longer than the previous one. This shows long before the round ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueueGrowth {
-    /// When it began, if it is one, and what was acknowledged since.
+    /// When the growth began, and the bytes acknowledged since.
     since: HostInstant,
     acked: u64,
     slots: u32,
@@ -35,7 +35,7 @@ pub(super) struct QueueGrowth {
 }
 
 impl QueueGrowth {
-    /// Forgets everything before.
+    /// Starts a new detection.
     pub(super) const fn new(now: HostInstant) -> Self {
         Self {
             since: now,
@@ -76,7 +76,7 @@ impl QueueGrowth {
         self.acked = (self.acked + acked).min(MAX_CWND);
     }
 
-    /// What arrived since it began, bytes/s.
+    /// Rate of arrivals since the detection began, bytes/s.
     pub(super) fn rate(&self, now: HostInstant) -> u64 {
         let elapsed = micros(now - self.since).unwrap_or(1);
         (self.acked * 1_000_000 / elapsed).min(MAX_RATE)

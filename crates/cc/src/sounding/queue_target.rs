@@ -4,7 +4,7 @@ use sounding_estimate::Bound;
 
 use super::micros;
 
-/// What a flow begins with.
+/// The queue target at the start.
 const FIRST_US: u64 = 8_000;
 /// More is a queue.
 const MAX_US: u64 = 40_000;
@@ -23,16 +23,16 @@ const MORE_PERMILLE: u64 = 10;
 /// Additional target for each thousandth by which the radio varies, in ten thousandths: a radio exceeds its mean only
 /// for a sender with queued data.
 const MORE_PER_VARIATION: u64 = 5;
-/// A silence is no time in which anything was learnt.
+/// Longest time between reports that counts: a silence shows no backlog.
 const MAX_ELAPSED_US: u64 = 100_000;
 /// The variation is that of the last so many estimates, as 2 to this: a third of a second at one in 10 ms.
 const SHIFT: u32 = 5;
-/// Until something is known of a link, it counts as one that fades: a value of links that fade at walking speed.
+/// Variation of an unknown link: that of links that fade at walking speed.
 const UNKNOWN_PERMILLE: u64 = 200;
-/// A probe's first step in thousandths of the variation, in 64ths of what is acknowledged.
+/// A probe's first step per thousandth of the variation, in 64ths of the acknowledged bytes.
 const STEP_PER_MILLE: u64 = 40;
-/// The least first step of a probe and the most, in the same. Chosen as the others, on the cells of seeds 1 to 6: on a link that
-/// never changes a step of a quarter is a queue of a quarter of an RTT, on one that fades less carries less.
+/// The smallest and the largest first step of a probe, in the same unit. Chosen like the others, on the cells of seeds 1 to 6. On a
+/// constant link a step of a quarter makes a queue of a quarter of an RTT. On a fading link a smaller step carries less.
 const STEPS: (u64, u64) = (2, 16);
 
 /// The backlog kept at the radio on purpose, so that it always has data although repetitions and grants have their own
@@ -81,7 +81,7 @@ impl QueueTarget {
         self.usual.map(|(mean, _)| mean)
     }
 
-    /// Another cell: nothing is known of it.
+    /// The device is in another cell, of which nothing is known.
     pub(super) fn forget(&mut self) {
         self.usual = None;
     }
@@ -97,8 +97,8 @@ impl QueueTarget {
         self.span.max((self.variation() * MIN_PER_VARIATION).min(MIN_US))
     }
 
-    /// The first step of a probe on a link that was full a moment ago, in 64ths of what is acknowledged: more of it has come
-    /// free, or less was asked for than thought.
+    /// The first step of a probe on a link that was full a moment ago, in 64ths of the acknowledged bytes. Either the link now
+    /// carries more, or the flow requested less.
     pub(super) fn first_step(&self) -> u64 {
         (self.variation() * STEP_PER_MILLE / 1000).clamp(STEPS.0, STEPS.1)
     }

@@ -26,7 +26,7 @@ impl Drive {
         Self { law, now, delivered: 0, part: Part::default(), rtt: RTT }
     }
 
-    /// Beside one other flow that wants all it can get.
+    /// With one other flow that claims all it can get.
     fn shared() -> Self {
         let mut pool = Pool::default();
         (0..2).for_each(|_| pool.add(Claim::Hungry, WEIGHT));
@@ -52,7 +52,7 @@ impl Drive {
                 lost: Bytes::new(lost * MSS.count()),
                 in_flight: self.law.cwnd(),
                 delivered: self.delivered,
-                // The last of four acknowledgements delivers what left after the first.
+                // The last of four acknowledgements delivers data that left after the first.
                 prior_delivered: if prior_delivered % 40 == 30 { prior_delivered } else { 0 },
                 is_recovering: lost > 0,
                 is_marked: false,
@@ -63,8 +63,8 @@ impl Drive {
     }
 }
 
-/// Two segments of one and the same round every 5 ms, 4.6 Mbit/s, each pair so much later than the one before, until that is
-/// asked about; and how many went by.
+/// Two segments of the same round every 5 ms, 4.6 Mbit/s, each pair later by `later` than the previous one, until the queue test.
+/// Returns the number of pairs.
 fn until_asked(drive: &mut Drive, later: Duration, bound: Bound) -> Option<u32> {
     (0..40).find(|_| {
         drive.told(20, bound);
@@ -99,7 +99,7 @@ fn a_queue_that_grows_elsewhere_is_asked_about_before_its_round_is_over() {
     let mut drive = begun();
     let asked = until_asked(&mut drive, Duration::from_millis(4), Bound::Floor).unwrap();
     assert!(asked < 16, "{asked}");
-    // Three quarters of what is under way at what arrives, not at what the last whole round brought.
+    // Three quarters of the flight at the present delivery rate, not at that of the last whole round.
     let under_way = 2 * MSS.count() * 200 * drive.rtt.as_millis() as u64 / 1000;
     let cwnd = drive.law.cwnd().count();
     assert!((under_way * 6 / 10..under_way * 3 / 4).contains(&cwnd), "{cwnd} of {under_way}");
@@ -242,7 +242,7 @@ fn a_queue_of_ones_own_is_not_taken_for_the_path_however_long_it_stands() {
     drive.told(12, Bound::Capacity);
     drive.round(12, 0);
     assert_eq!(filled(&mut drive, RTT, 300), RTT);
-    // A path that got longer is not what the window makes.
+    // The window does not explain the RTT of a path that became longer.
     let longer = RTT + Duration::from_millis(30);
     assert_eq!(filled(&mut drive, longer, 11), longer);
 }

@@ -9,14 +9,14 @@ use super::queue_target::QueueTarget;
 use crate::part::burst;
 use crate::sharing::{Part, WHOLE};
 
-/// At most all of what is acknowledged, in 64ths, as slow start grows.
+/// Largest step, in 64ths of the acknowledged bytes: as in slow start.
 pub(super) const MAX_STEP: u64 = 64;
-/// The window is to be used up within an RTT, whatever the pacing's steps.
+/// The pacing rate must use the window within an RTT, also with coarse pacing.
 const PACING_PERMILLE: u64 = 1250;
 /// The least window of all flows of a link together; BBR's for one. Each has its part of it, and two at least: on a link that
 /// nearly stops, four for each would make the queue longer by every flow that shares it.
 const MIN_SEGMENTS: u64 = 4;
-/// The least of any flow, so that delayed acknowledgements are sent at once; and what a flow begins with (RFC 6928: IW10).
+/// The minimum window of a flow, so that delayed acknowledgements are sent at once; and the initial window (RFC 6928: IW10).
 const FEWEST: u64 = 2;
 const INITIAL: u64 = 10;
 /// 1 GB: more than any path of this kind holds. Keeps the products below under 2^64, as the next two do.
@@ -25,18 +25,18 @@ pub(super) const MAX_CWND: u64 = 1 << 30;
 const MAX_MSS: u64 = 65_535;
 /// 1 Mbit/s in bytes/s: at a rate of zero the pacing timer would outlive an outage.
 const MIN_PACING: u64 = 125_000;
-/// A rate over less than this says more of the clock than of the path.
+/// Shortest time for a rate: a shorter one depends on the clock more than on the path.
 const MIN_RTT_US: u64 = 1_000;
 /// A flow that gets less than three quarters of its part for so long has a rival that does not share. Chosen: longer than
 /// any climb or handover.
 const RIVAL_AFTER: Duration = Duration::from_secs(1);
-/// And a queue that stands so long, beyond what the radio does to packets that find none.
+/// A competitor's standing queue is at least this long, beyond the radio's jitter.
 const RIVAL_QUEUE_US: u64 = 32_000;
-/// A queue of more RTTs than this is not of our making, whichever algorithm of ours controls the flow: BBR holds two in
+/// A queue of more RTTs than this comes from another flow, because BBR keeps only two RTTs in
 /// flight.
 const CROWDED_RTTS: u64 = 3;
 
-/// The bytes that may be in flight: bytes, microseconds and bytes a second.
+/// The bytes that may be in flight: bytes, microseconds and bytes per second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Window {
     cwnd: u64,
@@ -51,7 +51,7 @@ pub(super) struct Window {
     rival: Rival,
 }
 
-/// A flow on the same device that fills the queue, whatever we do.
+/// A flow on the same device that always fills the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rival {
     None,
@@ -59,12 +59,12 @@ enum Rival {
     Known,
 }
 
-/// What a flow has of its link, IP, bytes/s.
+/// A flow's part of its link, IP, bytes/s.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Share {
     /// The part of its share that may be used.
     pub(super) sure: u64,
-    /// What all flows have.
+    /// The rate of the whole link.
     pub(super) link: u64,
 }
 
@@ -129,16 +129,16 @@ impl Window {
         share * self.mss / (self.mss + self.headers)
     }
 
-    /// What the link holds for this flow.
+    /// Bytes of this flow in flight and in the queue.
     ///
-    /// It has its part of a burst of the link: a full burst for each flow would lengthen the queue by every flow that
-    /// shares it.
+    /// They include a part of a burst of the link. With a full burst for each flow, every further flow would lengthen the
+    /// queue.
     fn held(&self, share: Share, path: &PathRtt, queue_target: &QueueTarget) -> u64 {
         let Some(least) = path.least() else { return self.cwnd };
         let payload = self.payload(share.sure);
         let mut queue_target = queue_target.span();
         if self.has_rival() {
-            // As long as the rival makes the RTT. A tenth less, so that queues of ours alone do not keep each other up.
+            // While the competitor causes the RTT. A tenth less, so that queues of this law's flows do not sustain each other.
             queue_target =
                 queue_target.max(((least + path.queue()) * 9 / 10).saturating_sub(least));
         }
@@ -169,7 +169,7 @@ impl Window {
         self.set(held.max(shadow.min(held * 2)).max(INITIAL * self.mss));
     }
 
-    /// Whether an RTT is what the window alone makes on a link of which this is the flow's share: a flow that keeps a
+    /// Whether the window alone explains an RTT on a link with this share: a flow that keeps a
     /// link full never sees it empty.
     pub(super) fn makes(&self, rtt: u64, share: u64) -> bool {
         self.payload(share) * rtt / 1_000_000 <= self.cwnd
@@ -180,12 +180,12 @@ impl Window {
         self.set((rate * rtt / 1_000_000).max(INITIAL * self.mss));
     }
 
-    /// More, for what was acknowledged.
+    /// Grows the window for acknowledged bytes.
     pub(super) fn grow(&mut self, acked: u64, step: u64) {
         self.set(self.cwnd + acked * step / MAX_STEP);
     }
 
-    /// What leaves no more than the smallest queue that is one.
+    /// Lowers the window so that at most the smallest detectable queue remains.
     pub(super) fn without_queue(&mut self, path: &PathRtt, queue: Option<u64>) {
         let least = path.least().unwrap_or_default();
         let wanted = least + path::QUEUE_US;
@@ -206,7 +206,7 @@ impl Window {
         self.forget_pipe();
     }
 
-    /// Whether it was what held the flow back, and not the application: what is paced need not have left yet.
+    /// Whether the window limited the flow, and not the application. Paced packets need not have left yet.
     pub(super) fn is_used(&self, ack: &Ack) -> bool {
         ack.in_flight.count() >= self.cwnd / 2
     }
@@ -256,7 +256,7 @@ impl Window {
         self.ramp = None;
     }
 
-    /// What is always allowed, so that a flow goes on.
+    /// The window that is always allowed, so that a flow continues.
     pub(super) fn floor(&self) -> u64 {
         FEWEST * self.mss
     }
@@ -265,7 +265,7 @@ impl Window {
         self.ramp.map_or(self.cwnd, |cap| cap.min(self.cwnd))
     }
 
-    /// What is held by now, as a rate over this RTT.
+    /// The window as a rate over this RTT.
     pub(super) fn over(&self, rtt: u64) -> u64 {
         self.cwnd * 1_000_000 / rtt.max(MIN_RTT_US)
     }

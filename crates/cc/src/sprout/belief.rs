@@ -6,9 +6,9 @@ pub(super) const TICK: f64 = 0.02;
 pub(super) const TICK_SPAN: Duration = Duration::from_millis(20);
 /// Number of distinct rates, from zero to [`MAX_RATE`].
 const BINS: usize = 256;
-/// In packets a second. The paper's links stay below 11 Mbit/s, and no faster link is believed in.
+/// In packets per second. The paper's links stay below 11 Mbit/s, and faster ones have no belief.
 const MAX_RATE: f64 = 1000.0;
-/// How a rate wanders: packets a second, for each square root of a second (the paper's σ).
+/// Volatility of the rate: packets per second, per square root of a second (the paper's σ).
 const VOLATILITY: f64 = 200.0;
 /// Outages end at this rate a second (the paper's λz).
 const OUTAGE_ENDS: f64 = 1.0;
@@ -18,7 +18,7 @@ const REACH: usize = 29;
 const HALVINGS: u32 = 11;
 /// All bins of less together are far from any risk.
 const NEGLIGIBLE: f64 = 1e-6;
-/// What is not believed at all is never believed again.
+/// Minimum of a belief, because a belief of zero never rises again.
 const MIN_BELIEF: f64 = 1e-12;
 
 /// A link's delivery rate, as a probability of each rate: a Bayesian filter of packets counted in ticks (the paper's
@@ -50,7 +50,7 @@ impl Belief {
         Self { wandered: Box::new([0.0; BINS + 2 * REACH]), bins: even, kernel }
     }
 
-    /// A tick passes: rates wander, and outages stay what they are for about a second.
+    /// A tick passes: rates change at random, and outages last about a second.
     pub(super) fn wander(&mut self) {
         let outage = self.bins[0] * libm::exp(-OUTAGE_ENDS * TICK);
         self.bins[0] -= outage;
@@ -62,7 +62,7 @@ impl Belief {
             }
         }
         self.bins.copy_from_slice(&self.wandered[REACH..REACH + BINS]);
-        // What would wander beyond either end is there.
+        // Rates beyond either end are set to that end.
         self.bins[0] += outage + self.wandered[..REACH].iter().sum::<f64>();
         self.bins[BINS - 1] += self.wandered[REACH + BINS..].iter().sum::<f64>();
     }
@@ -81,7 +81,7 @@ impl Belief {
         self.weigh(|bin| libm::exp(likelihood(bin) - most));
     }
 
-    /// So many came, and more might have if there had been any.
+    /// `packets` arrived, and more could have arrived if they had been sent.
     pub(super) fn observe_at_least(&mut self, packets: f64) {
         if packets <= 0.0 {
             return;
@@ -110,7 +110,7 @@ impl Belief {
         }
     }
 
-    /// Packets that will have come after so many seconds, but for this risk that fewer do.
+    /// Packets that will have arrived after this time, with this risk that fewer do.
     ///
     /// The paper sums tables of Poisson's distribution made beforehand. Here counts are normal: of a rate that wanders
     /// from λ for T seconds, with a mean of λT and a variance of λT + σ²T³ ÷ 3.
@@ -134,7 +134,7 @@ impl Belief {
         least
     }
 
-    /// The mean rate, in packets a second.
+    /// The mean rate, in packets per second.
     pub(super) fn mean(&self) -> f64 {
         self.bins.iter().enumerate().map(|(bin, belief)| rate(bin) * belief).sum()
     }

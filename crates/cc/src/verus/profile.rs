@@ -5,10 +5,10 @@ const POINTS: usize = 512;
 /// Share of a window's old delay in the average when it is measured again (the paper's α).
 const KEPT: f64 = 0.875;
 
-/// How long packets take at each window, as it was measured.
+/// The measured delay of packets at each window.
 ///
-/// Between points it is a chord, where the paper has a spline: points are a window apart. Beyond the largest window it
-/// is the line from nothing through its point, because there the link is full and a window lasts as long as it is large.
+/// Between points the curve is a straight line, where the paper has a spline: points are a window apart. Beyond the largest window it
+/// is the line from the origin through the last point: the link is full there, so the delay is proportional to the window.
 #[derive(Clone, Debug)]
 pub(super) struct Profile {
     delays: Box<[f64; POINTS]>,
@@ -42,7 +42,7 @@ impl Profile {
             if before.is_nan() { delay } else { KEPT * before + (1.0 - KEPT) * delay };
     }
 
-    /// Draws the curve through what was measured by now.
+    /// Computes the curve from the measurements so far.
     pub(super) fn draw(&mut self) {
         self.curve.copy_from_slice(&self.delays[..]);
     }
@@ -66,7 +66,7 @@ impl Profile {
         below.map(|(last, longest)| longest * window / last)
     }
 
-    /// The largest window at which packets take no longer than this; `None` before a curve is drawn.
+    /// The largest window at which packets take at most this delay; `None` before the first curve.
     pub(super) fn window(&self, delay: f64) -> Option<f64> {
         let (last, longest) = self.points().next_back()?;
         if longest <= delay {

@@ -33,7 +33,7 @@ impl<P> Bearer<P> {
         self.hand_on(now);
     }
 
-    /// A poll is answered once nothing before it may still come by HARQ (TS 36.322 §5.2.3, TS 38.322 §5.3.4).
+    /// Answers a poll when HARQ can no longer deliver data before it (TS 36.322 §5.2.3, TS 38.322 §5.3.4).
     fn answer_polls(&mut self, now: HostInstant) {
         let Some((first, last)) = self.polled else { return };
         let open = self.received.holes(u64::MAX).find(|hole| hole.to > self.given_up);
@@ -48,7 +48,7 @@ impl<P> Bearer<P> {
         self.status_due = Some(self.status_due.map_or(from, |due| due.min(from)));
     }
 
-    /// Starts t-Reordering for what is missing now, unless it runs for something older.
+    /// Starts t-Reordering for the data that is missing now, unless it runs for older data.
     fn watch_for_holes(&mut self, now: HostInstant) {
         if self.reordering.is_some_and(|(_, upto)| self.received.edge() < upto) {
             return;
@@ -97,7 +97,7 @@ impl<P> Bearer<P> {
         self.watch_for_holes(now);
     }
 
-    /// Whether [`handle_timers`](Self::handle_timers) has something to do. Called in every slot.
+    /// Whether [`handle_timers`](Self::handle_timers) has work. Called in every slot.
     #[inline]
     pub(crate) fn is_due(&self, now: HostInstant) -> bool {
         self.statuses.front().is_some_and(|(known, _)| *known <= now)
@@ -114,7 +114,7 @@ impl<P> Bearer<P> {
     pub(crate) fn take_status(&mut self, now: HostInstant) -> Status {
         self.status_due = None;
         self.status_prohibited_until = now + self.config.t_status_prohibit;
-        // HARQ may still deliver what t-Reordering has not given up on.
+        // HARQ may still deliver data for which t-Reordering has not expired.
         let nacks: ArrayVec<_, 8> = self.received.holes(self.given_up).take(8).collect();
         let nack_sns = nacks.iter().flat_map(|&span| self.sender.sns_of(span)).take(8).collect();
         Status { edge: self.received.edge(), nacks, nack_sns }

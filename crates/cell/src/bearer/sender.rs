@@ -18,7 +18,7 @@ pub(super) struct Sender {
     begun: u64,
     again: VecDeque<ByteRange>,
     next_sn: u32,
-    /// PDUs by sequence number, oldest first; the first one's number is `next_sn` less their count.
+    /// PDUs by sequence number, oldest first; the first one's number is `next_sn` minus their count.
     recent: VecDeque<ByteRange>,
     /// A poll that no status has answered, and how much had been sent then: POLL_SN is the newest of all, not that of
     /// the PDU that polls (TS 36.322 §5.2.2.1).
@@ -64,7 +64,7 @@ impl Sender {
         self.sent = self.begun;
     }
 
-    /// The PDU that carried a byte, and its number, as far as it is still known.
+    /// The PDU that carried a byte, and its number, if it is still kept.
     fn pdu_of(&self, byte: u64) -> Option<(u32, ByteRange)> {
         let at = self.recent.iter().rposition(|sent| sent.from <= byte && byte < sent.to)?;
         Some((self.next_sn - (self.recent.len() - at) as u32, self.recent[at]))
@@ -93,7 +93,7 @@ impl Sender {
 }
 
 impl<P> Bearer<P> {
-    /// Cuts the next PDU, `room` bytes of stream at most; `None` if nothing is to be sent.
+    /// Cuts the next PDU, with at most `room` bytes of the stream; `None` if there is no data.
     pub(crate) fn cut(&mut self, room: u64, now: HostInstant) -> Option<Pdu> {
         if room == 0 {
             return None;
@@ -167,7 +167,7 @@ impl<P> Bearer<P> {
         Some(cut)
     }
 
-    /// Takes the next packet out of the queue; `false` if there is none.
+    /// Moves the next packet from the queue to the stream; `false` if the queue is empty.
     fn begin_packet(&mut self, now: HostInstant) -> bool {
         while let Some(packet) = self.waiting.pop_front() {
             let cost = self.cost(packet.size);
@@ -218,7 +218,7 @@ impl<P> Bearer<P> {
         due || last
     }
 
-    /// The receiver reported what it has and what it misses, in a block that is decoded at `known`.
+    /// The receiver reported received and missing data, in a block that is decoded at `known`.
     pub(crate) fn handle_status(&mut self, known: HostInstant, status: &Status) {
         self.statuses.push_back((known, status.clone()));
     }

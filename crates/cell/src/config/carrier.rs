@@ -32,8 +32,8 @@ pub struct CarrierConfig {
     pub layers: u8,
     /// Whether 256QAM is configured.
     pub qam256: bool,
-    /// Grants and assignments that the PDCCH has room for in a slot. Default 8: 10 to 12 at 20 MHz and CFI 3 (TS 36.211 §6.8), less those
-    /// for common channels.
+    /// Number of grants and assignments that fit the PDCCH in a slot. Default 8: 10 to 12 at 20 MHz and CFI 3 (TS 36.211 §6.8), minus
+    /// those for common channels.
     pub pdcch: u8,
     /// Number of the carrier, EARFCN or NR-ARFCN, for records.
     pub arfcn: u32,
@@ -43,12 +43,12 @@ pub struct CarrierConfig {
     pub uplink: bool,
     /// Middle of its downlink in MHz.
     pub frequency_mhz: f64,
-    /// Where it is sent from.
+    /// Its site.
     pub site: SiteConfig,
-    /// How users share it.
+    /// The scheduler's policy.
     pub policy: Policy,
-    /// Users of control traffic that come in a second: most take four resource blocks of one subframe. PBE-CC's busy
-    /// tower had some 360, 14.5 of the 15.8 users of 40 ms (PBE-CC §4.2.1, Fig. 7). Default 0.
+    /// New users of control traffic per second: most take four resource blocks of one subframe. PBE-CC's busy
+    /// tower had about 360: 14.5 of the 15.8 users in 40 ms (PBE-CC §4.2.1, Fig. 7). Default 0.
     pub control_users_per_sec: f64,
 }
 
@@ -91,7 +91,7 @@ impl CarrierConfig {
         lte_configuration(tdd)
     }
 
-    /// HARQ on this carrier: LTE's TDD has as many processes as its configuration leaves under way (TS 36.213 Tables 7-1,
+    /// HARQ on this carrier: in LTE's TDD the configuration sets the number of processes (TS 36.213 Tables 7-1,
     /// 8-1).
     pub(crate) fn harq(&self, device: HarqConfig, direction: Direction) -> HarqConfig {
         let processes = self.lte_tdd().map(|tdd| match direction {
@@ -116,7 +116,7 @@ impl CarrierConfig {
         Duration::from_micros(1_000 >> self.numerology.min(4))
     }
 
-    /// How its time is cut.
+    /// Its division of time.
     pub(crate) fn frame(&self) -> Result<Frame, PatternError> {
         match (self.rat, &self.tdd) {
             (Rat::Lte, None) => Ok(Frame::lte_fdd()),

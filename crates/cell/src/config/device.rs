@@ -18,19 +18,19 @@ pub struct DeviceConfig {
     /// The cells that it can be on, the first at the beginning. Each is a list of carriers: its primary, then those that may
     /// be aggregated with it. Under a primary of LTE carriers of NR are a secondary group, the first of them its primary.
     pub cells: Vec<Vec<usize>>,
-    /// Where it goes.
+    /// Its trajectory.
     pub trajectory: TrajectoryConfig,
     /// Its radio.
     pub radio: radio::DeviceConfig,
-    /// What lies between it and its sites.
+    /// Its channel to its sites.
     pub channel: ModelConfig,
-    /// How it reports its channels.
+    /// Settings of its channel reports.
     pub report: ReportConfig,
-    /// How the network adapts its downlink.
+    /// Link adaptation of its downlink.
     pub adapt_downlink: AdaptConfig,
     /// And its uplink.
     pub adapt_uplink: AdaptConfig,
-    /// What it sends with.
+    /// Its transmit power.
     pub power: PowerConfig,
     /// Downlink bearer.
     pub downlink: RlcConfig,

@@ -1,4 +1,4 @@
-//! Which cells and carriers a device uses, and when it listens.
+//! The cells and carriers that a device uses, and its sleep cycle.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -77,9 +77,9 @@ pub struct HandoverConfig {
     /// Interruption of the user plane, at least and at most: 27.5 to 60 ms in LTE (TS 36.133 §5.1.2.1).
     #[serde(deserialize_with = "quantity::durations")]
     pub interruption: [Duration; 2],
-    /// Whether the old cell forwards what it could not deliver.
+    /// Whether the old cell forwards undelivered data to the new one.
     pub forward: bool,
-    /// Times since the beginning at which the device goes to its next cell whatever it measures.
+    /// Times since the beginning at which the device moves to its next cell, regardless of measurements.
     #[serde(deserialize_with = "quantity::list")]
     pub at: Vec<Duration>,
 }
@@ -127,7 +127,7 @@ pub struct DualConfig {
     /// For how long until the secondary group has failed (T310, TS 38.331 §5.3.10). Default 1 s.
     #[serde(deserialize_with = "quantity::duration")]
     pub t310: Duration,
-    /// Where the uplink goes first, and requests.
+    /// The group that the uplink, and its requests, use first.
     pub primary_path: PrimaryPath,
     /// ul-DataSplitThreshold: with so much waiting the uplink goes both ways (TS 38.331 PDCP-Config). Default 100 KiB; 0 is
     /// always.

@@ -7,7 +7,7 @@ use sounding_units::Bytes;
 
 use crate::quantity;
 
-/// How a device requests the uplink and is granted it.
+/// A device's requests for the uplink, and the network's grants.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct UplinkConfig {
@@ -20,8 +20,8 @@ pub struct UplinkConfig {
     /// retxBSR-Timer.
     #[serde(deserialize_with = "quantity::duration")]
     pub retx_bsr: Duration,
-    /// From a report to the first transmission of what it newly reports, t_r + K2, as a multiple of `periodic_bsr`; Gandalf
-    /// Equation 4 has 1 to 2. Default 1; where the base station cannot answer so soon, as in LTE, it is 2 at 5 ms.
+    /// Time from a report to the first transmission of newly reported data, t_r + K2, as a multiple of `periodic_bsr`; Gandalf
+    /// Equation 4 has 1 to 2. Default 1. If the base station cannot answer that soon, as in LTE, it is 2 at 5 ms.
     pub grant_delay: f64,
     /// Size of the grant that answers a scheduling request before a report arrives.
     #[serde(deserialize_with = "quantity::bytes")]

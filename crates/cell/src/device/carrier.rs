@@ -44,7 +44,7 @@ pub(crate) struct DeviceCarrier {
     pub(crate) sent: (u64, u16),
     /// The last slot in which data waited for the downlink here.
     pub(crate) waited_in: Option<u64>,
-    /// Those of late.
+    /// Recent resource blocks.
     pub(super) prbs: PrbWindow,
 }
 
@@ -115,7 +115,7 @@ impl DeviceCarrier {
         self.usable.is_some_and(|from| from <= now)
     }
 
-    /// Whether a block is under way in either direction.
+    /// Whether a block is in transmission in either direction.
     pub(crate) fn is_busy(&self) -> bool {
         self.downlink.processes.is_busy() || self.uplink.processes.is_busy()
     }
@@ -126,13 +126,13 @@ impl DeviceCarrier {
         self.used = usable;
     }
 
-    /// All blocks that are under way are forgotten.
+    /// Drops all blocks in transmission.
     pub(crate) fn reset(&mut self) {
         self.downlink.processes.reset();
         self.uplink.processes.reset();
     }
 
-    /// When [`advance`](Self::advance) has something to do.
+    /// When [`advance`](Self::advance) has work.
     pub(crate) fn due(&self) -> HostInstant {
         self.channel.due().min(self.reporter.wakeup())
     }
@@ -186,7 +186,7 @@ impl DeviceCarrier {
         (most.min(f32::from(u16::MAX)) as u16).max(1)
     }
 
-    /// The MCS by what the base station measured last, brought to the power of so many blocks.
+    /// The MCS from the base station's last measurement, scaled to the power of this many blocks.
     fn uplink_mcs(&mut self, now: HostInstant, prb: u16) -> Option<u8> {
         let less = self.power_dbm_per_prb(1) - self.power_dbm_per_prb(prb);
         let sinr = self.measured.map(|sinr| sinr - less);

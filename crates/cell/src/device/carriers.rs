@@ -108,7 +108,7 @@ impl DeviceCarriers {
         self.all.iter().position(is_it).map(|at| DeviceCarrierId(at as u8))
     }
 
-    /// The same, if the secondary group carries data.
+    /// The first carrier of the secondary group, if the group carries data.
     fn usable_secondary(&self, now: HostInstant) -> Option<DeviceCarrierId> {
         let first = self.first_of_secondary()?;
         self.may_use(&self[first], now).then_some(first)
@@ -144,7 +144,7 @@ impl DeviceCarriers {
     }
 }
 
-/// What the network decides.
+/// The network's decisions.
 impl DeviceCarriers {
     /// The neighbour that is received best, and how many dB better than the cell that serves.
     pub(crate) fn measure_neighbours(
@@ -226,8 +226,8 @@ impl DeviceCarriers {
         })
     }
 
-    /// The secondary group is released, if it was there: what was under way there goes over the master group (data recovery,
-    /// TS 38.323 §5.5). The group's first carrier.
+    /// Releases the secondary group, if there is one: its data in transmission goes over the master group (data recovery,
+    /// TS 38.323 §5.5). Returns the group's first carrier.
     pub(crate) fn release_secondary<P>(&mut self, bearers: &mut Bearers<P>) -> Option<CarrierId> {
         let mut released = None;
         let serving = self.serving;
@@ -248,7 +248,7 @@ impl DeviceCarriers {
         released
     }
 
-    /// The connection is released, and the secondary group with it: nothing is under way.
+    /// The connection is released, and the secondary group with it. No data is in transmission.
     pub(crate) fn forget_secondary(&mut self) {
         self.secondary_group = SecondaryGroup::Off;
         for carrier in self.all.iter_mut().filter(|carrier| carrier.in_secondary_group) {

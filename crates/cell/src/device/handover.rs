@@ -6,7 +6,7 @@ use sounding_units::HostInstant;
 
 use crate::config::HandoverConfig;
 
-/// How often neighbours are measured (TS 36.133 §8.1.2.2: a measurement period of 200 ms, layer 1 samples of 40 ms).
+/// Interval of measurements of neighbours (TS 36.133 §8.1.2.2: a measurement period of 200 ms, layer 1 samples of 40 ms).
 pub(crate) const MEASURED_EVERY: Duration = Duration::from_millis(40);
 
 /// The steps from one cell to another.

@@ -15,7 +15,7 @@ use crate::radio::{self, Choice, CqiReport, LinkAdaptation, SubBands};
 pub(crate) struct HarqDirection {
     pub(crate) processes: HarqProcesses,
     pub(crate) history: ServiceHistory,
-    /// The slot of the newest block: a user has one in a slot.
+    /// The slot of the newest block: a user has at most one block per slot.
     pub(crate) last: Option<u64>,
     adapter: LinkAdaptation,
     harq: radio::HarqConfig,
@@ -25,7 +25,7 @@ pub(crate) struct HarqDirection {
     rates: PrbRates,
 }
 
-/// What a resource block of each sub-band carries.
+/// Bytes of a resource block of each sub-band.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PrbRates {
     /// Bytes a resource block.
@@ -62,7 +62,7 @@ impl HarqDirection {
         self.stale = true;
     }
 
-    /// What the downlink's scheduler counts with.
+    /// The rate that the downlink's scheduler uses.
     #[inline]
     pub(crate) fn rates(&mut self, now: HostInstant, sizes: &BlockSizes) -> PrbRates {
         if self.is_stale(now) {
@@ -98,12 +98,12 @@ impl HarqDirection {
         }
     }
 
-    /// Bytes that a resource block of the first sub-band carries, as it was last found.
+    /// Bytes of a resource block of the first sub-band, as last computed.
     pub(crate) fn last_rate(&self) -> f32 {
         self.rates.bytes[0]
     }
 
-    /// How to send on these sub-bands.
+    /// MCS and layers for a block on these sub-bands.
     pub(crate) fn choose(&mut self, now: HostInstant, bands: u32) -> Option<Choice> {
         self.adapter.choose(now, SubBands::from_bits(bands))
     }

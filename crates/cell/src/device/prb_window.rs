@@ -1,4 +1,4 @@
-//! How much of a carrier's downlink a device had lately, of what others left to it.
+//! A device's recent part of a carrier's downlink, compared with the resource blocks that others left to it.
 
 use core::time::Duration;
 
@@ -43,7 +43,7 @@ impl PrbWindow {
         piece.prbs = piece.prbs.plus(slot);
     }
 
-    /// Those of the last span.
+    /// The resource blocks of the last span.
     pub(super) fn sum(&self, now: HostInstant, over: Duration) -> Prbs {
         let newest = piece(now, over);
         let recent = self.0.iter().filter(|piece| newest - piece.number.min(newest) < PIECES);

@@ -32,7 +32,7 @@ pub(crate) enum SecondaryGroup {
     },
 }
 
-/// What becomes of the group.
+/// The decision about the group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
     Add,

@@ -1,4 +1,4 @@
-//! What a modem collects before it writes a record.
+//! Items that a modem collects for a record.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -25,7 +25,7 @@ impl<T> Batch<T> {
         Self { items: Vec::new(), most, every, due: origin + every }
     }
 
-    /// Takes an item; the items of a record, if it completes one.
+    /// Adds an item. Returns the items of a record, if it completes one.
     pub(super) fn push(&mut self, item: T) -> Option<Vec<T>> {
         self.items.push(item);
         (self.items.len() >= self.most).then(|| core::mem::take(&mut self.items))

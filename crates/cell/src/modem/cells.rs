@@ -1,4 +1,4 @@
-//! What a modem knows about the cells that may serve it.
+//! The cells that may serve a device, as its modem knows them.
 
 use alloc::vec::Vec;
 
@@ -118,7 +118,7 @@ impl Cell {
         Slot::new(frame as u16, (slot % slots) as u8, Some(self.config.numerology))
     }
 
-    /// What a resource element of a new block carries.
+    /// The modulation of a new block.
     pub(super) fn modulation(&self, direction: Direction, mcs: u8) -> Option<Modulation> {
         if self.config.rat == Rat::Nr {
             // One table for both directions.

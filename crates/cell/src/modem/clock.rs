@@ -4,14 +4,14 @@ use core::time::Duration;
 
 use sounding_units::{HostInstant, ModemInstant};
 
-/// How a modem's clock stands to the network's time.
+/// The relation of a modem's clock to the network's time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClockConfig {
-    /// What it shows when the network begins.
+    /// The clock's time when the network begins.
     pub begins: ModemInstant,
     /// Clock drift against the host's clock, ppm. Range −100..=100, as of quartz.
     pub drift_ppm: f64,
-    /// How long after the network's start the clock is unset: until then it counts from 1980, as after a restart.
+    /// Time after the network's start in which the clock is unset: until then it counts from 1980, as after a restart.
     pub unset_for: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! Where a modem's records go.
+//! The output of a modem's records.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use sounding_units::{HostInstant, ModemInstant};
 use super::clock::ClockConfig;
 use super::{Mask, Record};
 
-/// Records as they are written.
+/// Written records.
 #[derive(Clone, Debug)]
 pub(super) struct Log {
     mask: Mask,

@@ -1,4 +1,4 @@
-//! LTE's records of what is sent and received.
+//! LTE's records of transmissions and receptions.
 
 mod layer1;
 mod layer2;
@@ -17,7 +17,7 @@ use self::layer1::{Layer1, PdschItem};
 pub(super) use self::layer1::{write_channel, write_signal};
 use self::layer2::Layer2;
 
-/// What an LTE modem collects for its next records.
+/// Items that an LTE modem collects for its next records.
 #[derive(Debug)]
 pub(super) struct Lte {
     layer1: Layer1,
@@ -96,7 +96,7 @@ fn written<T>(full: Option<Vec<T>>, write: impl FnOnce(&[T])) {
     }
 }
 
-/// Adds to a batch, and writes what is full.
+/// Adds to a batch, and writes a record if the batch is full.
 fn collect<T>(batch: &mut Batch<T>, item: T, write: impl FnOnce(&[T])) {
     written(batch.push(item), write);
 }

@@ -1,8 +1,8 @@
-//! NR's records of what is sent and received: 0xB84E, 0xB857, 0xB869, 0xB870, 0xB872, 0xB873, 0xB881, 0xB883, 0xB885,
+//! NR's records of transmissions and receptions: 0xB84E, 0xB857, 0xB869, 0xB870, 0xB872, 0xB873, 0xB881, 0xB883, 0xB885,
 //! 0xB887, 0xB8A7, 0xB97F.
 //!
-//! No public capture shows how often they come. Here uplink and downlink records come every 20 ms or when full, the
-//! others as often as LTE's records with the same contents.
+//! No public capture shows their intervals. Here uplink and downlink records are written every 20 ms or when full, the
+//! others at the same intervals as LTE's records with the same contents.
 
 mod data;
 mod down;
@@ -23,10 +23,10 @@ use super::rlc::nr_status;
 use crate::bearer::Status;
 use crate::event::{ChannelReport, Dci, Direction, Signal, Transmission};
 
-/// Blocks or messages of a record.
+/// Maximum number of blocks or messages in a record.
 const MOST: usize = 32;
 
-/// What an NR modem collects for its next records.
+/// Items that an NR modem collects for its next records.
 #[derive(Debug)]
 pub(super) struct Nr {
     down: Batch<NrPdschBlock>,

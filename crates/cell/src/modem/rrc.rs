@@ -1,4 +1,4 @@
-//! RRC as a modem logs it: 0xB0C0 and 0xB821, with messages that say what the network does.
+//! RRC as a modem logs it: 0xB0C0 and 0xB821, with messages that describe the network's actions.
 
 mod lte;
 mod nr;
@@ -55,7 +55,7 @@ impl Signalling {
             Rrc::SecondaryFailed { .. } => Some((RrcPdu::LteUlDcch, lte::secondary_failed())),
             Rrc::SecondaryReleased { .. } => Some(lte_downlink(lte::no_secondary(id))),
             Rrc::Activated { carrier, .. } => common.cells.get(carrier).and_then(|cell| {
-                // How a secondary group's own secondary cells are added is not modelled.
+                // Messages that add secondary cells of a secondary group are not modelled.
                 let index = self.add(carrier);
                 match (nr, cell.config.rat) {
                     (true, Rat::Nr) => Some(nr_downlink(nr::addition(id, index, cell))),

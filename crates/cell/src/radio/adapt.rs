@@ -1,4 +1,4 @@
-//! The base station's side of link adaptation: from what it knows of a channel to the MCS of the next block.
+//! The base station's side of link adaptation: it chooses the MCS of the next block from the channel reports.
 //!
 //! The outer loop moves an offset on the reported SINR after every first transmission. A loss moves it down by (1 − p)
 //! / p times the step up after a success. It settles where a share p of first transmissions is lost, whatever the error
@@ -16,10 +16,10 @@ use super::layers::per_layer_db;
 use super::report::CqiReport;
 use super::sub_bands::SubBands;
 
-/// Reports under way that are kept: more than any period and delay leave there.
+/// Maximum number of pending reports: more than any period and delay need.
 const MAX_PENDING: usize = 128;
 
-/// How a base station adapts one direction of one device's link.
+/// Link adaptation for one direction of one device's link.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AdaptConfig {
@@ -75,7 +75,7 @@ impl Default for AdaptConfig {
     }
 }
 
-/// How a block is to be sent.
+/// MCS and layers of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// I_MCS in the adapter's coding.
@@ -109,7 +109,7 @@ struct Known {
 }
 
 impl LinkAdaptation {
-    /// A base station that knows nothing of the channel yet.
+    /// Link adaptation without a report so far.
     pub fn new(config: &AdaptConfig, coding: Coding) -> Result<Self, InvalidConfig> {
         config.check()?;
         let p = config.target_error_rate;
@@ -133,7 +133,7 @@ impl LinkAdaptation {
         self.coding
     }
 
-    /// The outer loop's offset on what is reported, dB.
+    /// The outer loop's offset on the reported SINR, dB.
     pub fn offset_db(&self) -> f32 {
         self.offset_db
     }
@@ -165,8 +165,8 @@ impl LinkAdaptation {
 
     /// Applies whether the first transmission of a block, sent with this choice, arrived.
     ///
-    /// Blocks of the highest and the lowest MCS move the offset only towards the others: no loss rate of theirs can be
-    /// mended by going on.
+    /// Blocks of the highest and the lowest MCS move the offset only towards the other MCSs: a further move could not change
+    /// their loss rate.
     pub fn handle_feedback(&mut self, choice: Choice, arrived: bool) {
         let highest = usize::from(choice.mcs) + 1 >= self.coding.mcs_count();
         let step = match (arrived, choice.mcs) {
@@ -189,7 +189,7 @@ impl LinkAdaptation {
         let sinr_db = if sub_bands.is_empty() {
             known.whole_db
         } else {
-            // The mean in dB: reports come in steps of about 2 dB, which no finer mean would outdo.
+            // The mean in dB: reports have steps of about 2 dB, so a finer mean would not help.
             let (sum, count) =
                 bands.of(sub_bands).fold((0.0, 0.0), |(sum, count), db| (sum + db, count + 1.0));
             sum / count
@@ -199,7 +199,7 @@ impl LinkAdaptation {
         Some(Choice { mcs: mcs.unwrap_or(0) as u8, layers: known.layers })
     }
 
-    /// Data bits that a choice sends in a resource element, all layers together: what a scheduler weighs.
+    /// Data bits of a choice per resource element, all layers together; schedulers compare it.
     pub fn bits_per_element(&self, choice: Choice) -> f32 {
         let of_one = self.bits_per_element.get(usize::from(choice.mcs)).copied().unwrap_or(0.0);
         of_one * f32::from(choice.layers)

@@ -1,4 +1,4 @@
-//! The channel between one device and one carrier of one site: what each end receives of the other, step by step.
+//! The channel between one device and one carrier of one site: the received signal at both ends, step by step.
 
 mod config;
 #[cfg(test)]
@@ -150,13 +150,13 @@ impl Channel {
         Ok(channel)
     }
 
-    /// How often a channel has to be advanced for accurate values: every tenth of the coherence time 0.423 / f_D
+    /// Interval at which a channel must be advanced for accurate values: a tenth of the coherence time 0.423 / f_D
     /// (Rappaport 2002 §5.4.3), but at most once a millisecond.
     pub fn step(&self, speed_mps: f64) -> Duration {
         let shift_hz =
             self.radians_per_nano * 1e9 / core::f64::consts::TAU * self.effective(speed_mps);
         let tenth = 0.0423 / shift_hz;
-        // Interference and scripts change even where nothing fades.
+        // Interference and scripts change even without fading.
         let tenth = if self.fading.is_some() { tenth.min(0.1) } else { 0.1 };
         Duration::from_nanos((tenth * 1e9) as u64).max(Duration::from_millis(1))
     }
@@ -166,8 +166,8 @@ impl Channel {
         if self.begun { self.at + self.step(self.speed_mps) } else { HostInstant::default() }
     }
 
-    /// The device is here now. A step back in time changes nothing; a position or speed that is no number is one
-    /// that did not change.
+    /// The device's position and speed now. A step back in time has no effect. A position or speed that is NaN counts as
+    /// unchanged.
     pub fn advance(&mut self, now: HostInstant, motion: Motion) {
         let gone = (now - self.at).as_nanos() as u64 as f64;
         if now <= self.at && self.begun {
@@ -219,7 +219,7 @@ impl Channel {
         self.scale = snr / (self.floor + self.interference.over_noise() + self.neighbours);
     }
 
-    /// Antennas that add power: a script states what is left after they did.
+    /// Array gains, dB. The levels of a script already include them.
     fn array(&self) -> (f32, f32) {
         match self.mean {
             Mean::Propagation(_) => (1.0, 1.0),
@@ -269,8 +269,8 @@ impl Channel {
         capacity_mean_db(self.sinr_db())
     }
 
-    /// Gain from the device's antenna port to the site's combined ones on each sub-band, dB: what the site receives
-    /// of a resource block is what the device sends in it plus this.
+    /// Gain from the device's antenna port to the site's combined ones on each sub-band, dB: received power of a resource
+    /// block = sent power + this gain.
     pub fn uplink_gain_db(&self) -> &[f32] {
         &self.uplink_gain_db.as_flattened()[..self.bands]
     }

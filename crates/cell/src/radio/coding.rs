@@ -1,4 +1,4 @@
-//! Which tables a link is adapted by: its MCS, its CQI and the curves of both.
+//! The tables of link adaptation: MCS, CQI and their curves.
 
 use serde::Deserialize;
 use sounding_phy::abstraction::{
@@ -67,7 +67,7 @@ impl Coding {
         }
     }
 
-    /// The SINR from which a CQI is reported, dB. `None` above 15, and for 0, which stands for no SINR.
+    /// The SINR from which a CQI is reported, dB. `None` above 15, and for 0, which means that no SINR is enough.
     pub fn cqi_from_db(self, cqi: u8) -> Option<f32> {
         match self.tables() {
             Tables::Lte(_, table) => lte_cqi_threshold_db(table, cqi),
@@ -105,8 +105,8 @@ impl Coding {
         }
     }
 
-    /// Data bits that each MCS sends in a resource element of a layer; 0 for what the table does not have. Those of LTE
-    /// depend a little on the block's width: these are of 25 resource blocks of 150 elements, like the error curves.
+    /// Data bits of each MCS per resource element of a layer; 0 for an MCS that the table does not have. Those of LTE
+    /// depend a little on the block's width: these are for 25 resource blocks of 150 elements, like the error curves.
     pub(super) fn bits_per_element(self) -> [f32; MCS_COUNT] {
         const ELEMENTS: f32 = 25.0 * 150.0;
         core::array::from_fn(|mcs| match self.tables() {
@@ -119,8 +119,8 @@ impl Coding {
         })
     }
 
-    /// SINR at which each MCS loses one block in ten, dB, for blocks of the size that the curves were simulated with;
-    /// infinite for what the table does not have.
+    /// SINR at which each MCS loses one block in ten, dB, for blocks of the simulated size;
+    /// infinite for an MCS that the table does not have.
     pub(super) fn thresholds_db(self) -> [f32; MCS_COUNT] {
         core::array::from_fn(|mcs| {
             let mcs = mcs as u8;

@@ -25,7 +25,7 @@ pub struct CarrierConfig {
     pub duplex: Duplex,
 }
 
-/// How uplink and downlink are kept apart.
+/// Duplex mode: how uplink and downlink are separated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Duplex {
@@ -96,7 +96,7 @@ impl CarrierConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SiteConfig {
-    /// Where it stands.
+    /// Its position.
     pub position: Position,
     /// Metres above ground; range 1..=150. 25 m is an urban macro site (TR 38.901 Table 7.2-1), 10 m a street's.
     pub height_m: f64,

@@ -10,7 +10,7 @@ const DB_PER_OCTAVE: f32 = 3.010_3;
 /// Stands for zero power: below any noise, above the smallest normal number.
 const SMALLEST: f32 = 1e-30;
 
-/// 10 log10 of a power; a power of nothing is -300 dB. Error below 0.0001 dB.
+/// 10 log10 of a power; a power of zero is -300 dB. Error below 0.0001 dB.
 #[inline]
 pub(super) fn decibels(power: f32) -> f32 {
     let power = if power > SMALLEST { power } else { SMALLEST };
@@ -37,7 +37,7 @@ pub(super) fn power(decibels: f32) -> f32 {
     exp2(decibels * OCTAVES_PER_DB)
 }
 
-/// Two to the power of -126 to 126; of anything beyond, what the nearer end has.
+/// Two to the power of x, with x limited to -126..=126.
 #[inline]
 pub(super) fn exp2(exponent: f32) -> f32 {
     /// Added and taken away, it leaves a number rounded to a whole one: the last bit of its mantissa is worth 1.

@@ -11,7 +11,7 @@ use super::invalid::InvalidConfig;
 use super::layers::per_layer_db;
 use super::sub_bands::SubBands;
 
-/// What repeats of a block are worth.
+/// The gain of a block's repetitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HarqConfig {

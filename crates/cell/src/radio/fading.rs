@@ -28,7 +28,7 @@ type Lanes = [f32; LANES];
 /// Sinusoids a tap.
 const SINUSOIDS: usize = 8;
 
-/// Walsh codes in use, and so the most branches there can be.
+/// Number of Walsh codes, and so the maximum number of branches.
 pub(super) const BRANCHES: usize = 4;
 
 /// Steps after which the phasors are brought back to length one: each step's rounding lengthens them by at most
@@ -45,7 +45,7 @@ struct Taps {
     im: [Lanes; SINUSOIDS],
     step_re: [Lanes; SINUSOIDS],
     step_im: [Lanes; SINUSOIDS],
-    /// Doppler shift as a share of the greatest, cos α.
+    /// Doppler shift as a part of the largest, cos α.
     shift: [Lanes; SINUSOIDS],
 }
 
@@ -56,7 +56,7 @@ struct Bands {
     im: Vec<Lanes>,
 }
 
-/// Which branches belong together.
+/// Groups of branches.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Branches {
     /// Antennas of the device, 1 or 2: maximum-ratio combining adds their powers.
@@ -81,7 +81,7 @@ pub(super) struct Fading {
     /// Amplitudes of the direct path and of all echoes together; their squares add up to one.
     direct_amplitude: f32,
     echo_amplitude: f32,
-    /// Radians of travel the steps stand for.
+    /// Radians of travel that the steps cover.
     stepped: f64,
     untrimmed: u32,
     /// Power gain of each sub-band, antennas added up; padded to whole lanes.
@@ -142,13 +142,13 @@ impl Fading {
         fading
     }
 
-    /// The direct path's power over that of the echoes, Rician K; zero where there is none.
+    /// The direct path's power ÷ that of the echoes, Rician K; zero without a direct path.
     pub(super) fn set_rician(&mut self, k: f32) {
         self.direct_amplitude = libm::sqrtf(k / (k + 1.0));
         self.echo_amplitude = libm::sqrtf(1.0 / (k + 1.0));
     }
 
-    /// The device (or what surrounds it) has gone on by so many radians of carrier phase.
+    /// The device (or its surroundings) has moved by this many radians of carrier phase.
     pub(super) fn advance(&mut self, radians: f64) {
         if radians != self.stepped {
             self.stepped = radians;

@@ -1,4 +1,4 @@
-//! Where a device is: positions in a plane, and trajectories.
+//! Positions in a plane, and trajectories of devices.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -44,7 +44,7 @@ impl Position {
     }
 }
 
-/// Where a device is and how fast it moves.
+/// Position and speed of a device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Motion {
     /// The place.
@@ -53,7 +53,7 @@ pub struct Motion {
     pub speed_mps: f64,
 }
 
-/// How a device moves.
+/// The trajectory of a device.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum TrajectoryConfig {
@@ -62,9 +62,9 @@ pub enum TrajectoryConfig {
         /// The place.
         at: Position,
     },
-    /// It goes straight on for ever.
+    /// It moves straight on without end.
     Straight {
-        /// Where it is at time zero.
+        /// Position at time zero.
         from: Position,
         /// Degrees from east, counted towards north.
         heading_deg: f64,
@@ -77,7 +77,7 @@ pub enum TrajectoryConfig {
         points: Vec<Position>,
         /// Metres per second, above zero.
         speed_mps: f64,
-        /// What follows the last point.
+        /// The movement after the last point.
         #[serde(default)]
         then: AtTheEnd,
     },
@@ -88,7 +88,7 @@ pub enum TrajectoryConfig {
         corner: Position,
         /// The opposite corner, not the same place.
         opposite: Position,
-        /// Metres per second of the slowest leg, above zero: with none the walk slows down for ever.
+        /// Speed of the slowest leg, m/s. It must be above zero; otherwise the walk would become slower without end.
         slowest_mps: f64,
         /// Metres per second of the fastest leg.
         fastest_mps: f64,
@@ -104,7 +104,7 @@ impl Default for TrajectoryConfig {
     }
 }
 
-/// What a device does after its last waypoint.
+/// The movement of a device after its last waypoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AtTheEnd {
@@ -220,7 +220,7 @@ impl Trajectory {
         Ok(Self { route })
     }
 
-    /// Where the device is. A random walk only moves forward: a time before the last call's gives the beginning of the
+    /// Position and speed. A random walk only moves forward in time: a time before that of the last call gives the beginning of the
     /// current leg.
     pub fn at(&mut self, now: HostInstant) -> Motion {
         let secs = now.as_nanos() as f64 * 1e-9;

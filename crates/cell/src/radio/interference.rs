@@ -23,7 +23,7 @@ pub struct InterferenceConfig {
     pub cells: u8,
     /// Share of time that each of them sends, 0..=1.
     pub load: f32,
-    /// Seconds after which nothing is left of whether a cell sent: a burst of traffic; above zero.
+    /// Seconds after which a cell's activity is independent of the earlier one: the length of a burst of traffic; above zero.
     pub time_constant_s: f32,
     /// The share of full power that a cell without traffic still sends: pilots and broadcast; 0..=1. LTE's
     /// cell-specific reference signals on two ports are 16 of 168 resource elements (TS 36.211 §6.10.1).

@@ -7,7 +7,7 @@ use core::fmt;
 pub struct InvalidConfig {
     /// Its name in the scenario.
     pub what: &'static str,
-    /// What is possible.
+    /// The valid values.
     pub must: &'static str,
 }
 

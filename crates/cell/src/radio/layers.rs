@@ -1,10 +1,10 @@
-//! Spatial layers: how many a channel carries, and what each of them is left with.
+//! Spatial layers: the number that a channel carries, and the SINR of each.
 
 use serde::Deserialize;
 
 use super::invalid::InvalidConfig;
 
-/// How a device chooses its rank.
+/// Settings of a device's choice of its rank.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RankConfig {
@@ -15,7 +15,7 @@ pub struct RankConfig {
     pub two_from_db: f32,
     /// SINR of one layer from which four carry more, dB; not below that of two. By capacity it is 15 dB.
     pub four_from_db: f32,
-    /// dB by which the SINR must fall below before the layers are given up; range 0..=10 (chosen).
+    /// dB by which the SINR must fall below the threshold before the device uses fewer layers; range 0..=10 (chosen).
     pub hysteresis_db: f32,
 }
 

@@ -1,4 +1,4 @@
-//! Delay profiles: how the echoes of a place spread in time, which decides how different the sub-bands fade.
+//! Delay profiles: how much echoes of the signal spread in time. A larger spread makes the fading of sub-bands less alike.
 
 use serde::Deserialize;
 

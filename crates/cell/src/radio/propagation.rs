@@ -131,7 +131,7 @@ pub(super) struct Propagation {
     k: f32,
 }
 
-/// The state at the place last worked out, and how far the device has gone since.
+/// The last computed state, and the distance that the device has moved since.
 #[derive(Clone, Debug)]
 struct Place {
     position: Position,
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn gain_is_the_path_loss_of_the_scenario_at_the_place() {
-        // The antenna's 14 dBi less the loss at 1.8425 GHz from 25 m to 1.5 m, worked out by hand at 200 m: the logarithm
+        // The antenna's 14 dBi minus the loss at 1.8425 GHz from 25 m to 1.5 m, computed by hand at 200 m: the logarithm
         // of 201.376 m is 2.304_008, that of the frequency 0.265_408.
         for (text, loss) in [
             ("line_of_sight = 'always'", 28.0 + 22.0 * 2.304_008 + 20.0 * 0.265_408),

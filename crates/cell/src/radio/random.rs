@@ -13,8 +13,8 @@ fn positive(rng: &mut ChaCha8Rng) -> f64 {
     1.0 - uniform(rng)
 }
 
-/// Normal with mean 0 and variance 1 (Box and Muller 1958; the second of the pair is not kept, so that a draw takes
-/// the same share of the stream wherever it stands).
+/// A normal number with mean 0 and variance 1 (Box and Muller 1958). The second of the pair is dropped, so that every draw consumes
+/// the same part of the stream.
 pub(super) fn normal(rng: &mut ChaCha8Rng) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(positive(rng)));
     radius * libm::cos(core::f64::consts::TAU * uniform(rng))

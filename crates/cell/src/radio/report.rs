@@ -1,4 +1,4 @@
-//! The device's side of link adaptation: what it reports of its channel, and when.
+//! The device's side of link adaptation: the contents and times of its channel reports.
 //!
 //! A device measures at the end of each period and rounds to the CQI that it could receive with a block error rate of
 //! 10 %. Its base station can use the report some milliseconds later.
@@ -13,12 +13,12 @@ use super::config::MAX_SUB_BANDS;
 use super::invalid::InvalidConfig;
 use super::layers::{RankConfig, Ranker, per_layer_db};
 
-/// How a device reports its channel.
+/// Settings of a device's channel reports.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReportConfig {
     /// Milliseconds between reports; range 1..=320. Periodic reports of LTE come every 2 to 160 ms (TS 36.213
-    /// Table 7.2.2-1A), of NR every 4 to 320 slots (TS 38.331); open source base stations ask for 20 to 80.
+    /// Table 7.2.2-1A), of NR every 4 to 320 slots (TS 38.331); open source base stations configure 20 to 80.
     pub period_ms: u16,
     /// Milliseconds from the measurement until the base station schedules by it; range 0..=100. LTE's reference
     /// resource alone is four subframes before the report (TS 36.213 §7.2.3).

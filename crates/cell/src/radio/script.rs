@@ -14,7 +14,7 @@ use super::invalid::InvalidConfig;
 pub struct ScriptConfig {
     /// At least one, in the order of their times.
     pub levels: Vec<Level>,
-    /// What holds between two of them.
+    /// The level between two points.
     #[serde(default)]
     pub between: Between,
     /// Begin again at the time of the last level, which is then the length of the script and its value unused; it
@@ -44,7 +44,7 @@ pub struct Level {
     pub sinr_db: f32,
 }
 
-/// What a script does between its levels.
+/// Interpolation between a script's levels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Between {
@@ -64,7 +64,7 @@ fn no_fading() -> FadingConfig {
 }
 
 impl ScriptConfig {
-    /// One level for ever.
+    /// A constant level.
     pub fn constant(sinr_db: f32) -> Self {
         Self {
             levels: alloc::vec![Level { at_s: 0.0, sinr_db }],
@@ -122,7 +122,7 @@ impl Script {
         Ok(Self { levels: levels.clone(), between, repeat, floor_db })
     }
 
-    /// What the levels are over, dB above thermal noise.
+    /// The reference of the levels, dB above thermal noise.
     pub(super) fn floor_db(&self) -> f32 {
         self.floor_db
     }

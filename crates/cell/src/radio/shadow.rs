@@ -27,7 +27,7 @@ impl Shadow {
     /// The device went on by so many metres, where values `correlation_m` apart are correlated by 1/e.
     pub(super) fn advance(&mut self, metres: f64, correlation_m: f64, rng: &mut ChaCha8Rng) {
         self.share += metres * DRAWS_PER_DISTANCE / correlation_m;
-        // After so many draws nothing is left of the first.
+        // After this many draws the first has no effect.
         if self.share > 10.0 * DRAWS_PER_DISTANCE {
             *self = Self { share: libm::fmod(self.share, 1.0), ..Self::new(rng) };
         }

@@ -1,4 +1,4 @@
-//! Sets of sub-bands: what a transmission occupies of a carrier.
+//! Sets of sub-bands: the part of a carrier that a transmission occupies.
 
 use core::ops::{BitOr, BitOrAssign};
 
@@ -9,7 +9,7 @@ use super::config::{CarrierConfig, MAX_SUB_BANDS};
 pub struct SubBands(u32);
 
 impl SubBands {
-    /// None of them.
+    /// The empty set.
     pub const NONE: Self = Self(0);
 
     /// Every sub-band a carrier can have.
@@ -20,7 +20,7 @@ impl SubBands {
         if index < MAX_SUB_BANDS { Self(1 << index) } else { Self(0) }
     }
 
-    /// Sub-band n where bit n is set; bits that no carrier has a sub-band for count for nothing.
+    /// Bit n selects sub-band n. Bits beyond the number of sub-bands have no effect.
     pub const fn from_bits(bits: u32) -> Self {
         Self(bits & Self::ALL.0)
     }
@@ -30,7 +30,7 @@ impl SubBands {
         self.0
     }
 
-    /// Those that `count` resource blocks from `first` on lie in.
+    /// The sub-bands of `count` resource blocks from `first` on.
     pub fn of_blocks(carrier: &CarrierConfig, first: u16, count: u16) -> Self {
         if count == 0 {
             return Self::NONE;
@@ -45,7 +45,7 @@ impl SubBands {
         index < MAX_SUB_BANDS && self.0 >> index & 1 == 1
     }
 
-    /// The values of these sub-bands among those of a carrier; all of them where these are none of the carrier's.
+    /// The values of these sub-bands, from those of a carrier; all values if the carrier has none of these sub-bands.
     pub fn of<T: Copy>(self, values: &[T]) -> impl Iterator<Item = T> + Clone {
         let carrier =
             if values.len() >= MAX_SUB_BANDS { Self::ALL.0 } else { (1 << values.len()) - 1 };

@@ -58,7 +58,7 @@ impl Flows {
     };
 }
 
-/// What came of it.
+/// The result.
 pub(crate) struct Run {
     pub(crate) events: Vec<Event>,
     pub(crate) records: Vec<Record>,

@@ -18,13 +18,13 @@ use super::Format;
 use super::header::{Header, Tail, Verdict};
 use crate::hdlc::{BadFrame, BadFrameReason, FrameCounts};
 
-/// Cuts a stream without terminators, in whatever chunks it comes, into records.
+/// Cuts a stream without terminators into records. The stream may arrive in any chunks.
 ///
-/// Holds at most two of the longest records, whatever the stream brings.
+/// It holds at most the bytes of two longest records.
 #[derive(Clone, Debug)]
 pub(super) struct Flat {
     header: Header,
-    /// From `start` on: the beginning of a record, or of what may be one, that the last chunk broke off in.
+    /// From `start` on: the beginning of a (possible) record that the last chunk did not complete.
     held: Vec<u8>,
     start: usize,
     /// Bytes passed over since the stream was last in step.
@@ -32,10 +32,10 @@ pub(super) struct Flat {
     counts: FrameCounts,
 }
 
-/// `held` is cleared of what is used up once that is this much: one move for many records.
+/// Consumed bytes are removed from `held` when there are this many: one move for many records.
 const COMPACT: usize = 1 << 16;
 
-/// A record, or a stretch that is none.
+/// A record, or other bytes.
 pub(super) enum Found<'c> {
     /// It lies whole in the input.
     Whole(u64, &'c [u8]),
@@ -65,7 +65,7 @@ impl Flat {
         self.counts.add_payload(payload)
     }
 
-    /// Takes bytes up to the end of the next record, or of a stretch that is none.
+    /// Takes bytes up to the end of the next record, or of a gap without a record.
     pub(super) fn advance<'c>(&mut self, input: &mut &'c [u8]) -> Option<Found<'c>> {
         self.compact();
         loop {
@@ -93,8 +93,8 @@ impl Flat {
         }
     }
 
-    /// The end of the stream: records that waited for the one after them, and what is left of one; `None` when there
-    /// is nothing more.
+    /// The end of the stream. Returns the records that waited for later bytes, and an incomplete rest; `None` after the
+    /// last.
     pub(super) fn poll_end(&mut self) -> Option<Found<'static>> {
         while !self.rest().is_empty() {
             let tail = if self.passed == 0 { Tail::Ended } else { Tail::EndedInGap };
@@ -113,7 +113,7 @@ impl Flat {
         self.leave_gap().map(Found::Bad)
     }
 
-    /// The bytes of what was found.
+    /// The bytes of the record.
     pub(super) fn record<'s, 'c: 's>(
         &'s self,
         found: Found<'c>,
@@ -141,7 +141,7 @@ impl Flat {
         }
     }
 
-    /// Counts a record; where it begins.
+    /// Counts a record. Returns its offset.
     fn take(&mut self, record: &[u8]) -> u64 {
         self.header.handle_record(record);
         let offset = self.counts.bytes;
@@ -162,7 +162,7 @@ impl Flat {
         Found::Held(offset, len)
     }
 
-    /// Gives up bytes up to the next that a header could begin with; a header without its record is none at the end.
+    /// Skips bytes up to the next possible header. At the end of the stream, a header without its record does not count.
     fn pass_over(&mut self, tail: Tail) {
         let rest = &self.held[self.start..];
         let next = (1..rest.len()).find(|&at| match self.header.judge(&rest[at..], tail) {
@@ -177,7 +177,7 @@ impl Flat {
         self.compact();
     }
 
-    /// The bytes passed over, once they have come to an end.
+    /// The skipped bytes, when the gap has ended.
     fn leave_gap(&mut self) -> Option<BadFrame> {
         self.leave_gap_as(BadFrameReason::Header)
     }

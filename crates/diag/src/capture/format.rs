@@ -1,4 +1,4 @@
-//! How a capture's bytes are cut into records.
+//! Formats: how a capture's bytes are separated into records.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -13,7 +13,7 @@ pub enum Format {
     Hdlc,
     /// `7E 01`, a length of 16 bits, the packet, `7E`: ports with the framing switched off. No check.
     NonHdlc,
-    /// Packets one after another, each as long as its log header says: `.hdf`. No check.
+    /// Packets one after another, with the length of their log header: `.hdf`. No check.
     Hdf,
     /// Log records without the packet around them, length, code, time, body: `.dlf`. No check.
     Dlf,
@@ -30,17 +30,17 @@ impl fmt::Display for Format {
     }
 }
 
-/// What a capture turned out to be.
+/// The detected kind of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
-    /// How it is cut.
+    /// Its format.
     pub format: Format,
     /// Bytes before the first record that belong to the file and not to the stream: the header of a `.qmdl2`.
     pub preamble: usize,
 }
 
 impl Kind {
-    /// A stream without anything before it.
+    /// A stream without a header.
     pub const fn of(format: Format) -> Self {
         Self { format, preamble: 0 }
     }
@@ -52,17 +52,17 @@ pub enum EmitError {
     /// A length of sixteen bits does not reach to its end.
     #[error(transparent)]
     TooLong(#[from] BodyTooLong),
-    /// The format has room for log records only, or a length that it cannot say.
+    /// The format has only log records, or the length does not fit its field.
     #[error("command 0x{command:02x} has no place in {format}")]
     NoPlace {
         /// The command byte.
         command: u8,
-        /// What it was to be written into.
+        /// The format of the output.
         format: Format,
     },
 }
 
-/// Appends a payload as a port has it whose HDLC framing is switched off; on an error nothing is appended.
+/// Appends a payload as on a port whose HDLC framing is switched off; on an error `out` stays unchanged.
 pub fn emit_unframed(payload: &[u8], out: &mut Vec<u8>) -> Result<(), BodyTooLong> {
     let len = payload.len();
     let announced = u16::try_from(len).map_err(|_| BodyTooLong { len })?;
@@ -74,7 +74,7 @@ pub fn emit_unframed(payload: &[u8], out: &mut Vec<u8>) -> Result<(), BodyTooLon
 }
 
 impl Format {
-    /// Appends a packet as a capture of this format has it to `out`; on an error nothing is appended.
+    /// Appends a packet to `out` in this format; on an error `out` stays unchanged.
     pub fn emit(self, packet: &Packet<'_>, out: &mut Vec<u8>) -> Result<(), EmitError> {
         match (self, packet) {
             (Self::Hdlc, _) => {

@@ -7,15 +7,15 @@ use crate::packet::{LOG, MULTI_RADIO};
 const LOG_HEADER: usize = 12;
 /// Command, a byte of flags and the length before the record's own.
 const PACKET_HEADER: usize = 4;
-/// What modems with several subscriptions put before a packet.
+/// Length of the wrapper that modems with several subscriptions put before a packet.
 const WRAPPER: usize = 8;
 /// `7E 01` and a length, and the `7E` at the end.
 const NON_HDLC_HEADER: usize = 4;
 const TERMINATOR: u8 = 0x7E;
-/// Radio ids counted so far go to 2; more in this place are something else. Chosen; any number of a byte will do.
+/// The largest known radio id is 2; larger values here mean other data. Chosen; any value of a byte is accepted.
 const MAX_RADIOS: u32 = 255;
-/// Two records of one capture are within this of each other, in the modem's units of 1.25 ms: a day. Chosen; a clock
-/// that jumps further is believed once the record after it agrees (test `a_clock_that_is_set_is_believed`).
+/// Largest difference of the times of two records, in the modem's units of 1.25 ms: a day. Chosen. A clock
+/// that jumps further is accepted when the next record agrees (test `a_clock_that_is_set_is_believed`).
 const A_DAY: u64 = 24 * 3600 * 800;
 
 /// The low half of a time stamp counts 1/32 chip, so many to a unit (docs/reference/diag.md, transport).
@@ -23,7 +23,7 @@ const CHIPS: u64 = 49_152;
 /// No record is of the year 2100 or later, in units of 1.25 ms since 1980.
 const THE_YEAR_2100: u64 = 120 * 366 * A_DAY;
 
-/// What a place in a stream is.
+/// The kind of a place in a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// A record of that many bytes, all of them here.
@@ -34,12 +34,12 @@ pub(super) enum Verdict {
     Nothing,
 }
 
-/// What comes after the bytes at hand.
+/// What follows the available bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tail {
     /// Perhaps more.
     Open,
-    /// Nothing; before them was a record, or the beginning.
+    /// No more bytes; a record, or the beginning, was before them.
     Ended,
     /// Nothing; before them were bytes of no record, among which there may be some that look like one.
     EndedInGap,
@@ -65,7 +65,7 @@ impl Header {
         }
     }
 
-    /// What `bytes` begin with.
+    /// Decides whether `bytes` begin with a record.
     pub(super) fn judge(&self, bytes: &[u8], tail: Tail) -> Verdict {
         match self.format {
             Format::Hdf => packet(bytes),
@@ -107,8 +107,8 @@ fn is_near(a: u64, b: u64) -> bool {
     a.abs_diff(b) < A_DAY
 }
 
-/// Length and time, in units of 1.25 ms, of a log record's header; an error if it is none, and nothing if it is not
-/// whole.
+/// Length and time, in units of 1.25 ms, of a log record's header; an error if it is not a header, and `None` if it is
+/// incomplete.
 fn log_header(bytes: &[u8]) -> Option<Result<(usize, u64), ()>> {
     let (&[l0, l1, _, code, ref stamp @ ..], _) = bytes.split_first_chunk::<LOG_HEADER>()?;
     let len = usize::from(u16::from_le_bytes([l0, l1]));
@@ -119,7 +119,7 @@ fn log_header(bytes: &[u8]) -> Option<Result<(usize, u64), ()>> {
     Some(if is_one { Ok((len, at)) } else { Err(()) })
 }
 
-/// A log packet: its length stands there twice.
+/// A log packet: its length is there twice.
 fn packet(bytes: &[u8]) -> Verdict {
     let inner = match bytes.first() {
         Some(&MULTI_RADIO) => match bytes.split_first_chunk::<WRAPPER>() {
@@ -154,7 +154,7 @@ fn non_hdlc(bytes: &[u8]) -> Verdict {
         [TERMINATOR, 1, _, _, ..] => {
             let end = NON_HDLC_HEADER + usize::from(word(bytes, 2));
             match bytes.get(end) {
-                // An empty packet is none.
+                // An empty packet does not count.
                 Some(&TERMINATOR) if end > NON_HDLC_HEADER => Verdict::Record(end + 1),
                 Some(_) => Verdict::Nothing,
                 None => Verdict::Needs(end + 1),

@@ -7,27 +7,27 @@ use crate::hdlc::Deframer;
 
 /// Number of bytes that are searched for one good frame before the input counts as something else.
 ///
-/// Twice the longest frame with every byte escaped: wherever a stream is joined, a whole frame begins within half of
+/// Twice the longest frame with every byte escaped: wherever a stream starts, a whole frame begins within half of
 /// that. Chosen; pinned by the test `a_capture_that_starts_in_the_middle_of_the_longest_frame_is_recognised`.
 pub const PROBE: usize = 4 * crate::hdlc::MAX_PAYLOAD;
 
 /// Why bytes are not a capture.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CaptureError {
-    /// There are none.
+    /// The input has no bytes.
     #[error("the capture is empty")]
     Empty,
     /// No frame with a right check, and no records without framing, in all of it or in the first [`PROBE`] bytes.
     #[error("no Diag record in the first {searched} bytes: it looks like {looks}")]
     NotDiag {
-        /// How many bytes were searched.
+        /// Number of searched bytes.
         searched: usize,
-        /// What the beginning looks like.
+        /// The apparent kind of the beginning.
         looks: Looks,
     },
 }
 
-/// What the first bytes of something that is not a Diag stream look like.
+/// The apparent kind of an input that is not a Diag stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Looks {
     /// `0x0A0D0D0A`.
@@ -45,7 +45,7 @@ pub enum Looks {
     /// Nothing but zero bytes.
     #[error("zeros")]
     Zeros,
-    /// None of these.
+    /// Another kind.
     #[error("no kind of file known here")]
     Unknown,
 }
@@ -53,7 +53,7 @@ pub enum Looks {
 /// Header of a `.qmdl2`: its own length, a version, what follows (0 without HDLC, 1 with), the number of GUIDs of the
 /// message dictionaries, and the GUIDs, sixteen bytes each. Source: the header as a recorder of the platform writes it.
 const QMDL2_HEADER: usize = 10;
-/// No header with more than these GUIDs is looked for. Chosen: a build has about one for each of its processors.
+/// Maximum number of GUIDs in a header. Chosen: a build has about one for each of its processors.
 const MAX_GUIDS: u32 = 1000;
 
 /// The kind of capture that starts with `beginning`. All of it, or the first [`PROBE`] bytes, are examined.
@@ -127,7 +127,7 @@ fn qmdl2(bytes: &[u8]) -> Option<Kind> {
         Format::Hdlc => matches!(Deframer::new().poll_frame(&mut stream), Some(Ok(_))),
         _ => begins(format, stream),
     };
-    // A recording that was ended before its first record is a header and nothing else.
+    // A recording that ended before its first record is only a header.
     let is_bare = stream.is_empty() && preamble == QMDL2_HEADER + 16 * guids as usize;
     (follows || is_bare).then_some(Kind { format, preamble })
 }

@@ -1,4 +1,4 @@
-//! Which things of many a modem shall send, as bits.
+//! Masks: a bit for each kind of item that a modem can send.
 
 use alloc::vec;
 use alloc::vec::Vec;

@@ -61,15 +61,15 @@ impl Bits {
         (word >> self.shift) & (u64::MAX >> (64 - self.width))
     }
 
-    /// The same bits as a two's complement number.
+    /// The bits as a two's complement number.
     #[inline]
     pub fn read_signed(self, block: &[u8]) -> i64 {
         let unused = 64 - self.width;
         (self.read(block) << unused).cast_signed() >> unused
     }
 
-    /// Writes `value` into the bits, leaving its neighbours alone; false, and nothing written, if it does not fit
-    /// or the bytes are not there.
+    /// Writes `value` into the bits, without changing other bits. Returns false, and writes nothing, if it does not fit
+    /// or the bytes are missing.
     pub fn write(self, value: u64, block: &mut [u8]) -> bool {
         if value > u64::MAX >> (64 - self.width) {
             return false;

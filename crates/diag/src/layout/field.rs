@@ -7,16 +7,16 @@ use crate::sink::{Names, Value};
 pub struct Field {
     /// Its name: lower case, with the unit where it has one.
     pub name: &'static str,
-    /// Where it is, from the start of its block. For [`Kind::Bytes`] and [`Kind::Network`] only the start counts.
+    /// Its bits, from the start of its block. For [`Kind::Bytes`] and [`Kind::Network`] only the start counts.
     pub bits: Bits,
-    /// How to read it.
+    /// The kind of its value.
     pub kind: Kind,
     /// Bits of its block that are all zero if there is no value: an absent antenna, a level that was not measured.
     /// `None` for a field that always has a value.
     pub unless_zero: Option<Bits>,
 }
 
-/// How the bits of a field are read.
+/// How the bits of a field become a value.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// A count or an identity.
@@ -29,14 +29,14 @@ pub enum Kind {
     Hex,
     /// `raw × scale + offset`.
     Scaled {
-        /// What one step is worth.
+        /// The value of one step.
         scale: f64,
         /// The value of raw zero.
         offset: f64,
     },
     /// As [`Kind::Scaled`], of a two's complement number.
     ScaledInt {
-        /// What one step is worth.
+        /// The value of one step.
         scale: f64,
         /// The value of raw zero.
         offset: f64,
@@ -47,7 +47,7 @@ pub enum Kind {
     Bytes(u16),
     /// The lowest of the bits of that many bytes in network order, as protocol headers are written on the air.
     Network {
-        /// How many bytes.
+        /// Number of bytes.
         bytes: u8,
         /// How many of their bits.
         width: u8,
@@ -90,7 +90,7 @@ impl Field {
         }
     }
 
-    /// The level in `block`; `None` if there is none, or the field holds something else.
+    /// The level in `block`; `None` without a level, or if the field is of another kind.
     pub fn decibels(&self, block: &[u8]) -> Option<Decibels> {
         match self.value(block)? {
             Value::Scaled(level) => Some(Decibels::from_f64(level)),
@@ -99,7 +99,7 @@ impl Field {
         }
     }
 
-    /// The same field, of which there is a value only where `bits` of its block are not all zero.
+    /// The same field, which has a value only if `bits` of its block are not all zero.
     pub(crate) const fn unless_zero(self, bits: Bits) -> Self {
         Self { unless_zero: Some(bits), ..self }
     }
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(level.value(&[0, 7]), Some(Value::Scaled(-180.0)));
         assert_eq!(level.unless_itself_zero().value(&[0, 7]), None);
         assert_eq!(level.unless_itself_zero().decibels(&[0, 7]), None);
-        // Zero is a value if another field says so.
+        // Whether zero is a value depends on another field.
         assert_eq!(level.unless_zero(u8(1)).value(&[0, 7]), Some(Value::Scaled(-180.0)));
         assert_eq!(level.unless_zero(u8(1)).value(&[7, 0]), None);
     }

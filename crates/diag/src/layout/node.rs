@@ -38,7 +38,7 @@ impl<'a> Node<'a> {
         bits.read_signed(self.bytes())
     }
 
-    /// The bytes from here to the end of what holds it.
+    /// The bytes from here to the end of the record or sub-packet.
     #[inline]
     pub fn bytes(&self) -> &'a [u8] {
         self.body.get(self.at..).unwrap_or_default()
@@ -109,7 +109,7 @@ impl<'a> Node<'a> {
         self.visit_to_end(sink);
     }
 
-    /// The same, and where the parts end: what has been walked need not be measured.
+    /// The same, and returns the end of the parts, so that they need not be measured again.
     fn visit_to_end(&self, sink: &mut impl Sink) -> usize {
         let (mut at, mut block) = (self.at, self.at);
         for part in self.parts {
@@ -135,7 +135,7 @@ impl<'a> Node<'a> {
                         sink.end_item();
                     }
                     sink.end_list();
-                    // Room that nothing uses.
+                    // Unused space.
                     for _ in used..count.slots(before) {
                         end += measure(parts, self.body, end).unwrap_or_default();
                     }
@@ -192,7 +192,7 @@ struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// What is neither a block nor a list.
+    /// A part that is neither a block nor a list.
     fn visit(&self, body: &'a [u8], sink: &mut impl Sink) {
         match self.part {
             Part::Mac { .. } => {
@@ -228,7 +228,7 @@ impl<'a> Place<'a> {
         Some(MacPdu::new(self.announced(body, len), rnti, uplink))
     }
 
-    /// The items that the byte at the beginning of this part counts; there are no more than there is room for.
+    /// The items of this part. Its first byte is their number, limited to the space.
     fn counted(&self, body: &'a [u8], room: Bits, parts: &'static [Part]) -> Children<'a> {
         let count = body.get(self.at).copied().unwrap_or_default();
         let left = usize::from(count).min(room.read(self.block) as usize);

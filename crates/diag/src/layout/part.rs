@@ -15,62 +15,62 @@ pub struct Layout {
 pub enum Part {
     /// A run of fixed length.
     Block(Block),
-    /// The same parts several times over.
+    /// The same parts, repeated.
     List {
-        /// What the items are called.
+        /// Name of the items.
         name: &'static str,
-        /// How many there are.
+        /// Their number.
         count: Count,
         /// The parts of one item.
         parts: &'static [Part],
     },
     /// A byte with the number of items, and space for as many as the last block gives.
     Counted {
-        /// What the items are called.
+        /// Name of the items.
         name: &'static str,
-        /// Where the last block says how much room there is.
+        /// Place of the space in the last block.
         room: Bits,
         /// The parts of one item, each of fixed length.
         parts: &'static [Part],
     },
     /// A MAC PDU's subheaders and control elements; the last block has their length.
     Mac {
-        /// Where the last block says how many bytes.
+        /// Place of the byte count of the last block.
         len: Bits,
-        /// Where the last block has the addressee: not all blocks have MAC headers.
+        /// Place of the addressee in the last block: not all blocks have MAC headers.
         rnti: Bits,
-        /// Which way the PDU goes: the elements differ.
+        /// Direction of the PDU: the elements differ.
         uplink: bool,
     },
     /// The header of an RLC PDU; the last block has its length.
     Rlc {
-        /// Where the last block says how many bytes.
+        /// Place of the byte count of the last block.
         len: Bits,
     },
     /// Bytes that are not read further; the last block has their number.
     Opaque {
-        /// What they are called.
+        /// Their name.
         name: &'static str,
-        /// Where the last block says how many.
+        /// Place of the count in the last block.
         len: Bits,
     },
     /// All bytes to the end of the body, which are not read further.
     Rest {
-        /// What they are called.
+        /// Their name.
         name: &'static str,
     },
     /// Control elements of an NR uplink MAC PDU, each after its subheader; the last block has their length.
     NrControls {
-        /// Where the last block says how many bytes.
+        /// Place of the byte count of the last block.
         len: Bits,
     },
     /// One of them, with its own length field.
     NrControl,
     /// An NR RLC status PDU; the last block has its length.
     NrStatus {
-        /// Where the last block says how many bytes.
+        /// Place of the byte count of the last block.
         len: Bits,
-        /// Where the last block has the length of sequence numbers.
+        /// Place of the length of sequence numbers in the last block.
         sn: Bits,
         /// The value there for 18 bits.
         wide: u64,
@@ -79,9 +79,9 @@ pub enum Part {
     Chain,
     /// Sub-packets, each with its own id, version and length.
     SubPackets {
-        /// Where the last block says how many.
+        /// Place of the count in the last block.
         count: Bits,
-        /// Those that are known.
+        /// The known ones.
         known: &'static [SubLayout],
     },
 }
@@ -89,26 +89,26 @@ pub enum Part {
 /// A run of bytes of fixed length and its fields.
 #[derive(Clone, Copy, Debug)]
 pub struct Block {
-    /// How many bytes.
+    /// Number of bytes.
     pub size: u16,
     /// The fields in it, in groups that versions can share.
     pub fields: &'static [&'static [Field]],
 }
 
-/// How often the parts of a list repeat.
+/// Number of repetitions of a list's parts.
 #[derive(Clone, Copy, Debug)]
 pub enum Count {
-    /// As many as the last block before the list gives.
+    /// The number in the last block before the list.
     Says(Bits),
-    /// As many as the last block gives, in a fixed space for so many; there cannot be more.
+    /// The number in the last block, in a space for a fixed number of items.
     Of(Bits, u16),
-    /// As many as the last block gives, or none if it sets a flag; the flag comes first here.
+    /// The number in the last block, or zero if a flag is set; the flag is the first argument.
     Unless(Bits, Bits),
     /// Always so many.
     Fixed(u16),
     /// One, if the last block has one of these numbers, else none.
     When(Bits, &'static [u64]),
-    /// As many as bits are set, and at least one.
+    /// The number of set bits, at least one.
     Ones(Bits),
 }
 
@@ -117,7 +117,7 @@ pub enum Count {
 pub struct SubLayout {
     /// The kind.
     pub id: u8,
-    /// What its samples or contents are called.
+    /// Name of its samples or contents.
     pub name: &'static str,
     /// The versions that share it; none, if its source reads all of them alike.
     pub versions: &'static [u8],
@@ -128,11 +128,11 @@ pub struct SubLayout {
 /// Bytes that a layout needs and a body lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Short {
-    /// Where in the body the bytes start.
+    /// Offset of the bytes in the body.
     pub at: usize,
-    /// How many are needed from there.
+    /// Number of needed bytes from there.
     pub need: usize,
-    /// How many there are.
+    /// Their number.
     pub have: usize,
 }
 
@@ -140,7 +140,7 @@ pub struct Short {
 pub(super) const SUB_HEADER: usize = 4;
 
 impl Part {
-    /// How many bytes this part takes at `at`, whose preceding block starts at `block`; an error if the body is too
+    /// Length of this part at `at`, whose preceding block starts at `block`; an error if the body is too
     /// short for it.
     pub(super) fn measure(
         &'static self,
@@ -201,7 +201,7 @@ impl Part {
     }
 }
 
-/// How many bytes `parts` take at `at`; an error if the body is too short for them.
+/// Length of `parts` at `at`; an error if the body is too short for them.
 pub(super) fn measure(parts: &'static [Part], body: &[u8], at: usize) -> Result<usize, Short> {
     let mut end = at;
     let mut block = at;
@@ -238,7 +238,7 @@ pub(super) fn fits(body: &[u8], at: usize, need: usize) -> Result<usize, Short> 
 }
 
 impl Count {
-    /// How many there are, going by the block before the list.
+    /// Number of items, from the block before the list.
     #[inline]
     pub(super) fn used(self, block: &[u8]) -> usize {
         match self {
@@ -252,7 +252,7 @@ impl Count {
         }
     }
 
-    /// How many there is space for.
+    /// Number of items in the space.
     #[inline]
     pub(super) fn slots(self, block: &[u8]) -> usize {
         match self {

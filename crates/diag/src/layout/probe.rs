@@ -1,4 +1,4 @@
-//! One field of a layout, found once and then read from record after record without looking at anything else.
+//! One field of a layout, located once and then read from many records, without reading other fields.
 //!
 //! [`Node`](super::Node) walks a record's parts; a [`Probe`] has walked its table in advance. Parts of fixed size on
 //! the way then need only arithmetic, the others a read of their counts.
@@ -15,11 +15,11 @@ use crate::radio::Rnti;
 use crate::rlc::RlcHeader;
 use crate::rlc_nr::StatusPdu;
 
-/// Where in one layout a field is.
+/// The place of a field in one layout.
 #[derive(Clone, Debug)]
 pub struct Probe(Trail);
 
-/// Which of the items of a record a value belongs to: its number in each list on the way, outermost first.
+/// The item of a record that a value belongs to: its index in each list on the way, outermost first.
 ///
 /// Two fields of one item have equal numbers; sub-packets count as a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,7 +28,7 @@ pub struct Item {
     depth: u8,
 }
 
-/// What a probe met in one record.
+/// Findings of a probe in one record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Met {
     /// Values read.
@@ -44,12 +44,12 @@ struct Trail {
     end: End,
 }
 
-/// Where a part starts.
+/// The start of a part.
 #[derive(Clone, Copy, Debug)]
 struct Start {
     /// Bytes from the start of the node that no record changes.
     at: usize,
-    /// Where the block before `at` starts.
+    /// Start of the block before `at`.
     block: usize,
     /// The parts between them and the target, to be measured in each record; empty in most layouts.
     between: &'static [Part],
@@ -71,7 +71,7 @@ enum End {
     SubPackets {
         count: Bits,
         known: &'static [SubLayout],
-        /// As long as `known`; `None` where that sub-packet lacks the field.
+        /// One entry for each of `known`; `None` if that sub-packet lacks the field.
         next: Box<[Option<Trail>]>,
     },
     /// Bytes with their own encoding, which visits their fields.
@@ -100,7 +100,7 @@ impl Only {
 }
 
 impl Item {
-    /// How many levels of lists are numbered; deeper ones share the number of their parent.
+    /// Number of list levels with an index; deeper ones share the index of their parent.
     pub const DEPTH: usize = 4;
 
     /// The numbers, outermost list first; none for a field of the record itself.
@@ -137,11 +137,11 @@ impl fmt::Display for Item {
 impl Layout {
     /// Finds the field at `path`; `None` if this layout has no such field.
     ///
-    /// A path names the lists on the way and the field, with dots between: `subframes.blocks.mcs`. The list of
-    /// sub-packets is `sub_packets`, or `sub_packets:NAME` for those of one name; that of a MAC PDU's subheaders is
-    /// `mac`, and what is in the header of an RLC PDU is behind `rlc`. Names that differ between versions stand with slashes between (`rv/redundancy_version`); a list that some
-    /// versions lack ends in a question mark (`cells?`). A field may come with a condition on a choice beside it, in the
-    /// same block: `tb_bytes@rnti=c_rnti|sps_rnti`.
+    /// A path names the lists on the way and the field, separated by dots: `subframes.blocks.mcs`. The list of
+    /// sub-packets is `sub_packets`, or `sub_packets:NAME` for those with one name. A MAC PDU's subheaders are
+    /// `mac`, and fields of an RLC PDU's header follow `rlc`. Names that differ between versions are separated by slashes
+    /// (`rv/redundancy_version`). A list that some versions lack ends in a question mark (`cells?`). A field may have a
+    /// condition on a choice in the same block: `tb_bytes@rnti=c_rnti|sps_rnti`.
     pub fn probe(&self, path: &'static str) -> Option<Probe> {
         let segments: Vec<_> = path.split('.').collect();
         Trail::find(self.parts, &segments).map(Probe)
@@ -149,10 +149,10 @@ impl Layout {
 }
 
 impl Probe {
-    /// Hands every value in `body` to `sink`, in the order of the bytes.
+    /// Gives every value in `body` to `sink`, in the order of the bytes.
     ///
-    /// The bytes that the path leads through are checked first: on an error nothing has been handed over. What lies
-    /// beside the path is not looked at.
+    /// The bytes on the path are checked first: on an error `sink` has received no value. Bytes outside
+    /// the path are not read.
     pub fn read(&self, body: &[u8], mut sink: impl FnMut(Item, Value<'_>)) -> Result<Met, Short> {
         self.0.check(body)?;
         let mut met = Met::default();
@@ -238,7 +238,7 @@ impl Trail {
     /// Whether the bytes on the path are there.
     #[inline]
     fn check(&self, body: &[u8]) -> Result<(), Short> {
-        // Counts are read from what comes first, so that has to be there.
+        // Counts are read from earlier bytes, so these must exist.
         fits(body, 0, self.start.at)?;
         let (at, from) = self.start.locate(body, 0)?;
         let block = body.get(from..).unwrap_or_default();
@@ -397,7 +397,7 @@ impl Start {
     }
 }
 
-/// How many bytes `parts` take, if no record changes it.
+/// Length of `parts`, if it is the same in every record.
 fn fixed(parts: &[Part]) -> Option<usize> {
     parts.iter().map(fixed_part).sum()
 }

@@ -24,7 +24,7 @@ pub enum Element {
     TimingAdvance {
         /// Timing advance group, 0..=3.
         group: u8,
-        /// Command, 0..=63; 31 changes nothing.
+        /// Command, 0..=63; 31 means no change.
         command: u8,
     },
     /// Contention resolution identity.

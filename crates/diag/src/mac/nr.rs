@@ -19,7 +19,7 @@ pub enum Element {
     },
     /// Long buffer status report: the index of each group that reports.
     LongBsr(LongBsr),
-    /// Power headroom of the primary cell, 0..=63, and the most the device may send there, 0..=63
+    /// Power headroom of the primary cell, 0..=63, and the device's maximum power there, 0..=63
     /// (§6.1.3.8, TS 38.133 §10.1.17, §10.1.18).
     PowerHeadroom {
         /// Power headroom index.
@@ -67,7 +67,7 @@ pub(crate) fn element_len(bytes: &[u8]) -> usize {
 }
 
 impl LongBsr {
-    /// The report of these groups: group i is the i-th index, `None` where it has nothing to report.
+    /// The report of these groups: group i is the i-th index, `None` if it is not reported.
     pub fn new(indexes: [Option<u8>; 8]) -> Self {
         let mut report = Self::default();
         for (group, index) in indexes.into_iter().enumerate() {
@@ -112,7 +112,7 @@ impl Element {
         }
     }
 
-    /// Appends the element after its subheader; nothing for one that is not read further.
+    /// Appends the element after its subheader; an element that is not decoded appends no bytes.
     pub fn emit(&self, out: &mut Vec<u8>) {
         match self {
             Self::ShortBsr { group, index } => out.extend([SHORT_BSR, group << 5 | index & 31]),

@@ -90,8 +90,8 @@ const fn sub(id: u8, versions: &'static [u8], parts: &'static [Part]) -> SubLayo
     SubLayout { id, name: "bearer_configuration", versions, parts }
 }
 
-/// A head, whose byte `$room` says for how many bearers there is room, the bearers that went, that came or changed, and
-/// that are active.
+/// A head, whose byte `$room` is the number of bearers that fit, then the released, the added or changed, and
+/// the active bearers.
 macro_rules! bearers {
     ($head:expr, $room:literal, $size:literal, $fields:expr) => {
         &[

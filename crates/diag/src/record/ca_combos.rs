@@ -1,8 +1,8 @@
 //! 0xB0CD, the band combinations of LTE that the device supports for carrier aggregation.
 //!
-//! Versions 24, 32, 40 and 41. A capture has 41. Of all of them a public reader of capabilities has real records beside its
-//! own readings: bands and classes of all combinations are equal, of 32 the antennas as well. What the indexes of antennas
-//! and modulations stand for, it guesses: they stay numbers here.
+//! Versions 24, 32, 40 and 41. A capture has 41. A public reader of capabilities publishes real records of all four with its
+//! readings. Bands and classes of all combinations are equal; in version 32 the antennas too. That reader guesses the meaning of the
+//! indexes of antennas and modulations, so they stay numbers here.
 
 use super::nr::ca_combos::CLASS;
 use crate::layout::{Block, Count, Field, Layout, Part, names, u8, u16, uint};
@@ -55,7 +55,7 @@ const fn bands(count: Count, parts: &'static [Part]) -> Part {
     Part::List { name: "bands", count, parts }
 }
 
-/// There is always room for six bands; those that are not used are band 0.
+/// Each combination has six bands; unused ones are band 0.
 macro_rules! six {
     ($version:literal, $band:expr) => {
         Layout {

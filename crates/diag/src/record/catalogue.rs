@@ -1,4 +1,4 @@
-//! Which table describes which code: the one list of all records.
+//! The tables of all codes: the only list of all records.
 
 use nr::csf as nr_csf;
 use nr::dci as nr_dci;

@@ -18,7 +18,7 @@ const fn power(at: u16, bytes: u16) -> Bits {
     bits(at + bytes - at % 4, 10, 0)
 }
 
-/// The serving cell of 0xB17F, whose identity stands at `$at`.
+/// The serving cell of 0xB17F, whose identity is at `$at`.
 macro_rules! evaluated {
     ($size:expr, $earfcn:expr, $at:expr) => {
         &[Part::Block(Block {
@@ -54,7 +54,7 @@ const NEIGHBOUR: &[Part] = &[Part::Block(Block {
     ]],
 })];
 
-/// The carrier of 0xB180 and the number of its cells, which stands at `$at`.
+/// The carrier of 0xB180 and the number of its cells, which is at `$at`.
 macro_rules! neighbours {
     ($size:expr, $earfcn:expr, $at:expr) => {
         &[
@@ -109,7 +109,7 @@ pub(super) static RESULT_LAYOUTS: &[Layout] = &[Layout {
     ],
 }];
 
-/// The identity of a serving cell, whose word stands at `$at`.
+/// The identity of a serving cell, whose word is at `$at`.
 macro_rules! information {
     ($size:expr, $earfcn:expr, $at:expr, $mib:expr) => {
         &[Part::Block(Block {

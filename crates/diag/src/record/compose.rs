@@ -1,5 +1,5 @@
-//! Writing records through the tables that read them, by the names of their fields: for records that have no emitter
-//! of their own, in any version that is described.
+//! Writes records with the tables that read them, by the names of their fields: for records without a dedicated
+//! emitter, in every described version.
 
 use alloc::vec::Vec;
 
@@ -8,9 +8,9 @@ use super::layouts;
 use crate::LogCode;
 use crate::layout::{Bits, Block, Count, Field, Kind, Part, SubLayout};
 
-/// The contents of a record, or of an item of one of its lists. Fields that it does not name are zero.
+/// The contents of a record, or of an item of one of its lists. Missing fields are zero.
 ///
-/// Counts and lengths need not be named: they are written to match the parts that follow.
+/// Counts and lengths may be missing: they are computed from the parts that follow.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Form {
     fields: Vec<(&'static str, Entry)>,

@@ -1,4 +1,4 @@
-//! Writing records, for a modelled modem: what the emitters of the record files share.
+//! Writes records for a modelled modem: common code of the emitters in the record files.
 
 use alloc::vec::Vec;
 
@@ -34,9 +34,9 @@ pub enum EmitError {
     Count {
         /// The list.
         list: &'static str,
-        /// How many there are.
+        /// Their number.
         count: usize,
-        /// How many it can count.
+        /// The largest number in its count field.
         most: usize,
     },
     /// The record has no such field or list, or one of another kind.
@@ -45,20 +45,20 @@ pub enum EmitError {
         /// The name.
         field: &'static str,
     },
-    /// A field announces something that is not there.
+    /// A field announces items that are missing.
     #[error("{count} {list}, but {announced} announced")]
     Mismatch {
         /// The list.
         list: &'static str,
-        /// How many there are.
+        /// Their number.
         count: usize,
-        /// How many there should be.
+        /// The announced number.
         announced: usize,
     },
     /// This version of the record is not described.
     #[error("log {code} v{version}: version not described", version = Version::Packet(*version))]
     Version {
-        /// What it logs.
+        /// The log code.
         code: LogCode,
         /// The version.
         version: u32,
@@ -71,7 +71,7 @@ pub enum EmitError {
     },
 }
 
-/// What is left of the longest record for one sub-packet.
+/// The longest sub-packet, from the longest record.
 const MAX_SUB_PACKET: usize = crate::packet::MAX_BODY - 4;
 
 /// Writes one number into its bits.
@@ -89,7 +89,7 @@ pub(super) fn count(list: &'static str, count: usize, most: usize) -> Result<u64
     if count <= most { Ok(count as u64) } else { Err(EmitError::Count { list, count, most }) }
 }
 
-/// Runs `write`, and takes back what it has written if it fails.
+/// Runs `write`, and removes its output if it fails.
 pub(super) fn whole(
     out: &mut Vec<u8>,
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), EmitError>,

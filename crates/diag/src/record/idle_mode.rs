@@ -2,10 +2,10 @@
 //! the cells of one frequency.
 //!
 //! Packet version 1; 0xB17A with sub-packets 4 of version 3 and 9 of version 2, 0xB17D with 1, 2, 7 and 8 of version 1 and
-//! 5 and 6 of version 3, 0xB181 with 5 of version 3 and 10 and 11, whose source tells no versions apart. Source:
-//! docs/reference/diag.md, records and layouts, which has neither units nor the versions of sub-packets: both are those of the
-//! capture that has 0xB17A and 0xB17D. There the limits are what the cell's system information says, and the levels
-//! above them what 0xB17F measured in the same moment.
+//! 5 and 6 of version 3, 0xB181 with 5 of version 3 and 10 and 11, whose source does not distinguish versions. Source:
+//! docs/reference/diag.md, records and layouts, which has neither units nor the versions of sub-packets. Both come from the
+//! capture that has 0xB17A and 0xB17D. There the limits equal those of the cell's system information, and the levels
+//! above them equal the measurements of 0xB17F at the same time.
 
 use super::sub::HEADER;
 use crate::layout::{
@@ -25,7 +25,7 @@ const fn sub(
     SubLayout { id, name, versions, parts }
 }
 
-/// A level above what is needed, and powers: whole decibels, counted from −30.
+/// A margin above the minimum level, or a power: whole decibels, counted from −30.
 const fn decibels(name: &'static str, bits: Bits) -> Field {
     scaled(name, bits, 1.0, -30.0)
 }
@@ -93,7 +93,7 @@ pub(super) static SELECTION_LAYOUTS: &[Layout] = &[Layout {
     parts: &[HEADER, Part::SubPackets { count: u8(1), known: &[SELECTION, MEASUREMENT] }],
 }];
 
-/// When to look at other cells, in the units of TS 36.331, where the two halves of the word at `$at` stand.
+/// Thresholds for measurements of other cells, in the units of TS 36.331, in the two halves of the word at `$at`.
 macro_rules! thresholds {
     ($at:expr) => {
         &[

@@ -13,7 +13,7 @@ pub struct LteCsi {
     pub tti: Option<Tti>,
     /// Component carrier, 0 for the primary.
     pub carrier: Option<u8>,
-    /// Wideband CQI of each codeword, 0..=15. Of one layer the second means nothing.
+    /// Wideband CQI of each codeword, 0..=15. With one layer the second has no meaning.
     pub cqi: [u8; 2],
     /// Layers that it is for, 1..=4. In older versions only reports of rank have it.
     pub rank: Option<u8>,
@@ -24,7 +24,7 @@ pub struct LteCsi {
 /// The bit paths of what [`LteCsi`] holds, in one version.
 struct Keys {
     report_type: Option<Bits>,
-    /// How that version numbers reports of wideband CQI.
+    /// The version's number for reports of wideband CQI.
     wideband: u64,
     subframe: Option<Bits>,
     frame: Option<Bits>,
@@ -77,7 +77,7 @@ const APERIODIC: [&str; 2] = ["wideband_cqi_0", "wideband_cqi_1"];
 static PERIODIC_KEYS: [Keys; 7] = {
     let of = PERIODIC_LAYOUTS;
     [
-        // The oldest version numbers its kinds of report one lower; what the first three say of rank stands in reports
+        // The oldest version numbers its kinds of report one lower. The rank of the first three is in reports
         // of rank.
         Keys::of(&of[0], PERIODIC, 1, false),
         Keys::of(&of[1], PERIODIC, 2, false),

@@ -2,9 +2,9 @@
 //!
 //! Packet version 1 with sub-packet 7 of versions 2 and 4; packet versions 49 and 50, which have no sub-packets. Source:
 //! docs/reference/diag.md, records and layouts, and for 49 and 50 the fields that two decoders agree on; 2 and 4 agree with captures
-//! field by field, 50 with the vectors of another decoder. Each sample of version 1 is a fixed head, which says how many
-//! bytes of MAC header and control elements follow it; from 49 on each data unit and control element has a head of its
-//! own.
+//! field by field, 50 with the vectors of another decoder. Each sample of version 1 has a fixed head with the number of
+//! bytes of MAC header and control elements that follow. From 49 on each data unit and control element has a separate
+//! head.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -188,7 +188,7 @@ pub struct DownlinkBlock<'a> {
     pub rnti: Rnti,
     /// Its size.
     pub size: Bytes,
-    /// Bytes of it that carried nothing.
+    /// Its padding bytes.
     pub padding: Bytes,
     /// RLC PDUs in it, where the version counts them.
     pub rlc_pdus: Option<u8>,
@@ -229,9 +229,9 @@ impl<'a> MacDownlink<'a> {
 
 /// The downlink transport blocks of a record.
 pub struct DownlinkBlocks<'a> {
-    /// Of version 1.
+    /// Samples of version 1.
     samples: Samples<'a, Keys>,
-    /// Of versions 49 and 50.
+    /// Items of versions 49 and 50.
     nodes: Children<'a>,
 }
 

@@ -1,8 +1,8 @@
 //! 0xB064, MAC uplink transport blocks: grants, padding, buffer status and power headroom.
 //!
 //! Packet version 1 with sub-packet 8 of versions 1, 2, 3, 5 and 8. Source: docs/reference/diag.md, records and layouts; 1 and 2 agree
-//! with captures field by field, 3 and 5 with the vectors of another decoder. Each sample is a fixed head, which says
-//! how many bytes of MAC header and control elements follow it.
+//! with captures field by field, 3 and 5 with the vectors of another decoder. Each sample has a fixed head with the number of
+//! bytes of MAC header and control elements that follow.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -126,7 +126,7 @@ pub struct MacUplink<'a> {
 /// Why a buffer status report was due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BsrEvent {
-    /// None was.
+    /// No report was due.
     None,
     /// The periodic timer ran out.
     Periodic,
@@ -138,10 +138,10 @@ pub enum BsrEvent {
     Other(u8),
 }
 
-/// Which buffer status report went out.
+/// The buffer status report that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BsrTrigger {
-    /// None.
+    /// No report.
     None,
     /// The block had room for all data, so none was needed.
     Cancelled,
@@ -172,13 +172,13 @@ pub struct UplinkBlock<'a> {
     pub rnti: Rnti,
     /// Size of the grant.
     pub grant: Bytes,
-    /// Bytes of it that carried nothing.
+    /// Its padding bytes.
     pub padding: Bytes,
     /// RLC PDUs in it.
     pub rlc_pdus: u8,
     /// Why a buffer status report was due.
     pub event: BsrEvent,
-    /// Which one went out.
+    /// The report that was sent.
     pub trigger: BsrTrigger,
     /// Its header and control elements.
     pub pdu: MacPdu<'a>,

@@ -107,7 +107,7 @@ const AGGREGATION: &[Field] = &[
 
 const CELL: &[Field] = &[uint("earfcn", u32(0)), uint("pci", bits(4, 8, 0)), uint("band", u8(6))];
 
-/// How much of what was scheduled.
+/// Counts of scheduled items.
 const SCHEDULED: Block = Block {
     size: 24,
     fields: &[&[

@@ -49,7 +49,7 @@ const CELL_IDENTITY: &[Part] = &[Part::Block(Block {
     ]],
 })];
 
-/// The carrier and the number of cells, which stand at `$at`.
+/// The carrier and the number of cells, at `$at`.
 macro_rules! carrier {
     ($size:expr, $earfcn:expr, $at:expr) => {
         Part::Block(Block {
@@ -114,7 +114,7 @@ pub(super) static IDLE_LAYOUTS: &[Layout] = &[Layout {
     ],
 }];
 
-/// The serving cell of 0xB179, whose identity stands at `$at`.
+/// The serving cell of 0xB179, whose identity is at `$at`.
 macro_rules! serving {
     ($size:expr, $earfcn:expr, $at:expr) => {
         Part::Block(Block {

@@ -1,8 +1,8 @@
 //! NR records: RRC's view of the cell, PDCP, RLC, MAC, and the measurements below them.
 //!
-//! A version is a word: the minor version in its lower half, the major one in its upper; the oldest records count with
-//! small numbers instead. Sources: docs/reference/diag.md, records and layouts. What each layout was checked against,
-//! [`super::evidence`] says.
+//! A version is a word: the minor version in its lower half, the major one in its upper; the oldest records have
+//! small numbers instead. Sources: docs/reference/diag.md, records and layouts. [`super::evidence`] lists the evidence for each
+//! layout.
 
 pub(crate) mod ca_combos;
 pub(crate) mod cdrx;
@@ -33,7 +33,7 @@ use crate::layout::{Block, Field, Names, Part, bits, flag, names, u8, u16, uint}
 /// The version, which every record begins with.
 const VERSION: &[Field] = &[uint("version_minor", u16(0)), uint("version_major", u16(2))];
 
-/// What most MAC records of version 2 begin with.
+/// The beginning of most MAC records of version 2.
 const MAC_HEAD: &[Field] = &[
     flag("sleep", 4, 0),
     flag("beam_change", 5, 0),
@@ -65,7 +65,7 @@ const NUMEROLOGY: Names = &[
     (6, "960khz"),
 ];
 
-/// When something happened: slot, numerology and frame, as the items of most MAC records begin.
+/// Time of an item: slot, numerology and frame, at the beginning of items in most MAC records.
 const SLOT: &[Field] = &[
     uint("slot", u8(0)),
     names("numerology", bits(1, 2, 0), NUMEROLOGY),

@@ -12,7 +12,7 @@ use crate::LogCode;
 use crate::layout::{Bits, Children, Node, Part, key, u16};
 use crate::radio::{Rnti, Tti};
 
-/// Where a version says when its hypotheses were found.
+/// Place of the hypotheses' times in a version.
 #[derive(Clone, Copy)]
 enum Time {
     /// In the header.

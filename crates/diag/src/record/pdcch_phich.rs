@@ -1,8 +1,8 @@
 //! 0xB16B, PDCCH and PHICH indication: downlink control messages and the base station's answers to uplink blocks.
 //!
 //! Versions 5, 25, 33, 34, 42. Source: docs/reference/diag.md, records and layouts; 5 and 34 agree with captures field by field. A
-//! subframe says how many results of each kind it has; versions 5, 34 and 42 always leave room for the most there can
-//! be, 25 and 33 do not.
+//! subframe has the number of results of each kind. Versions 5, 34 and 42 always reserve space for the maximum,
+//! 25 and 33 do not.
 
 use super::common::{ACK, AGGREGATION, RNTI, SEARCH_SPACE};
 use super::{RecordError, checked};
@@ -151,7 +151,7 @@ pub struct PdcchPhich<'a> {
     version: u8,
 }
 
-/// One subframe with something in it.
+/// One subframe with a result.
 #[derive(Clone, Copy)]
 pub struct IndicationSubframe<'a> {
     /// When; `None` if the record has no valid subframe.

@@ -1,5 +1,5 @@
-//! 0xB0A1 and 0xB0B6, PDCP as newer modems log it: downlink data as it is delivered, with the modem's own clock, and how
-//! long uplink packets waited.
+//! 0xB0A1 and 0xB0B6, PDCP as newer modems log it: delivered downlink data, with the modem's clock, and the waiting time of
+//! uplink packets.
 //!
 //! 0xB0A1 version 53, 0xB0B6 version 56. Source: docs/reference/diag.md, records and layouts; no capture has them.
 

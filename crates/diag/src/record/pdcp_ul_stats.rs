@@ -1,4 +1,4 @@
-//! 0xB0B4, PDCP uplink statistics per radio bearer: what waits, and all counters twice, since the modem started and since
+//! 0xB0B4, PDCP uplink statistics per radio bearer: the backlog, and all counters twice, since the modem started and since
 //! the bearer's last reset.
 //!
 //! Packet version 1 with sub-packet 197 of versions 1, 2, 3, 24 and 26. Source: docs/reference/diag.md, records and layouts; 2, 3 and 26

@@ -134,7 +134,7 @@ const ENERGY: &[Part] = &[Part::Block(Block {
 const ENERGY_13: Part =
     Part::List { name: "code_blocks", count: Count::Of(bits(0, 18, 15), 13), parts: ENERGY };
 
-/// Room for 32 energy metrics, of which one more is used than the stream says.
+/// Space for 32 energy metrics. One more is used than the stream's count.
 const ENERGY_32: Part = Part::Block(Block { size: 32 * 4, fields: &[] });
 
 const fn head(size: u16, fields: &'static [&'static [Field]]) -> Part {
@@ -263,7 +263,7 @@ pub struct DecodedBlock {
     pub received: bool,
     /// New data indicator: it toggles for new data.
     pub ndi: bool,
-    /// How many times it came before: 0 for a first transmission.
+    /// Number of earlier transmissions: 0 for a first one.
     pub retx: u16,
     /// Redundancy version, 0..=3.
     pub rv: u8,

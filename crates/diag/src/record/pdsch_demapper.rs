@@ -234,14 +234,14 @@ pub struct Demapped {
     pub rb_map: u128,
     /// Spatial layers, 1..=4.
     pub rank: u8,
-    /// Transport blocks; zero where there is none.
+    /// Sizes of transport blocks; zero without a block.
     pub sizes: [Bytes; 2],
     /// Their modulations; without meaning where there is no block.
     pub modulations: [Option<Modulation>; 2],
 }
 
 impl Demapped {
-    /// How many resource blocks the first slot has; the second has as many.
+    /// Number of resource blocks in the first slot; the second has the same number.
     pub const fn rbs(&self) -> Prb {
         Prb::new(self.rb_map.count_ones() as u16)
     }

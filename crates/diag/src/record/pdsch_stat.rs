@@ -154,7 +154,7 @@ static KEYS: [Keys; 7] = [
     Keys::of(TB_V40, false),
 ];
 
-/// Where the keys of version 36 are.
+/// Index of the keys of version 36.
 const EMITTED: usize = 4;
 
 /// The bit paths of what [`PdschBlock`] holds, in one version.
@@ -185,7 +185,7 @@ pub struct PdschStat<'a> {
     keys: &'static Keys,
 }
 
-/// What arrived on one cell in one subframe.
+/// Receptions on one cell in one subframe.
 #[derive(Clone, Copy)]
 pub struct PdschSubframe<'a> {
     /// When; `None` if the record has no valid subframe.

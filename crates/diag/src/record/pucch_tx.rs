@@ -60,7 +60,7 @@ const ACK: &[Field] = &[
 ];
 const DL_CARRIER: &[Field] = &[names("dl_carrier", bits(24, 30, 30), CARRIER)];
 
-/// What follows the acknowledgements, from byte `$at` on.
+/// The fields after the acknowledgements, from byte `$at` on.
 macro_rules! rest {
     ($at:expr) => {
         &[

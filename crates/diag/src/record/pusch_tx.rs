@@ -68,7 +68,7 @@ impl Keys {
     }
 }
 
-/// Where the keys of version 124 are.
+/// Index of the keys of version 124.
 const EMITTED: usize = 5;
 
 impl PuschTx {
@@ -108,7 +108,7 @@ pub struct PuschTx {
     pub tti: Option<Tti>,
     /// Uplink carrier, 0 for the primary; 0 in versions that know one carrier only.
     pub carrier: u8,
-    /// How many times the block went out before: 0 for a first transmission.
+    /// Number of earlier transmissions of the block: 0 for a first one.
     pub retx: u8,
     /// Redundancy version, 0..=3.
     pub rv: u8,

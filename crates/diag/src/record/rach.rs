@@ -4,7 +4,7 @@
 //! Packet version 1: 0xB061 with sub-packets 3 of versions 2, 4, 5 and 5 of versions 1 and 2; 0xB062 with sub-packet 6 of
 //! versions 2, 3, 4, 49, 50. Source: docs/reference/diag.md, records and layouts; 0xB061 3 v2 and v4 and 5 v1 and v2 and 0xB062 2, 3
 //! and 4 agree with captures, 0xB062 2, 3, 49 and 50 with the vectors of another decoder. Fields of messages that an
-//! attempt did not reach are what was in memory.
+//! attempt did not reach have arbitrary values.
 
 use super::sub::HEADER;
 use crate::layout::{
@@ -86,7 +86,7 @@ const fn list(name: &'static str, count: Count, parts: &'static [Part]) -> Part 
     Part::List { name, count, parts }
 }
 
-/// Why random access was started, after whatever names the cell.
+/// The reason of random access, after the fields of the cell.
 macro_rules! reason {
     ($at:expr) => {
         &[
@@ -138,7 +138,7 @@ pub(super) static TRIGGER_LAYOUTS: &[Layout] = &[Layout {
     ],
 }];
 
-/// How the attempt went, from byte `$at` on.
+/// The result of the attempt, from byte `$at` on.
 macro_rules! attempt {
     ($at:expr) => {
         &[
@@ -171,7 +171,7 @@ macro_rules! messages {
     };
 }
 
-/// What newer modems add, from byte `$at` on.
+/// Additional fields of newer modems, from byte `$at` on.
 macro_rules! tail {
     ($at:expr) => {
         &[uint("ul_earfcn", u32($at)), uint("p_max_dbm", u8($at + 4))]

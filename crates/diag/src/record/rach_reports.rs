@@ -1,8 +1,8 @@
 //! 0xB167, 0xB168 and 0xB169, random access as ML1 sees it: the preamble, the answer to it and the third message.
 //!
 //! 0xB167 versions 5 and 40, 0xB168 version 24, 0xB169 version 40. Source: docs/reference/diag.md, records and layouts. 0xB167 5 is
-//! 40 without the carrier, found in a capture: preamble, offset and window are those of MAC and of the cell's system
-//! information there. Where the source has a field narrower than what it holds can be, its bits go on to the next field.
+//! 40 without the carrier, found in a capture: preamble, offset and window there agree with MAC and with the cell's system
+//! information. If a field of the source is too narrow for its values, it extends here to the next field.
 
 use super::common::CARRIER;
 use crate::layout::{Block, Field, Layout, Names, Part, bits, flag, int, names, u8, u16, uint};
@@ -18,7 +18,7 @@ const fn block(size: u16, fields: &'static [&'static [Field]]) -> Part {
     Part::Block(Block { size, fields })
 }
 
-/// A time whose word stands at `$at`.
+/// A time whose word is at `$at`.
 macro_rules! time {
     ($frame:literal, $subframe:literal, $at:expr) => {
         &[uint($frame, bits($at, 9, 0)), uint($subframe, bits($at, 15, 12))]

@@ -1,4 +1,4 @@
-//! 0xB121, the loop that keeps the sampling clock in step with the serving cell, and 0xB18F, the neighbours whose
+//! 0xB121, the loop that synchronises the sampling clock with the serving cell, and 0xB18F, the neighbours whose
 //! interference the receiver cancels.
 //!
 //! 0xB121 versions 22 and 41, 0xB18F version 54. Source: docs/reference/diag.md, records and layouts; no capture has these versions.
@@ -23,7 +23,7 @@ const RECORD: &[Part] = &[block(
         uint("frame", bits(0, 9, 0)),
         uint("subframe", bits(0, 13, 10)),
         flag("enabled", 1, 6),
-        // As the source has it: one part in 32765.
+        // The source divides by 32765.
         scaled("filter_coefficient", u16(2), 1.0 / 32765.0, 0.0),
         scaled_int("adjustment_0", u32(4), STEP, 0.0),
         scaled_int("adjustment_1", u32(8), STEP, 0.0),

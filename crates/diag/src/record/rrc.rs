@@ -1,12 +1,12 @@
-//! What the records of LTE's and NR's RRC messages share: which message a number stands for, and messages that come
-//! in segments.
+//! Common code for the records of LTE's and NR's RRC messages: the message of each number, and messages in
+//! segments.
 
 use alloc::vec::Vec;
 
 use super::{RecordError, Version};
 use crate::LogRecord;
 
-/// A kind of RRC message that stands alone: the messages of a logical channel, or a part that is logged by itself.
+/// A kind of RRC message: the messages of a logical channel, or a part that is logged separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RrcPdu {
     /// LTE, master information block.
@@ -121,13 +121,13 @@ pub(super) const fn pdu_names<const N: usize>(pdus: &[(u64, RrcPdu)]) -> [(u64, 
     names
 }
 
-/// The kind of message that `number` stands for.
+/// The kind of message with this number.
 pub(super) fn pdu_of(pdus: Pdus, number: u64) -> Option<RrcPdu> {
     pdus.iter().find(|(found, _)| *found == number).map(|(_, pdu)| *pdu)
 }
 
-/// The kind of message and the part of it, if both are described: what number stands for which kind is what versions
-/// differ in, so that an unknown number is an error as an undescribed version is.
+/// The kind of message and the part of it, if both are described. Versions differ in their numbers, so an unknown number is an
+/// error, like an undescribed version.
 pub(super) fn described(
     log: &LogRecord<'_>,
     pdu: Option<RrcPdu>,
@@ -143,10 +143,10 @@ pub(super) fn described(
     Ok((pdu, segment))
 }
 
-/// Which part of a message a record holds.
+/// The part of a message that a record holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Segment {
-    /// All of it.
+    /// The whole text.
     Whole,
     /// A part with others after it: its number, 1..=6.
     Part(u8),
@@ -191,7 +191,7 @@ impl MessageSegments {
             Segment::Whole => false,
         };
         if !continues {
-            // A part that continues nothing is the rest of a message whose beginning is lost, but for a first one.
+            // A part without a beginning, unless it is a first one, is the rest of a message whose beginning is lost.
             let begins = matches!(segment, Segment::Whole | Segment::Part(1));
             let lost = self.parts > 0 || !begins;
             self.dropped += u64::from(lost);

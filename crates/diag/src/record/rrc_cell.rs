@@ -11,7 +11,7 @@ const RASTER: Names = &[(0, "-7.5_khz"), (1, "-2.5_khz"), (2, "2.5_khz"), (3, "7
 
 const START: &[Field] = &[uint("version", u8(0)), uint("pci", u16(1))];
 
-/// What follows the carrier, from byte `$at` on.
+/// The fields after the carrier, from byte `$at` on.
 macro_rules! mib {
     ($at:expr) => {
         &[
@@ -59,7 +59,7 @@ pub(super) static MIB_LAYOUTS: &[Layout] = &[
     ),
 ];
 
-/// What follows the carriers, from byte `$at` on.
+/// The fields after the carriers, from byte `$at` on.
 macro_rules! cell {
     ($at:expr) => {
         &[

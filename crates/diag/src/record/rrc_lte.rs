@@ -154,7 +154,7 @@ macro_rules! layouts {
     };
 }
 
-/// Which blocks a message of system information holds.
+/// The blocks in a message of system information.
 const fn sibs(at: u16) -> Field {
     hex("sib_mask", u32(at))
 }
@@ -241,7 +241,7 @@ pub struct LteRrc<'a> {
     pub earfcn: u32,
     /// When; `None` outside the frame structure.
     pub tti: Option<Tti>,
-    /// Which part of it this is; `None` for an unknown number.
+    /// Its segment; `None` for an unknown number.
     pub segment: Option<Segment>,
     /// The message, encoded.
     pub message: &'a [u8],

@@ -1,7 +1,7 @@
 //! 0xB821, NR RRC messages, with the cell they came through.
 //!
 //! Versions 7, 8, 9, 12, 14, 17, 19, 20, 23 to 26, 28. Source: docs/reference/diag.md, records and layouts; 8 agrees with
-//! captures field by field, whose messages also decode as what their numbers are said to stand for.
+//! captures field by field, whose messages also decode as the kinds of their numbers.
 
 use super::rrc::{self, Pdus, RrcPdu, Segment, pdu_names, pdu_of};
 use super::{RecordError, checked};
@@ -21,8 +21,8 @@ const RELEASE: &[Field] = &[
 /// The cell's identity, 36 bits above the 24 of its network's; all zero or nonsense where the modem knows none.
 const IDENTITY: Field = hex("cell_global_identity", u64(9));
 
-/// What follows the cell: carrier, time, kind of message, blocks of system information, length. The first is at `$at`,
-/// the second takes `$time` bits.
+/// The fields after the cell: carrier, time, kind of message, blocks of system information, length. The first is at `$at`,
+/// the second has `$time` bits.
 macro_rules! message {
     ($at:expr, $time:expr, $pdus:expr) => {
         &[
@@ -205,7 +205,7 @@ pub struct NrRrc<'a> {
     pub pci: u16,
     /// The carrier's number; 0 where the message came within one of LTE.
     pub nr_arfcn: u32,
-    /// Which part of it this is; `None` for an unknown number.
+    /// Its segment; `None` for an unknown number.
     pub segment: Option<Segment>,
     /// The message, encoded.
     pub message: &'a [u8],

@@ -1,9 +1,9 @@
-//! 0xB193, serving cell measurement: signal strength and quality of the cells that serve.
+//! 0xB193, serving cell measurement: signal strength and quality of the serving cells.
 //!
 //! Packet version 1 with sub-packet 25 of versions 4, 7, 18, 19, 22, 24, 35, 36, 40, 48, 50, 60, 66. Source: docs/reference/diag.md, records
 //! and layouts; 4, 18, 19 and 36 agree with captures field by field. In 48, 50 and 60 the words after the third RSRP
-//! are one further on than the notes say, as in 40: read so, the combined values are those of the best antenna in
-//! every vector and capture; 66 is said to be 48 with eight bytes before each cell. Of 60 no SNR is known.
+//! are one word later than in the notes, as in 40. Read this way, the combined values are those of the best antenna in
+//! every vector and capture. By its source, 66 is 48 with eight bytes before each cell. The SNR of 60 is unknown.
 
 use super::common::CELL;
 use super::level::{high_rsrp, rsrp, rsrq, rssi, snr};
@@ -106,7 +106,7 @@ macro_rules! four_snrs {
     };
 }
 
-/// What the modem expects after cancelling interference.
+/// Expected levels after cancelling interference.
 macro_rules! projected {
     ($at:expr) => {
         &[

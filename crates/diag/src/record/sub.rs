@@ -1,4 +1,4 @@
-//! What records made of sub-packets share: their header, and walking their samples.
+//! Common code for records made of sub-packets: their header, and iteration over their samples.
 
 use crate::layout::{Block, Children, Count, Node, Part, SubPackets, u8, uint};
 

@@ -1,8 +1,8 @@
-//! 0xB066, MAC uplink buffer status: what waits in every logical channel, sample by sample.
+//! 0xB066, MAC uplink buffer status: samples of the backlog of every logical channel.
 //!
 //! Packet version 1 with sub-packet 10 of versions 3, 5 and 24. Source: docs/reference/diag.md, records and layouts; 3 and 24 agree
-//! with captures field by field. Version 5 (NB-IoT modems) is the head of 3 with the channels of 24: read so, the 40
-//! samples of every record of it in the captures end where the record ends.
+//! with captures field by field. Version 5 (NB-IoT modems) is the head of 3 with the channels of 24: read this way, the 40
+//! samples of each of its records in the captures end where the record ends.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -133,16 +133,16 @@ pub struct BufferSample<'a> {
     keys: &'static Keys,
 }
 
-/// What waits in one logical channel.
+/// The backlog of one logical channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChannelBacklog {
     /// Logical channel, 1..=10.
     pub channel: u8,
     /// Its priority, 1 the most urgent.
     pub priority: u8,
-    /// Data that has not gone out yet.
+    /// Data that was not sent yet.
     pub new: Bytes,
-    /// Data to go out again.
+    /// Data to retransmit.
     pub retx: Bytes,
     /// RLC status reports.
     pub control: Bytes,

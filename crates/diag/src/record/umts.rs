@@ -41,7 +41,7 @@ const CHANNELS: Names = &[
     (0xFF, "complete_sib_fach"),
 ];
 
-/// Which channel, and how long the message.
+/// The channel, and the length of the message.
 const HEADER: &[Field] =
     &[names("channel", u8(0), CHANNELS), uint("radio_bearer", u8(1)), uint("len_bytes", u16(2))];
 
@@ -56,7 +56,7 @@ const fn sib(at: u16) -> [Field; 1] {
 const MESSAGE: Part = message(u16(2));
 const BLOCK: Part = Part::Rest { name: "message" };
 
-/// The channel, which comes first, decides what comes after it, as the version does elsewhere.
+/// The channel is first and determines the layout of the rest, as the version does in other records.
 pub(super) static RRC: &[Layout] = &[
     Layout {
         versions: &[0, 1, 2, 3, 4, 5, 6, 7, 8, 0x0A],

@@ -67,7 +67,7 @@ const GSM_CELL: &[Field] = &[
     int("rank", u16(5)),
 ];
 
-/// Whether the cell may be reselected, and how it stands in a hierarchy, from byte `$at` on.
+/// Whether the cell may be reselected, and its place in a hierarchy, from byte `$at` on.
 macro_rules! hierarchy {
     ($at:expr) => {
         &[

@@ -1,4 +1,4 @@
-//! RLC of WCDMA: 0x4135, 0x4145 and 0x4146 PDUs, 0x4168 and 0x4169 how they were ciphered.
+//! RLC of WCDMA: PDUs in 0x4135, 0x4145 and 0x4146, their ciphering in 0x4168 and 0x4169.
 //!
 //! None of them has a version. Source: docs/reference/diag.md, records and layouts; 0x4168 and 0x4169 agree with the vectors of
 //! another decoder, the others are in no capture.
@@ -40,7 +40,7 @@ pub(super) static CONTROL_LAYOUTS: &[Layout] = &[layout(&[
     Part::Opaque { name: "pdu", len: u16(1) },
 ])];
 
-/// TS 33.102 §6.6.6; 255 where nothing is ciphered.
+/// TS 33.102 §6.6.6; 255 means no ciphering.
 const ALGORITHM: Names = &[(0, "uea0"), (1, "uea1"), (2, "uea2"), (255, "none")];
 
 const CIPHERED: &[Field] =

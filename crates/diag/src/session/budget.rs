@@ -9,11 +9,11 @@ use crate::LogCode;
 /// Bytes are counted over this long before they are judged (the radio's bursts last tens of milliseconds).
 const WINDOW: Duration = Duration::from_secs(1);
 
-/// After a change of the mask the modem still sends what it had buffered: batches come about once a second
+/// After a change of the mask the modem still sends buffered records: batches arrive about once a second
 /// (BISCAY §5.1).
 const GRACE: Duration = Duration::from_secs(1);
 
-/// How many bytes come, and of what.
+/// Counts received bytes, by code.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Budget {
     since: Option<HostInstant>,
@@ -21,19 +21,19 @@ pub(super) struct Budget {
     others: u64,
 }
 
-/// What came in one window.
+/// Received bytes of one window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Flood {
     /// All bytes, per second.
     pub(super) bytes_per_sec: u64,
-    /// Those of them that are no log records.
+    /// Bytes that are not log records.
     pub(super) others_per_sec: u64,
     /// The bytes of each code.
     pub(super) by_code: BTreeMap<LogCode, u64>,
 }
 
 impl Budget {
-    /// Starts counting afresh, once what is under way has arrived.
+    /// Restarts the counts after buffered records have arrived.
     pub(super) fn restart(&mut self, now: HostInstant) {
         *self = Self { since: Some(now + GRACE), ..Self::default() };
     }
@@ -49,7 +49,7 @@ impl Budget {
         *counter += len as u64;
     }
 
-    /// What came in the window that is over by now, if it was more than `limit` bytes per second.
+    /// The received bytes of the last window, if they exceeded `limit` bytes per second.
     pub(super) fn poll(&mut self, now: HostInstant, limit: u64) -> Option<Flood> {
         let span = now - self.since?;
         if span < WINDOW {
@@ -72,8 +72,8 @@ impl Budget {
 }
 
 impl Flood {
-    /// Takes the least important of `on`, which begins with the most important, away until the rest stays within
-    /// `limit`; what was taken, most important first. One is always left, and what sends nothing is not blamed.
+    /// Removes the least important codes from `on`, which begins with the most important, until the rest is within
+    /// `limit`. Returns the removed codes, most important first. One code always stays, and codes without bytes stay.
     pub(super) fn relieve(&self, on: &mut Vec<LogCode>, limit: u64) -> Vec<LogCode> {
         let mut left = self.bytes_per_sec;
         let mut off = Vec::new();

@@ -1,4 +1,4 @@
-//! What the modem's answers lead to: the next requests, the masks, and the reports.
+//! Processes the modem's answers: makes the next requests, the masks, and the reports.
 
 use alloc::string::String;
 
@@ -107,7 +107,7 @@ impl Session {
         self.steps.extend([Step::ReadEventMask, Step::MessageRanges]);
     }
 
-    /// Sets the mask of an equipment if the modem's differs from the requested one; at the end, if the modem has ours.
+    /// Sets the mask of an equipment if the modem's differs from the requested one; at the end, only if the modem has this session's.
     pub(super) fn set_mask(&mut self, equipment: u8) {
         if self.state == State::Restoring {
             if self.masks.put_back(equipment) {

@@ -12,7 +12,7 @@ pub enum Event {
     Mute,
     /// The modem answers.
     Answers(Identity),
-    /// The log mask is set. What else the modem was sending before, it goes on sending.
+    /// The log mask is set. The modem's other output does not change.
     Ready {
         /// Log codes that are on.
         codes: usize,
@@ -34,11 +34,11 @@ pub enum Event {
     },
     /// More came than the budget allows, and these log codes were switched off.
     OverBudget {
-        /// What came.
+        /// The received rate.
         bytes_per_sec: u64,
-        /// What is allowed.
+        /// The limit.
         budget_bytes_per_sec: u64,
-        /// What was switched off, most important first. Empty if it is not the log records.
+        /// The codes that were switched off, most important first. Empty if log records are not the cause.
         off: Vec<LogCode>,
         /// The part that is no log record: messages and events that another program switched on.
         others_per_sec: u64,
@@ -47,16 +47,16 @@ pub enum Event {
     Recalled,
     /// Another port is gone, so the log mask that an earlier session found there cannot be restored.
     Forgone {
-        /// What it was called.
+        /// Its name.
         port: String,
     },
     /// The found masks cannot be saved for the next session: if this one is killed, the modem keeps the mask that it
     /// was given.
     Unkept {
-        /// What is in the way.
+        /// The reason.
         why: String,
     },
-    /// The log mask is as it was found.
+    /// The old log mask is restored.
     Restored,
 }
 

@@ -14,7 +14,7 @@ const ALL_ITEMS: u32 = 1 << 12;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Masks {
-    /// How many codes each equipment has.
+    /// Number of codes of each equipment.
     items: BTreeMap<u8, u32>,
     /// As they were before this session.
     found: BTreeMap<u8, Mask>,
@@ -71,7 +71,7 @@ impl Masks {
         Note { masks: ours.chain(left.cloned()).collect() }
     }
 
-    /// What an earlier session may still have left, because the modem has not reported its masks.
+    /// The masks of an earlier session that may still be set, because the modem has not reported its masks.
     pub(super) fn left(&self) -> Note {
         Note { masks: self.left.values().cloned().collect() }
     }
@@ -110,10 +110,10 @@ impl Masks {
         self.left.keys().copied().collect()
     }
 
-    /// From now on the mask to be set is the one that was found; whether there is anything to set.
+    /// From now on the old mask is to be restored. Returns whether a mask must be set.
     pub(super) fn put_back(&mut self, equipment: u8) -> bool {
         let Some(mask) = self.ours.get_mut(&equipment) else { return false };
-        // A modem that did not report its mask is left without ours.
+        // If a modem did not report its mask, none is set.
         let empty = || Mask { items: mask.items, bits: vec![0; mask.bits.len()] };
         *mask = self.found.get(&equipment).cloned().unwrap_or_else(empty);
         true

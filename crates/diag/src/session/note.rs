@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_note_cut_anywhere_is_none() {
         let whole = note().to_string();
-        // The last line feed adds nothing to the word before it.
+        // The last line feed does not belong to the word before it.
         for cut in 0..whole.len() - 1 {
             assert!(whole[..cut].parse::<Note>().is_err(), "cut at {cut}");
         }

@@ -8,21 +8,21 @@ use crate::command::{LogMask, MessageRange, Request};
 pub enum Step {
     /// Whether the modem answers, and since when.
     Version,
-    /// Which software.
+    /// The software build.
     BuildId,
-    /// Which version of Diag.
+    /// The version of Diag.
     Protocol,
-    /// How many log codes each equipment has.
+    /// The number of log codes of each equipment.
     LogRanges,
-    /// Which log codes of an equipment are on.
+    /// The log mask of an equipment.
     ReadLogMask(u8),
     /// Switch log codes of an equipment on and off.
     SetLogMask(u8),
-    /// Which events are on.
+    /// The event mask.
     ReadEventMask,
-    /// Which subsystems have messages.
+    /// The subsystems that have messages.
     MessageRanges,
-    /// Which messages of a range of subsystems are on.
+    /// The message mask of a range of subsystems.
     ReadMessageMask(MessageRange),
 }
 

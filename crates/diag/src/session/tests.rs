@@ -11,7 +11,7 @@ const PUSCH: LogCode = LogCode::new(0xB139);
 const MAC: LogCode = LogCode::new(0xB064);
 const WCDMA: LogCode = LogCode::new(0x4005);
 
-/// A modem with two equipments that remembers its masks, and answers nothing, something or everything.
+/// A modem with two equipments that remembers its masks, and answers no, some or all requests.
 struct Modem {
     masks: BTreeMap<u8, Vec<u8>>,
     mute: bool,
@@ -219,7 +219,7 @@ fn over_budget_the_least_important_code_is_switched_off_and_the_mask_says_so() {
     let mut modem = Modem::new();
     let mut session = Session::new(wanted(&[PUSCH, MAC, WCDMA]));
     talk(&mut session, &mut modem, 0, 100);
-    // What was buffered comes first and is forgiven.
+    // Buffered records arrive first and do not count.
     flood(&mut session, 0, &[(PUSCH, 1000)]);
     flood(&mut session, 1200, &[(PUSCH, 5), (MAC, 4), (WCDMA, 20)]);
     let events = talk(&mut session, &mut modem, 2200, 100);

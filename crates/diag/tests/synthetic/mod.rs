@@ -5,7 +5,7 @@ use sounding_diag::layout::{Bits, Count, Layout, Part};
 use sounding_diag::{LogCode, LogRecord};
 use sounding_units::ModemInstant;
 
-/// Small, repeatable and good enough: splitmix64.
+/// A small, repeatable random generator: splitmix64.
 pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {

@@ -1,11 +1,8 @@
-#![allow(
-    clippy::unwrap_used,
-    reason = "a test whose packets are not what they were made as has to fail"
-)]
+#![allow(clippy::unwrap_used, reason = "a test with malformed packets has to fail")]
 
 use super::*;
 
-/// A packet in the making: IPv4 with DF and its numbers counted up, from port 1 to port 2 of these addresses.
+/// A packet to build: IPv4 with DF, from port 1 to port 2.
 #[derive(Clone, Debug)]
 pub(crate) struct Packet {
     pub(crate) ip: Vec<u8>,
@@ -26,7 +23,7 @@ impl Packet {
         Self::new(17, identification, transport, payload)
     }
 
-    /// ACK set, and the time stamps' option.
+    /// A TCP segment with ACK set and the time stamp option.
     pub(crate) fn tcp(identification: u16, sequence: u32, payload: Vec<u8>) -> Self {
         let mut transport = vec![0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 9, 0x80, ACK, 1, 0, 0, 0, 0, 0];
         transport[4..8].copy_from_slice(&sequence.to_be_bytes());
@@ -34,7 +31,7 @@ impl Packet {
         Self::new(6, identification, transport, payload)
     }
 
-    /// With its lengths and checksums.
+    /// The bytes, with lengths and checksums filled in.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let Self { mut ip, mut transport, payload } = self.clone();
         ip[0] = 0x40 | (ip.len() / 4) as u8;
@@ -68,7 +65,7 @@ fn folded(bytes: &[u8]) -> u16 {
     ((sum & 0xFFFF) + (sum >> 16)) as u16
 }
 
-/// How Linux cuts a superpacket (net/ipv4/af_inet.c, tcp_offload.c, udp_offload.c), after the checks of the TUN device.
+/// Cuts a superpacket as Linux does (net/ipv4/af_inet.c, tcp_offload.c, udp_offload.c), after the checks of the TUN device.
 pub(crate) fn cut(written: &[u8]) -> Vec<Vec<u8>> {
     let (device, packet) = written.split_at(VNET_HEADER);
     let word = |at: usize| usize::from(u16::from_ne_bytes([device[at], device[at + 1]]));
@@ -120,14 +117,14 @@ fn together(packets: &[Packet]) -> Option<Vec<u8>> {
     Some(written)
 }
 
-/// Datagrams, identifications past their end.
+/// Datagrams whose identifications wrap around.
 fn datagrams(sizes: &[usize]) -> Vec<Packet> {
     let identifications = (0..).map(|at| 65_534_u16.wrapping_add(at));
     let packet = |(&size, id)| Packet::udp(id, vec![id as u8; size]);
     sizes.iter().zip(identifications).map(packet).collect()
 }
 
-/// Segments of TCP that follow each other, sequence number and identification past their ends.
+/// Consecutive TCP segments whose sequence numbers and identifications wrap around.
 fn segments(sizes: &[usize]) -> Vec<Packet> {
     let mut sequence = u32::MAX - 1_000;
     let mut identification = u16::MAX - 1;
@@ -159,7 +156,7 @@ fn segments_of_tcp_and_a_shorter_last_one_that_is_pushed_are_cut_from_one_superp
 }
 
 #[test]
-fn what_is_marked_as_congested_stays_marked() {
+fn a_congestion_mark_is_kept() {
     let mut packets = segments(&[1000, 1000]);
     packets.iter_mut().for_each(|packet| packet.ip[1] = 0b1011_1011);
     packets.iter_mut().for_each(|packet| packet.transport[13] |= ECE);
@@ -167,7 +164,7 @@ fn what_is_marked_as_congested_stays_marked() {
 }
 
 #[test]
-fn nothing_follows_a_shorter_or_a_pushed_one() {
+fn a_shorter_or_pushed_segment_ends_the_run() {
     assert_eq!(together(&datagrams(&[1472, 100, 100])), None);
     let mut packets = segments(&[1448, 1448, 1448]);
     packets[1].transport[13] |= PSH;
@@ -175,7 +172,7 @@ fn nothing_follows_a_shorter_or_a_pushed_one() {
 }
 
 #[test]
-fn a_longer_one_does_not_follow() {
+fn a_longer_segment_is_not_in_the_run() {
     assert_eq!(together(&datagrams(&[1000, 1001])), None);
 }
 
@@ -187,14 +184,14 @@ fn a_gap_in_the_stream_ends_the_run() {
 }
 
 #[test]
-fn more_than_an_ip_packet_holds_is_not_put_together() {
+fn a_superpacket_is_never_longer_than_an_ip_packet() {
     // 52 bytes of headers, and 45 times 1448.
     assert!(together(&segments(&[1448; 45])).is_some());
     assert_eq!(together(&segments(&[1448; 46])), None);
 }
 
 #[test]
-fn identifications_that_stand_still_are_no_matter_where_no_fragments_may_be_made() {
+fn with_df_a_constant_identification_does_not_end_the_run() {
     let still = |flags: u8| {
         let mut packets = datagrams(&[100, 100, 100]);
         packets.iter_mut().for_each(|packet| packet.ip[4..8].copy_from_slice(&[0, 0, flags, 0]));
@@ -215,7 +212,7 @@ fn identifications_that_jump_end_the_run() {
 type Change = fn(&mut Packet);
 
 #[test]
-fn packets_that_differ_in_what_a_cut_copies_are_not_put_together() {
+fn packets_with_different_copied_fields_are_not_put_together() {
     let changes: [(&str, Change); 8] = [
         ("DSCP or ECN", |packet| packet.ip[1] ^= 3),
         ("DF", |packet| packet.ip[6] ^= 0x40),
@@ -234,7 +231,7 @@ fn packets_that_differ_in_what_a_cut_copies_are_not_put_together() {
 }
 
 #[test]
-fn what_no_cut_makes_is_never_part_of_a_superpacket() {
+fn packets_that_no_cut_produces_are_never_part_of_a_superpacket() {
     let changes: [(&str, Change); 9] = [
         ("a reserved bit", |packet| packet.ip[6] |= 0x80),
         ("more fragments", |packet| packet.ip[6] |= 0x20),

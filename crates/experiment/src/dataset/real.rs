@@ -1,4 +1,4 @@
-//! Public traces to compare with: the index that lies beside them.
+//! Public traces for comparison, and their index.
 
 use std::io;
 use std::path::Path;
@@ -40,7 +40,7 @@ fn network(text: &str) -> Option<Rat> {
 }
 
 /// BISCAY Table 2: what two flows of its controller carried together on average over its traces, mobile and static,
-/// Mbit/s. The nearest that the paper comes to the mean of its traces.
+/// Mbit/s. The paper does not give the mean of its traces; this is the nearest value.
 pub const BISCAY_MOBILE: f64 = 2.0 * 12.76;
 /// See [`BISCAY_MOBILE`].
 pub const BISCAY_STATIC: f64 = 2.0 * 8.89;

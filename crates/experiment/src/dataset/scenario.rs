@@ -1,4 +1,4 @@
-//! What a trace is like, and the plan that makes it.
+//! The scenario of a trace, and its plan.
 
 use std::fmt::Write as _;
 
@@ -38,7 +38,7 @@ impl Scenario {
             Rat::Nr => (5, 1),
         };
         let mobile = number % period >= statics;
-        // Another step in each round, so that peak and mobility have nothing to do with each other.
+        // Another step in each round, so that peak and mobility are independent.
         let on_peak = (number % period * 2 + number / period) % 5 < 3;
         Self { rat, mobile, on_peak }
     }
@@ -62,8 +62,8 @@ pub(super) fn entry(order: &Order, number: u32) -> Entry {
     Entry { name: format!("{:03}-{}", number + 1, scenario.name()), scenario, plan }
 }
 
-/// A place, a network around it and its other users, by lot. All of it is chosen: no public set says where its traces
-/// were made. What comes out is compared with what is public.
+/// A random place, a network around it and its other users. All of it is chosen: no public set says where its traces
+/// were made. The result is compared with public traces.
 fn plan(order: &Order, scenario: &Scenario, seed: u64) -> String {
     let lots = &mut ChaCha8Rng::seed_from_u64(seed);
     let Scenario { rat, mobile, on_peak } = *scenario;
@@ -139,7 +139,7 @@ fn plan(order: &Order, scenario: &Scenario, seed: u64) -> String {
          [cell.devices.channel.interference]\ncells = 3\nload = {load:.2}\nover_noise_db = {:.1}",
         between(lots, 8.0, 20.0),
     );
-    // What users take grows with what there is.
+    // The users' traffic grows with the capacity.
     let scale = f64::from(width) / 50.0 * per_site as f64 * if rat == Rat::Nr { 2.2 } else { 1.0 };
     let mut uploads = String::new();
     for (site, x_m) in sites.iter().enumerate() {

@@ -14,7 +14,7 @@ pub struct Statistics {
     pub mean_mbit_per_sec: f64,
     /// Standard deviation.
     pub std_mbit_per_sec: f64,
-    /// What 5 % of all seconds stay within, by nearest rank.
+    /// 5th percentile over all seconds, by nearest rank.
     pub p5_mbit_per_sec: f64,
     /// Half of them.
     pub p50_mbit_per_sec: f64,
@@ -53,7 +53,7 @@ impl Statistics {
     }
 }
 
-/// Traces of one kind: what is known of each.
+/// Statistics of the traces of one kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Figures {
     /// Mean, Mbit/s.
@@ -67,11 +67,11 @@ pub struct Figures {
 /// A row of a comparison.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
-    /// Which traces.
+    /// The kind of traces.
     pub kind: String,
-    /// How many.
+    /// Their number.
     pub traces: usize,
-    /// The least, the median and the most of their means, Mbit/s.
+    /// Minimum, median and maximum of their means, Mbit/s.
     pub means_mbit_per_sec: [f64; 3],
     /// Median of what 5 % of a trace's seconds stay within, over its mean.
     pub p5_over_mean: f64,
@@ -79,7 +79,7 @@ pub struct Comparison {
     pub p95_over_mean: f64,
 }
 
-/// What traces of one kind have in common; `None` of none.
+/// Statistics of the traces of one kind; `None` without traces.
 pub fn comparison(kind: String, traces: &[Figures]) -> Option<Comparison> {
     let sorted = |of: fn(&Figures) -> f64| {
         let mut values: Vec<f64> = traces.iter().map(of).collect();

@@ -10,10 +10,10 @@ use sounding_units::Bytes;
 
 use super::ImportError;
 
-/// As many packets and opportunities as are kept of a log: 1.5 GB of memory, and seven minutes of a gigabit.
+/// Maximum number of packets and opportunities of a log: 1.5 GB of memory, and seven minutes of a gigabit.
 pub const MAX_EVENTS: usize = 50_000_000;
 
-/// What a log says.
+/// The contents of a log.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {
     /// Its first line is mm-link's.
@@ -45,7 +45,7 @@ pub struct Packets {
     pub departed: Vec<(Duration, Bytes, Duration)>,
 }
 
-/// Reads a log; lines that say nothing are counted.
+/// Reads a log; unusable lines are counted.
 pub(super) fn read(mut input: impl BufRead, path: &Path) -> Result<Recorded, ImportError> {
     let mut recorded = Recorded::default();
     let (mut line, mut first, mut events) = (Vec::new(), None, 0_usize);

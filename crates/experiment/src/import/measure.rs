@@ -4,10 +4,10 @@
 //!   counts to the end of the window, or to the last departure; packets that left in it count. Throughput and capacity are
 //!   over that time; delays are those of the queue, in whole milliseconds, with mm-delay's beside it one way if the log
 //!   says how much that was. A percentile is the value at the rank rounded down, as in mm-throughput-graph.
-//! * Pantheon: throughput is what left over the time from the first departure to the last; the delay is that of the
-//!   whole way; loss is what left over what came, in bytes, so that what was still under way at the end counts as lost;
-//!   capacity is over the time from the first opportunity to the last. A percentile is the value at the nearest rank, as
-//!   numpy's `nearest` has it.
+//! * Pantheon: throughput is the bytes that left ÷ the time from the first departure to the last. The delay is that of the
+//!   whole path. Loss is 1 − bytes that left ÷ bytes that arrived, so packets in flight at the end count as lost.
+//!   Capacity is over the time from the first opportunity to the last. A percentile is the value at the nearest rank, as
+//!   in numpy's `nearest`.
 
 use std::time::Duration;
 
@@ -20,9 +20,9 @@ use crate::simulate::{Delays, FlowOutcome, Pantheon};
 /// Which packets of a log count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Question {
-    /// Those that left so long after the first came; all where nothing is said.
+    /// Packets that left within this time after the first arrival; `None` means all.
     pub window: Option<Duration>,
-    /// Those of at least so many bytes of IP.
+    /// Packets of at least this many bytes of IP.
     pub least: Bytes,
 }
 
@@ -88,7 +88,7 @@ impl Counted {
         let first = left().map(|&(at, ..)| at).min()?;
         let mut delays: Vec<u64> = left().map(|&(_, _, delay)| nanos(delay)).collect();
         delays.sort_unstable();
-        // Pantheon counts what came after the last departure too: it did not leave.
+        // Pantheon also counts packets that arrived after the last departure: they did not leave.
         let inside = |at| question.window.is_none() || (at >= from && at <= until);
         let came = packets.arrived.iter();
         let came = came.filter(|&&(at, logged)| inside(at) && counts(logged));

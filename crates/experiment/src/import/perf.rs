@@ -15,19 +15,19 @@ struct Perf {
     tput: Option<f64>,
     /// 95th percentile of the one-way delay, in ms.
     delay: Option<f64>,
-    /// What did not leave, in bytes, over what came.
+    /// Bytes that did not leave ÷ bytes that arrived.
     loss: Option<f64>,
 }
 
 type Schemes = BTreeMap<String, BTreeMap<u64, BTreeMap<String, Perf>>>;
 
-/// Its runs, in the order of schemes; runs of which nothing was measured are not there.
+/// Its runs, in the order of schemes; runs without measurements are left out.
 pub(super) fn read(input: impl Read, link: &str) -> Result<Vec<Outcome>, serde_json::Error> {
     let schemes: Schemes = serde_json::from_reader(input)?;
     let mut outcomes = Vec::new();
     for (scheme, runs) in schemes {
         for (run, flows) in runs {
-            // All of one flow is that flow.
+            // With a single flow, the total is that flow's.
             let only_all = flows.len() == 1;
             let named = flows.into_iter().filter(|(name, _)| only_all || name != "all");
             let flows = named.enumerate().filter_map(|(at, (name, perf))| {

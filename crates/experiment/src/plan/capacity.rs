@@ -19,8 +19,8 @@ pub(super) enum Capacity {
 }
 
 impl Capacity {
-    /// Reads what a key says; files are looked for from `folder` on, and `column` is what a log of G-NetTrack calls the
-    /// rate that is meant.
+    /// Reads the value of a key; files are relative to `folder`, and `column` is the rate's column in a log of
+    /// G-NetTrack.
     pub(super) fn read(
         key: &str,
         text: &str,

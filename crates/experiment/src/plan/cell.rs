@@ -20,7 +20,7 @@ pub struct Cell {
     pub carriers: Vec<CarrierConfig>,
     /// Its devices; those without flows only take resource blocks.
     pub devices: Vec<DevicePlan>,
-    /// What listens to the control channel of every carrier, if anything does.
+    /// The sniffer of every carrier's control channel, if there is one.
     #[serde(default, deserialize_with = "sniffer")]
     pub sniffer: Option<SnifferConfig>,
 }
@@ -28,13 +28,13 @@ pub struct Cell {
 /// One device, or several that are alike.
 #[derive(Clone, Debug)]
 pub struct DevicePlan {
-    /// What flows call it.
+    /// Its name in flows.
     pub name: Option<String>,
-    /// How many of them there are.
+    /// Number of such devices.
     pub count: u16,
     /// Its modem, if its host reads one.
     pub modem: Option<ModemPlan>,
-    /// Where each of them stands, instead of its trajectory.
+    /// Random places of the devices, instead of a trajectory.
     pub scatter: Option<Scatter>,
     /// Everything else.
     pub config: DeviceConfig,
@@ -46,16 +46,16 @@ pub struct DevicePlan {
 pub struct ModemPlan {
     /// Whether the host listens at all: for plans that compare both.
     pub on: bool,
-    /// How often the host drains the port: BISCAY §4, 1 ms where the modem allows it.
+    /// Interval at which the host drains the port: BISCAY §4, 1 ms if the modem allows it.
     #[serde(deserialize_with = "time::duration")]
     pub drain: Duration,
-    /// How often an estimate is published.
+    /// Interval at which an estimate is published.
     #[serde(deserialize_with = "time::duration")]
     pub every: Duration,
     /// From its publication to the controller: the host's own time, and the way to the sender where that is elsewhere.
     #[serde(deserialize_with = "time::duration")]
     pub latency: Duration,
-    /// How granted bytes are counted, where the plan says so.
+    /// How granted bytes are counted, if the plan sets it.
     #[serde(deserialize_with = "method")]
     pub method: Option<Method>,
     /// Whether estimates use the cell's sniffer too.
@@ -82,7 +82,7 @@ impl Default for ModemPlan {
     }
 }
 
-/// Places drawn by lot, alike everywhere in a disc; each device stays at its own.
+/// Random places, uniform in a disc; each device stays at its place.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scatter {

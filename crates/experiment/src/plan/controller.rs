@@ -1,4 +1,4 @@
-//! Who says how fast, as a plan writes it: `"copa"`, `"copa:delta=0.1"` or `{ name = "copa", delta = 0.1 }`.
+//! A controller in a plan: `"copa"`, `"copa:delta=0.1"` or `{ name = "copa", delta = 0.1 }`.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::Wrong;
 use super::quantity::ORACLE;
 use super::tree::Value;
 
-/// Whether a key of a plan says which controller a flow has, or is one of its parameters.
+/// Whether a key of a plan is the controller of a flow, or one of its parameters.
 pub fn names_controller(key: &str) -> bool {
     key.split('.').skip(1).any(|part| part == "controller")
 }
@@ -82,7 +82,7 @@ impl Visitor<'_> for ParameterVisitor {
     }
 }
 
-/// The choice of a flow as it is shown; fails with what cannot be of it, and at which key below the flow's.
+/// The canonical form of a flow's choice; fails with the fault and its key, relative to the flow.
 pub(super) fn settle(choice: &Choice, controllers: &Registry) -> Result<Choice, Wrong> {
     let settled = if choice.name() != ORACLE {
         controllers.choose(choice).map(|(shown, _)| shown)
@@ -100,7 +100,7 @@ pub(super) fn settle(choice: &Choice, controllers: &Registry) -> Result<Choice, 
     })
 }
 
-/// What the value of a key is called in a table, if the key takes controllers and this is one.
+/// The name of a key's value in tables, if the key takes controllers and this is one.
 pub(super) fn label(key: &str, value: &Value<'_>, controllers: &Registry) -> Option<String> {
     if !key.ends_with(".controller") {
         return None;

@@ -1,14 +1,14 @@
-//! What is wrong with a plan, and where.
+//! Errors of a plan, with their place.
 
 use std::fmt;
 use std::ops::Range;
 
 use thiserror::Error;
 
-/// A plan that cannot be run: what is wrong, at which key, and where that stands.
+/// A plan that cannot be run: the fault, its key, and the place of the key.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub struct PlanError {
-    /// The file, or the `--set` that the key stands in.
+    /// The file, or the `--set`, with the key.
     pub name: String,
     /// Its text.
     pub text: String,
@@ -16,7 +16,7 @@ pub struct PlanError {
     pub span: Option<Range<usize>>,
     /// The key by its dotted path; empty where it is about the whole.
     pub key: String,
-    /// What is wrong with it.
+    /// The fault.
     pub message: String,
 }
 
@@ -45,14 +45,14 @@ impl fmt::Display for PlanError {
 /// A key of a plan with an impossible value, before its line is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
-    /// Its dotted path, as far as it is known.
+    /// Its dotted path, if it is known.
     pub key: String,
-    /// What is wrong.
+    /// The fault.
     pub message: String,
 }
 
 impl Wrong {
-    /// What is wrong with the value of a key.
+    /// A fault of the value of a key.
     pub fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
         Self { key: key.into(), message: message.into() }
     }

@@ -15,20 +15,20 @@ use super::{controller, quantity};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlowPlan {
-    /// What tables call it. Default its traffic.
+    /// Its name in tables. Default: its traffic.
     pub name: Option<String>,
     /// The name of its device; where that is of several, each has the flow. Default the first.
     pub device: Option<String>,
-    /// Which way its data goes.
+    /// Direction of its data.
     #[serde(deserialize_with = "up_or_down")]
     pub direction: Direction,
-    /// What it sends. Default all that it may.
+    /// Its traffic. Default: bulk.
     #[serde(default)]
     pub traffic: TrafficPlan,
     /// The controller. Default cubic; datagrams have none.
     #[serde(default = "cubic", deserialize_with = "controller::choice")]
     pub controller: Choice,
-    /// How many of them each device has.
+    /// Number of such flows on each device.
     #[serde(default = "one")]
     pub count: u16,
     /// When it begins.
@@ -40,13 +40,13 @@ pub struct FlowPlan {
     /// Delay between the starts of consecutive flows.
     #[serde(default, deserialize_with = "time::duration")]
     pub stagger: Duration,
-    /// From its far end to the network and back, each way, besides what the network takes. Default none.
+    /// One-way delay between its far end and the network, in each direction, in addition to the network's. Default none.
     #[serde(default, deserialize_with = "time::duration")]
     pub delay: Duration,
     /// When its receiver acknowledges.
     #[serde(default)]
     pub acks: Acknowledged,
-    /// The most that may be unacknowledged, whatever the window says. Default any number of bytes.
+    /// Limit on unacknowledged data, besides the window. Default: no limit.
     #[serde(default = "endless", deserialize_with = "time::bytes")]
     pub buffer: Bytes,
 }
@@ -85,53 +85,53 @@ impl From<Acknowledged> for Acks {
     }
 }
 
-/// What a flow sends.
+/// The traffic of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum TrafficPlan {
     /// More than the network carries, without end.
     #[default]
     Bulk,
-    /// So much, at once.
+    /// A number of bytes, at once.
     Finite {
-        /// How much.
+        /// Number of bytes.
         #[serde(deserialize_with = "time::bytes")]
         size: Bytes,
     },
     /// A steady stream.
     Steady {
-        /// How fast.
+        /// The rate.
         #[serde(deserialize_with = "quantity::rate")]
         rate: Rate,
     },
-    /// Bulk for a while, nothing for a while.
+    /// Alternates between bulk and pauses.
     OnOff {
-        /// How long there is something to send.
+        /// Duration of a bulk period.
         #[serde(deserialize_with = "time::duration")]
         on: Duration,
-        /// How long there is nothing.
+        /// Duration of a pause.
         #[serde(deserialize_with = "time::duration")]
         off: Duration,
     },
-    /// Answers to a peer that asks for the next when it has had the last and thought it over.
+    /// Responses to a peer, which requests the next one some time after it has received the last.
     Responses {
-        /// How long an answer is.
+        /// Size of a response.
         #[serde(deserialize_with = "time::bytes")]
         size: Bytes,
-        /// How long the peer thinks.
+        /// Time from a response to the next request.
         #[serde(deserialize_with = "time::duration")]
         think: Duration,
     },
-    /// Packets of 1500 bytes without a controller, whatever becomes of them.
+    /// Packets of 1500 bytes without a controller, regardless of losses.
     Datagrams {
-        /// How fast, in bytes of IP.
+        /// The rate, in bytes of IP.
         #[serde(deserialize_with = "quantity::rate")]
         rate: Rate,
     },
 }
 
 impl TrafficPlan {
-    /// What plans call it.
+    /// Its name in plans.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Bulk => "bulk",
@@ -143,7 +143,7 @@ impl TrafficPlan {
         }
     }
 
-    /// The same as a byte stream; the rate, if it is none.
+    /// The traffic of a byte stream; an error with the rate for datagrams.
     pub fn stream(&self) -> Result<Traffic, Rate> {
         Ok(match *self {
             Self::Bulk => Traffic::Bulk,
@@ -173,7 +173,7 @@ fn endless() -> Bytes {
 }
 
 impl FlowPlan {
-    /// What tables call it.
+    /// Its name in tables.
     pub fn label(&self) -> &str {
         self.name.as_deref().unwrap_or(self.traffic.name())
     }

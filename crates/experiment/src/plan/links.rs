@@ -18,7 +18,7 @@ use super::capacity::Capacity;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkPlan {
-    /// What flows call its device.
+    /// Name of its device in flows.
     pub name: Option<String>,
     /// The uplink: a file beside the plan (mahimahi's packet deliveries, lines of seconds and Mbit/s, or a log of
     /// G-NetTrack), a rate as `12Mbit`, or steps as `0s 20Mbit, 5s 5Mbit`.
@@ -31,23 +31,23 @@ pub struct LinkPlan {
     /// Capacity of the queue in front of each. Default any number of bytes.
     #[serde(default = "endless", deserialize_with = "time::bytes")]
     pub queue: Bytes,
-    /// Which packet goes when it is full.
+    /// Which packet is dropped when it is full.
     #[serde(default)]
     pub drop: Drops,
     /// Whether traces are played once instead of over and over.
     #[serde(default)]
     pub once: bool,
-    /// Where in its files it begins. Default at their beginning.
+    /// Its start in its files. Default: their beginning.
     #[serde(default)]
     pub from: Begin,
 }
 
-/// Where in a trace a link begins.
+/// The start of a link in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begin {
-    /// So long after its beginning.
+    /// At this time after the trace's beginning.
     At(Duration),
-    /// Where the seed says, in both directions at the same moment.
+    /// At a random time from the seed, the same in both directions.
     Lot,
 }
 
@@ -81,10 +81,10 @@ pub struct Wire {
     /// Propagation delay, one way.
     #[serde(deserialize_with = "time::duration")]
     pub delay: Duration,
-    /// What the queue in front of each direction holds.
+    /// Size of the queue of each direction.
     #[serde(deserialize_with = "time::bytes")]
     pub queue: Bytes,
-    /// Which packet goes when it is full.
+    /// Which packet is dropped when it is full.
     pub drop: Drops,
 }
 
@@ -116,11 +116,11 @@ fn endless() -> Bytes {
     Bytes::new(u64::MAX)
 }
 
-/// One stream of lots for where links begin, apart from those of the network.
+/// A random stream for the starts of links, separate from those of the network.
 const BEGINNINGS: u64 = 1 << 61;
 
 impl LinkPlan {
-    /// The two directions for a run of so long; files are looked for from `folder` on.
+    /// The two directions for a run of this duration; files are relative to `folder`.
     pub(super) fn paths(
         &self,
         at: usize,
@@ -160,7 +160,7 @@ impl LinkPlan {
 }
 
 impl Wire {
-    /// The two directions for a run of so long; files are looked for from `folder` on.
+    /// The two directions for a run of this duration; files are relative to `folder`.
     pub(super) fn paths(&self, folder: &Path, lasts: Duration) -> Result<[PathConfig; 2], Wrong> {
         let Self { up, down, delay, queue, drop } = self;
         let path = |name: &str, text: &str, column| {

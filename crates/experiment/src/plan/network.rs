@@ -1,4 +1,4 @@
-//! The network of a plan: from its text to something that carries packets.
+//! Makes the network of a plan.
 
 use std::path::Path;
 use std::time::Duration;
@@ -37,7 +37,7 @@ pub enum Built<P> {
 type WiredLinks<P> = Wired<Links<Pipe<Through<P>>>, P>;
 
 /// The network of a plan, without flows; its devices are those of [`Actors`](super::Actors). Traces that the plan names
-/// are looked for in `folder`.
+/// are relative to `folder`.
 pub fn network<P>(plan: &Plan, folder: &Path, seed: u64) -> Result<Built<P>, Wrong> {
     let wire = plan.wire.as_ref().map(|wire| wire.paths(folder, plan.duration)).transpose()?;
     let origin = HostInstant::default();
@@ -65,7 +65,7 @@ fn links<P>(plan: &Plan, folder: &Path, seed: u64) -> Result<Links<Pipe<P>>, Wro
     Ok(Links::new(devices.collect::<Result<_, Wrong>>()?))
 }
 
-/// One stream of lots for where devices are put, apart from those of the network.
+/// A random stream for the places of devices, separate from those of the network.
 const PLACES: u64 = 1 << 60;
 
 fn radio<P>(cell: &Cell, seed: u64) -> Result<Radio<P>, Wrong> {
@@ -114,7 +114,7 @@ fn add<P>(
     radio.add_listened(config, modem, plan.drain.max(Duration::from_micros(1)))
 }
 
-/// Where a device stands, if that is drawn.
+/// The random place of a device, if the plan has one.
 fn placed(
     device: &DevicePlan,
     site: Position,
@@ -177,7 +177,7 @@ impl<P> Built<P> {
 }
 
 impl<P> Built<P> {
-    /// All modems are read like this, whatever the plan says: see [`Radio::read_modems`].
+    /// Reads all modems like this, instead of as in the plan: see [`Radio::read_modems`].
     pub fn read_modems(&mut self, reading: Reading) {
         match self {
             Self::Cell(radio) => radio.read_modems(reading),
@@ -254,7 +254,7 @@ pub fn given(run: &Run, port: Port) -> Result<Vec<PathConfig>, Wrong> {
         .collect())
 }
 
-/// The bytes that `given` could have carried in a span of time: the least of its links.
+/// The bytes that `given` could have carried in a span of time: the minimum over its links.
 pub fn offered(given: &[PathConfig], (from, to): (Duration, Duration)) -> Option<Bytes> {
     given.iter().map(|path| path.schedule.capacity(from, to)).min()
 }

@@ -11,7 +11,7 @@ use sounding_units::{Bytes, HostInstant};
 use super::quantity::ORACLE;
 use super::{Actors, Plan, Run, Wrong, given};
 
-/// It needs a given link for itself: its share beside other flows, or the grants of a cell, are unknown.
+/// It must be the only flow of a given link: its share with other flows, or the grants of a cell, are unknown.
 pub(super) fn check(plan: &Plan, actors: &Actors) -> Result<(), Wrong> {
     for actor in &actors.flows {
         let flow = &plan.flows[actor.plan];

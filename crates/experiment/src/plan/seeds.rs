@@ -1,4 +1,4 @@
-//! Which seeds an experiment is repeated with.
+//! The seeds of an experiment.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ impl From<u64> for Seeds {
 }
 
 impl Seeds {
-    /// All of them.
+    /// All seeds.
     pub fn all(&self) -> &[u64] {
         &self.0
     }

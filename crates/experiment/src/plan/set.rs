@@ -17,7 +17,7 @@ pub(crate) fn names_files(key: &str) -> bool {
 }
 
 /// The values of one element of a list: for a pattern of files (`traces/*.down`) each match, by its path from `folder`
-/// on and sorted; for anything else itself. Fails with the pattern's fault.
+/// on and sorted; for other values the value itself. Fails with the pattern's fault.
 pub(super) fn values<'i>(
     key: &str,
     value: Value<'i>,
@@ -27,7 +27,7 @@ pub(super) fn values<'i>(
         names_files(key) && text.contains(['*', '?', '[']) && !folder.join(text).is_file()
     });
     let Some(pattern) = pattern else { return Ok(vec![value]) };
-    // What the folder is called is no pattern.
+    // The folder's name is not a pattern.
     let escaped = glob::Pattern::escape(&folder.to_string_lossy());
     let whole = Path::new(&escaped).join(pattern);
     let found = glob::glob(&whole.to_string_lossy())

@@ -1,6 +1,6 @@
-//! Tables that hold a plan's own keys beside those of a scenario's part.
+//! Tables with keys of the plan and keys of another type.
 //!
-//! `serde(flatten)` would do it, and lose where in the file an error is and which keys there are.
+//! `serde(flatten)` could do it, but would lose an error's place in the file and the list of known keys.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -1,4 +1,4 @@
-//! The text of a plan, what the command line sets in it, and the runs that come of it.
+//! The text of a plan, the settings of the command line, and the resulting runs.
 
 use std::fs;
 use std::ops::Range;
@@ -15,13 +15,13 @@ use super::{Plan, PlanError, Seeds, Wrong, controller, set};
 /// Most runs of one plan: more is a typing error.
 const MAX_RUNS: usize = 100_000;
 
-/// And about the most memory that their plans may take, in bytes: each run has its own.
+/// Approximate limit on the memory of their plans, in bytes: each run has a plan.
 const MAX_KEPT: usize = 300_000_000;
 
 /// Approximate size of one of its devices, carriers, links or flows, in bytes.
 const ENTRY: usize = 1_000;
 
-/// A plan as it was written.
+/// The text of a plan.
 #[derive(Clone, Debug)]
 pub struct Text {
     name: String,
@@ -36,7 +36,7 @@ pub struct Text {
 struct Set {
     written: String,
     key: String,
-    /// Where its value stands in `written`.
+    /// Place of its value in `written`.
     value_at: usize,
     /// Start of this text's places: behind those of all before.
     base: usize,
@@ -45,7 +45,7 @@ struct Set {
 }
 
 impl Set {
-    /// Its value, or a word where it is none.
+    /// Its value; a string if it is not TOML.
     fn value(&self) -> Value<'_> {
         let table = DeTable::parse(&self.padded).ok().map(Spanned::into_inner);
         let only = table.filter(|table| table.len() == 1);
@@ -67,13 +67,13 @@ const NAME: &str = "v";
 pub struct Run {
     /// Counted from 1.
     pub number: usize,
-    /// What is drawn by lot follows from it.
+    /// The seed of all random numbers.
     pub seed: u64,
-    /// The values of the keys that are swept, as they are written.
+    /// The values of the swept keys, as in the text.
     pub values: Vec<(String, String)>,
     /// The plan.
     pub plan: Plan,
-    /// Where files that it names are looked for.
+    /// The folder of its files.
     pub folder: PathBuf,
     /// The controllers that its flows may have.
     pub controllers: Registry,
@@ -96,13 +96,13 @@ impl Text {
         Ok(Self::new(name, text, folder))
     }
 
-    /// A plan by its text; traces that it names are looked for in `folder`.
+    /// A plan from its text; its traces are relative to `folder`.
     pub fn new(name: impl Into<String>, text: impl Into<String>, folder: PathBuf) -> Self {
         let controllers = Registry::default();
         Self { name: name.into(), text: text.into(), folder, sets: Vec::new(), controllers }
     }
 
-    /// The same plan, whose flows may have these controllers.
+    /// The same plan, with these controllers available to its flows.
     #[must_use]
     pub fn with_controllers(self, controllers: Registry) -> Self {
         Self { controllers, ..self }
@@ -113,7 +113,7 @@ impl Text {
         &self.text
     }
 
-    /// What was set in it, as it was written.
+    /// The settings, as given.
     pub fn sets(&self) -> Vec<String> {
         self.sets.iter().map(|set| set.written.clone()).collect()
     }
@@ -180,7 +180,7 @@ impl Text {
         Ok(runs)
     }
 
-    /// Says where in the plan of a run something is wrong.
+    /// Adds the place in the plan to a fault of a run.
     pub fn locate(&self, run: &Run, wrong: Wrong) -> PlanError {
         let swept =
             self.root().and_then(|(axes, root)| self.combine(&root, &axes, run.combination));
@@ -247,9 +247,9 @@ impl Text {
             }
             axes.push(Axis { path, span, values });
         }
-        // What is set has one value.
+        // A key that is set is not swept.
         axes.retain(|axis| self.sets.iter().all(|set| set.key != axis.path));
-        // As they stand in the text: a table has the order of the alphabet.
+        // In the order of the text, because a table is sorted alphabetically.
         axes.sort_by_key(|axis| axis.span.start);
         Ok((axes, root))
     }
@@ -272,7 +272,7 @@ impl Text {
             values.push((axis.path.clone(), label.clone()));
         }
         values.reverse();
-        // Values that are set within swept ones are set again; the sweeps are gone by now.
+        // Settings inside swept values are applied again, because the sweep has replaced them.
         self.put_sets(&mut swept)?;
         swept.get_mut().remove("sweep");
         Ok((swept, values))
@@ -291,7 +291,7 @@ impl Text {
         self.error(tree::place(root, &wrong.key), wrong.key, wrong.message)
     }
 
-    /// An error at a place of the text, or of what was set in it.
+    /// An error at a place of the text, or of a setting.
     fn error(&self, span: Option<Range<usize>>, key: String, message: String) -> PlanError {
         let set = span
             .as_ref()
@@ -307,7 +307,7 @@ impl Text {
         PlanError { name, text, span, key, message }
     }
 
-    /// A value as it is written, without quotes.
+    /// The text of a value, without quotes.
     fn written(&self, value: &Value<'_>) -> String {
         if let Some(text) = value.get_ref().as_str() {
             return text.into();
@@ -324,7 +324,7 @@ impl Text {
 struct Axis<'i> {
     path: String,
     span: Range<usize>,
-    /// What each is called, and the value.
+    /// Name and value of each.
     values: Vec<(String, Value<'i>)>,
 }
 

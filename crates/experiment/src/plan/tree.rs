@@ -1,4 +1,4 @@
-//! A plan as the tree of its keys, in which each value knows where it stands.
+//! A plan as a tree of keys. Each value has its place in the text.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A value and where it stands.
+/// A value and its place in the text.
 pub(super) type Value<'i> = Spanned<DeValue<'i>>;
 
 /// A whole plan.
@@ -15,8 +15,8 @@ pub(super) type Root<'i> = Spanned<DeTable<'i>>;
 /// Most parts of a path: plans are read, searched and dropped level by level.
 const DEEPEST: usize = 32;
 
-/// Puts `value` in the place of a key by its dotted path; the numbers of lists, the names of what has one, and `*` for
-/// all of a list are parts of a path as keys are. Fails with what there is instead.
+/// Sets a key by its dotted path. Parts of a path are keys, and for entries of lists numbers, names, or `*` for
+/// all. Fails with the existing alternatives.
 pub(super) fn put<'i>(
     table: &mut DeTable<'i>,
     path: &[&str],
@@ -82,7 +82,7 @@ fn put_into<'i>(
     }
 }
 
-/// The value of a key by its dotted path, or of the last part of the path that there is.
+/// Place of the value of a key by its dotted path, or of the last existing part of the path.
 pub(super) fn place(root: &Root<'_>, path: &str) -> Option<Range<usize>> {
     let mut parts = path.split('.');
     let mut at = root.get_ref().get(parts.next()?)?;

@@ -19,7 +19,7 @@ pub(crate) fn compare(outcomes: &mut [Outcome]) {
     for outcome in outcomes.iter() {
         for flow in outcome.flows.iter().filter(|flow| flow.controller == ORACLE) {
             let figures = flow.queueing_ms.map(|delays| (flow.throughput_mbit_per_sec, delays.p95));
-            // A link that carries nothing has no share.
+            // A link without capacity has no share.
             let figures = figures.filter(|(throughput, _)| *throughput > 0.0);
             oracles
                 .entry((setting(outcome), flow.flow))

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{About, Files, Keep, Output, SimulateError, simulate};
 use crate::plan::Run;
 
-/// What the modem of a run's one device writes.
+/// The capture of the modem, for a run with a single device.
 pub fn capture(run: &Run, about: &About) -> Result<Vec<u8>, SimulateError> {
     let keep = Keep { captures: true, ..Keep::default() };
     let mut kept = Kept::default();

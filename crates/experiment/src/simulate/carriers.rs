@@ -1,4 +1,4 @@
-//! Who had how much of each carrier of a modelled cell: the truth that a monitor of the cell can be judged by.
+//! Each device's part of each carrier of a modelled cell: the truth for tests of a cell monitor.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,7 +17,7 @@ const CARRIERS: [(&str, Kind); 11] = [
     ("from_s", Kind::Real),
     // Slots of the downlink; subframes in LTE.
     ("slots", Kind::Int),
-    // Those of them in which the device could use the carrier.
+    // Slots in which the device could use the carrier.
     ("active_slots", Kind::Int),
     ("carrier_prb", Kind::Int),
     // The rest are means over the slots.
@@ -44,7 +44,7 @@ pub(super) struct Known {
     pub(super) always: Vec<CarrierId>,
 }
 
-/// What is counted of a carrier.
+/// Counts of a carrier.
 #[derive(Debug)]
 struct Bin {
     begins: HostInstant,
@@ -77,7 +77,7 @@ impl CarrierLog {
         Ok(Self { table, devices, width, end, bins: BTreeMap::new() })
     }
 
-    /// A slot was used; those of a carrier come in order.
+    /// Adds the use of a slot; the slots of a carrier arrive in order.
     pub(super) fn handle_use(&mut self, used: &SlotUse) -> Result<(), Failed> {
         let SlotUse { slot, prb, control_prb, users } = used;
         if slot.at >= self.end {
@@ -134,7 +134,7 @@ impl CarrierLog {
         Ok(())
     }
 
-    /// Writes what is left, and the end of the file.
+    /// Writes the last bin, and the end of the file.
     pub(super) fn finish(mut self) -> Result<(), Failed> {
         let bins = std::mem::take(&mut self.bins);
         for (carrier, bin) in &bins {

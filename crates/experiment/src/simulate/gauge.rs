@@ -15,26 +15,26 @@ use crate::plan::{Actors, Plan, Run, TrafficPlan, Wrong, given, offered};
 /// Windows slide by this part of their width.
 const STEPS: usize = 5;
 
-/// A flow whose data does not arrive for longer than this stands still. Chosen: what a viewer of a call notices, and the
-/// least time after which Linux takes silence for loss.
+/// A flow whose data does not arrive for longer than this is stalled. Chosen: a user of a video call notices it, and it is Linux's
+/// minimum retransmission timeout.
 const STALL: Duration = Duration::from_millis(200);
 
-/// A flow has converged when its windows are no further from what is fair than this part of it, for so long. Chosen.
+/// A flow has converged when its windows differ from the fair share by at most this part, for a time. Chosen.
 const NEAR: f64 = 0.25;
 const FOR: Duration = Duration::from_secs(5);
 
-/// What it found of a flow.
+/// Its results for a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Found {
     /// From its beginning to the first of the windows.
     pub(super) converged: Option<Duration>,
-    /// All stretches together in which it stood still.
+    /// Total time in which it was stalled.
     pub(super) stalled: Option<Duration>,
     /// The longest time between two packets.
     pub(super) longest_gap: Option<Duration>,
 }
 
-/// Jain's index of the flows that share something, over sliding windows.
+/// Jain's index of flows that share a network, over sliding windows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Shares {
     windows: u64,
@@ -43,7 +43,7 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// Mean and least; `None` where there was no window with two flows of which one got something.
+    /// Mean and minimum; `None` without a window in which two flows sent and one received data.
     pub(super) fn figures(&self) -> Option<(f64, f64)> {
         Some((self.total / self.windows as f64, self.least?))
     }
@@ -58,10 +58,10 @@ impl Shares {
 /// Watches the flows of a run.
 pub(super) struct Gauge {
     flows: Vec<Watched>,
-    /// Which of the flows share with each other.
+    /// Groups of flows that share a network.
     groups: Vec<Group>,
     step: Duration,
-    /// When the step under way began.
+    /// When the current step began.
     begins: HostInstant,
     /// From when on stalls and shares count.
     measured: HostInstant,
@@ -75,10 +75,10 @@ struct Group {
 struct Watched {
     begins: HostInstant,
     ends: HostInstant,
-    /// Whether it always has something to send: what it does not get is then the network's and the controller's doing.
+    /// Whether it always has data: then only network and controller limit it.
     bulk: bool,
     given: Vec<PathConfig>,
-    /// How many others share the link that is given.
+    /// The other flows on the given link.
     beside: Vec<usize>,
     steps: VecDeque<Bytes>,
     step: Bytes,
@@ -196,7 +196,7 @@ impl Gauge {
     }
 
     /// The fair share in a window: an equal part of a given link's capacity or, in a cell, of its flows' throughput.
-    /// `None` before the flow begins, and without anything to compare with.
+    /// `None` before the flow begins, and without other flows.
     fn fair(&self, flow: usize, from: HostInstant, to: HostInstant) -> Option<f64> {
         let flow = &self.flows[flow];
         if !flow.is_there(from, to) {
@@ -213,7 +213,7 @@ impl Gauge {
         Some(whole as f64 / there.len() as f64)
     }
 
-    /// Its results for each flow, and for those that share something: for each flow the number of its group.
+    /// Its results for each flow, and for each group of flows that share a network.
     pub(super) fn finish(mut self, end: HostInstant) -> (Vec<Found>, Vec<(Vec<usize>, Shares)>) {
         self.reach(end);
         let measured = self.measured;
@@ -223,8 +223,8 @@ impl Gauge {
     }
 }
 
-/// Bulk flows of a direction that share something: over given links those of a device, all of them behind a wire or in a
-/// cell.
+/// Groups of bulk flows of a direction that share a network: over given links those of a device; behind a wire or in a
+/// cell all of them.
 fn groups(plan: &Plan, actors: &Actors) -> Vec<Vec<usize>> {
     let shared = plan.cell.is_some() || plan.wire.is_some();
     let mut groups: Vec<(_, Vec<usize>)> = Vec::new();

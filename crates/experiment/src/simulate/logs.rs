@@ -17,10 +17,10 @@ use super::radio::RadioLog;
 use super::way;
 use crate::plan::{Actors, Cell as CellPlan, Plan};
 
-/// When a packet passed where. A packet waits for those before it at its device (`queue`), then at the head of the queue
-/// for the scheduler or, in the uplink, for the grant that its buffer status report asked for (`grant`); it is sent
-/// (`sending`), which takes several blocks if it does not fit into one; it is in the air until all of it is decoded,
-/// repetitions of HARQ and RLC included (`air`); and it is handed on when those before it are there (`order`).
+/// The parts of a packet's delay. A packet waits for earlier ones at its device (`queue`). At the head of the queue it waits
+/// for the scheduler or, in the uplink, for the grant that its buffer status report requested (`grant`). It is sent
+/// (`sending`), in several blocks if it does not fit into one. It is in the air until all of it is decoded,
+/// including repetitions of HARQ and RLC (`air`). It is delivered when all earlier packets are complete (`order`).
 const TRUTH: [(&str, Kind); 10] = [
     ("device", Kind::Text),
     ("direction", Kind::Text),
@@ -59,10 +59,10 @@ struct Sniffed {
 struct Lines {
     name: String,
     format: Format,
-    /// Which DCIs it is of, if not of all.
+    /// The direction of its DCIs, if it does not have all.
     only: Option<Direction>,
     out: Output,
-    /// The first slot of which nothing is written yet.
+    /// The first slot that is not written yet.
     next_slot: u64,
 }
 
@@ -148,12 +148,12 @@ impl Logs {
         !self.sniffed.is_empty()
     }
 
-    /// Whether they have to be told how each slot was used.
+    /// Whether they need the use of each slot.
     pub(super) fn wants_use(&self) -> bool {
         self.carriers.is_some()
     }
 
-    /// What failed first.
+    /// The first failure.
     pub(super) fn error(&mut self) -> Result<(), Failed> {
         self.error.take().map_or(Ok(()), Err)
     }
@@ -251,7 +251,7 @@ impl Logs {
     }
 }
 
-/// All devices of a cell; those that have flows are looked at on every carrier that they may use.
+/// All devices of a cell; devices with flows count on every carrier that they may use.
 fn known(cell: &CellPlan, actors: &Actors, busy: &[Device]) -> BTreeMap<DeviceId, Known> {
     let devices = actors.groups.iter().zip(&cell.devices).flat_map(|(group, device)| {
         group.devices.clone().map(move |number| (group.name_of(Device(number)), number, device))

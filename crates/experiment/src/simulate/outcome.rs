@@ -1,4 +1,4 @@
-//! What became of a run.
+//! The outcome of a run.
 
 use std::time::Duration;
 
@@ -12,16 +12,16 @@ use super::{at, way};
 use crate::metrics::jain as jain_of;
 use crate::plan::{Actors, Run};
 
-/// What became of a run.
+/// The outcome of a run.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Outcome {
     /// Its number, counted from 1.
     pub run: usize,
     /// Its seed.
     pub seed: u64,
-    /// The values of what was swept.
+    /// The values of the swept keys.
     pub values: Vec<(String, String)>,
-    /// A number that follows from everything that happened in it.
+    /// A digest of all its events.
     pub digest: String,
     /// Its flows.
     pub flows: Vec<FlowOutcome>,
@@ -34,20 +34,20 @@ pub struct FlowOutcome {
     pub flow: usize,
     /// Its number in the plan, from 0.
     pub plan: usize,
-    /// What the plan calls it.
+    /// Its name in the plan.
     pub name: String,
     /// Its device.
     pub device: String,
     /// `up` or `down`.
     pub direction: String,
-    /// What it sends.
+    /// Its traffic.
     pub traffic: String,
     /// The controller; empty for datagrams.
     pub controller: String,
     /// Its name and its parameters by themselves, where some are stated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tuned: Option<Tuned>,
-    /// IP bytes that came out, over the time that was measured.
+    /// Received IP bytes ÷ the measured time.
     pub throughput_mbit_per_sec: f64,
     /// New payload, over the time that was measured.
     pub goodput_mbit_per_sec: Option<f64>,
@@ -67,26 +67,26 @@ pub struct FlowOutcome {
     pub rtt_ms: Option<Delays>,
     /// From asking to the last byte, of a finite flow and of each response.
     pub completion_ms: Option<Delays>,
-    /// What 99.9 % of those stayed within.
+    /// Their 99.9th percentile.
     pub completion_p999_ms: Option<f64>,
-    /// How many of those there were.
+    /// Number of completions.
     pub completed: u64,
     /// From its beginning to the first of five seconds in which every window of the plan's width stays within a quarter
     /// of the fair share. `None` for a flow that never converges, and if the fair share is unknown.
     pub convergence_ms: Option<f64>,
-    /// Time in which a bulk flow got nothing for more than 200 ms.
+    /// Total of a bulk flow's gaps of more than 200 ms.
     pub stalled_ms: Option<f64>,
-    /// The longest time in which a bulk flow got nothing.
+    /// The longest gap of a bulk flow.
     pub longest_gap_ms: Option<f64>,
-    /// Fairness of the bulk flows that share something with it, itself included.
+    /// Fairness of the bulk flows that share a network with it, itself included.
     pub jain: Option<Jain>,
     /// Distance to the oracle over the same link with the same seed, if the plan has both.
     pub oracle: Option<FromOracle>,
-    /// Packets dropped over packets that came out or were dropped.
+    /// Dropped packets ÷ (received or dropped packets).
     pub loss: f64,
     /// Data packets that entered.
     pub sent: Option<u64>,
-    /// That came out.
+    /// Received packets.
     pub arrived: Option<u64>,
     /// That were dropped.
     pub dropped: Option<u64>,
@@ -104,12 +104,12 @@ pub struct FlowOutcome {
 pub struct Tuned {
     /// Its name.
     pub name: String,
-    /// What is stated: numbers as such, times and words as text.
+    /// The given parameters: numbers as numbers, times and words as text.
     pub parameters: serde_json::Map<String, serde_json::Value>,
 }
 
 impl Tuned {
-    /// `None` of a controller as it is published.
+    /// `None` for a controller without parameters.
     fn of(choice: &Choice) -> Option<Self> {
         let value =
             |text: &str| text.parse().map_or_else(|_| text.into(), serde_json::Value::Number);
@@ -122,18 +122,18 @@ impl Tuned {
 /// Pantheon's three figures of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct Pantheon {
-    /// IP bytes that came out, over the time between the first packet and the last that did.
+    /// Received IP bytes ÷ the time between the first and the last received packet.
     pub throughput_mbit_per_sec: Option<f64>,
-    /// The packet's one-way delay that comes nearest to a rank of 95 % of the way from the least to the longest.
+    /// 95th percentile of the one-way delay, by nearest rank.
     pub delay_p95_ms: Option<f64>,
-    /// Share of the entered bytes that did not come out in the measured time, for any reason.
+    /// Part of the sent bytes that were not received in the measured time, for any reason.
     pub loss: f64,
 }
 
 /// Jain's fairness index.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Jain {
-    /// Of the flows' bytes in the whole measured time.
+    /// Over the flows' bytes in the whole measured time.
     pub whole: f64,
     /// Its mean over sliding windows of the plan's width with two flows or more.
     pub mean: Option<f64>,
@@ -141,12 +141,12 @@ pub struct Jain {
     pub least: Option<f64>,
 }
 
-/// How far a flow is from the oracle.
+/// Distance of a flow from the oracle.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct FromOracle {
     /// Its throughput over the oracle's.
     pub throughput_share: f64,
-    /// The 95th percentile of its queueing delay, less the oracle's.
+    /// The 95th percentile of its queueing delay minus the oracle's.
     pub queueing_p95_ms: f64,
 }
 
@@ -159,10 +159,10 @@ pub struct Delays {
     /// Median, by nearest rank to 0.8 %, as the next two.
     #[serde(deserialize_with = "known")]
     pub p50: f64,
-    /// What 95 % stayed within.
+    /// 95th percentile.
     #[serde(deserialize_with = "known")]
     pub p95: f64,
-    /// What 99 % stayed within.
+    /// 99th percentile.
     #[serde(deserialize_with = "known")]
     pub p99: f64,
     /// The longest.
@@ -176,7 +176,7 @@ fn known<'de, D: Deserializer<'de>>(input: D) -> Result<f64, D::Error> {
 }
 
 impl Delays {
-    /// `None` of nothing.
+    /// `None` without values.
     pub(super) fn of(histogram: &Histogram) -> Option<Self> {
         Some(Self {
             mean: ms(histogram.mean()?),
@@ -193,7 +193,7 @@ fn ms(span: Duration) -> f64 {
 }
 
 impl Pantheon {
-    /// Its rank is that of NumPy's percentile with the interpolation "nearest", which Pantheon asks for: of `n` sorted from 0
+    /// Its rank is that of NumPy's percentile with the interpolation "nearest", which Pantheon uses: for `n` values sorted from 0
     /// on, `0.95 (n - 1)` rounded to the nearest, halves to the even one.
     pub(super) fn of(report: &Report) -> Self {
         let between = report.arrivals.map(|(first, last)| last - first);
@@ -205,7 +205,7 @@ impl Pantheon {
             throughput_mbit_per_sec: throughput
                 .map(|between| report.carried.per(between).mbit_per_sec()),
             delay_p95_ms: report.one_way.ranked(rank).map(ms),
-            // Bytes that entered before the measurement and came out in it may exceed the loss.
+            // Bytes that entered before the measurement and left in it may exceed the loss.
             loss: if offered > 0.0 { (1.0 - carried / offered).max(0.0) } else { 0.0 },
         }
     }

@@ -15,7 +15,7 @@ pub trait Place: Files + Send {
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
-/// The outcomes of those runs that were finished, in the order of the plan, and whether those are all.
+/// The outcomes of the finished runs, in the order of the plan.
 #[derive(Debug)]
 pub struct Finished {
     /// The outcomes.
@@ -25,7 +25,7 @@ pub struct Finished {
 }
 
 /// Makes all runs on `jobs` threads. `open` gives the place for a run's outputs. `progress` is called on this thread
-/// with the virtual time that has passed since its last call. When `stop` rises, running ones are given up.
+/// with the virtual time that has passed since its last call. When `stop` rises, running ones are cancelled.
 ///
 /// The first run that fails ends all, and so does a file that cannot be written.
 pub fn all(

@@ -30,7 +30,7 @@ pub fn json(about: &About, finished: &Finished) -> io::Result<String> {
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
 
-/// A row for each flow of each run; what is swept has columns by its keys.
+/// A row for each flow of each run; swept keys have columns.
 pub fn parquet(about: &About, finished: &Finished, out: Output) -> Result<(), TableError> {
     let outcomes = &finished.outcomes;
     let swept: Vec<String> = outcomes
@@ -129,8 +129,8 @@ fn row(outcome: &Outcome, flow: &FlowOutcome) -> Vec<Option<Cell>> {
     row
 }
 
-/// A row for each entry of the plan's flows and each combination of what is swept: the sum of what its flows carried,
-/// their packets together, and the mean over seeds.
+/// A row for each entry of the plan's flows and each combination of swept values: the sum of its flows' throughput,
+/// the delays of all their packets, and the mean over seeds.
 pub fn table(finished: &Finished) -> String {
     let mut rows: BTreeMap<(usize, usize), Merged> = BTreeMap::new();
     let mut combinations: Vec<&[(String, String)]> = Vec::new();
@@ -176,7 +176,7 @@ const HEADER: [&str; 13] = [
     "loss %",
 ];
 
-/// Columns of words before those of numbers: what is swept, and the first two.
+/// Columns of words before those of numbers, in addition to the swept keys.
 const WORDS: usize = 2;
 
 struct Merged {

@@ -1,4 +1,4 @@
-//! Runs of plans, whatever the thread and the build.
+//! Runs of plans do not depend on threads or the build.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -140,7 +140,7 @@ fn the_number_of_threads_changes_no_byte() {
     assert_eq!(json(&one).expect("JSON"), json(&three).expect("JSON"));
 }
 
-/// The same digest as in every other build. Links are given here: what a modelled cell does may change with its model.
+/// The same digest as in every other build. The links are given here, because the results of a modelled cell may change with its model.
 #[test]
 fn the_same_plan_is_the_same_in_every_build() {
     let (finished, _) = run(LINKS, &Keep::default(), 2);

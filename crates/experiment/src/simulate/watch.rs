@@ -63,17 +63,17 @@ struct Series {
     width: Duration,
     begins: HostInstant,
     bins: Vec<Bin>,
-    /// What limits each flow, if that is given.
+    /// The given links of each flow.
     links: Vec<Rc<[PathConfig]>>,
 }
 
-/// What one flow got, as a trace.
+/// The deliveries of one flow, as a trace.
 struct Deliveries {
     name: String,
     out: Output,
     /// When it begins.
     from: HostInstant,
-    /// What came that is not yet an opportunity's worth.
+    /// Bytes that are less than an opportunity so far.
     credit: u64,
     millis: Vec<u32>,
 }
@@ -131,7 +131,7 @@ impl Watch {
         Ok(Self { flows, packets, series, traces, error: None })
     }
 
-    /// The series will say what the links of the plan could have carried.
+    /// Adds the capacity of the plan's links to the series.
     pub(super) fn measure_against(&mut self, run: &Run, actors: &Actors) -> Result<(), Wrong> {
         let Some(series) = &mut self.series else { return Ok(()) };
         let mut known: BTreeMap<Port, Rc<[PathConfig]>> = BTreeMap::new();
@@ -145,7 +145,7 @@ impl Watch {
         Ok(())
     }
 
-    /// What failed first.
+    /// The first failure.
     pub(super) fn error(&mut self) -> Result<(), Failed> {
         self.error.take().map_or(Ok(()), Err)
     }
@@ -187,7 +187,7 @@ impl Watch {
         ])
     }
 
-    /// Writes what is left, and the ends of the files.
+    /// Writes the last bin, and the ends of the files.
     pub(super) fn finish(mut self, end: HostInstant) -> Result<(), Failed> {
         self.error()?;
         if let Some(mut series) = self.series {
@@ -224,7 +224,7 @@ impl Deliveries {
         }
     }
 
-    /// A flow that got nothing leaves an empty file: there is no trace of a link that carries nothing.
+    /// A flow without deliveries leaves an empty file, because a trace cannot be empty.
     fn finish(mut self) -> Result<(), Failed> {
         let mut text = String::new();
         if let Ok(trace) = Trace::from_millis(self.millis) {

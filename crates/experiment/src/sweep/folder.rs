@@ -17,15 +17,15 @@ use sounding_host::files::{self, TEMPORARY, write, write_unsynced};
 /// Why a sweep cannot be made.
 #[derive(Debug, Error)]
 pub enum SweepError {
-    /// Another one is under way in the folder.
+    /// Another sweep is running in the folder.
     #[error("{0} is in use by another sweep: wait for it with --wait, or name another folder")]
     Busy(PathBuf),
-    /// The folder is of something else.
+    /// The folder belongs to another sweep.
     #[error("{folder} has runs of another {what}: name another folder, or remove this one")]
     Other {
         /// Which.
         folder: PathBuf,
-        /// What is not the same.
+        /// The difference.
         what: &'static str,
     },
     /// The folder has results that no sweep made.
@@ -42,7 +42,7 @@ pub enum SweepError {
     /// Something cannot be written or read.
     #[error("{file}: {source}")]
     Write {
-        /// What.
+        /// The file.
         file: String,
         /// Why.
         source: io::Error,
@@ -69,7 +69,7 @@ struct Origin {
     /// Number of runs, and a number derived from the swept values of each: a set of files may have changed.
     runs: usize,
     values: String,
-    /// What is kept of each besides its outcome.
+    /// The kept files of each run besides its outcome.
     kept: String,
 }
 
@@ -158,7 +158,7 @@ impl Folder {
         self.finished.contains(&run.number)
     }
 
-    /// Where what is kept of a run besides its outcome is.
+    /// The folder of a run's other files.
     pub fn run_folder(&self, run: &Run) -> PathBuf {
         self.path.join(format!("run-{:04}", run.number))
     }
@@ -181,7 +181,7 @@ impl Folder {
         serde_json::from_slice(&text).map_err(|error| at(&file)(error.into()))
     }
 
-    /// Takes over what was finished in another folder of the same sweep; gives how many runs that were.
+    /// Takes over the finished runs from another folder of the same sweep. Returns their number.
     pub fn take(
         &mut self,
         other: &Path,
@@ -255,7 +255,7 @@ fn locks(path: &Path, part: Part, wait: bool) -> Result<Vec<File>, SweepError> {
     Ok(vec![lock("lock", true)?, lock(&own, false)?])
 }
 
-/// Removes what a killed process had not finished.
+/// Removes unfinished files of a killed process.
 fn clean(path: &Path) -> io::Result<()> {
     for folder in [path.to_path_buf(), path.join("runs")] {
         for entry in fs::read_dir(folder)? {

@@ -10,11 +10,11 @@ use crate::plan::Run;
 pub struct Part {
     /// Counted from 1.
     pub number: usize,
-    /// How many there are.
+    /// Their number.
     pub of: usize,
 }
 
-/// All of it.
+/// The whole text.
 impl Default for Part {
     fn default() -> Self {
         Self { number: 1, of: 1 }

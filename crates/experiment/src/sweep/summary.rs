@@ -17,15 +17,15 @@ use crate::simulate::{FlowOutcome, Outcome};
 pub struct Figure {
     /// Its name in JSON.
     pub name: &'static str,
-    /// What it is called at the head of its column.
+    /// The head of its column.
     pub head: &'static str,
     /// Digits behind the point.
     pub digits: usize,
-    /// Takes it from what became of a flow.
+    /// Reads it from the outcome of a flow.
     pub of: fn(&FlowOutcome) -> Option<f64>,
 }
 
-/// What rows show, in this order.
+/// The figures of a row, in order.
 pub const FIGURES: [Figure; 8] = [
     Figure {
         name: "throughput_mbit_per_sec",
@@ -72,7 +72,7 @@ pub const FIGURES: [Figure; 8] = [
     Figure { name: "loss_percent", head: "loss %", digits: 2, of: |flow| Some(100.0 * flow.loss) },
 ];
 
-/// How a row's figures came of its values.
+/// How a row's figures are computed from its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Over {
@@ -87,13 +87,13 @@ pub enum Over {
 pub struct Row {
     /// The common values of its runs: the swept ones except files.
     pub values: Vec<(String, String)>,
-    /// What the plan calls the flow.
+    /// The flow's name in the plan.
     pub flow: String,
     /// The controller.
     pub controller: String,
     /// In the order of [`FIGURES`].
     pub figures: Vec<Option<Estimate>>,
-    /// What each file or seed gave, by its name: for pairs.
+    /// The values of each file or seed, by its name: for pairs.
     #[serde(skip)]
     pub units: Vec<(String, Vec<Option<f64>>)>,
 }
@@ -101,7 +101,7 @@ pub struct Row {
 /// Runs in rows.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    /// What figures are over.
+    /// Whether figures are over files or seeds.
     pub over: Over,
     /// The rows, in the order of the plan.
     pub rows: Vec<Row>,
@@ -137,7 +137,7 @@ impl Summary {
                     kinds.len() - 1
                 });
                 let units = &mut kinds[at].2;
-                // Runs over one file follow each other but for what is swept faster.
+                // Runs over one file are consecutive, except for keys that change faster.
                 let known = units.iter().rposition(|known| known.name == unit);
                 let place = known.unwrap_or_else(|| {
                     units.push(Unit::new(unit.clone()));
@@ -202,7 +202,7 @@ impl Row {
             .map(|(estimate, figure)| shown(estimate.as_ref(), figure.digits))
     }
 
-    /// Pairs with another row by what they were measured over.
+    /// Pairs with another row, by file or seed.
     pub fn paired(&self, other: &Self, figure: usize) -> Option<Paired> {
         let pairs: Vec<(f64, f64)> = self
             .units
@@ -249,7 +249,7 @@ pub fn aligned(lines: &[Vec<String>], words: usize) -> String {
     text
 }
 
-/// What was measured over one file, or with one seed.
+/// The measurements of one file, or of one seed.
 struct Unit {
     name: String,
     sums: [(f64, usize); FIGURES.len()],

@@ -1,4 +1,4 @@
-//! What the fuzz target does with its input. The test `corpus` does the same with its seeds.
+//! The code of the fuzz target. The test `corpus` runs it with the seeds.
 
 use bytes::Bytes;
 use parquet::file::reader::{FileReader, SerializedFileReader};

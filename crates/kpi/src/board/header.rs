@@ -64,7 +64,7 @@ pub struct Life {
     pub heartbeat: HostInstant,
     /// It ended in good order.
     pub closed: bool,
-    /// How often anything was posted.
+    /// Number of posts.
     pub posts: u64,
 }
 
@@ -142,7 +142,7 @@ impl<'w, W: Word> Board<'w, W> {
         read_text(self.entry(slot).get(..MAX_NAME / 8).unwrap_or_default(), text)
     }
 
-    /// What the KPI of a slot is counted in.
+    /// The unit of a slot's KPI.
     pub fn unit<'t>(&self, slot: usize, text: &'t mut [u8; MAX_UNIT]) -> &'t str {
         read_text(self.entry(slot).get(MAX_NAME / 8..NAME_WORDS - 1).unwrap_or_default(), text)
     }
@@ -153,7 +153,7 @@ impl<'w, W: Word> Board<'w, W> {
         (0..self.slots).find(|&slot| self.name(slot, &mut text) == name)
     }
 
-    /// The latest sample of a slot; `None` if there has been none, or there is no such slot.
+    /// The latest sample of a slot; `None` without a sample, or if the slot does not exist.
     pub fn read(&self, slot: usize) -> Result<Option<Sample>, Overtaken> {
         slot::read(self.slot(slot))
     }

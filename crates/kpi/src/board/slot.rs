@@ -41,9 +41,9 @@ pub struct Sample {
     pub sequence: u64,
     /// The value, in the unit of the KPI.
     pub value: f64,
-    /// All values so far added up: what came between two reads is the difference, however many were missed.
+    /// Sum of all values so far. The difference of two reads is the sum of the values in between, also of missed ones.
     pub total: f64,
-    /// Which item of the record it was, [packed](sounding_diag::layout::Item::packed).
+    /// Its item in the record, [packed](sounding_diag::layout::Item::packed).
     pub item: u64,
 }
 
@@ -100,7 +100,7 @@ pub(super) fn post<W: Word>(slot: &[W], number: u64, sample: &Sample) {
     }
 }
 
-/// The reader's half; `None` if nothing has been posted.
+/// The reader's side; `None` before the first post.
 pub(super) fn read<W: Word>(slot: &[W]) -> Result<Option<Sample>, Overtaken> {
     for _ in 0..ATTEMPTS {
         if let Some(read) = attempt(slot) {

@@ -6,7 +6,7 @@ pub trait Word {
     fn load(&self, order: Ordering) -> u64;
     /// Writes it.
     fn store(&self, value: u64, order: Ordering);
-    /// Orders what is before it and what is after it.
+    /// A memory fence.
     fn fence(order: Ordering);
 }
 

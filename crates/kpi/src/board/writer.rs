@@ -13,7 +13,7 @@ use crate::Reading;
 #[derive(Debug)]
 pub struct Writer {
     slots: Vec<Draft>,
-    /// Those of `slots` that changed.
+    /// The changed `slots`.
     changed: Vec<usize>,
     posts: u64,
 }
@@ -61,7 +61,7 @@ impl Writer {
         }
     }
 
-    /// Posts what has come since the last time; whether anything has.
+    /// Posts the values since the last post. Returns whether there were any.
     pub fn post<W: Word>(&mut self, board: Board<'_, W>) -> bool {
         if self.changed.is_empty() {
             return false;

@@ -62,7 +62,7 @@ impl Air {
 mod tests {
     use super::*;
 
-    /// To a hundredth of a millisecond: drift is allowed for.
+    /// Equal to a hundredth of a millisecond, because of the clock's drift.
     fn same(found: ModemInstant, wanted: ModemInstant) {
         const DRIFTED: Duration = Duration::from_micros(10);
         assert!(found - wanted <= DRIFTED && wanted - found <= DRIFTED, "{found:?} {wanted:?}");

@@ -1,4 +1,4 @@
-//! What devices report of their channels.
+//! Channel reports of devices.
 
 use sounding_diag::record::{AperiodicCsf, LteCsi, NrCsf, PeriodicCsf};
 use sounding_phy::lte;

@@ -13,7 +13,7 @@ use sounding_units::{Bytes, ModemInstant};
 use super::air::Air;
 use crate::{Allocation, Backlog, BufferStatus, Coding, Direction, Grant, Kpi, Layer, Signal};
 
-/// What records of NR have in common: the offset between slot numbers and the modem's clock, and the length of a slot.
+/// Common state of NR's records: the offset between slot numbers and the modem's clock, and the length of a slot.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Frames {
     air: Air,
@@ -32,7 +32,7 @@ impl Dates {
         let numerology = newest.and_then(Slot::numerology);
         frames.numerology = numerology.or(frames.numerology);
         let begin = Slot::new(0, 0, numerology);
-        // A slot of unknown length is somewhere in its frame: it dates nothing.
+        // A slot of unknown length has no exact time in its frame, so it is not used.
         let within = newest.zip(begin).filter(|_| numerology.is_some());
         let within = within.map(|(newest, begin)| newest.since(begin));
         Self { at: within.map_or(stamped, |within| frames.air.date(stamped, within)), newest }
@@ -50,9 +50,9 @@ impl Dates {
     }
 }
 
-/// How records number this device's own identity.
+/// The number of this device's identity in records.
 const C_RNTI: u8 = 0;
-/// I_MCS above this stands for a repeat in every table (TS 38.214 §5.1.3.1).
+/// An I_MCS above this means a retransmission in every table (TS 38.214 §5.1.3.1).
 const LAST_NEW_MCS: u8 = 28;
 
 pub(super) fn downlink(
@@ -86,10 +86,10 @@ pub(super) fn downlink(
     }
 }
 
-/// Blocks that arrived, as MAC takes them apart: what their subheaders do not name is padding.
+/// Received blocks at the MAC layer: bytes that no subheader accounts for are padding.
 ///
-/// The record does not say how long its slots are. Other records do; without any they are taken for as long as they can
-/// be.
+/// The record does not have the length of its slots. Other records have it; without them the longest possible slots are
+/// assumed.
 pub(super) fn downlink_blocks(
     stamped: ModemInstant,
     data: &NrDownlinkData<'_>,

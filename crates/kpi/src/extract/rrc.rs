@@ -40,7 +40,7 @@ const fn is_told_by_network(pdu: RrcPdu) -> bool {
 const fn change(event: Event) -> Option<Change> {
     match event {
         Event::Setup | Event::Resume => Some(Change::Begins),
-        // A lost connection that goes on does so in a cell that the device has chosen itself.
+        // A lost connection continues in a cell that the device has chosen.
         Event::Handover | Event::Reestablishment => Some(Change::Handover),
         Event::Release | Event::Suspend | Event::Reject | Event::ReestablishmentReject => {
             Some(Change::Ends)

@@ -1,4 +1,4 @@
-//! K0 and K2: slots between a grant and what it grants, by the number with which a grant chooses (TS 38.214 §5.1.2.1,
+//! K0 and K2: slots between a grant and its block, by the index in the grant (TS 38.214 §5.1.2.1,
 //! §6.1.2.1).
 
 use sounding_diag::layout::Item;
@@ -19,7 +19,7 @@ fn each(facts: &Facts, of: fn(&Facts, usize) -> Option<Slots<'_>>, give: &mut Gi
     }
 }
 
-/// A list, and what an entry stands for that leaves its slots out.
+/// A list, and the default for entries without slots.
 struct Slots<'f> {
     entries: &'f [TimeAllocation],
     absent: Option<u8>,

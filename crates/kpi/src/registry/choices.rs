@@ -1,4 +1,4 @@
-//! The numeric value of each choice, whatever number a version gives it.
+//! The numeric value of each choice, independent of the version's numbers.
 
 type Choices = &'static [(&'static str, f64)];
 

@@ -86,7 +86,7 @@ macro_rules! reading {
 
 pub(super) use {facts, reading};
 
-/// What the message's event is worth.
+/// The value of the message's event.
 pub(super) fn of_event(facts: &Facts, worth: fn(Event) -> Option<f64>, give: &mut Give<'_>) {
     if let Some(value) = facts.event.and_then(worth) {
         give(Item::default(), value);
@@ -97,7 +97,7 @@ pub(super) fn of_event(facts: &Facts, worth: fn(Event) -> Option<f64>, give: &mu
 /// 2 suspended or inactive.
 pub(super) fn state_of(event: Event) -> Option<f64> {
     match event {
-        // A device that has lost its connection for good shows that only by a request for a new one.
+        // If a device could not reestablish its connection, only its request for a new one shows that.
         Event::Request | Event::Release | Event::ReestablishmentReject => Some(0.0),
         Event::Setup
         | Event::SetupComplete
@@ -133,7 +133,7 @@ pub(super) fn or_never(number: Option<impl Into<f64>>) -> Option<f64> {
     Some(number.map_or(0.0, Into::into))
 }
 
-/// The index of each secondary cell that begins, which stands beside what is known of the cell.
+/// The index of each added secondary cell, which is beside the facts about the cell.
 pub(super) fn scells_added(facts: &Facts, scope: fn(&Place) -> bool, give: &mut Give<'_>) {
     let facts = facts.facts.iter().filter(|fact| scope(&fact.place));
     let added = facts.filter(|fact| matches!(fact.known, Known::ScellAdded(_)));

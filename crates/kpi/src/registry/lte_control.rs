@@ -1,4 +1,4 @@
-//! What an LTE base station grants, and what the device tells it about the channel, and how loud: DCI, CQI, RI, PMI,
+//! LTE's grants, the device's channel reports, and its transmit power: DCI, CQI, RI, PMI,
 //! power.
 
 use super::table::kpis;
@@ -74,7 +74,7 @@ CONTROL_INFORMATION = 0xB16C {
         "TS 36.211 §4" "subframe in its frame";
 }
 
-/// What ML1 ordered the transmitter to send.
+/// ML1's orders to the transmitter.
 TRANSMITTER = 0xB16D {
     "lte.tx.tbs" Bytes 0..=4095 "records.pusch.tb_bytes"
         "TS 36.213 §8.6.2; Gandalf Table 8" "transport block that goes out in a subframe";

@@ -3,7 +3,7 @@
 use super::table::kpis;
 
 kpis! {
-/// What came in acknowledged mode.
+/// Received data in acknowledged mode.
 DOWNLINK = 0xB082 {
     "lte.rlc.dl.sn" Index 0..=1023 "sub_packets.pdus.rlc.sn"
         "TS 36.322 §6.2.2.3; Gandalf B.3.2" "sequence number of a downlink PDU: a second time is a retransmission";
@@ -17,7 +17,7 @@ DOWNLINK = 0xB082 {
         "TS 36.322 §4.2" "configuration of the radio bearer";
 }
 
-/// What went out in acknowledged mode.
+/// Sent data in acknowledged mode.
 UPLINK = 0xB092 {
     "lte.rlc.ul.sn" Index 0..=1023 "sub_packets.pdus.rlc.sn"
         "TS 36.322 §6.2.2.3; Gandalf B.3.2" "sequence number of an uplink PDU: a second time is a retransmission";

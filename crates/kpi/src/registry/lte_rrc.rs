@@ -1,5 +1,5 @@
 //! Facts from LTE's RRC messages: the state of the connection, timers, carriers and measurements of the master group.
-//! No identity and no location is among them, because everyone can read a board.
+//! They contain no identity and no location, because every user can read a board.
 
 use sounding_diag::layout::Item;
 use sounding_rrc::facts::{Event, Facts, MeasuredCell, Measurement, Period, Place, Rat};
@@ -7,12 +7,12 @@ use sounding_rrc::facts::{Event, Facts, MeasuredCell, Measurement, Period, Place
 use super::fact::{Give, facts, maybe, or_never, scells_added, some, state_of};
 
 facts! {
-/// What messages do to the connection.
+/// Events of the connection.
 CONNECTION = 0xB0C0 {
     "lte.rrc.state" Index 0..=2 "UL-CCCH, DL-CCCH, UL-DCCH, DL-DCCH" [by state]
         "TS 36.331 §4.2.1" "state after the message: 0 idle, 1 connected, 2 suspended or inactive";
     "lte.rrc.request" Count 0..=1 "rrcConnectionRequest" [event Request]
-        "TS 36.331 §5.3.3" "1 each time the device asks for a connection";
+        "TS 36.331 §5.3.3" "1 each time the device requests a connection";
     "lte.rrc.setup" Count 0..=1 "rrcConnectionSetup" [event Setup]
         "TS 36.331 §5.3.3; Gandalf Table 8" "1 each time a connection is set up";
     "lte.rrc.reject" Count 0..=1 "rrcConnectionReject" [event Reject]
@@ -20,19 +20,19 @@ CONNECTION = 0xB0C0 {
     "lte.rrc.reconfiguration" Count 0..=1 "rrcConnectionReconfiguration" [event Reconfiguration | Handover]
         "TS 36.331 §5.3.5; Gandalf Table 8" "1 each time the connection changes, handovers included";
     "lte.rrc.handover" Count 0..=1 "mobilityControlInfo" [event Handover]
-        "TS 36.331 §5.3.5.4" "1 each time the connection goes to another cell, or to the same one anew";
+        "TS 36.331 §5.3.5.4" "1 each time the connection is handed over to another cell, or to the same cell again";
     "lte.rrc.reestablishment_request" Count 0..=1 "rrcConnectionReestablishmentRequest" [event ReestablishmentRequest]
         "TS 36.331 §5.3.7" "1 each time the device has lost the connection and requests reestablishment";
     "lte.rrc.reestablishment" Count 0..=1 "rrcConnectionReestablishment" [event Reestablishment]
-        "TS 36.331 §5.3.7" "1 each time it may";
+        "TS 36.331 §5.3.7" "1 each time the network reestablishes the connection";
     "lte.rrc.reestablishment_reject" Count 0..=1 "rrcConnectionReestablishmentReject" [event ReestablishmentReject]
-        "TS 36.331 §5.3.7" "1 each time it may not";
+        "TS 36.331 §5.3.7" "1 each time the network refuses a reestablishment";
     "lte.rrc.release" Count 0..=1 "rrcConnectionRelease" [event Release]
         "TS 36.331 §5.3.8" "1 each time the connection ends";
     "lte.rrc.suspend" Count 0..=1 "rrcConnectionRelease" [event Suspend]
-        "TS 36.331 §5.3.8" "1 each time the connection ends so that it can be taken up again";
+        "TS 36.331 §5.3.8" "1 each time the connection is suspended";
     "lte.rrc.resume" Count 0..=1 "rrcConnectionResume" [event Resume]
-        "TS 36.331 §5.3.3" "1 each time it is taken up again";
+        "TS 36.331 §5.3.3" "1 each time the connection is resumed";
     "lte.rrc.security_mode" Count 0..=1 "securityModeCommand" [event SecurityMode]
         "TS 36.331 §5.3.4" "1 each time encryption and integrity begin";
     "lte.rrc.measurement_report" Count 0..=1 "measurementReport" [event MeasurementReport]
@@ -46,18 +46,18 @@ TIMERS = 0xB0C0 {
     "lte.rrc.periodic_bsr_timer" Ms 0..=2560 "periodicBSR-Timer" [group PeriodicBsrTimer(timer) => or_never(*timer)]
         "TS 36.331 §6.3.2; Gandalf B.2" "how often buffer status is reported; 0 for never";
     "lte.rrc.retx_bsr_timer" Ms 0..=10240 "retxBSR-Timer" [group RetxBsrTimer(timer) => or_never(*timer)]
-        "TS 36.331 §6.3.2" "how long after a buffer status report without a grant the next one comes; 0 for never";
+        "TS 36.331 §6.3.2" "time from a buffer status report without a grant to the next report; 0 for never";
     "lte.rrc.sr_period" Ms 1..=80 "sr-ConfigIndex" [cell SchedulingRequest(request) => match request.period {
             Period::Subframes(count) => some(count),
             Period::Slots(_) | Period::Symbols(_) => None,
         }]
-        "TS 36.213 Table 10.1.5-1" "how often the device may ask for a grant";
+        "TS 36.213 Table 10.1.5-1" "period of scheduling requests";
     "lte.rrc.sr_offset" Ms 0..=79 "sr-ConfigIndex" [cell SchedulingRequest(request) => some(request.offset)]
-        "TS 36.213 Table 10.1.5-1" "where in that period";
+        "TS 36.213 Table 10.1.5-1" "offset of scheduling requests in their period";
     "lte.rrc.drx_cycle" Ms 0..=10240 "drx-Config" [group Drx(drx) => or_never(drx.map(|drx| drx.cycle_ms))]
         "TS 36.331 §6.3.2" "long cycle of discontinuous reception; 0 for none";
     "lte.rrc.drx_offset" Ms 0..=10240 "drx-Config" [group Drx(drx) => maybe(drx.map(|drx| drx.offset_ms))]
-        "TS 36.331 §6.3.2" "where in the cycle it begins";
+        "TS 36.331 §6.3.2" "start of the wake time in the cycle";
     "lte.rrc.drx_on" Ms 0..=2560 "onDurationTimer" [group Drx(drx) => drx.map(|drx| f64::from(drx.on_us) / 1000.0)]
         "TS 36.331 §6.3.2" "how long the device wakes at the beginning of a cycle";
     "lte.rrc.drx_inactivity" Ms 0..=2560 "drx-InactivityTimer" [group Drx(drx) => drx.map(|drx| f64::from(drx.inactivity_us) / 1000.0)]
@@ -73,19 +73,19 @@ CELLS = 0xB0C0 {
     "lte.rrc.sib1.band" Index 1..=256 "freqBandIndicator" [cell SystemInformation(block) => maybe(block.band)]
         "TS 36.331 §6.2.2" "operating band of a cell that was received";
     "lte.rrc.tdd_assignment" Index 0..=6 "subframeAssignment" [cell LteTdd(tdd) => some(tdd.assignment)]
-        "TS 36.211 Table 4.2-2" "which subframes go up and which down";
+        "TS 36.211 Table 4.2-2" "which subframes are uplink and which are downlink";
     "lte.rrc.tdd_special" Index 0..=10 "specialSubframePatterns" [cell LteTdd(tdd) => some(tdd.special)]
         "TS 36.211 Table 4.2-1" "how special subframes are divided";
     "lte.rrc.handover_pci" Index 0..=503 "targetPhysCellId" [cell Handover(target) => maybe(target.pci)]
         "TS 36.331 §6.3.4" "physical cell identity of a handover's target";
     "lte.rrc.handover_earfcn" Index 0..=262143 "carrierFreq" [cell Handover(target) => maybe(target.arfcn)]
-        "TS 36.331 §6.3.4" "carrier frequency number of the target, where it is another one";
+        "TS 36.331 §6.3.4" "carrier frequency number of the target, if it is another carrier";
     "lte.rrc.handover_bandwidth" Prb 6..=100 "carrierBandwidth" [cell Handover(target) => maybe(target.bandwidth_prb)]
         "TS 36.331 §6.3.4" "downlink bandwidth of the target";
     "lte.rrc.handover_timeout" Ms 50..=10000 "t304" [cell Handover(target) => maybe(target.timeout_ms)]
-        "TS 36.331 §7.3" "how long the device may try";
+        "TS 36.331 §7.3" "time limit of the handover";
     "lte.rrc.scell_added" Index 1..=31 "sCellToAddModList" [by |facts, give| scells_added(facts, scell, give)]
-        "TS 36.331 §5.3.10.3b" "index of a secondary cell that begins or changes";
+        "TS 36.331 §5.3.10.3b" "index of a secondary cell that is added or changed";
     "lte.rrc.scell_pci" Index 0..=503 "physCellId-r10" [scell ScellAdded(target) => maybe(target.pci)]
         "TS 36.331 §6.3.4" "its physical cell identity";
     "lte.rrc.scell_earfcn" Index 0..=262143 "dl-CarrierFreq-r10" [scell ScellAdded(target) => maybe(target.arfcn)]
@@ -93,7 +93,7 @@ CELLS = 0xB0C0 {
     "lte.rrc.scell_bandwidth" Prb 6..=100 "dl-Bandwidth-r10" [scell ScellAdded(target) => maybe(target.bandwidth_prb)]
         "TS 36.331 §6.3.2" "its downlink bandwidth";
     "lte.rrc.scell_released" Index 1..=31 "sCellToReleaseList" [group ScellReleased(index) => some(*index)]
-        "TS 36.331 §5.3.10.3a" "index of a secondary cell that ends";
+        "TS 36.331 §5.3.10.3a" "index of a secondary cell that is released";
 }
 
 /// Measurement reports.
@@ -128,7 +128,7 @@ fn group(place: &Place) -> bool {
     !place.nr && !place.secondary
 }
 
-/// The group's first cell, and what is about all of them.
+/// The group's first cell, and facts about all cells of the group.
 fn cell(place: &Place) -> bool {
     group(place) && place.scell.is_none()
 }
@@ -138,13 +138,13 @@ fn scell(place: &Place) -> bool {
     group(place) && place.scell.is_some()
 }
 
-/// Messages that need a connection say that there is one, whatever they do: a recording can begin within it.
+/// A message that needs a connection shows that there is one, because a recording can begin during a connection.
 fn state(facts: &Facts, give: &mut Give<'_>) {
     let state = facts.event.and_then(|event| match event {
         Event::Reconfiguration | Event::ReconfigurationComplete | Event::MeasurementReport => {
             Some(1.0)
         }
-        // The other kind of handover leaves LTE.
+        // A handover of the other kind leaves LTE.
         Event::Handover => (facts.message == "rrcConnectionReconfiguration").then_some(1.0),
         other => state_of(other),
     });

@@ -10,7 +10,7 @@ use super::allocation::{k0, k0_at, k0_least, k2, k2_at, k2_least};
 use super::fact::{Give, facts, maybe, or_never, scells_added, some, state_of};
 
 facts! {
-/// What messages do to the connection.
+/// Events of the connection.
 CONNECTION = 0xB821 {
     "nr.rrc.state" Index 0..=2 "UL-CCCH, DL-CCCH, UL-DCCH, DL-DCCH" [by state]
         "TS 38.331 §4.2.1" "state after the message, of a device whose connection is NR's own: 0 idle, 1 connected, 2 inactive";
@@ -253,7 +253,7 @@ fn group(place: &Place) -> bool {
     place.nr
 }
 
-/// The group's first cell, and what is about all of them.
+/// The group's first cell, and facts about all cells of the group.
 fn cell(place: &Place) -> bool {
     group(place) && place.scell.is_none()
 }
@@ -271,8 +271,8 @@ fn scell(place: &Place) -> bool {
     group(place) && place.scell.is_some()
 }
 
-/// The state after a reconfiguration depends on which connection it is for, which it does not say. Only one that sends
-/// the device to another cell of its master group does.
+/// The state after a reconfiguration depends on its connection, which the message does not name. Only a handover
+/// of the master group shows it.
 fn state(facts: &Facts, give: &mut Give<'_>) {
     let state = facts.event.and_then(|event| match event {
         Event::Handover => (facts.message == "rrcReconfiguration").then_some(1.0),

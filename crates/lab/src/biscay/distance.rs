@@ -33,7 +33,7 @@ pub struct Distance {
 /// The same over one link.
 #[derive(Clone, Debug, Serialize)]
 pub struct Beside {
-    /// Which.
+    /// The link.
     pub link: String,
     /// Throughput over the oracle's, in percent.
     pub throughput_percent: f64,

@@ -31,7 +31,7 @@ pub(crate) struct ReplayFlags {
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     duration: Option<Duration>,
 
-    /// Runs at once; as many as this machine has processors unless stated
+    /// Runs at once; default: one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     jobs: Option<u8>,
 }
@@ -106,7 +106,7 @@ pub(crate) struct MethodsFlags {
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     duration: Option<Duration>,
 
-    /// Runs at once; as many as this machine has processors unless stated
+    /// Runs at once; default: one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     jobs: Option<u8>,
 }

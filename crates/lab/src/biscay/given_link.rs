@@ -54,7 +54,7 @@ pub(super) struct Arrival {
     pub(super) flow: u32,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Observed {
     /// In order of time.

@@ -35,7 +35,7 @@ pub enum Scenario {
 }
 
 impl Scenario {
-    /// What tables call it.
+    /// Its name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Mobile => "mobile",
@@ -75,7 +75,7 @@ enum Source {
     Offered(PathBuf),
     /// And what the modem wrote while it was recorded.
     Recorded { offered: PathBuf, modem: PathBuf, direction: Direction },
-    /// All of it.
+    /// The whole text.
     Read(Arc<RadioLink>),
 }
 
@@ -88,7 +88,7 @@ pub enum LinksError {
     /// A file cannot be read.
     #[error("{path}: {error}")]
     Read {
-        /// Which.
+        /// The path.
         path: String,
         /// Why.
         error: std::io::Error,
@@ -110,15 +110,15 @@ pub enum LinksError {
     /// It is there, and not what it should be.
     #[error("{path}: {error}")]
     Format {
-        /// Which.
+        /// The path.
         path: String,
-        /// What is wrong.
+        /// The fault.
         error: String,
     },
     /// It was written without anything being sent either way.
     #[error("{path}: no link: {up}; {down}")]
     Idle {
-        /// Which.
+        /// The path.
         path: String,
         /// Error of the uplink.
         up: RadioError,

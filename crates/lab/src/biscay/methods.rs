@@ -13,7 +13,7 @@ use super::item::{Item, Report};
 use crate::estimators::{self, Row, Scenario, TRIALS, Trial};
 use crate::paper::Ours;
 
-/// What the rows are made of.
+/// The data of the rows.
 #[derive(Clone, Debug, Serialize)]
 pub struct OfMethods {
     /// For each method to obtain a rate.
@@ -44,7 +44,7 @@ pub enum MethodsError {
     /// No link is called so.
     #[error("no link is called {0:?}; there are {1}")]
     Nothing(String, String),
-    /// The paper's figures are none: an error of this program.
+    /// The paper's figures are not valid: an error of this program.
     #[error(transparent)]
     Expected(#[from] toml::de::Error),
 }

@@ -33,7 +33,7 @@ pub struct Plan {
     /// Propagation delay, each way.
     #[serde(deserialize_with = "time::duration")]
     pub delay: Duration,
-    /// How long each run lasts.
+    /// Duration of each run.
     #[serde(deserialize_with = "time::duration")]
     pub duration: Duration,
 }

@@ -27,7 +27,7 @@ use crate::paper::{Expected, Gains, Ours};
 /// Width of the bins in which throughput and delay are drawn.
 const BIN: Duration = Duration::from_millis(500);
 
-/// What to run.
+/// The command.
 #[derive(Clone, Debug)]
 pub struct Private {
     /// How long each flow sends, if not as the plan has it.
@@ -43,7 +43,7 @@ pub struct Private {
 /// Why it did not run.
 #[derive(Debug, Error)]
 pub enum PrivateError {
-    /// The plan is none.
+    /// It is not a valid plan.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// A run failed.
@@ -56,7 +56,7 @@ pub enum PrivateError {
         /// Why.
         source: EmulateError,
     },
-    /// The paper's figures are none: an error of this program.
+    /// The paper's figures are not valid: an error of this program.
     #[error(transparent)]
     Expected(#[from] toml::de::Error),
 }
@@ -93,7 +93,7 @@ pub struct PrivateRun {
     delays_ms: Vec<f64>,
 }
 
-/// What the rows are made of.
+/// The data of the rows.
 #[derive(Clone, Debug, Serialize)]
 pub struct Runs {
     /// All of them.

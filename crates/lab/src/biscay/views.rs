@@ -50,7 +50,7 @@ pub struct View {
 /// Why there are none.
 #[derive(Debug, Error)]
 pub enum ViewsError {
-    /// The plan is none.
+    /// It is not a valid plan.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// It does not run.
@@ -61,12 +61,12 @@ pub enum ViewsError {
         "the modem tells of no resource blocks in the plan's flow: does its device have a modem and send?"
     )]
     Nothing,
-    /// The paper's figures are none: an error of this program.
+    /// The paper's figures are not valid: an error of this program.
     #[error(transparent)]
     Expected(#[from] toml::de::Error),
 }
 
-/// What the rows are made of.
+/// The data of the rows.
 #[derive(Clone, Debug, Serialize)]
 pub struct Views {
     /// For each reader.

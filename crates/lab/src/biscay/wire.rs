@@ -22,7 +22,7 @@ use self::table::table;
 use super::item::{Item, Report};
 use grounds::{Seen, given, in_kernel, over_cell};
 
-/// What to run.
+/// The command.
 #[derive(Clone, Debug)]
 pub struct Wires {
     /// How long each flow sends, if not as the plan has it.
@@ -38,7 +38,7 @@ pub struct Wires {
 /// Why it did not run.
 #[derive(Debug, Error)]
 pub enum WireError {
-    /// The plan is none.
+    /// It is not a valid plan.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// None of the plan's controllers has this name.
@@ -65,7 +65,7 @@ pub enum WireError {
         /// Why.
         source: EmulateError,
     },
-    /// The paper's figures are none: an error of this program.
+    /// The paper's figures are not valid: an error of this program.
     #[error(transparent)]
     Expected(#[from] toml::de::Error),
 }
@@ -125,7 +125,7 @@ pub struct Crossing {
     pub times_behind: u64,
 }
 
-/// What the rows are made of.
+/// The data of the rows.
 #[derive(Clone, Debug, Serialize)]
 pub struct Crossings {
     /// All of them.

@@ -14,7 +14,7 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "SEED", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=1 << 40))]
     first: u64,
 
-    /// Runs at once; as many as this machine has processors unless stated
+    /// Runs at once; default: one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     jobs: Option<u8>,
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The kernel's accounts cannot be read.
+/// The kernel's accounting cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {what}")]
 pub struct ReadError {

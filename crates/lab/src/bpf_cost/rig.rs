@@ -43,12 +43,12 @@ pub enum RigError {
     /// A socket call failed.
     #[error("cannot {doing}: {source}")]
     Socket {
-        /// What was being done.
+        /// The failed step.
         doing: &'static str,
-        /// What the kernel said.
+        /// The kernel's error.
         source: io::Error,
     },
-    /// The kernel's accounts cannot be read.
+    /// The kernel's accounting cannot be read.
     #[error(transparent)]
     Account(#[from] ReadError),
     /// A thread of the transfer panicked: a defect of this crate.

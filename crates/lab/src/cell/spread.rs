@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// Nearest-rank quantile; `None` of nothing.
+/// Nearest-rank quantile; `None` without values.
 pub(super) fn quantile(values: &[f64], part: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

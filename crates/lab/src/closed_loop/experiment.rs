@@ -42,7 +42,7 @@ pub(crate) struct Cells {
     #[arg(long, value_name = "SEED", default_value_t = 1001, value_parser = clap::value_parser!(u64).range(..=1 << 40))]
     pub(crate) first: u64,
 
-    /// Runs at once; as many as this machine has processors unless stated
+    /// Runs at once; default: one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     jobs: Option<u8>,
 }

@@ -40,7 +40,7 @@ pub struct Trial {
 pub(super) struct Series {
     /// IP bytes that the receiver got in the step.
     pub(super) carried: Vec<u64>,
-    /// By trial: bits a second at the end of the step, if the method knew anything.
+    /// By trial: bits per second at the end of the step, if the method knew anything.
     pub(super) estimates: Vec<Vec<Option<f64>>>,
 }
 

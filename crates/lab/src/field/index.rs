@@ -46,7 +46,7 @@ impl fmt::Display for Group {
 pub struct Link {
     /// From the folder of the index on.
     pub file: String,
-    /// What it is like.
+    /// Its kind.
     pub group: Group,
     /// Whether it carries hundreds of Mbit/s, which take as long to simulate as dozens of others.
     pub is_fast: bool,

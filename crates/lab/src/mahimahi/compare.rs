@@ -16,7 +16,7 @@ const P95_TOLERANCE: f64 = 0.10;
 /// The emulator and mahimahi side by side.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
-    /// Where the figures come from.
+    /// Origin of the figures.
     pub provenance: Provenance,
     /// The window, in seconds; the reference's is 60.
     pub window_s: f64,

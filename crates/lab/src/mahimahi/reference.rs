@@ -18,15 +18,15 @@ pub enum ReferenceError {
     Read {
         /// Where it should be.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// It is not what it should be.
     #[error("{path} is not a table of mahimahi's results: {source}", path = path.display())]
     Parse {
-        /// Where it is.
+        /// Its place.
         path: PathBuf,
-        /// What is wrong.
+        /// The fault.
         source: serde_json::Error,
     },
     /// It lacks a row.

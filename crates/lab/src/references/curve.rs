@@ -23,7 +23,7 @@ pub struct Point {
     pub room_ms: u64,
     /// The link's rate is its mean over this span, ms.
     pub span_ms: u64,
-    /// What came of it.
+    /// The result.
     #[serde(flatten)]
     pub reached: Reached,
 }

@@ -1,4 +1,4 @@
-//! Which cell a device is attached to, and since when, as far as grants depend on it.
+//! The cell that serves a device, and since when. Grants depend on it.
 
 use core::time::Duration;
 
@@ -63,7 +63,7 @@ impl Attachment {
     }
 }
 
-/// The primary cells of LTE and of NR, as they are measured.
+/// The measured primary cells of LTE and of NR.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Primary {
     cells: [Option<u16>; 2],

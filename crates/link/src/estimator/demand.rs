@@ -6,7 +6,7 @@ use core::time::Duration;
 use sounding_kpi::{BufferStatus, Direction, Grant};
 use sounding_units::{Bytes, ModemInstant};
 
-/// How long data has to stay queued before a link counts as full. If it were shorter, the bursts of an ACK-clocked
+/// How long data must stay queued before a link counts as full. If it were shorter, the bursts of an ACK-clocked
 /// window would count. If it were longer, a sender would learn late that it has filled the link. Chosen; pinned by the
 /// seeded runs of `sounding-lab`.
 pub(super) const FILLED_FOR: Duration = Duration::from_millis(20);
@@ -31,7 +31,7 @@ const MAX_REPORTS: usize = 64;
 /// ```
 #[derive(Clone, Debug)]
 pub(super) struct Demand {
-    /// How long the network takes to answer a report, if the device sends reports.
+    /// Time from a report to the network's grant, if the device sends reports.
     cycle: Duration,
     /// A block counts when it arrived: later than others, if it had to be repeated.
     out_of_order: bool,
@@ -40,14 +40,14 @@ pub(super) struct Demand {
     newest: Option<ModemInstant>,
     /// The newest block that took all there was.
     emptied: Option<ModemInstant>,
-    /// Until then nothing can have waited for longer than a cycle.
+    /// Until this time no data can have waited for longer than a cycle.
     served_until: Option<ModemInstant>,
     waiting: Option<Waiting>,
     /// Reports younger than a cycle, each with its bytes not sent yet.
     reports: Vec<(ModemInstant, Bytes)>,
 }
 
-/// Blocks that left something behind, without one between them that did not.
+/// Consecutive blocks that left data behind.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     since: ModemInstant,
@@ -105,7 +105,7 @@ impl Demand {
         }
     }
 
-    /// A block's bytes were for what was reported before it.
+    /// A block's bytes reduce the backlog that was reported before it.
     fn handle_sent(&mut self, at: ModemInstant, size: Bytes) {
         let cycle = self.cycle;
         let mut served = None;
@@ -124,7 +124,7 @@ impl Demand {
         }
     }
 
-    /// A block left something behind.
+    /// A block left data behind.
     fn handle_left(&mut self, at: ModemInstant) {
         // If one block of a subframe is not full, the buffer was emptied.
         if self.emptied.is_some_and(|emptied| at <= emptied) {
@@ -150,7 +150,7 @@ impl Demand {
     pub(super) fn backlogged_since(&self, now: ModemInstant) -> Option<ModemInstant> {
         let waiting = self.waiting?;
         let end = match self.out_of_order {
-            // A downlink block may happen to be as large as what is left. What waits longer is not served, or is not.
+            // A downlink block may by chance be exactly as large as the remaining data. Then no data waits.
             true if now - waiting.newest > SERVED_WITHIN => return None,
             true => waiting.newest,
             false => waiting.newest.max(now),
@@ -159,7 +159,7 @@ impl Demand {
         (end - since >= FILLED_FOR).then_some(since)
     }
 
-    /// Whether the newest blocks left something behind.
+    /// Whether the newest blocks left data behind.
     pub(super) const fn is_left(&self) -> bool {
         self.waiting.is_some()
     }

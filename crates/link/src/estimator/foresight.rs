@@ -8,13 +8,13 @@ use crate::window::Window;
 const LONG: Duration = Duration::from_millis(100);
 /// How long a rate is typically used after it is reported: a round-trip time.
 ///
-/// The rate that came then is a mean over the short time too. With a mean over the long time, a capture with a burst of
-/// 40 ms in each 160 ms is recognised as well, but TMobile-LTE-driving.down then carries 73 % of what the link offers
+/// The rate at that later time is a mean over the short span too. With a mean over the long span, a capture with a burst of
+/// 40 ms in each 160 ms is recognised as well. But on TMobile-LTE-driving.down the throughput is then 73 % of the link's capacity
 /// instead of 93 %.
 const AHEAD: Duration = Duration::from_millis(50);
-/// How often both are judged.
+/// Interval at which both means are compared.
 const EVERY: Duration = Duration::from_millis(10);
-/// The errors are those of the last so many judgements, as 2 to this: a third of a second.
+/// The errors are averaged over the last 2^SHIFT comparisons: a third of a second.
 const SHIFT: u32 = 5;
 /// A short mean is kept to unless the long one has less than so much of its error, in percent.
 ///
@@ -30,7 +30,7 @@ const LESS_THAN_PERCENT: u64 = 67;
 /// is paused. A mean over a longer time then predicts better.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Foresight {
-    /// What is judged next.
+    /// Time of the next comparison.
     next: Option<ModemInstant>,
     /// Mean errors of both, bytes/s.
     short: u64,
@@ -64,7 +64,7 @@ impl Foresight {
         if self.long * 100 < self.short * LESS_THAN_PERCENT { LONG } else { short }
     }
 
-    /// How much history [`judged`](Self::judged) needs when `short` is configured.
+    /// Length of history that [`judged`](Self::judged) needs with `short` configured.
     pub(super) fn history(short: Duration) -> Duration {
         short.max(LONG)
     }

@@ -17,7 +17,7 @@ pub(super) struct Hearing {
 /// Carriers that are tracked separately; records have no more.
 const CARRIERS: usize = 8;
 
-/// Reports come every 20 to 160 ms where they are configured; older ones say nothing about now. Chosen.
+/// Reports arrive every 20 to 160 ms if they are configured; older ones do not describe the present. Chosen.
 const REPORT_VALID: Duration = Duration::from_millis(200);
 
 impl Hearing {

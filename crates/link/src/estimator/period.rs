@@ -2,7 +2,7 @@ use core::time::Duration;
 
 use sounding_units::ModemInstant;
 
-/// How rarely a modem writes the records that an estimate uses.
+/// Detects modems that write the records of an estimate rarely.
 ///
 /// Most modems report a block within 300 ms. Some NB-IoT modems write one record per second with all blocks of that
 /// second. Their rate has to be a mean over that second, and holds until the next record. If a record lists only one
@@ -43,7 +43,7 @@ impl Period {
         *reach = (*reach).max(stamped - at);
     }
 
-    /// The time between two records; zero where they come so often that nothing depends on it.
+    /// The time between two records; zero if records are so frequent that it has no effect.
     pub(super) fn get(&self) -> Duration {
         let reach = self.records.iter().map(|record| record.reach).max().unwrap_or_default();
         if reach <= Self::USUAL {
@@ -55,8 +55,8 @@ impl Period {
         reach.max(gap.unwrap_or_default()).min(Self::LONGEST)
     }
 
-    /// Up to when everything that was granted has been reported, where records come rarely: up to the newest record, and a period
-    /// more for each that was due and did not come, because nothing was granted in it.
+    /// The time up to which all grants have been reported, if records are rare. It is the newest record, plus a period
+    /// for each record that was due and missing, because there was no grant in that period.
     pub(super) fn reported_until(&self, now: ModemInstant) -> Option<ModemInstant> {
         let period = self.get();
         let stamped = self.stamped.filter(|_| period > Duration::ZERO)?;

@@ -8,7 +8,7 @@ use sounding_units::Prb;
 
 const MBIT: u64 = 1_000_000;
 
-/// A modem that reports its uplink blocks every `report_ms`, one block a millisecond.
+/// A modem that reports its uplink blocks every `report_ms`, one block per millisecond.
 struct Modem {
     estimator: Estimator,
     ms: u64,
@@ -380,7 +380,7 @@ fn an_uplink_that_was_left_waiting_is_silent_until_its_connection_is_lost() {
 fn where_every_grant_is_a_capacity_the_whole_window_counts() {
     let begun = |config| {
         let mut modem = Modem::new(config);
-        // Half of what is granted is padding, then nothing is.
+        // Half of the granted bytes are padding, then none are.
         modem.grants(500, 10, |at| Grant { padding: Some(Bytes::new(500)), ..block(at) });
         modem.grants(50, 10, |at| Grant { size: Bytes::new(2000), ..block(at) });
         modem.estimate()

@@ -1,4 +1,4 @@
-//! What the fuzz target does with its input. The test `corpus` does the same with its seeds.
+//! The code of the fuzz target. The test `corpus` runs it with the seeds.
 
 use core::time::Duration;
 
@@ -13,16 +13,16 @@ use sounding_units::{HostInstant, ModemInstant};
 /// How a capture separates its records.
 pub(crate) const FORMATS: [Format; 4] = [Format::Hdlc, Format::NonHdlc, Format::Hdf, Format::Dlf];
 
-/// The method by its number in `Method::ALL`, as the first byte has it.
+/// The first byte for the method with this number in `Method::ALL`.
 pub(crate) const fn method_knobs(number: u8) -> u8 {
     (number & 1) << 1 | (number >> 1) << 4
 }
 
-/// The stream is a sniffer's log too.
+/// Bit of the first byte: the stream is used as a sniffer's log too.
 pub(crate) const SNIFFED: u8 = 1 << 6;
 
-/// A configuration and a size of chunks in two bytes, and a stream: what the link carries is the same however the
-/// stream is cut, and its rate is one that a link can have. How many KPIs were found.
+/// The input is a configuration and a chunk size in two bytes, and a stream. The estimates must not depend on how the stream is
+/// cut, and the rate must be possible for a link. Returns the number of KPIs.
 pub(crate) fn link(data: &[u8]) -> Option<u64> {
     let (&[knobs, size], stream) = data.split_first_chunk::<2>()?;
     let way = if knobs & 1 == 0 { Direction::Uplink } else { Direction::Downlink };
@@ -67,7 +67,7 @@ fn estimates(
             }
             granted.handle_time(record.at);
             stamped = record.at;
-            // Ten seconds of bins, what was begun, a stretch, and a jump of the clock.
+            // Ten seconds of bins, the bin in progress, a row for a pause, and a jump of the clock.
             assert!(ended <= 104, "{ended} bins");
         }
         if let Seen::Kpi(Kpi::Grant(grant)) = seen {

@@ -22,11 +22,11 @@ const ITEMS: u32 = 1 << 12;
 /// Subsystems that have messages, first and last.
 const MESSAGES: [u8; 8] = [0, 0, 130, 0, 0xF4, 1, 0x00, 2];
 
-/// Bytes of the mask of the events that there are.
+/// Bytes of the mask of all events.
 const EVENTS: usize = 512;
 
 impl Answers {
-    /// A modem that has just started: nothing is on.
+    /// A modem that has just started: all masks are empty.
     pub(crate) fn new(build: &str) -> Self {
         let mut items = [0; EQUIPMENTS];
         EQUIPMENT.iter().for_each(|&equipment| items[equipment] = ITEMS);
@@ -41,7 +41,7 @@ impl Answers {
         self.masks[equipment].resize(ITEMS as usize / 8, 0);
     }
 
-    /// Switches everything on: log records, events and messages.
+    /// Switches all log records, events and messages on.
     pub(crate) fn switch_all_on(&mut self) {
         self.masks.iter_mut().for_each(|mask| mask.fill(0xFF));
         self.others_on = true;
@@ -57,10 +57,10 @@ impl Answers {
         LogMask { equipment, items: self.items[at], bits: &self.masks[at] }
     }
 
-    /// Does what a request asks, and appends the payload of the answer; whether it knows the request.
+    /// Applies a request, and appends the payload of the answer. Returns whether it knows the request.
     pub(crate) fn answer(&mut self, request: &[u8], out: &mut Vec<u8>) -> bool {
         let Some(parsed) = Request::parse(request) else {
-            // As modems do: the error, and what it was about.
+            // As modems do: the error, then the request.
             Answer::Refused { refusal: Refusal::Command, command: None }.emit(out);
             out.extend_from_slice(request);
             return false;

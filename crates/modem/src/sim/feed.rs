@@ -11,7 +11,7 @@ use sounding_diag::hdlc::Deframer;
 use sounding_diag::packet::Packet;
 use sounding_units::HostInstant;
 
-/// Pieces that may be under way. Chosen: some seconds of all that a modelled modem writes.
+/// Maximum number of waiting pieces. Chosen: some seconds of a modelled modem's output.
 const MOST: usize = 1 << 14;
 
 /// Ends when the sender of records does.
@@ -82,7 +82,7 @@ impl Fed {
         self.begin
     }
 
-    /// Readable once there may be something new.
+    /// Readable when there may be new data.
     pub(super) fn as_fd(&self) -> BorrowedFd<'_> {
         self.awake.as_fd()
     }
@@ -110,7 +110,7 @@ impl Fed {
                     self.rest.used = self.rest.bytes.len() - input.len();
                 }
                 None => {
-                    // Before the look, so that what comes after it is not overlooked. Nothing to read is no failure.
+                    // Before the check, so that later data is not missed. An empty read is no failure.
                     let _ = self.awake.read();
                     match self.pieces.try_recv() {
                         Ok(piece) => self.rest = piece,

@@ -10,9 +10,9 @@ use sounding_units::ModemInstant;
 pub struct Mischief {
     /// A broken copy comes before so many of the frames, 0 to 1.
     pub corrupt: f64,
-    /// So many of the frames lose their end, 0 to 1.
+    /// Part of the frames that lose their end, 0 to 1.
     pub truncate: f64,
-    /// Before so many of the frames come bytes that are nothing, 0 to 1.
+    /// Part of the frames with random bytes before them, 0 to 1.
     pub garbage: f64,
     /// No output from the first time until the second.
     pub stall: Option<(Duration, Duration)>,
@@ -26,14 +26,14 @@ pub struct Mischief {
     pub seed: u64,
 }
 
-/// Chance, and what it does to frames.
+/// Random faults of frames.
 #[derive(Clone, Debug)]
 pub(super) struct Chance {
     mischief: Mischief,
     random: ChaCha8Rng,
 }
 
-/// What happens to one frame.
+/// The fault of one frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fate {
     /// Bytes on the wire before it.
@@ -72,7 +72,7 @@ impl Chance {
         if self.happens(garbage) {
             let len = 1 + self.below(64);
             let mut noise: Vec<u8> = (0..len).map(|_| self.random.next_u32() as u8).collect();
-            // Ends like a frame, so that it costs itself only; what is no terminator within it stays as it is.
+            // The bytes end like a frame, so that the next frame is not lost. Terminators inside are replaced.
             noise.retain(|&byte| byte != MARK);
             noise.extend([b'!', MARK]);
             fate.before.get_or_insert_default().extend(noise);

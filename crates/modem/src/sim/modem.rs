@@ -9,20 +9,20 @@ use super::answers::Answers;
 use super::mischief::{Chance, Fate, Mischief};
 use super::records::Records;
 
-/// How a simulated modem behaves.
+/// Settings of a simulated modem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Behaviour {
-    /// How many times faster than the capture. Records made in real time have their own pace.
+    /// Speed compared with the capture. It has no effect on records made in real time.
     pub speed: f64,
     /// Records wait in the modem until there are so many bytes of them; 0 sends each at once.
     pub high_water: usize,
-    /// Records wait no longer than this, drained or not.
+    /// Records wait at most this long, drained or not.
     pub release: Duration,
     /// Every log code, event and message is on from the start, as in a modem that another program has configured.
     pub all_on: bool,
     /// The HDLC framing is switched off.
     pub unframed: bool,
-    /// What goes wrong.
+    /// Faults.
     pub mischief: Mischief,
 }
 
@@ -39,7 +39,7 @@ impl Default for Behaviour {
     }
 }
 
-/// What leaves a modem.
+/// Output of a modem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Output {
     /// The payload of a frame.
@@ -53,13 +53,13 @@ pub(super) enum Output {
 /// A record that a modem made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Made {
-    /// What the modem's clock showed, which is the record's time stamp.
+    /// The modem's clock, which is the record's time stamp.
     pub stamp: ModemInstant,
     /// When that was, by the host's clock.
     pub at: HostInstant,
 }
 
-/// What became of a modem's records.
+/// Counts of a modem's records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Records that left the modem whole.
@@ -68,11 +68,11 @@ pub struct Tally {
     pub masked: u64,
     /// Records that came when there was no room left for them.
     pub lost: u64,
-    /// Frames that were broken, or were nothing.
+    /// Damaged or random frames.
     pub broken: u64,
     /// Requests answered, those refused included.
     pub answered: u64,
-    /// Requests refused, because a modem that does no more than a reader of log records needs does not know them.
+    /// Refused requests: the simulated modem supports only those that a reader of log records needs.
     pub refused: u64,
     /// Number of drain commands.
     pub drained: u64,
@@ -87,7 +87,7 @@ pub(super) struct SimModem {
     answers: Answers,
     /// When the first record was due, by the host's clock.
     begin: Option<HostInstant>,
-    /// What the modem's clock showed for the first of all.
+    /// The time stamp of the first record.
     first: Option<ModemInstant>,
     buffer: Buffer<Vec<u8>>,
     out: VecDeque<Output>,
@@ -217,7 +217,7 @@ impl SimModem {
         }
     }
 
-    /// Puts what has left the buffer on the wire.
+    /// Moves records from the buffer to the port.
     fn send(&mut self) {
         while let Some(payload) = self.buffer.poll_record() {
             let Fate { before, instead } = self.chance.fate(&payload);
@@ -233,7 +233,7 @@ impl SimModem {
         }
     }
 
-    /// The records made since this was last asked.
+    /// The records made since the last call.
     pub(super) fn made(&mut self) -> impl Iterator<Item = Made> {
         self.made.drain(..)
     }
@@ -248,7 +248,7 @@ impl SimModem {
         self.out.pop_front()
     }
 
-    /// How long nothing will happen by itself, at most `most`.
+    /// Time until the next event, at most `most`.
     pub(super) fn idle(&mut self, now: HostInstant, most: Duration) -> Duration {
         let Some(begin) = self.begin else { return most };
         let next = self.records.due().map(|due| begin + due.div_f64(self.behaviour.speed));

@@ -16,7 +16,7 @@ use sounding_diag::hdlc;
 use crate::Pty;
 use crate::transport::{DRAIN, USERSPACE_DATA, wait};
 
-/// Where a simulated modem is found.
+/// The port of a simulated modem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     /// A pty, with a symbolic link to its tty if one is named.
@@ -33,7 +33,7 @@ pub enum Place {
 #[derive(Debug)]
 pub(super) struct SimPort {
     end: End,
-    /// How packets are framed on a port that carries bytes.
+    /// The framing of packets on a port that carries bytes.
     format: Format,
     requests: Reader,
     queue: VecDeque<Vec<u8>>,
@@ -47,10 +47,10 @@ enum End {
     Tcp { listener: TcpListener, client: Option<TcpStream> },
 }
 
-/// Bytes of one message of a vendor's router: half of what the driver of `/dev/diag` gives in one read.
+/// Maximum bytes of one message of a vendor's router: half of a read from `/dev/diag`.
 const MAX_TOGETHER: usize = 8192;
 
-/// What a host sends.
+/// Input from a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Heard {
     Request(Vec<u8>),
@@ -74,7 +74,7 @@ impl SimPort {
         Ok(Self { end, format, requests, queue: VecDeque::new(), queued: 0 })
     }
 
-    /// What to give a reader as its source.
+    /// The source for a reader.
     pub(super) fn source(&self, place: &Place) -> String {
         match (place, &self.end) {
             (Place::Router(name), _) => format!("router:{name}"),
@@ -128,7 +128,7 @@ impl SimPort {
         Ok(true)
     }
 
-    /// What the host has sent.
+    /// Reads the host's input.
     pub(super) fn hear(&mut self) -> io::Result<Vec<Heard>> {
         let mut heard = Vec::new();
         let mut buffer = [0; 8192];
@@ -188,7 +188,7 @@ impl SimPort {
         }
     }
 
-    /// Waits for the host to say something, where one is there, or for `other` to be readable, for as long at most.
+    /// Waits for input from the host, if one is connected, or for `other` to be readable, at most for `patience`.
     pub(super) fn wait(&self, other: Option<BorrowedFd<'_>>, patience: Duration) -> io::Result<()> {
         let host = match &self.end {
             End::Packets { client: Some(client), .. } => Some(client.as_fd()),
@@ -217,7 +217,7 @@ impl SimPort {
         self.queue_bytes(frame);
     }
 
-    /// Bytes as they are on a port that carries bytes; one packet on a port that carries packets.
+    /// Queues raw bytes on a port that carries bytes, or one packet on a port that carries packets.
     pub(super) fn queue_bytes(&mut self, bytes: Vec<u8>) {
         if matches!(self.end, End::Packets { vendor: true, .. }) {
             return self.queue_piece(&bytes);
@@ -225,7 +225,7 @@ impl SimPort {
         self.queue(bytes);
     }
 
-    /// A vendor's router passes on together what it has got together, as the driver of `/dev/diag` does.
+    /// A vendor's router combines packets that arrive together into one message, as the driver of `/dev/diag` does.
     fn queue_piece(&mut self, piece: &[u8]) {
         let len = (piece.len() as u32).to_le_bytes();
         match self.queue.back_mut() {

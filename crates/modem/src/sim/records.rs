@@ -1,4 +1,4 @@
-//! Where a simulated modem's records come from.
+//! Sources of a simulated modem's records.
 
 use std::borrow::Cow;
 use std::os::fd::BorrowedFd;
@@ -11,7 +11,7 @@ use sounding_units::{HostInstant, ModemInstant};
 use super::feed::Fed;
 use super::script::Script;
 
-/// Where a simulated modem's records come from.
+/// Source of a simulated modem's records.
 #[derive(Debug)]
 pub enum Records {
     /// From a capture, at its pace.
@@ -20,7 +20,7 @@ pub enum Records {
     Fed(Fed),
 }
 
-/// How far a script has been read.
+/// Position in a script.
 #[derive(Debug)]
 pub struct Reading {
     script: Script,
@@ -110,7 +110,7 @@ impl Records {
 }
 
 impl Record<'_> {
-    /// What the modem's clock showed.
+    /// The modem's clock.
     pub(super) fn stamp(&self) -> ModemInstant {
         match Packet::parse(&self.payload) {
             Ok(Packet::Log(log)) => log.at,

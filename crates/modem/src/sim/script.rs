@@ -42,7 +42,7 @@ impl Script {
         script
     }
 
-    /// How many records there are.
+    /// Number of records.
     pub fn len(&self) -> usize {
         self.records.len()
     }
@@ -52,7 +52,7 @@ impl Script {
         self.records.is_empty()
     }
 
-    /// How long the modem takes to make them all.
+    /// Time that the modem takes to make them all.
     pub fn duration(&self) -> Duration {
         self.records.last().map_or(Duration::ZERO, |record| record.due)
     }
@@ -61,7 +61,7 @@ impl Script {
         &self.records
     }
 
-    /// What a record is on the wire.
+    /// The bytes of a record on the wire.
     pub(super) fn payload(&self, record: &Scripted) -> &[u8] {
         &self.payloads[record.payload.clone()]
     }

@@ -24,7 +24,7 @@ mod request {
 /// The log goes to this process instead of USB.
 const MEMORY_DEVICE: u32 = 2;
 
-/// Every peripheral that a driver has ever known, where it does not say which it has.
+/// All known peripherals, for a driver that does not report those that it has.
 const ALL_PERIPHERALS: u32 = 0x7F;
 
 /// The modem is the first of all peripherals.
@@ -67,11 +67,11 @@ impl Driver for File {
     }
 }
 
-/// Has the log sent to this process.
+/// Requests the log for this process.
 ///
 /// The argument has grown with Android: mode and mask of peripherals; then a mask of protection domains and a
-/// parameter; then a peripheral; then a mask of devices. Each begins as the one before it, and what is behind its end is
-/// not read, so the longest serves them all. Before that it was a number, not a pointer.
+/// parameter; then a peripheral; then a mask of devices. Each begins like its predecessor, and a driver does not read beyond its
+/// end, so the longest works for all. The oldest drivers take a number, not a pointer.
 fn switch_logging(driver: &impl Driver) -> io::Result<()> {
     let mut peripherals = 0xFF_u32.to_le_bytes();
     let peripherals = match driver.by_pointer(request::PERIPHERALS, &mut peripherals) {
@@ -85,7 +85,7 @@ fn switch_logging(driver: &impl Driver) -> io::Result<()> {
         argument[12] = parameter;
         // No single peripheral, which the driver calls by its error for a bad argument.
         argument[16..20].copy_from_slice(&(-libc::EINVAL).to_le_bytes());
-        // This chip, not one beside it.
+        // This chip, not a second one.
         argument[20..24].copy_from_slice(&1u32.to_le_bytes());
         if driver.by_pointer(request::SWITCH_LOGGING, &mut argument).is_ok() {
             return Ok(());
@@ -118,7 +118,7 @@ impl DiagChar {
     }
 }
 
-/// Starts the thread that reads, and gives the end of the pipe where frames come out.
+/// Starts the thread that reads, and returns the end of the pipe from which frames are read.
 fn pump(device: Arc<File>) -> io::Result<OwnedFd> {
     let (frames, into) = nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC)?;
     let mut into = File::from(into);
@@ -216,7 +216,7 @@ mod tests {
                 asked.iter().find(|(r, _)| *r == request::SWITCH_LOGGING).expect("asked");
             assert_eq!(seen.len(), len);
             assert_eq!(seen[..8], [2, 0, 0, 0, 0x7F, 0, 0, 0]);
-            // The parameter of Android 7 stands where the later ones have the lowest byte of a mask that is empty.
+            // The parameter of Android 7 is at the place where later versions have the lowest byte of a mask, which is empty.
             assert_eq!(seen[8], 0);
         }
     }
@@ -253,13 +253,13 @@ mod tests {
             got.extend_from_slice(&buffer[..count]);
         }
         assert_eq!(got, b"abc");
-        // What reads the modem may do nothing else.
+        // The thread that reads the modem has no other rights.
         let threads = std::fs::read_dir("/proc/self/task").expect("it has threads").flatten();
         let threads = threads.filter_map(|t| std::fs::read_to_string(t.path().join("status")).ok());
         let readers: Vec<_> = threads.filter(|text| text.contains("Name:\tdiag\n")).collect();
         assert_eq!(readers.len(), 1);
         assert!(readers[0].contains("CapEff:\t0000000000000000"), "{}", readers[0]);
-        // The device is gone: so is the pipe.
+        // The device is gone, so the pipe closes.
         drop(writes);
         assert!(wait([frames.as_fd()], Duration::from_secs(5)).expect("waits"));
         assert_eq!(nix::unistd::read(&frames, &mut buffer), Ok(0));

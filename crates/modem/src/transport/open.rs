@@ -23,24 +23,24 @@ pub(super) fn open_device(path: &Path) -> Result<File, OpenError> {
 /// Why a port did not open.
 #[derive(Debug, Error)]
 pub enum OpenError {
-    /// The path does not lead to anything.
+    /// The path does not exist.
     #[error(
         "{path}: no such device or file: is the modem plugged in, and is its driver (option, qcserial) loaded?"
     )]
     Missing {
-        /// The device asked for.
+        /// The requested device.
         path: PathBuf,
     },
-    /// There is something, but it is not a terminal.
+    /// The path exists, but is not a terminal.
     #[error("{path}: is not a serial device: a modem's Diag port is one, as /dev/ttyUSB0")]
     NotSerial {
-        /// The device asked for.
+        /// The requested device.
         path: PathBuf,
     },
-    /// It is a file, where only what goes on is of use.
+    /// It is a file, but only a live source is useful here.
     #[error("{path}: is a file, not a serial device: for a capture use `sounding link {path}`")]
     File {
-        /// The device asked for.
+        /// The requested device.
         path: PathBuf,
     },
     /// The caller may not open it.
@@ -48,19 +48,19 @@ pub enum OpenError {
         "{path}: permission denied: run as root, or join the group that owns it (often dialout)"
     )]
     Denied {
-        /// The device asked for.
+        /// The requested device.
         path: PathBuf,
     },
     /// Another program has it for itself.
     #[error("{path}: held by another program, often ModemManager: `fuser -v {path}` names it")]
     Busy {
-        /// The device asked for.
+        /// The requested device.
         path: PathBuf,
     },
     /// It is a device of another kind.
     #[error("{path}: is neither a modem's Diag port nor a serial device")]
     NotModem {
-        /// The device asked for.
+        /// The requested device.
         path: PathBuf,
     },
     /// The driver of `/dev/diag` refuses to hand the log over.
@@ -68,25 +68,25 @@ pub enum OpenError {
         "{path}: the driver does not switch logging to this process: {error}: stop the other program that logs"
     )]
     Switch {
-        /// The device asked for.
+        /// The requested device.
         path: PathBuf,
-        /// What the driver said.
+        /// The driver's error.
         error: io::Error,
     },
     /// No server listens there.
     #[error("tcp:{address}: {error}: is the bridge running?")]
     Connect {
-        /// The address asked for.
+        /// The requested address.
         address: String,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
     /// There is no such socket.
     #[error("no diag-router listens on the socket {name}: {error}")]
     NoRouter {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
     /// Another program has taken the name.
@@ -95,25 +95,25 @@ pub enum OpenError {
          this user are believed; --router-user names another"
     )]
     Stranger {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// Whose process it is, by number.
+        /// The user id of its process.
         user: u32,
         /// Its number; 0 where it is in a process namespace out of sight.
         process: i32,
     },
-    /// Anything else the system said.
+    /// Another error of the system.
     #[error("{path}: {error}")]
     Io {
-        /// The device asked for.
+        /// The requested device.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
 }
 
 impl OpenError {
-    /// What the system said when `path` was opened.
+    /// The error for a failed `open` of `path`.
     pub(super) fn at(path: &Path, error: io::Error) -> Self {
         let path = path.to_path_buf();
         match error.kind() {
@@ -121,7 +121,7 @@ impl OpenError {
             io::ErrorKind::PermissionDenied => Self::Denied { path },
             io::ErrorKind::ResourceBusy => Self::Busy { path },
             io::ErrorKind::IsADirectory => Self::NotSerial { path },
-            // A name in /dev whose device has gone.
+            // A name in /dev whose device is gone.
             _ if error.raw_os_error() == Some(libc::ENXIO) => Self::Missing { path },
             _ if error.raw_os_error() == Some(libc::ENODEV) => Self::Missing { path },
             _ => Self::Io { path, error },

@@ -20,22 +20,22 @@ use super::{Framing, OpenError, Read, Transport, outcome, userspace, wait};
 pub struct Router {
     socket: OwnedFd,
     vendor: bool,
-    /// What a read of the vendor's router is unwrapped from.
+    /// Buffer for wrapped reads from the vendor's router.
     wrapped: Vec<u8>,
 }
 
-/// Where a router is found, and which users it may run as: the first process that binds an abstract socket's name owns
+/// The socket of a router, and the users that it may run as: the first process that binds an abstract socket's name owns
 /// it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RouterSocket {
     /// The name of the socket; without it, those that routers of the kind are known by.
     pub name: Option<String>,
-    /// A user, by number, whose process may answer there, besides root's and the caller's own.
+    /// Another user id whose process may answer there; processes of root and of the caller's user always may.
     pub served_by: Option<u32>,
 }
 
 impl fmt::Display for RouterSocket {
-    /// As it stands behind the kind of router in the name of a source.
+    /// The part of a source's name after the kind of router.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.name.as_ref().map_or(Ok(()), |name| write!(f, ":{name}"))
     }
@@ -124,7 +124,7 @@ impl Transport for Router {
         }
         self.wrapped.resize(buffer.len(), 0);
         let mut len = 0;
-        // As many messages as there are and are sure to fit: a wait for each costs more than reading it.
+        // Reads all available messages that fit: a wait for each costs more than reading it.
         loop {
             let read =
                 recv(fd, &mut self.wrapped[len..], MsgFlags::empty()).map_err(io::Error::from);
@@ -135,7 +135,7 @@ impl Transport for Router {
                         len += piece.len();
                     }
                 }
-                // What has come first; the end comes again.
+                // Returns the earlier bytes first; the next read reports the end again.
                 Read::Idle | Read::Closed if len > 0 => break,
                 other => return Ok(other),
             }

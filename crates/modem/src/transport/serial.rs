@@ -22,7 +22,7 @@ nix::ioctl_none_bad!(take_exclusive, libc::TIOCEXCL);
 nix::ioctl_none_bad!(give_exclusive_up, libc::TIOCNXCL);
 
 impl Port {
-    /// Opens a tty and makes it raw. The baud rate stays as it is: on USB it means nothing.
+    /// Opens a tty and makes it raw. The baud rate is not changed: on USB it has no effect.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let at = || path.to_path_buf();
         let file = OpenOptions::new()
@@ -63,7 +63,7 @@ impl Transport for Port {
 
 impl Drop for Port {
     fn drop(&mut self) {
-        // The device may be gone already: then there is nothing to restore.
+        // If the device is already gone, there is nothing to restore.
         let _ = termios::tcsetattr(&self.file, SetArg::TCSANOW, &self.found);
         // A pty stays as long as its modem does: the next reader would have to be root.
         // SAFETY: TIOCNXCL takes no argument and the descriptor is open.

@@ -11,10 +11,10 @@ use super::{
     CharDevice, DiagChar, OpenError, Port, Router, RouterSocket, Stream, Tcp, Transport, Unframed,
 };
 
-/// Where Diag bytes come from, as people name it.
+/// A source of Diag bytes, as users name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// A device or a capture: what the path leads to decides.
+    /// A device or a capture, depending on the file at the path.
     Path(PathBuf),
     /// Standard input, `-`.
     Stdin,
@@ -31,7 +31,7 @@ pub enum Source {
 /// Why a text names no source.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SourceError {
-    /// There is nothing.
+    /// The name is empty.
     #[error(
         "a source is a device, a capture file, tcp:HOST:PORT, router[:NAME], vendor-router[:NAME], or - for standard input; \
          non-hdlc: before it says that the HDLC framing is off"
@@ -40,7 +40,7 @@ pub enum SourceError {
     /// A port number is missing or none.
     #[error("{0}: a TCP source is tcp:HOST:PORT, as in tcp:127.0.0.1:43555")]
     Tcp(String),
-    /// A router has no frames to switch off, and what has none has none twice.
+    /// The prefix `non-hdlc:` before a router, which has no frames, or before another `non-hdlc:`.
     #[error(
         "{0}: non-hdlc: goes before a device, a file, tcp:HOST:PORT, vendor-router[:NAME] or -"
     )]
@@ -113,7 +113,7 @@ impl Source {
         })
     }
 
-    /// The same without a word on its framing: a capture says by its bytes what it has.
+    /// The same without the prefix for its framing: a capture's bytes show its framing.
     pub fn place(&self) -> &Self {
         match self {
             Self::Unframed(source) => source,
@@ -143,7 +143,7 @@ impl Source {
     pub fn may_return(&self) -> bool {
         match self.place() {
             Self::Stdin => false,
-            // A device that is gone is no file either.
+            // A missing device is not a file either.
             Self::Path(path) => !path.is_file(),
             Self::Tcp(_) | Self::Router(_) | Self::VendorRouter(_) | Self::Unframed(_) => true,
         }

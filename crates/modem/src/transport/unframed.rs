@@ -36,7 +36,7 @@ impl Unframed {
     }
 }
 
-/// The bytes of a packet; none of damage, or of what is too long to be written again.
+/// The bytes of a packet; empty for damage, or for a packet that is too long to be written.
 fn payload(found: Result<Packet<'_>, Damage>) -> Vec<u8> {
     let mut payload = Vec::new();
     if let Ok(packet) = found {

@@ -1,19 +1,19 @@
-//! The framing of `/dev/diag` around Diag bytes on their way to and from user space.
+//! The framing of Diag bytes between `/dev/diag` and user space.
 //!
-//! A read gives `u32 kind`, `u32 count`, then `count` times `u32 length` and as many bytes of HDLC; before the length of
-//! what came from a second chip stands a negative number that names the chip. A write is `u32 kind` and HDLC. All
+//! A read gives `u32 kind`, `u32 count`, then `count` times `u32 length` and that many bytes of HDLC. Before the length of
+//! data from a second chip there is a negative number that names the chip. A write is `u32 kind` and HDLC. All numbers are
 //! little-endian. Source: docs/reference/diag.md, transport.
 
 /// The kind of Diag bytes; others announce masks, packets of other clients, or the end.
 pub(super) const DATA: u32 = 0x20;
 
-/// What is to be written to send bytes.
+/// The write that sends these bytes.
 pub(super) fn wrap(bytes: &[u8]) -> Vec<u8> {
     [&DATA.to_le_bytes(), bytes].concat()
 }
 
-/// The pieces of HDLC in what one read gave. What is of another kind has none; what does not fit its lengths ends
-/// there.
+/// The pieces of HDLC in one read. Data of another kind has none. Bytes that do not fit their lengths end
+/// the list.
 pub(super) fn pieces(read: &[u8]) -> impl Iterator<Item = &[u8]> {
     let (kind, rest) = word(read).unwrap_or_default();
     let (count, rest) = word(rest).filter(|_| kind == DATA).unwrap_or_default();

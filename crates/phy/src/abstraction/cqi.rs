@@ -6,7 +6,7 @@ use super::curve::{AGAINST, Curve};
 use super::tables;
 use crate::{lte, nr};
 
-/// What the curves of LTE's CQI were simulated over.
+/// The simulated channels of LTE's CQI curves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Channel {
     /// White noise only.
@@ -26,8 +26,8 @@ static LTE_CURVES: [[Curve; 15]; 2] = {
     curves
 };
 
-/// Error rate of a block that is sent as LTE's CQI says (TS 36.213 Table 7.2.3-1), by LTE-Sim; `None` for CQI 0 and above
-/// 15.
+/// Error rate of a block with the modulation and code rate of an LTE CQI (TS 36.213 Table 7.2.3-1), by LTE-Sim; `None` for CQI 0 and
+/// above 15.
 pub fn cqi_bler(channel: Channel, index: u8, sinr_db: f32) -> Option<f32> {
     let curve = LTE_CURVES[channel as usize].get(usize::from(index).checked_sub(1)?)?;
     Some(curve.error_rate(sinr_db))

@@ -4,7 +4,7 @@ use core::f64::consts::PI;
 
 use libm::{exp, log10, pow, sqrt};
 
-/// Where a cell is.
+/// The surroundings of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scenario {
     /// Rural, antennas above the roofs.
@@ -17,7 +17,7 @@ pub enum Scenario {
     Inh,
 }
 
-/// Where the two ends of a link are.
+/// The positions of both ends of a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Geometry {
     /// Distance on the ground, d_2D. The models hold from 10 m (1 m in offices).

@@ -16,7 +16,7 @@ pub struct Shadowing {
 }
 
 impl Shadowing {
-    /// That of a scenario. Rural lines of sight deviate by 6 dB beyond the breakpoint; this is the value before it.
+    /// The shadowing of a scenario. For rural lines of sight the deviation is 6 dB beyond the breakpoint; this is the value before it.
     pub fn of(scenario: Scenario, line_of_sight: bool) -> Self {
         let states = match scenario {
             Scenario::Umi => &tables::SHADOWING_UMI,
@@ -27,7 +27,7 @@ impl Shadowing {
         Self::of_row(states[usize::from(!line_of_sight)])
     }
 
-    /// What walls of low loss add.
+    /// Additional shadowing of walls with low loss.
     pub fn of_walls() -> Self {
         Self::of_row(tables::SHADOWING_O2I[0])
     }
@@ -41,8 +41,8 @@ impl Shadowing {
         exp(-moved_m / self.correlation_m)
     }
 
-    /// The deviation this far on, in dB, from the one here and a draw from the standard normal distribution: its spread
-    /// stays the same for ever.
+    /// The deviation at a place `moved_m` away, in dB, from the deviation here and a standard normal random number. The standard
+    /// deviation stays constant over repeated moves.
     pub fn moved(&self, here_db: f64, moved_m: f64, normal: f64) -> f64 {
         let kept = self.correlation(moved_m);
         kept * here_db + sqrt(1.0 - kept * kept) * self.sigma_db * normal
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_still_device_keeps_the_deviation_and_a_distant_one_draws_a_new_one() {
+    fn without_movement_the_deviation_stays_and_far_away_it_is_independent() {
         let shadowing = Shadowing::of(Scenario::Uma, false);
         assert_eq!(shadowing.moved(3.0, 0.0, 1.0), 3.0);
         assert!((shadowing.moved(3.0, 1e6, 1.0) - 6.0).abs() < 1e-9);

@@ -43,12 +43,12 @@ pub const fn rbg_of(carrier: Prb, block: u16) -> u16 {
     block / rbg_size(carrier)
 }
 
-/// How many blocks a type 0 allocation has: bit i of the map is group i.
+/// Number of resource blocks of a type 0 allocation: bit i of the map is group i.
 pub fn rbg_map_blocks(carrier: Prb, map: u32) -> Prb {
     let groups = rbg_count(carrier);
     let kept = if groups < 32 { map & ((1 << groups) - 1) } else { map };
     let whole = kept.count_ones() as u16 * rbg_size(carrier);
-    // The last group lacks what the carrier lacks of a whole number of groups.
+    // The last group is smaller if the carrier is not a whole number of groups.
     let short = groups * rbg_size(carrier) - carrier.count();
     let last = groups > 0 && groups <= 32 && kept >> (groups - 1) & 1 == 1;
     Prb::new(whole - if last { short } else { 0 })

@@ -4,7 +4,7 @@ use sounding_units::Bytes;
 
 use super::tables;
 
-/// Which table gives the six bits of a report their meaning; short, truncated and long reports share it.
+/// The table for the six bits of a report; short, truncated and long reports share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BsrTable {
     /// TS 36.321 Table 6.1.3.1-1.
@@ -27,7 +27,7 @@ impl BsrTable {
         self.upper_ends()[..63].partition_point(|&upper| Bytes::new(upper.into()) < waiting) as u8
     }
 
-    /// Largest amount an index stands for; `None` for index 63, which is open-ended, and above.
+    /// Largest amount of an index; `None` for index 63, which is open-ended, and above.
     pub fn upper(self, index: u8) -> Option<Bytes> {
         match self.upper_ends().get(usize::from(index)) {
             None | Some(&u32::MAX) => None,
@@ -45,7 +45,7 @@ impl BsrTable {
     }
 }
 
-/// Largest amount of buffered data a short, truncated or long BSR index stands for; `None` for index 63, which is
+/// Largest amount of buffered data for the index of a short, truncated or long BSR; `None` for index 63, which is
 /// open-ended, and above (TS 36.321 Table 6.1.3.1-1).
 pub fn bsr_upper(index: u8) -> Option<Bytes> {
     BsrTable::Normal.upper(index)

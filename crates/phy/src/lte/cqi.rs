@@ -5,7 +5,7 @@ use sounding_units::Prb;
 use super::{McsTable, tables};
 use crate::Scheme;
 
-/// Which table gives a CQI its meaning.
+/// The table of a CQI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CqiTable {
     /// TS 36.213 Table 7.2.3-1.
@@ -40,9 +40,9 @@ pub fn cqi(table: CqiTable, index: u8) -> Option<Scheme> {
 /// control, and the cell-specific reference signals of two ports.
 const REFERENCE_ELEMENTS: u32 = 12 * (14 - 3) - 12;
 
-/// The highest I_MCS, of no higher modulation, whose block on this many resource blocks has no higher code rate than a
-/// CQI says, or the lowest where all have; `None` for CQI 0 and outside the tables. How a base station turns one into the
-/// other is its own choice: open source ones choose so.
+/// The I_MCS for a CQI: the highest whose modulation and code rate, on this many resource blocks, do not exceed those of the
+/// CQI, or the lowest if all exceed them. `None` for CQI 0 and outside the tables. A base station may choose this mapping; open source
+/// ones use this rule.
 pub fn mcs_of_cqi(table: CqiTable, index: u8, prb: Prb) -> Option<u8> {
     let highest = match table {
         CqiTable::Qam64 => &HIGHEST_64QAM,

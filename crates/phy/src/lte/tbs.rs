@@ -75,7 +75,7 @@ pub fn tbs_bits(index: TbsIndex, prb: Prb, layers: u8) -> Option<u32> {
 
 /// As [`tbs_bits`], and UNVERIFIED for large 256QAM blocks on two layers: the rows that Release 12 added to TS 36.213
 /// Table 7.1.7.2.2-1 come from recollection. Their sizes are legal, and the largest is that of UE categories 11 and 12
-/// (TS 36.306); nothing else vouches for them.
+/// (TS 36.306). There is no other evidence for them.
 pub fn tbs_bits_unverified(index: TbsIndex, prb: Prb, layers: u8) -> Option<u32> {
     tbs_bits(index, prb, layers).or_else(|| {
         let one_layer = tbs_bits(index, prb, 1)?;
@@ -86,7 +86,7 @@ pub fn tbs_bits_unverified(index: TbsIndex, prb: Prb, layers: u8) -> Option<u32>
 }
 
 /// Size in bits of system information, paging or a random access response under DCI format 1A: I_MCS is I_TBS, and
-/// the lower bit of the power control command says two (0) or three (1) columns, however many blocks are assigned
+/// the lower bit of the power control command selects two (0) or three (1) columns, whatever the number of assigned blocks
 /// (TS 36.213 §7.1.7.2, TS 36.212 §5.3.3.1.3).
 pub fn tbs_bits_broadcast(i_mcs: u8, three_columns: bool) -> Option<u32> {
     tbs_bits(TbsIndex::new(i_mcs)?, Prb::new(if three_columns { 3 } else { 2 }), 1)
@@ -100,11 +100,11 @@ pub const fn code_blocks(tbs_bits: u32) -> u32 {
     if bits <= LONGEST { 1 } else { bits.div_ceil(LONGEST - CRC) }
 }
 
-/// I_TBS of an uplink transmission from what the transmitter reports of it: modulation and effective code rate.
+/// I_TBS of an uplink transmission from the transmitter's report: modulation and effective code rate.
 ///
 /// The code rate is (TBS + 24 CRC bits) over the channel bits of the twelve data symbols of a subframe
-/// (TS 36.212 §5.1, TS 36.211 §5.3); control information and sounding shorten those a little, so the nearest row of
-/// that modulation is taken. `None` if the modulation has no row.
+/// (TS 36.212 §5.1, TS 36.211 §5.3). Control information and sounding shorten those a little, so the nearest row of
+/// that modulation is used. `None` if the modulation has no row.
 pub fn uplink_tbs_index(prb: Prb, modulation: Modulation, rate_1024: u16) -> Option<TbsIndex> {
     const CRC_BITS: u32 = 24;
     const DATA_RE_PER_PRB: u32 = 12 * 12;

@@ -4,7 +4,7 @@ use sounding_units::Prb;
 
 use super::tables;
 
-/// What a subframe is for.
+/// The use of a subframe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubframeKind {
     /// Downlink.
@@ -20,7 +20,7 @@ pub enum SubframeKind {
 pub struct TddConfig(u8);
 
 impl TddConfig {
-    /// The configuration, if there is such a one.
+    /// The configuration with this index, if it exists.
     pub const fn new(number: u8) -> Option<Self> {
         if number < 7 { Some(Self(number)) } else { None }
     }
@@ -88,13 +88,13 @@ const fn some_if_not_zero(delay: u8) -> Option<u8> {
     if delay == 0 { None } else { Some(delay) }
 }
 
-/// How the symbols of a special subframe are shared, with normal cyclic prefixes. Configuration 0..=9
+/// The division of a special subframe's symbols, with normal cyclic prefixes. Configuration 0..=9
 /// (TS 36.211 Table 4.2-1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SpecialSubframe(u8);
 
 impl SpecialSubframe {
-    /// The configuration, if there is such a one.
+    /// The configuration with this index, if it exists.
     pub const fn new(number: u8) -> Option<Self> {
         if number < 10 { Some(Self(number)) } else { None }
     }

@@ -18,7 +18,7 @@ pub const FEEDBACK_DELAY: u8 = 4;
 pub const GRANT_DELAY: u8 = 4;
 /// Subframes from an uplink block to its acknowledgement on PHICH (TS 36.213 §9.1.2).
 pub const PHICH_DELAY: u8 = 4;
-/// Subframes from a block to its repeat: the least in downlinks, always in uplinks (TS 36.321 §7.7, §5.4.2).
+/// Subframes from a block to its retransmission: the minimum in downlinks, always in uplinks (TS 36.321 §7.7, §5.4.2).
 pub const HARQ_ROUND_TRIP: u8 = 8;
 /// Redundancy versions in the order in which they are sent (TS 36.321 §5.4.2.2).
 pub const REDUNDANCY_VERSIONS: [u8; 4] = [0, 2, 3, 1];

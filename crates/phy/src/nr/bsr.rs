@@ -9,11 +9,11 @@ use super::tables;
 pub enum BsrFormat {
     /// One group of channels, five bits.
     Short,
-    /// The same where more groups have data and no room was left.
+    /// The same, if more groups have data and do not fit.
     ShortTruncated,
     /// All groups with data, eight bits each.
     Long,
-    /// As many groups as there was room for, eight bits each.
+    /// The groups that fit, eight bits each.
     LongTruncated,
 }
 
@@ -32,7 +32,7 @@ impl BsrFormat {
         ends[..ends.len() - 1].partition_point(|&upper| Bytes::new(upper.into()) < waiting) as u8
     }
 
-    /// Largest amount an index stands for; `None` for the last, which is open-ended, and above.
+    /// Largest amount of an index; `None` for the last, which is open-ended, and above.
     pub fn upper(self, index: u8) -> Option<Bytes> {
         match self.upper_ends().get(usize::from(index)) {
             None | Some(&u32::MAX) => None,
@@ -50,13 +50,13 @@ impl BsrFormat {
     }
 }
 
-/// Largest amount of buffered data the five-bit index of a short report stands for; `None` for index 31, which is
+/// Largest amount of buffered data for the five-bit index of a short report; `None` for index 31, which is
 /// open-ended, and above (Table 6.1.3.1-1).
 pub fn bsr_upper_short(index: u8) -> Option<Bytes> {
     BsrFormat::Short.upper(index)
 }
 
-/// Largest amount of buffered data the eight-bit index of a long report stands for; `None` for index 254, which is
+/// Largest amount of buffered data for the eight-bit index of a long report; `None` for index 254, which is
 /// open-ended, and 255, which is reserved (Table 6.1.3.1-2).
 pub fn bsr_upper_long(index: u8) -> Option<Bytes> {
     BsrFormat::Long.upper(index)

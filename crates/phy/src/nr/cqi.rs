@@ -3,7 +3,7 @@
 use super::{McsTable, tables};
 use crate::Scheme;
 
-/// Which table gives a CQI its meaning.
+/// The table of a CQI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CqiTable {
     /// TS 38.214 Table 5.2.2.1-2: up to 64QAM.
@@ -41,8 +41,8 @@ pub fn cqi(table: CqiTable, index: u8) -> Option<Scheme> {
     table.rows().get(usize::from(index).checked_sub(1)?).map(|row| Scheme::of_row(*row))
 }
 
-/// The highest I_MCS that sends no more bits a symbol than a CQI says, or the lowest where all send more; `None` for
-/// CQI 0 and above 15. How a base station turns one into the other is its own choice: open source ones choose so.
+/// The I_MCS for a CQI: the highest that sends at most the CQI's bits per symbol, or the lowest if all send more. `None` for
+/// CQI 0 and above 15. A base station may choose this mapping; open source ones use this rule.
 pub fn mcs_of_cqi(cqi_table: CqiTable, index: u8, mcs_table: McsTable) -> Option<u8> {
     let by_cqi = &HIGHEST[cqi_table as usize][mcs_table as usize];
     by_cqi.get(usize::from(index).checked_sub(1)?).copied()

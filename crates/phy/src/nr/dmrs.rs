@@ -1,4 +1,4 @@
-/// How demodulation reference signals are spread over subcarriers (TS 38.211 §7.4.1.1.2, §6.4.1.1.3).
+/// The pattern of demodulation reference signals over subcarriers (TS 38.211 §7.4.1.1.2, §6.4.1.1.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DmrsType {
     /// Every second subcarrier: six resource elements in a block for each CDM group, of which there are two.
@@ -7,12 +7,12 @@ pub enum DmrsType {
     Two,
 }
 
-/// The demodulation reference signals of an allocation, and what is kept free beside them.
+/// The demodulation reference signals of an allocation, and the elements beside them that stay free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dmrs {
     /// Configuration type.
     pub kind: DmrsType,
-    /// Symbols that hold them within the allocation.
+    /// Symbols of the allocation that contain them.
     pub symbols: u8,
     /// CDM groups without data, one at least.
     pub cdm_groups: u8,

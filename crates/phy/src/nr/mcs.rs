@@ -3,7 +3,7 @@
 use super::tables;
 use crate::{Modulation, Scheme};
 
-/// Which table turns I_MCS into modulation and target code rate.
+/// The table that maps I_MCS to modulation and target code rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum McsTable {
     /// TS 38.214 Table 5.1.3.1-1, the default in both directions.

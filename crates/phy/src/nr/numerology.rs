@@ -2,7 +2,7 @@ use core::time::Duration;
 
 /// Symbols of a slot with normal cyclic prefixes (TS 38.211 Table 4.3.2-1).
 pub const SYMBOLS_PER_SLOT: u8 = 14;
-/// The same with extended ones, which only numerology 2 has (TS 38.211 Table 4.3.2-2).
+/// The same with extended cyclic prefixes, which only numerology 2 has (TS 38.211 Table 4.3.2-2).
 pub const SYMBOLS_PER_SLOT_EXTENDED: u8 = 12;
 
 /// Subcarrier spacing configuration µ: 15 kHz times 2^µ. Range 0..=6 (TS 38.211 §4.2).
@@ -19,7 +19,7 @@ impl Numerology {
     /// 120 kHz.
     pub const KHZ_120: Self = Self(3);
 
-    /// The configuration, if there is such a one.
+    /// The configuration with this index, if it exists.
     pub const fn new(mu: u8) -> Option<Self> {
         if mu <= 6 { Some(Self(mu)) } else { None }
     }

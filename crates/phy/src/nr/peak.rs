@@ -22,7 +22,7 @@ pub struct PeakCarrier {
 }
 
 impl PeakCarrier {
-    /// What control and reference signals take, in percent.
+    /// Overhead of control and reference signals, in percent.
     const fn overhead_percent(self) -> u128 {
         match (self.range, self.uplink) {
             (FrequencyRange::Fr1, false) => 14,

@@ -9,7 +9,7 @@ pub enum MeasuredPattern {
     B,
 }
 
-/// How long a block takes to be repeated, in slots.
+/// Time from a block to its retransmission, in slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Retransmission {
     /// From the downlink block to its acknowledgement (K1), or from the grant to the uplink block (K2).

@@ -53,7 +53,7 @@ impl Pattern {
     }
 }
 
-/// How the symbols of a slot are shared: downlink first, uplink last, flexible between.
+/// The division of a slot's symbols: downlink first, uplink last, flexible between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SlotFormat {
     /// Downlink symbols. Range 0..=14.
@@ -63,7 +63,7 @@ pub struct SlotFormat {
 }
 
 impl SlotFormat {
-    /// What the whole slot is for.
+    /// The use of the whole slot.
     pub const fn kind(self) -> SlotKind {
         match (self.downlink, self.uplink) {
             (SYMBOLS_PER_SLOT, _) => SlotKind::Downlink,
@@ -78,7 +78,7 @@ impl SlotFormat {
     }
 }
 
-/// What a slot is for.
+/// The use of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SlotKind {
     /// All symbols downlink.

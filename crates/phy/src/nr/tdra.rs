@@ -2,7 +2,7 @@
 
 use super::{Numerology, tables};
 
-/// Where demodulation reference signals are counted from.
+/// The first symbol for counting demodulation reference signals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MappingType {
     /// From the slot.
@@ -31,7 +31,7 @@ impl TimeAllocation {
     }
 }
 
-/// Which default applies, by the pattern in which synchronisation signals and control resources are multiplexed.
+/// The default table, by the multiplexing pattern of synchronisation signals and control resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DefaultPdschTable {
     /// TS 38.214 Table 5.1.2.1.1-2, normal cyclic prefix.
@@ -68,7 +68,7 @@ pub fn pusch_default(numerology: Numerology, row: u8) -> Option<TimeAllocation> 
     Some(TimeAllocation { delay: allocation.delay + j, ..allocation })
 }
 
-/// Slots by which the first uplink message of random access is later than K2 says (TS 38.214 Table 6.1.2.1.1-5);
+/// Slots in addition to K2 for the first uplink message of random access (TS 38.214 Table 6.1.2.1.1-5);
 /// `None` above numerology 3.
 pub fn pusch_msg3_delay(numerology: Numerology) -> Option<u8> {
     tables::J_DELTA.get(usize::from(numerology.mu())).map(|row| row.1)

@@ -26,7 +26,7 @@ impl<'a> Sheet<'a> {
         Self { size, margin: 0, title: Vec::new(), entries, plot, notes: Vec::new() }
     }
 
-    /// All of it.
+    /// The whole text.
     pub(super) fn whole(figure: &Figure, entries: Vec<Entry<'a>>, plot: u32, size: Size) -> Self {
         let width = f64::from(size.width());
         let mut notes = wrap(&figure.caption, width / NOTE);

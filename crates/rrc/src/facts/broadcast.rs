@@ -1,4 +1,4 @@
-//! What cells say to everyone.
+//! Facts from broadcast messages of cells.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -15,9 +15,9 @@ use crate::{Pdu, Value};
 pub struct MasterInformation {
     /// In LTE, resource blocks of the downlink.
     pub bandwidth_prb: Option<u16>,
-    /// In NR below 6 GHz, the subcarrier spacing of the first messages, in kHz; above, it is four times as much.
+    /// In NR, the subcarrier spacing of the first messages, in kHz. Above 6 GHz the real spacing is four times this value.
     pub spacing_khz: Option<u16>,
-    /// The high bits of the frame number: of LTE eight of ten, of NR six.
+    /// The high bits of the frame number: in LTE eight of ten, in NR six.
     pub frame_high: u8,
 }
 
@@ -56,7 +56,7 @@ pub struct SystemInformation {
 /// A network's digits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Network {
-    /// Mobile country code; as in the network before, where the message leaves it out.
+    /// Mobile country code; `None` means that of the previous network in the list.
     pub mcc: Option<String>,
     /// Mobile network code.
     pub mnc: String,

@@ -1,20 +1,20 @@
-//! Numbers within the names that the specifications give to values.
+//! Numbers in the specifications' names of values.
 
 use crate::Value;
 
-/// The number that a name such as `sf10`, `ms5` or `kHz30` holds; `None` if it holds none, as in `infinity`.
+/// The number in a name such as `sf10`, `ms5` or `kHz30`; `None` without a number, as in `infinity`.
 pub(super) fn of_name(name: &str) -> Option<u32> {
     let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
     let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
     digits[..end].parse().ok()
 }
 
-/// The number that the name at the end of a path holds.
+/// The number in the name at the end of a path.
 pub(super) fn at(value: &Value<'_>, path: &[&str]) -> Option<u32> {
     of_name(value.at(path)?.name()?)
 }
 
-/// Milliseconds with a `p` for the point, as in `ms0p625`, in microseconds.
+/// A time in milliseconds with a `p` as decimal point, such as `ms0p625`, converted to microseconds.
 pub(super) fn micros_of_name(name: &str) -> Option<u32> {
     let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
     let (whole, part) = digits.split_once('p').unwrap_or((digits, ""));
@@ -26,11 +26,11 @@ pub(super) fn micros_of_name(name: &str) -> Option<u32> {
     Some(whole * 1000 + part_micros)
 }
 
-/// A start and a length, coded as one number so that no pair takes more room than it needs: TS 38.214 §5.1.2.1 for
-/// the 14 symbols of a slot, §5.1.2.2.2 for resource blocks.
+/// Decodes a start and a length from one number: TS 38.214 §5.1.2.1 for the 14 symbols of a slot, §5.1.2.2.2 for resource
+/// blocks.
 pub(super) fn start_and_length(coded: u32, of: u32) -> (u32, u32) {
     let (start, length) = (coded % of, coded / of + 1);
-    // Longer than half is coded from the other end.
+    // A length above half is coded from the other end.
     if start + length > of { (of - 1 - start, of + 2 - length) } else { (start, length) }
 }
 

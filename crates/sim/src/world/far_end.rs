@@ -1,4 +1,4 @@
-//! The way between a network and a flow's far end, where that takes time of its own.
+//! The additional delay between a network and a flow's far end.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -67,7 +67,7 @@ impl FarEnds {
         Carried { entered: out.entered.saturating_before(delay), ..out }
     }
 
-    /// The same of one that was lost.
+    /// The same for a lost packet.
     pub(super) fn lost(delay: Duration, out: Lost<Segment>) -> Lost<Segment> {
         Lost { entered: out.entered.saturating_before(delay), ..out }
     }

@@ -19,22 +19,22 @@ pub struct Flow {
     pub port: Port,
     /// When it connects.
     pub begins: HostInstant,
-    /// From when on it has nothing new to send, if ever.
+    /// When it stops to send new data, if ever.
     pub ends: Option<HostInstant>,
-    /// What it sends how.
+    /// Its transport and traffic.
     pub transport: Transport,
-    /// Whose it is, where applications share alike.
+    /// Its application, if applications share the link equally.
     pub application: u32,
     /// Its weight, where flows share by weights; [`WEIGHT`](sounding_cc::sharing::WEIGHT) is ordinary.
     pub weight: u32,
 }
 
-/// What a flow sends how.
+/// The transport and traffic of a flow.
 #[derive(Debug)]
 pub enum Transport {
     /// A byte stream that is acknowledged, repaired and controlled.
     Tcp(Tcp),
-    /// Packets of 1500 bytes at this rate of IP, whatever becomes of them.
+    /// Packets of 1500 bytes at this rate of IP, regardless of losses.
     Datagrams(Rate),
 }
 
@@ -45,18 +45,18 @@ pub type MakeController = Box<dyn FnOnce(&Start) -> Box<dyn Controller> + Send>;
 pub struct Tcp {
     /// Makes its controller once the handshake is done.
     pub controller: MakeController,
-    /// What there is to send.
+    /// The application's data.
     pub traffic: Traffic,
     /// When the receiver acknowledges.
     pub acks: Acks,
-    /// The most that may be unacknowledged, whatever the window: the smaller of the buffers at both ends.
+    /// Limit on unacknowledged data, besides the window: the smaller of the buffers at both ends.
     pub buffer: Option<Bytes>,
 }
 
 /// When a receiver acknowledges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Acks {
-    /// Every second segment, after 40 ms at the latest, and at once where something is missing.
+    /// Every second segment, after at most 40 ms, and at once if a segment is missing.
     #[default]
     Delayed,
     /// Every segment.
@@ -88,43 +88,43 @@ impl Flow {
         Self { port, begins, ends: None, transport, application: 0, weight: WEIGHT }
     }
 
-    /// The same, of this application.
+    /// The same, with this application.
     #[must_use]
     pub fn of_application(self, application: u32) -> Self {
         Self { application, ..self }
     }
 
-    /// The same, of this weight.
+    /// The same, with this weight.
     #[must_use]
     pub fn weighs(self, weight: u32) -> Self {
         Self { weight, ..self }
     }
 
-    /// The same, later.
+    /// The same, with a later start.
     #[must_use]
     pub fn begins(self, at: HostInstant) -> Self {
         Self { begins: at, ..self }
     }
 
-    /// The same, with nothing new to send from `at` on.
+    /// The same, without new data from `at` on.
     #[must_use]
     pub fn ends(self, at: HostInstant) -> Self {
         Self { ends: Some(at), ..self }
     }
 
-    /// The same with something else to send; datagrams stay what they are.
+    /// The same with other traffic; datagrams do not change.
     #[must_use]
     pub fn sends(self, traffic: Traffic) -> Self {
         self.tcp(|tcp| tcp.traffic = traffic)
     }
 
-    /// The same, acknowledged otherwise.
+    /// The same, with another policy for acknowledgements.
     #[must_use]
     pub fn acknowledged(self, acks: Acks) -> Self {
         self.tcp(|tcp| tcp.acks = acks)
     }
 
-    /// The same with a limit on what is unacknowledged.
+    /// The same with a limit on unacknowledged data.
     #[must_use]
     pub fn buffered(self, most: Bytes) -> Self {
         self.tcp(|tcp| tcp.buffer = Some(most))

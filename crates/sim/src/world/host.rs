@@ -46,16 +46,16 @@ pub(super) struct Host {
     id: FlowId,
     port: Port,
     began: HostInstant,
-    /// From when on there is nothing new to send.
+    /// When it stops to send new data.
     ends: HostInstant,
     seed: u64,
     application: u32,
     weight: u32,
     state: State,
     report: Report,
-    /// What the sender had counted when the measurement began.
+    /// The sender's counts when the measurement began.
     before: Counts,
-    /// What acknowledgements carry, and since when.
+    /// The estimate that acknowledgements carry, and since when.
     reported: Option<(HostInstant, LinkEstimate)>,
 }
 
@@ -91,7 +91,7 @@ struct Reader {
     received: Bytes,
     /// No more requests from this time on.
     ends: HostInstant,
-    /// The request in hand: its number, when it was first made, and when it is to be made or repeated.
+    /// The current request: its number, when it was first made, and when it is made or repeated next.
     request: Option<Request>,
 }
 
@@ -155,7 +155,7 @@ impl Host {
         self.report.spurious_timeouts = now.spurious - before.spurious;
     }
 
-    /// Whether it takes a share of its link: it has sent something within `span`.
+    /// Whether it counts among the flows of its link: it has sent data within `span`.
     pub(super) fn is_active(&self, now: HostInstant, span: Duration) -> bool {
         match &self.state {
             State::Changing | State::Waiting(_) => false,
@@ -201,7 +201,7 @@ impl Host {
             Kind::Ack(said) => {
                 let State::Connected(connection) = &mut self.state else { return };
                 if let Some(report) = said.report {
-                    // Half of an RTT ago, as far as the sender can tell.
+                    // The sender assumes that this was half an RTT ago.
                     let way = connection.sender.rtt_least().unwrap_or_default() / 2;
                     let estimate = LinkEstimate { age: report.age.saturating_add(way), ..report };
                     connection.sender.handle_estimate(now, &estimate, 1);
@@ -266,12 +266,12 @@ impl Host {
         }
     }
 
-    /// What its device reports of its link from here on.
+    /// Sets the device's report of its link from now on.
     pub(super) fn set_report(&mut self, now: HostInstant, estimate: LinkEstimate) {
         self.reported = Some((now, estimate));
     }
 
-    /// The flow's RTprop, as far as it is known; else that of the path's usual 100 ms.
+    /// The flow's RTprop, if it is known; otherwise 100 ms.
     pub(super) fn rtprop(&self) -> Duration {
         let State::Connected(connection) = &self.state else { return Duration::from_millis(100) };
         connection.sender.rtt_least().unwrap_or(Duration::from_millis(100))

@@ -7,14 +7,14 @@ use sounding_units::HostInstant;
 
 use crate::{Diag, Port};
 
-/// How a device's host reads its modem for one direction.
+/// Settings of a device's host that reads its modem, for one direction.
 #[derive(Clone, Copy, Debug)]
 pub struct Listening {
     /// The device, and the direction whose controllers receive the estimates.
     pub port: Port,
-    /// How its records become an estimate.
+    /// Configuration of the estimator.
     pub estimator: sounding_link::Config,
-    /// How often an estimate is published.
+    /// Interval at which an estimate is published.
     pub every: Duration,
     /// From its publication to the controller: the host's own time, and the way to the sender where that is elsewhere.
     pub latency: Duration,
@@ -24,10 +24,10 @@ pub struct Listening {
     pub sniffs: bool,
 }
 
-/// How what a device knows of its link reaches the controllers of its flows.
+/// How a device's estimates reach the controllers of its flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Feedback {
-    /// After the latency, whatever the network does.
+    /// After the latency, independent of the network.
     #[default]
     Direct,
     /// On the acknowledgements of each flow, each with its own part, over its own RTprop (PBE-CC §4.1).
@@ -47,7 +47,7 @@ impl Listening {
         }
     }
 
-    /// The same for flows of these controllers: estimates look back as far as they want, and are made as they want.
+    /// The same for flows of these controllers, with the span and the method that they need.
     pub fn told<'a>(mut self, controllers: impl IntoIterator<Item = &'a str> + Clone) -> Self {
         let method = sounding_cc::method(controllers.clone());
         self.estimator = self.estimator.over(sounding_cc::span(controllers.clone())).by(method);
@@ -96,7 +96,7 @@ impl ModemFeed {
         }
     }
 
-    /// What is published at `now`, over a flow's RTprop.
+    /// The published estimate at `now`, over a flow's RTprop.
     pub(super) fn estimate_over(&self, now: HostInstant, span: Duration) -> LinkEstimate {
         self.sounder.estimate_over(now, span)
     }
@@ -108,7 +108,7 @@ impl ModemFeed {
     pub(super) fn handle_time(&mut self, now: HostInstant) {
         while self.publish_at <= now {
             let mut estimate = self.sounder.estimate(self.publish_at);
-            // If nothing is known, the age is the maximum.
+            // Without an estimate, the age is the maximum.
             estimate.age = estimate.age.saturating_add(self.listening.latency);
             self.underway.push_back((self.publish_at + self.listening.latency, estimate));
             self.publish_at = self.publish_at + self.listening.every.max(Duration::from_micros(1));

@@ -26,12 +26,12 @@ pub(super) struct Receiver {
     acknowledge_at: Option<HostInstant>,
 }
 
-/// What became of a segment at the receiver.
+/// The result of a segment at the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arrival {
     /// It was not here before.
     pub(super) is_new: bool,
-    /// What to say now.
+    /// The acknowledgement to send now.
     pub(super) acknowledgement: Option<Acknowledgement>,
 }
 

@@ -16,11 +16,11 @@ pub struct Report {
     pub sent: u64,
     /// Bytes of IP that these were.
     pub offered: Bytes,
-    /// Data packets that came out of it.
+    /// Data packets that left the network.
     pub arrived: u64,
     /// Bytes of IP that these were.
     pub carried: Bytes,
-    /// When the first and the last of these came out.
+    /// When the first and the last of these left.
     pub arrivals: Option<(HostInstant, HostInstant)>,
     /// Payload that had not come before.
     pub delivered: Bytes,
@@ -70,12 +70,12 @@ impl Report {
         }
     }
 
-    /// How long it measured.
+    /// Duration of the measurement.
     pub fn span(&self) -> Duration {
         self.until - self.since
     }
 
-    /// Bytes of IP that came out, over the time that was measured.
+    /// Received bytes of IP ÷ the measured time.
     pub fn throughput(&self) -> Rate {
         self.carried.per(self.span())
     }
@@ -85,7 +85,7 @@ impl Report {
         self.delivered.per(self.span())
     }
 
-    /// Throughput over what the link could have carried in that time; zero of a link that carries nothing.
+    /// Throughput ÷ the link's capacity in that time; zero for a link without capacity.
     pub fn utilisation(&self, capacity: Bytes) -> f64 {
         if capacity == Bytes::ZERO {
             0.0
@@ -94,7 +94,7 @@ impl Report {
         }
     }
 
-    /// Packets dropped over packets that came out or were dropped.
+    /// Dropped packets ÷ (received or dropped packets).
     pub fn loss(&self) -> f64 {
         let through = self.arrived + self.dropped;
         if through == 0 { 0.0 } else { self.dropped as f64 / through as f64 }

@@ -31,7 +31,7 @@ pub(super) struct Scoreboard {
     /// The highest segment delivered.
     highest: u64,
     reordered: bool,
-    /// Blocks of the acknowledgement before, so that they are not gone through again.
+    /// Blocks of the previous acknowledgement, so that they are not processed again.
     known: [(u64, u64); 3],
 }
 
@@ -84,7 +84,7 @@ impl Scoreboard {
         self.base + self.entries.len() as u64
     }
 
-    /// Whether anything is missing before something that is there.
+    /// Whether a segment is missing before a received one.
     pub(super) fn has_gaps(&self) -> bool {
         self.sacked > 0
     }
@@ -128,7 +128,7 @@ impl Scoreboard {
         self.repairs.push_back((number, sent.at));
     }
 
-    /// Takes in what a receiver has; `delivered` sees every segment that it did not have before.
+    /// Processes a receiver's report; calls `delivered` for every newly received segment.
     pub(super) fn handle_ack(
         &mut self,
         now: HostInstant,
@@ -188,7 +188,7 @@ impl Scoreboard {
         if state == State::InFlight {
             self.in_flight = self.in_flight - size;
         }
-        // RFC 8985 §6.2 step 3: what was never sent again and comes after something sent later was overtaken.
+        // RFC 8985 §6.2 step 3: a segment that was sent once and arrives after a later one was reordered.
         self.reordered |= !repaired && number < context.highest;
         self.highest = self.highest.max(number);
         let rtt = context.now - sent.at;
@@ -202,10 +202,10 @@ impl Scoreboard {
         delivered(Delivered { size, sent, repaired });
     }
 
-    /// Finds what is lost at `now`, and when to look again (RFC 8985 §6.2 steps 4 and 5).
+    /// Finds lost segments at `now`, and the time of the next check (RFC 8985 §6.2 steps 4 and 5).
     ///
-    /// Something is lost if something sent after it was delivered, and it had as long to arrive and the reordering
-    /// window on top. Each segment is gone through once for each time that it is sent.
+    /// A segment is lost if a later one was delivered, and more than the RTT and the reordering window has passed since it
+    /// was sent. Each segment is checked once for each time that it is sent.
     pub(super) fn find_lost(
         &mut self,
         now: HostInstant,
@@ -273,7 +273,7 @@ impl Scoreboard {
         lost
     }
 
-    /// Takes back [`lose_all`](Self::lose_all) for what was not sent again since.
+    /// Reverts [`lose_all`](Self::lose_all) for segments that were not sent again since.
     pub(super) fn restore(&mut self) {
         self.to_repair.clear();
         for entry in &mut self.entries {

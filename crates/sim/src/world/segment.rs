@@ -34,7 +34,7 @@ impl SegmentStore {
         Segment { flow, place }
     }
 
-    /// The contents of a segment that came out: each comes out once.
+    /// The contents of a segment that left the network; each leaves once.
     #[inline]
     pub(super) fn take(&mut self, segment: Segment) -> Kind {
         self.free.push(segment.place);
@@ -64,18 +64,18 @@ pub(super) struct Data {
     pub(super) sent_at: HostInstant,
 }
 
-/// What a receiver has.
+/// A receiver's report of received segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Acknowledgement {
     /// All segments before this one.
     pub(super) next: u64,
-    /// And these, counted from `next`: the one that holds what came last, then the highest (RFC 2018 §4).
+    /// Received blocks beyond `next`: first the one with the newest segment, then the highest (RFC 2018 §4).
     pub(super) blocks: [Block; BLOCKS],
-    /// The time stamp of what came last.
+    /// The time stamp of the newest segment.
     pub(super) echo: HostInstant,
     /// When that came.
     pub(super) received_at: HostInstant,
-    /// What the device reports of its downlink, this flow's part of it.
+    /// The device's report of its downlink, for this flow's part of it.
     pub(super) report: Option<LinkEstimate>,
 }
 
@@ -86,7 +86,7 @@ pub(super) struct Block {
     pub(super) end: u32,
 }
 
-/// As many as fit beside a time stamp (RFC 2018 §3).
+/// Number of blocks that fit together with a time stamp (RFC 2018 §3).
 pub(super) const BLOCKS: usize = 3;
 
 impl Acknowledgement {

@@ -24,7 +24,7 @@ pub(super) struct Sender {
     controller: Box<dyn Controller>,
     mss: Bytes,
     headers: Bytes,
-    /// The most that may be unacknowledged: what the buffers of both ends hold.
+    /// Limit on unacknowledged data, from the buffers of both ends.
     buffer: u64,
     source: Source,
     board: Scoreboard,
@@ -40,16 +40,16 @@ pub(super) struct Sender {
     look_again: Option<HostInstant>,
     /// The tail was probed when so many segments had been sent.
     probed: Option<u64>,
-    /// A probe is due, whatever the window.
+    /// A probe is due, regardless of the window.
     probe_due: bool,
     last_sent: HostInstant,
-    /// How fast it was last delivered, IP.
+    /// Its last delivery rate, IP.
     used: Rate,
     lost: Vec<(Bytes, Departure)>,
     counts: Counts,
 }
 
-/// What happened at a sender.
+/// An event of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) lost: u64,
@@ -58,7 +58,7 @@ pub(super) struct Counts {
     pub(super) spurious: u64,
 }
 
-/// Why nothing leaves now.
+/// Why no packet leaves now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Blocked {
     Window,
@@ -136,8 +136,8 @@ impl Sender {
         self.last_sent
     }
 
-    /// Its claim on its link. An application that has nothing more counts as finished from its next poll, and as gone
-    /// when nothing of it has been in flight for an RTT.
+    /// Its claim on its link. An application without more data counts as finished from its next poll. Its claim ends
+    /// when it has had no packets in flight for an RTT.
     pub(super) fn claim(&self, now: HostInstant) -> Claim {
         if self.blocked != Blocked::Application {
             return Claim::Hungry;
@@ -188,7 +188,7 @@ impl Sender {
             }
         });
         let (newest_at, repaired) = newest?;
-        // Which transmission arrived is known of what was sent once, and of what bears the time stamp that came back.
+        // The transmission that arrived is known if the segment was sent once, or if its time stamp was echoed.
         let rtt = (!repaired || said.echo == newest_at).then(|| now - newest_at);
         // The timeout covers acknowledgements that waited for a second segment (RFC 6298 §3).
         if let Some(sample) = earliest.map(|at| now - at).or(rtt) {
@@ -225,7 +225,7 @@ impl Sender {
         Some(ack)
     }
 
-    /// RFC 3522: the first acknowledgement that goes on where the timeout found us is of something sent before.
+    /// RFC 3522: the timeout was spurious if the first acknowledgement after it is for a segment sent before it.
     fn undo_spurious_timeout(&mut self, now: HostInstant, said: &Acknowledgement) {
         let Repair::Timeout { fired_at, from, .. } = self.repair else { return };
         if said.next <= from || self.board.base() > from {
@@ -337,7 +337,7 @@ impl Sender {
         }
     }
 
-    /// Starts the timer over: a probe of the tail if nothing is missing, else the timeout (RFC 8985 §7.2, RFC 6298 §5).
+    /// Restarts the timer: a tail loss probe if no segment is missing, otherwise the timeout (RFC 8985 §7.2, RFC 6298 §5).
     fn arm(&mut self, now: HostInstant) {
         if self.board.in_flight() == Bytes::ZERO && self.board.base() == self.board.next() {
             self.timer = None;

@@ -4,10 +4,10 @@ use core::cmp::Reverse;
 
 use sounding_units::HostInstant;
 
-/// One timer for each flow. Where several are due at the same moment, the lower flow is first.
+/// One timer for each flow. If several are due at the same time, the lower flow is first.
 ///
-/// A timer that is put off leaves its old entry behind, to be looked at and dropped when its time comes: putting one
-/// off, which each acknowledgement does, then costs nothing.
+/// A postponed timer leaves its old entry in place, which is dropped when it becomes due. So postponing a timer, as each
+/// acknowledgement does, is cheap.
 #[derive(Debug, Default)]
 pub(super) struct Timers {
     heap: BinaryHeap<Reverse<(HostInstant, usize)>>,
@@ -32,7 +32,7 @@ impl Timers {
         }
     }
 
-    /// When something may be due; nothing is before.
+    /// A lower bound of the next due time.
     pub(super) fn next(&self) -> Option<HostInstant> {
         self.heap.peek().map(|Reverse((at, _))| *at)
     }

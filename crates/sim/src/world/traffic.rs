@@ -2,7 +2,7 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, HostInstant, Rate};
 
-/// What an application has to send.
+/// The data of an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Traffic {
     /// More than the network carries, without end.
@@ -11,18 +11,18 @@ pub enum Traffic {
     Finite(Bytes),
     /// A steady stream, written a segment at a time.
     Steady(Rate),
-    /// Bulk for a while, nothing for a while, over and over.
+    /// Alternates between bulk and pauses.
     OnOff {
-        /// How long there is something to send.
+        /// Duration of a bulk period.
         on: Duration,
-        /// How long there is nothing.
+        /// Duration of a pause.
         off: Duration,
     },
     /// Responses to a peer that requests the next one after it has received the last in full and paused.
     Responses {
-        /// How long an answer is.
+        /// Size of a response.
         size: Bytes,
-        /// How long the peer thinks.
+        /// Time from a response to the peer's next request.
         think: Duration,
     },
 }
@@ -32,10 +32,10 @@ pub enum Traffic {
 pub(super) struct Source {
     traffic: Traffic,
     began: HostInstant,
-    /// From when on it has nothing new.
+    /// When it stops to have new data.
     ends: HostInstant,
     mss: u64,
-    /// Responses: what was requested so far.
+    /// Responses: bytes requested so far.
     asked: u64,
 }
 
@@ -44,7 +44,7 @@ impl Source {
         Self { traffic, began, ends, mss: mss.count().max(1), asked: 0 }
     }
 
-    /// The peer requests response `number`, counted from zero. It repeats a request that it believes lost.
+    /// The peer requests response `number`, counted from zero. It repeats a request if no response arrives.
     pub(super) fn handle_request(&mut self, number: u64) {
         if let Traffic::Responses { size, .. } = self.traffic {
             self.asked = self.asked.max((number + 1).saturating_mul(size.count()));
@@ -54,7 +54,7 @@ impl Source {
     /// Bytes that can be sent at `now` after the first `sent` bytes.
     pub(super) fn available(&self, now: HostInstant, sent: u64) -> u64 {
         if now >= self.ends {
-            // What an application had begun to answer it answers.
+            // An application completes a response that it has begun.
             return match self.traffic {
                 Traffic::Responses { .. } => self.asked.saturating_sub(sent),
                 _ => 0,

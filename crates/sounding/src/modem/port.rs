@@ -90,7 +90,7 @@ impl FromStr for Times {
 }
 
 impl PortArgs {
-    /// Where it is.
+    /// Its place.
     pub(crate) fn place(&self) -> Place {
         if let Some(name) = &self.router {
             Place::Router(name.clone())

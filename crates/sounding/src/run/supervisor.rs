@@ -10,17 +10,17 @@ use sd_notify::NotifyState;
 use sounding_host::{Capabilities, keep_only};
 use sounding_units::HostInstant;
 
-/// How long the last word may take on its way out.
+/// Time limit for the last report.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The way to the service manager; without one, every word is dropped.
+/// The connection to the service manager; without one, every report is dropped.
 ///
-/// A manager that reads nothing fills its socket, and a write to a full socket blocks. Here that blocks a separate
-/// thread: meanwhile reports are dropped, and a missed watchdog ends the daemon.
+/// If the manager does not read, its socket becomes full, and a write blocks. Only a separate thread writes, so only that one
+/// blocks. Meanwhile reports are dropped, and a missed watchdog ends the daemon.
 #[derive(Debug, Default)]
 pub(super) struct Supervisor {
     way: Option<Way>,
-    /// The time between two signs of life, if they are waited for.
+    /// Interval of the watchdog reports, if the manager expects them.
     every: Option<Duration>,
     beaten: Option<HostInstant>,
 }
@@ -32,7 +32,7 @@ struct Way {
 }
 
 impl Supervisor {
-    /// Finds out by the environment whether there is one, and what it waits for.
+    /// Reads from the environment whether there is a service manager, and its watchdog interval.
     pub(super) fn find() -> io::Result<Self> {
         if var_os("NOTIFY_SOCKET").is_none() {
             return Ok(Self::default());
@@ -40,26 +40,26 @@ impl Supervisor {
         let (words, to_send) = mpsc::sync_channel(8);
         let (end, done) = mpsc::sync_channel(1);
         thread::Builder::new().name("supervisor".into()).spawn(move || {
-            // Begun before the daemon drops its rights. Without them or not, it only writes.
+            // The thread starts before the daemon drops its rights. It only writes, so it does not matter whether it has them.
             let _ = keep_only(Capabilities::empty());
             for word in to_send {
                 if let Err(error) = sd_notify::notify(&[word]) {
-                    tracing::warn!("the service manager does not hear: {error}");
+                    tracing::warn!("the service manager receives no reports: {error}");
                 }
             }
             let _ = end.send(());
         })?;
-        // Half of what it waits for, as sd_watchdog_enabled(3) has it.
+        // Half of the manager's interval, as sd_watchdog_enabled(3) recommends.
         let every = sd_notify::watchdog_enabled().map(|longest| longest / 2);
         Ok(Self { way: Some(Way { words, done }), every, beaten: None })
     }
 
-    /// The daemon does what it is there for.
+    /// The daemon is ready.
     pub(super) fn ready(&self) {
         self.say(NotifyState::Ready);
     }
 
-    /// To be called all the time by the thread that the flows depend on.
+    /// The thread that the flows depend on calls this in its loop.
     pub(super) fn beat(&mut self, now: HostInstant) {
         let Some(every) = self.every else { return };
         if self.beaten.is_none_or(|beaten| now - beaten >= every) {
@@ -68,7 +68,7 @@ impl Supervisor {
         }
     }
 
-    /// The daemon has been asked to end, and puts back what it changed.
+    /// The daemon ends, and restores its changes.
     pub(super) fn stopping(&self) {
         self.say(NotifyState::Stopping);
     }

@@ -20,8 +20,8 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");
 
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
-/// A default that this namespace may have, and that a daemon would not take it for that knows nothing: that is cubic where it
-/// is allowed, else reno.
+/// A default that a daemon without a note of the old default would not guess. It would guess cubic if that is allowed, otherwise
+/// reno.
 fn not_guessed() -> String {
     let path = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
     let allowed = std::fs::read_to_string(path).expect("readable");
@@ -39,12 +39,12 @@ fn settings() -> (String, String) {
     (sysctl.expect("readable").trim().into(), route.trim().into())
 }
 
-/// Settings of a namespace before, while and after a daemon ran in it.
+/// Settings of a namespace before, during and after a daemon's run.
 fn around(name: &str, end: impl Fn(Daemon) + Send + Sync) -> Option<[(String, String); 3]> {
     around_by(Path::new(PROGRAM), name, end)
 }
 
-/// The same of a daemon that another program becomes.
+/// The same for a daemon that another program starts by `exec`.
 pub(crate) fn around_by(
     program: &Path,
     name: &str,
@@ -65,7 +65,7 @@ pub(crate) fn around_by(
         let daemon = Daemon::start(program, &device, &name, &flags).expect("ready");
         let during = settings();
         end(daemon);
-        // The guard works on after a killed daemon, and its end is not waited for there.
+        // The guard continues after a killed daemon, and nothing waits there for its end.
         for _ in 0..500 {
             if settings() == before {
                 break;
@@ -78,7 +78,7 @@ pub(crate) fn around_by(
     Some(states.expect("the namespace is there"))
 }
 
-/// The defaults that daemons of one test have written down. The files of a failed test are removed with it.
+/// The defaults that daemons of one test have noted. Dropping it removes the files of a failed test.
 struct Kept {
     name: String,
 }
@@ -103,7 +103,7 @@ impl Drop for Kept {
     }
 }
 
-/// Kills a daemon together with the guard that would put things back.
+/// Kills a daemon together with its guard.
 fn kill_both(daemon: Daemon) {
     let children = format!("/proc/{0}/task/{0}/children", daemon.id());
     let guards = std::fs::read_to_string(children).expect("it lives");
@@ -175,7 +175,7 @@ fn one_over_another(
         let second_name = format!("{name}2");
         let (second, _second_port) = start(&second_name);
         end(first);
-        assert_eq!(settings().0, second_name, "the first leaves the second's choice alone");
+        assert_eq!(settings().0, second_name, "the first does not change the second's setting");
         second.stop();
         [before, settings()]
     });
@@ -184,7 +184,7 @@ fn one_over_another(
 }
 
 #[test]
-fn a_daemon_that_outlives_the_one_before_it_puts_back_what_was_before_both() {
+fn a_daemon_that_outlives_an_earlier_one_restores_the_state_before_both() {
     steadily(|| {
         let end = |daemon: Daemon| drop(daemon.stop());
         let Some([before, after]) = one_over_another("ovr", end) else { return };
@@ -193,7 +193,7 @@ fn a_daemon_that_outlives_the_one_before_it_puts_back_what_was_before_both() {
 }
 
 #[test]
-fn a_daemon_that_outlives_one_killed_with_its_guard_forgets_what_that_kept() {
+fn a_daemon_that_outlives_one_killed_with_its_guard_removes_its_note() {
     steadily(|| {
         let Some([before, after]) = one_over_another("ovk", kill_both) else { return };
         assert_eq!(before, after);
@@ -201,7 +201,7 @@ fn a_daemon_that_outlives_one_killed_with_its_guard_forgets_what_that_kept() {
 }
 
 #[test]
-fn a_daemon_that_follows_a_killed_one_at_once_leaves_the_machine_as_the_first_found_it() {
+fn a_daemon_started_right_after_a_killed_one_restores_the_state_before_both() {
     steadily(|| {
         let after = after_another("next", false, |daemon| drop(daemon.kill()));
         let Some([before, after]) = after else { return };
@@ -210,7 +210,7 @@ fn a_daemon_that_follows_a_killed_one_at_once_leaves_the_machine_as_the_first_fo
 }
 
 #[test]
-fn what_a_daemon_killed_with_its_guard_has_left_is_put_back_by_the_next() {
+fn the_next_daemon_restores_what_one_killed_with_its_guard_changed() {
     steadily(|| {
         let Some([before, after]) = after_another("orph", false, kill_both) else { return };
         assert_eq!(before, after);
@@ -218,7 +218,7 @@ fn what_a_daemon_killed_with_its_guard_has_left_is_put_back_by_the_next() {
 }
 
 #[test]
-fn what_a_daemon_killed_with_its_guard_has_left_is_put_back_by_one_of_another_name() {
+fn a_daemon_of_another_name_restores_what_one_killed_with_its_guard_changed() {
     steadily(|| {
         let Some([before, after]) = after_another("orpn", true, kill_both) else { return };
         assert_eq!(before, after);

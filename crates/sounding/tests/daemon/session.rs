@@ -1,4 +1,4 @@
-//! The daemon and a modem that follows its mask: nothing comes before the mask is set, and the mask is restored.
+//! The daemon and a modem that follows its log mask: no record arrives before the mask is set, and the mask is restored.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use sounding_testbed::radio::RadioLink;
 
 use crate::rig::skipped;
 
-/// Lets a daemon read a simulated modem until the modem has made all its records; what the daemon said, and how often
+/// Runs a daemon on a simulated modem until the modem has sent all its records. Returns the daemon's events, and how often
 /// the modem was drained.
 fn daemon_reads(
     name: &str,
@@ -44,7 +44,7 @@ fn names(events: &[Json]) -> Vec<&str> {
 }
 
 #[test]
-fn the_mask_is_set_at_the_start_and_goes_back_at_the_end() {
+fn the_mask_is_set_at_the_start_and_restored_at_the_end() {
     if skipped() {
         return;
     }
@@ -53,10 +53,10 @@ fn the_mask_is_set_at_the_start_and_goes_back_at_the_end() {
     let logging = events.iter().find(|event| event["event"] == "logging").expect("it logs");
     let needed = sounding_kpi::codes(sounding_kpi::Direction::Uplink);
     assert_eq!(logging["codes"], needed.len());
-    // A modem without hardware here gets default devices.
+    // A simulated modem has no hardware here, so the daemon uses the default devices.
     assert_eq!(events[0]["interfaces"], serde_json::json!([]));
-    let done = events.last().expect("it says goodbye");
-    // No record would have come without the mask.
+    let done = events.last().expect("it has a last event");
+    // Without the mask no record would have arrived.
     assert!(done["kpis"].as_u64() > Some(100), "{done}");
 }
 
@@ -69,31 +69,31 @@ fn a_modem_that_buffers_for_an_hour_is_drained() {
     let behaviour = Behaviour { high_water: usize::MAX, release, ..Behaviour::default() };
     let place = Place::VendorRouter(format!("sounding-daemon-{}", std::process::id()));
     let (events, drained) = daemon_reads("drain", behaviour, place, &[]);
-    let done = events.last().expect("it says goodbye");
+    let done = events.last().expect("it has a last event");
     assert!(done["kpis"].as_u64() > Some(100), "{done}");
     assert!(drained > 100, "{drained}");
 }
 
 #[test]
-fn a_modem_that_is_to_be_left_alone_is_asked_nothing() {
+fn with_no_mask_the_modem_receives_no_request() {
     if skipped() {
         return;
     }
     let behaviour = Behaviour { all_on: true, ..Behaviour::default() };
     let (events, _) = daemon_reads("alone", behaviour, Place::Pty(None), &["--no-mask"]);
     assert_eq!(names(&events), ["interfaces", "ready", "done"]);
-    assert!(events.last().expect("it says goodbye")["kpis"].as_u64() > Some(100));
+    assert!(events.last().expect("it has a last event")["kpis"].as_u64() > Some(100));
 }
 
 #[test]
-fn more_than_the_budget_switches_off_what_matters_least() {
+fn over_the_budget_the_least_important_records_are_switched_off() {
     if skipped() {
         return;
     }
     let (events, _) =
         daemon_reads("budget", Behaviour::default(), Place::Pty(None), &["--budget", "10kbit"]);
     let over = events.iter().find(|event| event["event"] == "over_budget").expect("it is over");
-    let done = events.last().expect("it says goodbye");
+    let done = events.last().expect("it has a last event");
     let off = done["codes_switched_off"].as_array().expect("a list");
     assert!(!off.is_empty() && !off.contains(&"0xB139".into()), "{over} {done}");
 }

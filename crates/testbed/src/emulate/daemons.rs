@@ -21,7 +21,7 @@ pub(super) struct Daemons(Vec<Fed>);
 struct Fed {
     port: Port,
     listener: RadioController,
-    /// What the kernel calls it.
+    /// Its name in the kernel.
     name: String,
     daemon: Daemon,
 }
@@ -69,7 +69,7 @@ fn way(direction: Direction) -> &'static str {
     }
 }
 
-/// How the plan has a device's granted bytes counted, where it says so.
+/// The plan's method for a device, if it sets one.
 fn method(plan: &Plan, device: Device) -> Option<Method> {
     let mut first = 0;
     let devices = &plan.cell.as_ref()?.devices;
@@ -87,7 +87,7 @@ impl Daemons {
         found.map(|fed| fed.name.as_str())
     }
 
-    /// Ends them; what each said, by its name in the kernel.
+    /// Ends them. Returns the events of each, by its name in the kernel.
     pub(super) fn stop(self) -> Vec<(String, Vec<Json>)> {
         self.0.into_iter().map(|fed| (fed.name, fed.daemon.stop())).collect()
     }

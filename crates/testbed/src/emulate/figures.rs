@@ -13,7 +13,7 @@ use crate::kernel_compare::Spread;
 /// The figures of one flow.
 #[derive(Clone, Debug, Serialize)]
 pub struct FlowFigures {
-    /// What the plan calls it.
+    /// Its name in the plan.
     pub name: String,
     /// `up` or `down`.
     pub direction: &'static str,
@@ -21,11 +21,11 @@ pub struct FlowFigures {
     pub device: u16,
     /// The controller that reported the rate; empty for datagrams.
     pub controller: String,
-    /// IP bytes that came out over the time that is measured.
+    /// Received IP bytes ÷ the measured time.
     pub throughput_mbit_per_sec: f64,
     /// From the sender's TUN device to the receiver's.
     pub one_way_ms: Spread,
-    /// Packets that the network dropped over packets that came out or were dropped.
+    /// Dropped packets ÷ (received or dropped packets).
     pub loss: f64,
     /// Segments that TCP sent again.
     pub retransmitted: u32,

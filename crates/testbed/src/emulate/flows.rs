@@ -34,16 +34,16 @@ enum Sends {
     Datagrams(Rate),
 }
 
-/// What a flow sent.
+/// The result of a flow.
 #[derive(Clone, Debug)]
 pub struct Sent {
-    /// What tables call it.
+    /// Its name in tables.
     pub name: String,
     /// Where.
     pub port: Port,
     /// The plan's name of its controller; `None` of datagrams.
     pub controller: Option<String>,
-    /// Ports as its data carries them; `None` if it never came to send.
+    /// Ports of its packets; `None` if it never sent.
     pub flow: Option<Flow>,
     /// Segments that TCP sent again.
     pub retransmitted: u32,
@@ -80,7 +80,7 @@ pub(super) fn shapes(run: &Run, actors: &Actors) -> Result<Vec<Shape>, Wrong> {
     Ok(shapes.collect())
 }
 
-/// What virtual time has and a kernel has not.
+/// Refuses keys that work only in virtual time.
 fn possible(flow: &FlowPlan) -> Result<(), (&'static str, String)> {
     if let Ok(Traffic::Responses { .. }) = flow.traffic.stream() {
         return Err(("traffic", "responses are for virtual time: `sounding sim`".into()));
@@ -136,7 +136,7 @@ pub(super) fn run(emulated: &Emulated, stop: &AtomicBool) -> Result<Vec<Sent>, E
                 let sent = one(emulated, shape, &|| {
                     stop.load(Ordering::Relaxed) || broken.load(Ordering::Relaxed)
                 });
-                // The others then say nothing about the plan.
+                // Without this flow the others are not a result of the plan.
                 broken.fetch_or(sent.is_err(), Ordering::Relaxed);
                 sent
             })
@@ -148,12 +148,12 @@ pub(super) fn run(emulated: &Emulated, stop: &AtomicBool) -> Result<Vec<Sent>, E
             let thread = flow.map_err(FlowError::socket("start a thread")).map_err(fail)?;
             thread.join().unwrap_or(Err(FlowError::Panicked)).map_err(fail)
         });
-        // All of them, so that none is left behind by the first that failed.
+        // Waits for all of them, also after a failure, so that none is left running.
         ended.collect::<Vec<_>>().into_iter().collect()
     })
 }
 
-/// How often a flow looks whether it is over.
+/// Interval at which a flow checks whether it should end.
 const LOOK: Duration = Duration::from_millis(10);
 
 fn one(emulated: &Emulated, shape: &Shape, is_over: &dyn Fn() -> bool) -> Result<Sent, FlowError> {
@@ -200,7 +200,7 @@ fn one(emulated: &Emulated, shape: &Shape, is_over: &dyn Fn() -> bool) -> Result
     Ok(sent)
 }
 
-/// Waits, and says whether the moment came before everything was over.
+/// Waits. Returns whether the time was reached before the end of the run.
 fn wait_until(at: HostInstant, is_over: &dyn Fn() -> bool) -> bool {
     while monotonic_now() < at {
         if is_over() {

@@ -16,29 +16,29 @@ use super::{EmulateError, Settings};
 /// A modem that is being served. Dropping it takes its port away.
 #[derive(Debug)]
 pub struct ModemPort {
-    /// Whose.
+    /// The device.
     pub device: Device,
-    /// What the plan calls the device.
+    /// The device's name in the plan.
     pub name: String,
-    /// What to give a reader as its source.
+    /// The source for a reader.
     pub source: String,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<io::Result<Tally>>>,
 }
 
-/// What came of serving a modem.
+/// The result of serving a modem.
 #[derive(Debug)]
 pub struct Served {
-    /// What the plan calls its device.
+    /// Its device's name in the plan.
     pub name: String,
-    /// What became of its records; `None` if its port broke.
+    /// Counts of its records; `None` if its port failed.
     pub tally: Option<Tally>,
 }
 
-/// Where what a device's modem writes goes.
+/// The feeds for the records of devices' modems.
 pub(super) type Feeds = Vec<(Device, Feed)>;
 
-/// Ports for the modems of these devices, and where what they write goes.
+/// Opens ports for the modems of these devices. Returns also the feeds for their records.
 pub(super) fn open(
     devices: &[Device],
     actors: &Actors,
@@ -66,7 +66,7 @@ pub(super) fn open(
     Ok((ports, feeds))
 }
 
-/// The first modem is where it was asked to be, others beside it.
+/// The first modem has the requested place; others have places derived from it.
 fn place(first: &Place, number: usize) -> Place {
     let beside = |name: &str| if number == 0 { name.into() } else { format!("{name}-{number}") };
     match first {

@@ -14,14 +14,14 @@ use crate::flow::thread_cpu;
 /// Duration of the trial in the network's time: within it carriers are added and windows filled.
 const SPAN: Duration = Duration::from_millis(500);
 
-/// Packets kept waiting at each port: more than any cell carries in a slot.
+/// Backlog at each port, in packets: more than any cell carries in a slot.
 const WAITING: u64 = 300;
 
-/// What a packet weighs.
+/// Size of a packet.
 const SIZE: Bytes = Bytes::new(1500);
 
-/// The share of a processor that the plan's network takes in real time while all its flows have all to send that it
-/// carries; 1 is a whole one. What moving the packets takes comes on top.
+/// The part of a processor that the plan's network takes in real time while all its flows are saturated; 1 is a whole
+/// processor. The cost of moving packets is not included.
 pub fn load(run: &Run) -> Result<f64, Wrong> {
     let mut network: Built<()> = plan::network(&run.plan, &run.folder, run.seed)?;
     let began = thread_cpu();
@@ -43,7 +43,7 @@ pub fn handovers(run: &Run) -> Result<usize, Wrong> {
     Ok(count)
 }
 
-/// So much of the network's own time, in which something waits at each port that a flow enters; `look` is called after each
+/// Runs the network for this virtual time, with a backlog at each port that a flow enters; calls `look` after each
 /// step.
 fn fill(
     network: &mut Built<()>,

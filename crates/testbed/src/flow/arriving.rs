@@ -27,7 +27,7 @@ const BATCH: usize = 64;
 /// The most bytes that come at once: datagrams that were received together are one superpacket.
 const LONGEST: usize = 65_535;
 
-/// Where datagrams and their time stamps are received.
+/// Receives datagrams and their time stamps.
 pub(super) struct Arriving {
     data: Vec<u8>,
     control: [Control; BATCH],
@@ -37,7 +37,7 @@ pub(super) struct Arriving {
 #[derive(Clone, Copy)]
 struct Control([u8; 64]);
 
-/// What the kernel says beside what it received.
+/// The kernel's control data of a received datagram.
 #[derive(Default)]
 struct Beside {
     realtime_ns: u64,
@@ -46,7 +46,7 @@ struct Beside {
 }
 
 impl Arriving {
-    /// Asks for what is read here: time stamps, and datagrams together if they came so, as a QUIC stack does.
+    /// Enables time stamps, and reception of several datagrams at once, as a QUIC stack does.
     pub(super) fn ask(socket: &Socket) -> Result<(), FlowError> {
         setsockopt(socket, sockopt::ReceiveTimestampns, &true)
             .map_err(|error| FlowError::socket("ask for time stamps")(error.into()))?;
@@ -58,7 +58,7 @@ impl Arriving {
         Self { data: vec![0; LONGEST * BATCH], control: [Control([0; 64]); BATCH] }
     }
 
-    /// Waits for datagrams; none where none came in time.
+    /// Waits for datagrams; returns none after a timeout.
     pub(super) fn receive(&mut self, socket: &Socket) -> Result<Vec<UdpArrival>, FlowError> {
         let mut vectors: Vec<libc::iovec> = self
             .data

@@ -22,7 +22,7 @@ use super::{Ends, FlowError, TcpInfo, is_timeout, sleep_until, thread_cpu};
 /// Bytes of one write, as iperf3 does.
 const WRITE: usize = 128 * 1024;
 
-/// How often blocked calls look whether they shall end.
+/// Interval at which blocked calls check whether they should end.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Called by the sampler with the sender's socket, next to every [`TcpSample`].
@@ -31,28 +31,28 @@ pub type SampleHook = Arc<dyn Fn(RawFd) + Send + Sync>;
 /// A transfer over one TCP connection. The near end always connects, as a device does.
 #[derive(Clone)]
 pub struct TcpFlow {
-    /// Whose radio it passes.
+    /// The device whose radio it passes.
     pub device: Device,
-    /// Which way the data goes.
+    /// Direction of the data.
     pub direction: Direction,
     /// Congestion control of the sender; `None` for the namespace's default.
     pub congestion: Option<String>,
     /// Whether the congestion control is chosen only once there is a connection, as iperf3 does. The socket then begins
-    /// with the namespace's default. If that one paces (BBR does), the kernel goes on pacing under the chosen one.
+    /// with the namespace's default. If that one paces (BBR does), the kernel continues to pace under the chosen one.
     pub choose_late: bool,
-    /// What there is to send. Responses are sent only when requested.
+    /// The traffic. Responses are sent only when requested.
     pub traffic: Traffic,
-    /// How long data is sent; `None` until it has arrived or the transfer is stopped.
+    /// How long data is sent; `None` means until it has arrived or the transfer is stopped.
     pub duration: Option<Duration>,
     /// When the connection is opened; `None` at once.
     pub connect_at: Option<HostInstant>,
-    /// Bytes that the near end sends once connected and the far end reads before anything else: iperf3's cookie has 37.
+    /// Bytes that the near end sends first and the far end reads first: iperf3's cookie has 37.
     pub greeting: usize,
     /// When the first byte is written; `None` as soon as there is a connection.
     pub send_at: Option<HostInstant>,
-    /// How often the connection is sampled.
+    /// Interval of samples of the connection.
     pub sample_every: Duration,
-    /// What else is done with each sample.
+    /// A function that is called with each sample.
     pub hook: Option<SampleHook>,
 }
 
@@ -71,14 +71,14 @@ impl fmt::Debug for TcpFlow {
 pub struct TcpSample {
     /// When.
     pub at: HostInstant,
-    /// What the kernel said.
+    /// The kernel's error.
     pub info: TcpInfo,
 }
 
-/// What a transfer came to.
+/// The result of a transfer.
 #[derive(Clone, Debug)]
 pub struct TcpResult {
-    /// The congestion control that the kernel says the sender used.
+    /// The sender's congestion control, as the kernel reports it.
     pub congestion: String,
     /// Ports as packets with data carry them.
     pub flow: Flow,
@@ -102,7 +102,7 @@ pub struct TcpResult {
     pub samples: Vec<TcpSample>,
 }
 
-/// A transfer under way.
+/// A running transfer.
 #[derive(Debug)]
 pub struct RunningTcp {
     stop: Arc<AtomicBool>,
@@ -167,7 +167,7 @@ impl TcpFlow {
                 greet(&socket, greeting)?;
                 Ok(socket)
             });
-            // The receiver is gone if accepting has failed.
+            // If accepting has failed, the receiver does not exist.
             let _ = told.send(greeted);
         })?;
         let far_end = accept(&listener)?;
@@ -240,8 +240,8 @@ impl RunningTcp {
         self.wait()
     }
 
-    /// The same, and aborts the connection with its unsent data: the kernel keeps nothing of it. A closed connection
-    /// may go on for minutes.
+    /// The same, but aborts the connection and drops its unsent data. A closed connection could
+    /// continue for minutes.
     pub fn abort(self) -> Result<TcpResult, FlowError> {
         for end in &self.held {
             let reset = Some(Duration::ZERO);
@@ -308,7 +308,7 @@ fn send(
         }
         sent += fill(socket, &block, &mut left, available)?;
     }
-    // What has an end has ended once it is there.
+    // A finite transfer ends when all data has arrived.
     while !stop.load(Ordering::Relaxed) && in_time() && acknowledged(socket)? < sent {
         std::thread::sleep(LOOK / 20);
     }
@@ -353,7 +353,7 @@ fn fill(socket: &Socket, block: &[u8], left: &mut usize, available: u64) -> Resu
     Ok(sent)
 }
 
-/// Waits for room in the send buffer, but no longer than a look lasts.
+/// Waits for space in the send buffer, at most for the interval of checks.
 fn is_writable(socket: &Socket) -> Result<bool, FlowError> {
     let mut polled = [PollFd::new(socket.as_fd(), PollFlags::POLLOUT)];
     match ppoll(&mut polled, Some(LOOK.into()), None) {
@@ -368,7 +368,7 @@ fn receive(socket: &Socket, stop: &AtomicBool) -> Result<Bytes, FlowError> {
     let mut received = 0;
     while !stop.load(Ordering::Relaxed) {
         // SAFETY: with MSG_TRUNC a TCP socket discards what it would return, so the null pointer is not written to
-        // (tcp(7)); nothing but the count is wanted.
+        // (tcp(7)); only the count is needed.
         let count = unsafe {
             libc::recv(socket.as_raw_fd(), std::ptr::null_mut(), 8 * WRITE, libc::MSG_TRUNC)
         };

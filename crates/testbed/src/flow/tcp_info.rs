@@ -42,9 +42,9 @@ pub struct TcpInfo {
     pub ssthresh: u32,
     /// The receive window that the other end advertised last.
     pub peer_window: Bytes,
-    /// How long the receive window held the sender back.
+    /// How long the receive window limited the sender.
     pub receive_window_limited: Duration,
-    /// How long the send buffer held the sender back.
+    /// How long the send buffer limited the sender.
     pub send_buffer_limited: Duration,
 }
 
@@ -78,7 +78,7 @@ impl From<Raw> for TcpInfo {
             cwnd: raw.snd_cwnd,
             mss: raw.snd_mss,
             rtt: micros(raw.rtt),
-            // The kernel says ~0 before the first sample.
+            // The kernel reports ~0 before the first sample.
             min_rtt: if raw.min_rtt == u32::MAX { Duration::ZERO } else { micros(raw.min_rtt) },
             pacing_rate,
             delivery_rate: Rate::from_bytes_per_sec(raw.delivery_rate),
@@ -181,7 +181,7 @@ mod tests {
         // The SYN counts as one of the bytes acknowledged.
         assert_eq!((info.acked, info.sent), (Bytes::new(5001), Bytes::new(5000)));
         assert!(info.cwnd > 0 && info.mss > 500 && info.retransmitted == Bytes::ZERO);
-        // The server has read what came, and offers what it has room for.
+        // The server has read all data, and advertises its free space.
         let (window, room) = (info.peer_window.count(), getsockopt(&server, RcvBuf).unwrap());
         assert!(window > 5000 && window <= room as u64, "{window} of {room}");
     }

@@ -24,27 +24,27 @@ const TICK: Duration = Duration::from_micros(250);
 /// IP and UDP headers.
 const HEADERS: u16 = 28;
 
-/// Send buffer and receive buffer. Large, so that the ends lose nothing while the middle is measured.
+/// Send buffer and receive buffer. They are large, so that the ends lose no packets.
 const BUFFER: usize = 32 << 20;
 
 /// Datagrams at a constant rate, each with a number and the time it was sent.
 #[derive(Clone, Copy, Debug)]
 pub struct UdpFlow {
-    /// Whose radio they pass.
+    /// The device whose radio they pass.
     pub device: Device,
-    /// Which way they go.
+    /// Their direction.
     pub direction: Direction,
     /// Rate of IP packets.
     pub rate: Rate,
     /// Size of an IP packet, in bytes, 64..=9000.
     pub packet_size: u16,
-    /// How long they are sent.
+    /// Duration of sending.
     pub duration: Duration,
     /// How long the receiver waits after the last packet was sent: at least the delay of the link and its queue.
     pub drain: Duration,
 }
 
-/// What a flow came to.
+/// The result of a flow.
 #[derive(Clone, Debug)]
 pub struct UdpResult {
     /// Datagrams the kernel took from the sender.
@@ -67,7 +67,7 @@ pub struct UdpResult {
     pub arrivals: Vec<UdpArrival>,
 }
 
-/// A flow under way.
+/// A running flow.
 #[derive(Debug)]
 pub struct RunningUdp {
     stop: Arc<AtomicBool>,

@@ -14,7 +14,7 @@ use super::{emulate, mbit, radio};
 
 const NAME: &str = "SOUNDING_TEST_NAME";
 
-/// Set where the child below is the process that is to be killed.
+/// Environment variable that is set in the child process, which is killed.
 #[test]
 #[ignore = "run, and killed, by a_flow_outlives_the_process_that_loaded_its_program"]
 fn load_and_publish_until_killed() {
@@ -36,7 +36,7 @@ fn available(name: &str) -> bool {
         .any(|entry| entry == name)
 }
 
-/// The child's map of flows, kept alive by this process from here on.
+/// The child's map of flows. From now on this process keeps it alive.
 fn flows_of(child: &Child) -> MapHandle {
     let ids = std::fs::read_dir(format!("/proc/{}/fdinfo", child.id())).unwrap().flatten();
     ids.filter_map(|entry| {
@@ -48,7 +48,7 @@ fn flows_of(child: &Child) -> MapHandle {
     .unwrap()
 }
 
-/// State, reason and beginning, of `struct sounding_said`.
+/// The phase of a flow, its reason and its beginning, as in `struct flow_status`.
 fn state(flows: &MapHandle, socket: i32) -> (u32, u32, HostInstant) {
     let flow = flows.lookup(&socket.to_ne_bytes(), MapFlags::ANY).unwrap().unwrap();
     let int = |at: usize| u32::from_ne_bytes(flow[at..at + 4].try_into().unwrap());
@@ -95,7 +95,7 @@ fn a_flow_outlives_the_process_that_loaded_its_program() {
         assert!(!available(&name), "the name is still there");
         let result = running.stop().unwrap();
 
-        assert_eq!((phase, reason), (0, 4), "not without an estimate for silence");
+        assert_eq!((phase, reason), (0, 4), "the phase is not no-estimate with the reason silent");
         assert!(since - killed <= Duration::from_millis(100), "{:?}", since - killed);
         assert_eq!(result.congestion, name);
         // 40 ms of RTT and some queue: a quarter of a second without an ACK would be a stall.

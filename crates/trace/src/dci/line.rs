@@ -10,7 +10,7 @@ use core::time::Duration;
 pub struct BadLine {
     /// Its number, from 1.
     pub line: u64,
-    /// What is wrong.
+    /// The fault.
     #[source]
     pub problem: Problem,
 }
@@ -32,7 +32,7 @@ pub enum Problem {
         "{found} columns, {wanted} needed; is it another format, or the other direction's file?"
     )]
     Columns {
-        /// How many there are.
+        /// Their number.
         found: usize,
         /// How many there should be.
         wanted: usize,
@@ -46,7 +46,7 @@ pub enum Problem {
     /// A column holds something else than a number within its range.
     #[error("{column} is {text:?}, which is no number from {low} to {high}")]
     Number {
-        /// Which.
+        /// The column.
         column: &'static str,
         /// What is there, its beginning at least.
         text: String,

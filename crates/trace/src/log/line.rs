@@ -11,7 +11,7 @@ use super::{About, LONGEST, Line};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}: {text:?}")]
 pub struct BadLine {
-    /// What is wrong with it.
+    /// The fault.
     pub problem: Problem,
     /// The beginning of it.
     pub text: String,

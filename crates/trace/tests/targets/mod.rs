@@ -1,4 +1,4 @@
-//! What the fuzz target does with its input. The test `corpus` does the same with its seeds.
+//! The code of the fuzz target. The test `corpus` runs it with the seeds.
 
 use core::time::Duration;
 
@@ -6,9 +6,9 @@ use sounding_trace::link_trace::Form;
 use sounding_trace::log::{LONGEST, parse_line};
 use sounding_trace::{LinkTrace, Schedule, Series, Steps, csv, mahimahi};
 
-/// A kind in one byte, and a file of packet-delivery opportunities, a text of steps, a table, or a series in either of
-/// its forms: it is refused, or its contents are written and read back, and make a link whose capacity can be computed.
-/// Or lines of a link's log.
+/// The input is a kind in one byte, and a file of packet-delivery opportunities, a text of steps, a table, a series in one of
+/// its two forms, or a link's log. The input is refused, or it is written, read back, and used as a link whose capacity can be
+/// computed.
 pub(crate) fn trace(data: &[u8]) -> Option<Schedule> {
     let (&kind, bytes) = data.split_first()?;
     let schedule = match kind % 6 {
@@ -38,7 +38,7 @@ fn opportunities(bytes: &[u8]) -> Option<Schedule> {
     let trace = match mahimahi::parse(bytes) {
         Ok(trace) => trace,
         Err(error) => {
-            // Forty characters, each of which may be shown by its number.
+            // Forty characters, each of which may be escaped.
             assert!(error.to_string().len() < 600, "{error}");
             return None;
         }
@@ -96,12 +96,12 @@ fn log(bytes: &[u8]) {
 fn series(series: Series) -> Option<Schedule> {
     let lasts = series.lasts();
     let whole = series.part(Duration::ZERO, lasts).expect("no more steps than lines");
-    // A lap later it is the same link.
+    // After one period it is the same link.
     assert_eq!(series.part(lasts, lasts).as_ref(), Ok(&whole));
     let part = series.part(lasts / 3, lasts).ok()?;
     let carried = |steps: Steps| Schedule::from(steps).capacity(Duration::ZERO, lasts);
     let (around, straight) = (carried(part.clone()), carried(whole.clone()));
-    // Each step is rounded down to bytes, and one of them is cut in two.
+    // Each step is rounded down to bytes, and one of them is split.
     let steps = whole.steps().len() as u64 + 2;
     assert!(around.count().abs_diff(straight.count()) <= steps, "{around} of {straight}");
     Some(part.into())

@@ -1,4 +1,4 @@
-"""What is made of log records."""
+"""Analyzers of log records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Analyzer", "Element", "Event", "logging"]
 
 
 class Analyzer(Element):
-    """Takes the records of a monitor and the events of other analyzers.
+    """Receives the records of a monitor and the events of other analyzers.
 
     An analyzer is one of its name: another that includes it by name gets the same.
     """
@@ -24,7 +24,7 @@ class Analyzer(Element):
         super().__init__()
         #: The monitor.
         self.source: Any = None
-        #: What is called with each record of the monitor.
+        #: Functions that are called with each record of the monitor.
         self.source_callback: list[Callable[[Event], Any]] = []
         Analyzer._by_name.setdefault(type(self).__name__, self)
 
@@ -34,7 +34,7 @@ class Analyzer(Element):
         Analyzer._by_name.clear()
 
     def set_source(self, source: Any) -> None:
-        """Takes the records of `source` from here on; so do the analyzers it includes, each before it."""
+        """Receives the records of `source` from now on. Included analyzers receive each record first."""
         for analyzer in self.from_list:
             if isinstance(analyzer, Analyzer):
                 analyzer.set_source(source)
@@ -49,14 +49,14 @@ class Analyzer(Element):
             self.source_callback.append(callback)
 
     def rm_source_callback(self, callback: Callable[[Event], Any]) -> None:
-        """Calls `callback` no more."""
+        """Removes `callback`."""
         if callback in self.source_callback:
             self.source_callback.remove(callback)
 
     def include_analyzer(
         self, analyzer_name: str, callback_list: list[Callable[[Event], Any]]
     ) -> None:
-        """Calls these with the events of the analyzer of that name, which is made if there is none yet."""
+        """Calls these with the events of the analyzer of that name, and makes that analyzer if necessary."""
         found = self._by_name.get(analyzer_name)
         if found is None:
             found = _class_of(analyzer_name)()
@@ -68,7 +68,7 @@ class Analyzer(Element):
             found.set_source(self.source)
 
     def exclude_analyzer(self, analyzer_name: str) -> None:
-        """Takes no more events of the analyzer of that name."""
+        """Stops receiving events of the analyzer of that name."""
         found = self._by_name.get(analyzer_name)
         if found is not None and found in self.from_list:
             del self.from_list[found]
@@ -80,14 +80,14 @@ class Analyzer(Element):
         return found if found in self.from_list else None
 
     def recv(self, module: Element, event: Event) -> None:
-        """Takes an event of the monitor or of an included analyzer."""
+        """Receives an event of the monitor or of an included analyzer."""
         called = self.source_callback if module is self.source else self.from_list.get(module, [])
         for callback in list(called):
             callback(event)
 
 
 def _class_of(name: str) -> type[Analyzer]:
-    """The class of that name: a script's, or the package's."""
+    """The class of that name, from the script or from the package."""
     todo = list(Analyzer.__subclasses__())
     while todo:
         known = todo.pop()

@@ -1,4 +1,4 @@
-//! Any order of events, sane or not: the law keeps its promises.
+//! Checks the law's invariants after any sequence of events, plausible or not.
 
 use proptest::prelude::*;
 
@@ -30,7 +30,7 @@ enum Event {
     },
 }
 
-/// Mostly plausible, at times anything.
+/// Mostly a plausible number, sometimes any.
 fn number(plausible: u64) -> impl Strategy<Value = u64> {
     prop_oneof![8 => 0..=plausible, 1 => any::<u64>(), 1 => Just(0), 1 => Just(u64::MAX)]
 }

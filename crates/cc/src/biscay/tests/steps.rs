@@ -1,4 +1,4 @@
-//! Single steps: what the law answers to one acknowledgement.
+//! Single steps: the law's output for one acknowledgement.
 
 use super::super::*;
 

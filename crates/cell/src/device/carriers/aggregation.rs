@@ -64,7 +64,7 @@ impl DeviceCarriers {
         Some(Rrc::Deactivated { carrier })
     }
 
-    /// Other carriers serve from `now` on: what the device had of those before does not count.
+    /// Other carriers serve from `now` on, so the counts of the old ones are reset.
     pub(super) fn count_afresh(&mut self, now: HostInstant) {
         self.counted_since = now;
         self.light_since = None;

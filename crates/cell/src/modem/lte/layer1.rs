@@ -69,7 +69,7 @@ impl PdschItem {
 /// The record counts a block with its CRC (TS 36.212 §5.1.1).
 const CRC: u64 = 3;
 
-/// What was received on control channels in a subframe.
+/// Messages received on control channels in a subframe.
 #[derive(Clone, Debug, Default)]
 struct Heard {
     messages: ArrayVec<Form, 16>,
@@ -86,7 +86,7 @@ struct Message {
     modulation: u8,
 }
 
-/// What layer 1 collects for its next records.
+/// Items that layer 1 collects for its next records.
 #[derive(Debug)]
 pub(super) struct Layer1 {
     pdsch: Batch<PdschItem>,
@@ -311,7 +311,7 @@ pub(in super::super) fn write_signal(cell: &Cell, signal: &Signal, common: &mut 
             .level("snr_rx0_db", snr);
         let sub = Form::sub_packet(25, 36)
             .number("earfcn", cell.config.arfcn)
-            // A map: the levels are those of all antennas together, and stand for the first.
+            // A map of receivers. The model has one level for all antennas, which is written for the first.
             .number("valid_receivers", 1)
             .list("cells", Vec::from([levels]));
         Form::new().list("sub_packets", Vec::from([sub]))

@@ -24,13 +24,13 @@ const CHANNEL: u8 = 3;
 const GROUP: u8 = 3;
 const PRIORITY: u8 = 13;
 
-/// Uplink blocks of a record.
+/// Maximum number of uplink blocks in a record.
 const UP_MOST: usize = 25;
 
-/// What a record of another kind can count.
+/// Maximum number of items in another kind of record.
 const MOST: usize = 255;
 
-/// Samples of what waits, one for each millisecond.
+/// Samples of the backlog in a record, one for each millisecond.
 const SAMPLES: u32 = 40;
 
 /// A transport block.
@@ -47,7 +47,7 @@ struct Taken {
     header: Vec<u8>,
 }
 
-/// What layer 2 collects for its next records.
+/// Items that layer 2 collects for its next records.
 #[derive(Debug)]
 pub(super) struct Layer2 {
     down: Batch<Taken>,
@@ -58,7 +58,7 @@ pub(super) struct Layer2 {
     waiting: Waiting,
     /// Activation bits of secondary cells that the next block of the downlink carries.
     command: Option<u8>,
-    /// When what waits is written; it is written whether something does or not.
+    /// Schedule of the backlog's record, which is written also without a backlog.
     buffer: Batch<()>,
 }
 

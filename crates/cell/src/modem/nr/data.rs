@@ -1,4 +1,4 @@
-//! Which RLC PDUs were in which block: 0xB857 and 0xB870.
+//! The RLC PDUs in each block: 0xB857 and 0xB870.
 
 use alloc::vec::Vec;
 
@@ -20,7 +20,7 @@ const ACKNOWLEDGED: u8 = 1;
 const DATA: u8 = 2;
 const WIDE: u8 = 1;
 
-/// Blocks with data, as they are collected.
+/// Collected blocks with data.
 #[derive(Debug)]
 pub(super) struct Data {
     down: Batch<Form>,
@@ -66,8 +66,8 @@ fn sn(pdu: &Pdu) -> u32 {
     pdu.sn % (1 << 18)
 }
 
-/// The MAC subheaders of a block, with the RLC headers behind them (TS 38.321 §6.1.2, TS 38.322 §6.2.2.4). They name all
-/// of the block but its padding. How packets are cut is not modelled: a PDU of the model is as many of RLC, each whole,
+/// The MAC subheaders of a block, with the RLC headers after them (TS 38.321 §6.1.2, TS 38.322 §6.2.2.4). They account for the
+/// whole block except its padding. The segmentation of packets is not modelled: a PDU of the model becomes as many complete RLC PDUs
 /// as its length needs.
 fn subheaders(sent: &Transmission) -> Vec<Form> {
     /// A long subheader's own bytes.
@@ -77,7 +77,7 @@ fn subheaders(sent: &Transmission) -> Vec<Form> {
     let mut forms = Vec::new();
     for (at, pdu) in sent.pdus.iter().enumerate() {
         let last = at + 1 == sent.pdus.len();
-        // What status PDUs take is the last one's.
+        // The bytes of status PDUs count for the last one.
         let mut part = if last { left } else { left.min(pdu.span.len() + 2 * OWN) };
         left -= part;
         while part > OWN {

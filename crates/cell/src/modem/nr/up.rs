@@ -15,13 +15,13 @@ use super::{MOST, timed, written};
 use crate::config::Rat;
 use crate::event::{BufferReport, CarrierId, Dci, Direction, ReportCause, Transmission};
 
-/// Blocks and reports of a record: their counts have four bits.
+/// Maximum number of blocks or reports in a record: their counts have four bits.
 const FEW: usize = 15;
 
 /// The group of the first data radio bearer. Chosen.
 const GROUP: u8 = 3;
 
-/// How often sums are written.
+/// Interval at which sums are written.
 const SUMS_EVERY: Duration = Duration::from_millis(100);
 
 /// Sums of a carrier (0xB881).
@@ -179,7 +179,7 @@ impl Uplink {
     }
 }
 
-/// How records number a short report.
+/// The number of a short report in records.
 const SHORT: u8 = 1;
 
 /// Why a report was sent, as records number it; of padding no number is known.

@@ -27,7 +27,7 @@ pub(super) fn contains(value: Tree) -> Tree {
     Value::Contains(Box::new(value))
 }
 
-/// Sixteen bits of an identity of which nothing depends.
+/// Sixteen bits of an identity that has no effect.
 pub(super) fn identity() -> Tree {
     Value::Bits(BitStr::of(&[0x01, 0x00]))
 }

@@ -121,7 +121,7 @@ fn settings_outside_their_ranges_are_refused_by_name() {
     }
 }
 
-/// What a saturated link at these settings loses.
+/// The loss of a saturated link with these settings.
 struct Walk {
     /// Share of first transmissions lost.
     first: f64,

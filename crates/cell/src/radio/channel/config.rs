@@ -18,11 +18,11 @@ pub struct ChannelConfig {
     pub site: SiteConfig,
     /// The device's end.
     pub device: DeviceConfig,
-    /// What lies between.
+    /// The propagation model.
     pub model: ModelConfig,
 }
 
-/// Where the channel's mean comes from.
+/// Source of the channel's mean.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ModelConfig {
@@ -39,7 +39,7 @@ impl Default for ModelConfig {
 }
 
 impl ChannelConfig {
-    /// A channel whose downlink has this SINR on every sub-band for ever.
+    /// A channel whose downlink has this constant SINR on every sub-band.
     pub fn constant(sinr_db: f32) -> Self {
         Self { model: ModelConfig::Script(ScriptConfig::constant(sinr_db)), ..Self::default() }
     }

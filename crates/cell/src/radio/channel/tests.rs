@@ -137,7 +137,7 @@ fn time_that_does_not_go_on_and_places_that_are_no_numbers_change_nothing() {
     assert!(channel.sinr_db().iter().all(|sinr| sinr.is_finite()));
 }
 
-/// FNV-1a over the bits of everything that a channel returns along a walk.
+/// FNV-1a over the bits of all results of a channel along a walk.
 fn digest(seed: u64) -> u64 {
     let text = "[carrier]\nsub_bands = 13\n[model]\nkind = 'propagation'";
     let mut channel = channel(text, seed);

@@ -1,4 +1,4 @@
-//! How a channel fades, as a scenario states it.
+//! A scenario's settings of fading.
 
 use serde::Deserialize;
 

@@ -1,8 +1,8 @@
 //! 0xB826, the band combinations the device supports for carrier aggregation and dual connectivity.
 //!
 //! Versions 2, 3, 4, 6 to 10, 13 and 14. Version 9 is in a real capture. A public reader of capabilities has real
-//! records of all of them with its own readings: bands, classes and spacings of all combinations are equal. It says
-//! that it guesses the meaning of some numbers: those stay numbers here.
+//! records of all of them with its readings: bands, classes and spacings of all combinations are equal. By its own account it
+//! guesses the meaning of some numbers; those stay numbers here.
 
 use super::VERSION;
 use crate::layout::{

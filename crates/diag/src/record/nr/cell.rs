@@ -1,7 +1,8 @@
-//! 0xB822, 0xB823, 0xB825: which cell the device is on, and what the network configured.
+//! 0xB822, 0xB823, 0xB825: the device's cell, and the network's configuration.
 //!
-//! Of 0xB822 versions 3 and 2.0 agree with public vectors; version 1 is the same word as 3. Of 0xB823 versions 4, 3.2
-//! and 3.3 do: a network code takes two bytes there, and 3.0 is 3.2 without its first three. 0xB825 has one source.
+//! Versions 3 and 2.0 of 0xB822 agree with public vectors; version 1 has the same word as 3. Versions 4, 3.2
+//! and 3.3 of 0xB823 agree too: a network code has two bytes there, and 3.0 is 3.2 without its first three bytes. 0xB825 has one
+//! source.
 
 use super::{NUMEROLOGY, RB_TYPE, VERSION};
 use crate::layout::{
@@ -19,7 +20,7 @@ const MIB_V3: &[Field] = &[
     names("scs_common", bits(13, 7, 6), NUMEROLOGY),
 ];
 
-/// A bit more of something before the subcarrier spacing; what lies between is not known.
+/// Version 2.0 has one more bit before the subcarrier spacing; the bits between are unknown.
 const MIB_V2_0: &[Field] =
     &[uint("frame", bits(10, 9, 0)), names("scs_common", bits(13, 8, 7), NUMEROLOGY)];
 

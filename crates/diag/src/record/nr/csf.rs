@@ -84,7 +84,7 @@ pub(in super::super) static LAYOUTS: &[Layout] = &[
     Layout { versions: &[0x3_0005], parts: &[HEADER_3, slots(u8(7), SLOT_V3_5)] },
 ];
 
-/// What the view reads is at the same places in both versions.
+/// The fields of the view are at the same places in both versions.
 static SLOT_KEYS: slot_keys::Keys = slot_keys::Keys::of(SLOT_V3_5);
 const REPORT: Bits = key(REPORT_V3_5, "report");
 const CRI: Bits = key(CSI_V3_5, "cri");
@@ -102,7 +102,7 @@ pub struct NrCsf<'a> {
 pub struct NrCsi {
     /// When it was sent.
     pub slot: Option<Slot>,
-    /// Which of the configured reports it is.
+    /// Its number among the configured reports.
     pub report: u8,
     /// Wideband CQI, 0..=15; which table it counts in is configured.
     pub cqi: u8,

@@ -1,7 +1,7 @@
-//! 0xB885, downlink control information: what the network assigns and grants to the device.
+//! 0xB885, downlink control information: the network's assignments and grants for the device.
 //!
-//! Versions 2.5 and 3.9; one source, none in a capture. Of 3.9 the orders for random access, power control and
-//! preemption that may follow are not described.
+//! Versions 2.5 and 3.9; one source, none in a capture. In 3.9, orders for random access, power control and
+//! preemption may follow, which are not described.
 
 use super::{DCI_FORMAT, HEADER_2, RECORD_COUNT_3, RNTI, SLOT, VERSION, slot_keys, slot_of};
 use crate::LogCode;
@@ -210,7 +210,7 @@ pub struct NrDci<'a> {
     version: usize,
 }
 
-/// A grant or an assignment; what is broadcast to all is none.
+/// A grant or an assignment for this device; broadcasts do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NrControlMessage {
     /// When it was received.
@@ -221,11 +221,11 @@ pub struct NrControlMessage {
     pub mcs: u8,
     /// HARQ process; of uplink grants of version 2.5 the lower two bits.
     pub harq: u8,
-    /// Redundancy version; assignments of version 2.5 do not say.
+    /// Redundancy version; assignments of version 2.5 lack it.
     pub rv: Option<u8>,
-    /// New-data indicator; grants of version 3.9 do not say.
+    /// New-data indicator; grants of version 3.9 lack it.
     pub ndi: Option<bool>,
-    /// Which of the configured time-domain allocations it takes; grants of version 2.5 do not say.
+    /// Index of its configured time-domain allocation; grants of version 2.5 lack it.
     pub time_allocation: Option<u8>,
 }
 

@@ -9,7 +9,7 @@ use crate::layout::{
 
 const CIPHER: Names = &[(0, "none"), (2, "aes")];
 
-/// What is configured for one cell group, which starts at `$at`.
+/// The configuration of one cell group, which starts at `$at`.
 macro_rules! cell_group {
     ($at:expr, $drbs:literal, $srbs:literal, $srb:literal, $srb_index:literal, $srb_key:literal,
      $srb_integrity:literal, $srb_integrity_index:literal, $srb_integrity_key:literal,

@@ -147,7 +147,7 @@ pub struct NrPdschBlock {
     pub slot: Option<Slot>,
     /// Physical cell identity, 0..=1007.
     pub pci: u16,
-    /// Channel number of the carrier, 0..=3279165; version 3.13 does not say.
+    /// Channel number of the carrier, 0..=3279165; version 3.13 lacks it.
     pub arfcn: Option<u32>,
     /// Size without its CRC.
     pub size: Bytes,
@@ -169,9 +169,9 @@ pub struct NrPdschBlock {
     pub ndi: Option<bool>,
     /// Sent for the first time.
     pub new: Option<bool>,
-    /// How often it was repeated before, 0..=7.
+    /// Number of earlier transmissions, 0..=7.
     pub retx: Option<u8>,
-    /// What a resource element carries.
+    /// Modulation.
     pub modulation: Option<Modulation>,
     /// Its CRC passed.
     pub received: bool,

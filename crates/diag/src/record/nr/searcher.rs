@@ -188,7 +188,7 @@ pub struct NrSearcher<'a> {
 pub struct NrCell {
     /// Channel number, 0..=3279165.
     pub arfcn: u32,
-    /// Component carrier, 255 while it is none; versions before 2.9 do not say.
+    /// Component carrier, 255 for none; versions before 2.9 lack it.
     pub carrier: Option<u8>,
     /// Physical cell identity, 0..=1007.
     pub pci: u16,
@@ -200,7 +200,7 @@ pub struct NrCell {
     pub rsrq: Option<Decibels>,
 }
 
-/// What [`NrSearcher::emit`] writes as one carrier.
+/// One carrier for [`NrSearcher::emit`].
 #[derive(Clone, Copy, Debug)]
 pub struct NrLayerRepr<'a> {
     /// Channel number, 0..=3279165.

@@ -67,7 +67,7 @@ const HARQ: &[Part] = &[Part::Block(Block {
 const SR: &[Part] = &[Part::Block(Block { size: 4, fields: &[&[flag("sr", 0, 3)]] })];
 const CSF: &[Part] = &[Part::Block(Block { size: 4, fields: &[&[uint("report", bits(0, 7, 4))]] })];
 
-/// The contents of one channel, of which `$harq` says how many answers there are.
+/// The contents of one channel; `$harq` is the number of HARQ answers.
 macro_rules! contents {
     ($harq:expr) => {
         &[

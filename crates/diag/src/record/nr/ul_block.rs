@@ -1,7 +1,7 @@
-//! 0xB872, uplink transport blocks: what was granted, what was built into it, and the control elements in it.
+//! 0xB872, uplink transport blocks: the grant, the contents, and the control elements of each.
 //!
-//! Version 4 has two sources that agree but for the width of some fields: the wider ones are taken. Of 3.8, which has
-//! one, less is known: neither the carrier nor why a buffer status report was sent. None is in a capture.
+//! Version 4 has two sources that agree except for the width of some fields; the wider ones are used. Version 3.8 has one
+//! source, and lacks the carrier and the reason of a buffer status report. None is in a capture.
 
 use alloc::vec::Vec;
 
@@ -118,22 +118,22 @@ pub struct NrUplink<'a> {
 pub struct NrUplinkBlock<'a> {
     /// When it was sent.
     pub slot: Option<Slot>,
-    /// Component carrier, 0..=3; version 3.8 does not say.
+    /// Component carrier, 0..=3; version 3.8 lacks it.
     pub carrier: Option<u8>,
     /// HARQ process, 0..=15.
     pub harq: u8,
     /// Its size.
     pub grant: Bytes,
-    /// Part of it that carries something.
+    /// Its bytes without padding.
     pub built: Bytes,
-    /// Why a buffer status report was due, as the record numbers it; version 3.8 does not say.
+    /// The record's number for the reason of a buffer status report; version 3.8 lacks it.
     pub bsr_reason: Option<u8>,
     /// The control elements in it.
     pub controls: Controls<'a>,
 }
 
 impl NrUplinkBlock<'_> {
-    /// Part of it that carries nothing.
+    /// Its padding.
     pub fn padding(&self) -> Bytes {
         self.grant.saturating_sub(self.built)
     }

@@ -1,7 +1,7 @@
-//! 0xB873, buffer status reports: the bytes that the device reported as waiting, and why.
+//! 0xB873, buffer status reports: the reported backlog, and the reason of the report.
 //!
-//! Version 2 and 3.3; one source each, none in a capture. After the channels comes a word for each reporting group, or
-//! one if there is none, of no public meaning. Version 3.3 then has the control element as it was sent; version 2 ends
+//! Version 2 and 3.3; one source each, none in a capture. After the channels there is a word for each reporting group, or
+//! one word without a group; its meaning is not public. Version 3.3 then has the control element as it was sent; version 2 ends
 //! before it.
 
 use alloc::vec::Vec;
@@ -120,7 +120,7 @@ pub struct NrBsr {
     pub reason: u8,
     /// Its format, as the record numbers it.
     pub kind: u8,
-    /// The logical channel groups with something to send, bit i for group i.
+    /// The logical channel groups with data, bit i for group i.
     pub groups: u8,
     /// The report itself; version 2 does not have it.
     pub element: Option<Element>,

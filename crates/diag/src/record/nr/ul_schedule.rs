@@ -71,7 +71,7 @@ pub struct NrUplinkSchedule<'a> {
 pub struct NrPusch {
     /// When it is sent.
     pub slot: Option<Slot>,
-    /// Component carrier, 0..=3; version 3 does not say.
+    /// Component carrier, 0..=3; version 3 lacks it.
     pub carrier: Option<u8>,
     /// Size of the transport block.
     pub size: Bytes,
@@ -87,11 +87,11 @@ pub struct NrPusch {
     pub harq: u8,
     /// Slots from the grant to the transmission.
     pub k2: u8,
-    /// What a resource element carries.
+    /// Modulation.
     pub modulation: Option<Modulation>,
     /// Single-carrier transmission.
     pub transform_precoding: bool,
-    /// Sent for the first time; version 3 does not say.
+    /// Whether it is a first transmission; version 3 lacks it.
     pub new: Option<bool>,
 }
 

@@ -25,7 +25,7 @@ fn a_port_that_returns_is_asked_anew_and_what_was_found_first_is_put_back() {
     let before = modem.masks.clone();
     let mut session = Session::new(wanted(&[PUSCH]));
     talk(&mut session, &mut modem, 0, 100);
-    // The cable came off; the modem went on as it was.
+    // The cable was unplugged; the modem did not restart.
     session.handle_reconnect();
     assert!(!session.is_logging());
     talk(&mut session, &mut modem, 200, 100);

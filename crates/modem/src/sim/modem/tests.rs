@@ -38,7 +38,7 @@ fn set_mask(modem: &mut SimModem, codes: &[LogCode]) {
     modem.handle_request(&request);
 }
 
-/// What leaves the modem in each of so many milliseconds.
+/// The modem's output in each of `ms` milliseconds.
 fn run(modem: &mut SimModem, from: u64, ms: u64) -> Vec<(u64, Output)> {
     let mut out = Vec::new();
     for ms in from..from + ms {

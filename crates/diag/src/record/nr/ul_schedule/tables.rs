@@ -108,7 +108,7 @@ const PRACH_V2: &[Part] = &[Part::Block(Block {
     ]],
 })];
 
-/// Control channels and sounding signals come in numbers.
+/// A count with a list of control channels or sounding signals.
 macro_rules! several {
     ($name:literal, $parts:expr) => {
         &[
