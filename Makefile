@@ -38,6 +38,7 @@ check: setup
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
 	cargo clippy --package sounding --no-default-features --features daemon --locked -- --deny warnings
 	cargo clippy --package sounding-bpf --package sounding --features sounding-bpf/third-law --all-targets --locked -- --deny warnings
+	RUSTDOCFLAGS='--deny warnings' cargo doc --quiet --workspace --lib --no-deps --locked
 	cargo xtask check
 	cargo fmt --check --manifest-path python/Cargo.toml
 	cargo clippy --manifest-path python/Cargo.toml --all-targets -- --deny warnings

@@ -62,7 +62,7 @@ pub struct Flow {
     pub reason: Reason,
     /// When the phase began.
     pub since: HostInstant,
-    /// Number of changes of state for [`poll_transition`](crate::Biscay::poll_transition) so far.
+    /// Number of changes of state for [`poll_transition`](crate::Instance::poll_transition) so far.
     pub transitions: u32,
     /// This flow's part of the link, of IP packets.
     pub share: Rate,

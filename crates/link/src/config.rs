@@ -27,7 +27,7 @@ pub enum Method {
     Rsrp,
 }
 
-/// Configuration of an [`Estimator`].
+/// Configuration of an [`Estimator`](crate::Estimator).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
     /// The direction.

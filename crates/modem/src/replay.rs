@@ -63,7 +63,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Serves the capture from `begin` on, until its end or until `stop`. `progress` receives the replay time about
-    /// every [`MAX_SLEEP`].
+    /// every 5 ms.
     pub fn run(
         &mut self,
         begin: HostInstant,
