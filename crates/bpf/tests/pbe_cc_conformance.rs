@@ -344,8 +344,7 @@ fn drive(begin: &Begin, steps: &[Step]) -> (Told, Vec<Answer>) {
     let (mut delivered, mut epoch, mut heard) = (begin.delivered, 0, 0);
     let mss = u64::from(begin.mss.clamp(1, 65_535));
     let span = |us: u32| Duration::from_micros(us.into());
-    let start =
-        Start { mss: Bytes::new(mss), ..Start::tcp(now, Some(span(begin.rtt_us)), 0) };
+    let start = Start { mss: Bytes::new(mss), ..Start::tcp(now, Some(span(begin.rtt_us)), 0) };
     let mut law = Law::new(config, &start, delivered);
     let mut told = Told::default();
     let mut answers = Vec::new();

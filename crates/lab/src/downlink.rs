@@ -48,7 +48,12 @@ pub struct Plan {
     pub seeds: u32,
 
     /// How the sender gets the device's rate: unclamped (CUBIC), bbr, clamped, option (BISCAY), pbe-cc
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "unclamped,bbr,clamped,option,pbe-cc")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "unclamped,bbr,clamped,option,pbe-cc"
+    )]
     pub ways: Vec<Signalling>,
 
     /// This program, which has the daemon.

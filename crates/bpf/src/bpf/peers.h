@@ -33,6 +33,11 @@ SOUNDING_ASSERT(sizeof(struct sounding_peer) == 136);
  * has room. Where nothing is missing there is room, and silence counts sooner (believe.h).
  */
 #define PEER_MAX_AGE_NS		200000000ULL
+/*
+ * So long ACKs may lack it there. With what the device waits for its daemon (downlink.h) it is what
+ * a flow waits for a daemon of its own.
+ */
+#define PEER_SILENCE_NS		30000000ULL
 
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
