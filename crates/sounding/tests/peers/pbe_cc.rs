@@ -80,9 +80,9 @@ fn a_liar_gets_no_more_than_a_quarter_above_what_arrives_three_rounds_after_its_
             ran.show_phases();
             assert_arrives(&ran);
             let over = ran.entered("radio-limited").expect("the end of its start");
-            // The queue that the lie makes has rounds take half as long again.
+            // The queue that the lie makes has rounds take half as long again, and the kernel measures up to 2 % too much.
             for (at, paced) in ran.paced(over + 3 * (RTT + RTT / 2)) {
-                assert!(paced < 1.26 * payload(PATH), "{factor}, {at:?}: {paced} Mbit/s");
+                assert!(paced < 1.02 * 1.25 * payload(PATH), "{factor}, {at:?}: {paced} Mbit/s");
             }
         });
     }
