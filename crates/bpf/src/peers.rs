@@ -61,7 +61,8 @@ pub struct PeerCounts {
 }
 
 /// Hears the option that [`Downlink`](crate::Downlink) writes at the other end, for one instance of BISCAY. A flow whose
-/// peer spoke within the last 100 ms goes by that instead of the feed; else by the feed, and without one it is BBR.
+/// peer spoke within the last 30 ms, or 200 ms while something is missing, goes by that instead of the feed; else by the
+/// feed, and without one it is BBR.
 ///
 /// A peer is believed up to [`PeersConfig::at_most`] and to three times what was delivered lately. In the first three round
 /// trips, and after a second of silence, that is unknown: then its window may be of 128 segments.

@@ -13,7 +13,7 @@ use sounding_host::monotonic_now;
 use sounding_testdata::steadily;
 use support::*;
 
-const LAWS: [Law; 2] = [Law::Biscay, Law::Sounding];
+const LAWS: [Law; 3] = [Law::Biscay, Law::Sounding, Law::PbeCc];
 
 fn load(law: Law) -> Option<Instance> {
     load_config(Config { law, fallback: Fallback::Cubic, ..Config::default() })

@@ -56,6 +56,7 @@ Examples:
   sudo sounding run --device /dev/ttyUSB0 --downlink window --interface wwan0
   sudo sounding run --peers --default               on a server
   sudo sounding run --peers --peers-at-most 200Mbit --default
+  sudo sounding run --peers --law pbe-cc --default
   sudo sounding run --device /dev/ttyUSB0 --interface wwan0 --share app
   sudo sounding run --config /etc/sounding.toml
   iperf3 --client HOST --congestion biscay          a flow that uses it")]

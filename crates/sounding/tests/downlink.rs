@@ -8,11 +8,14 @@ use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use serde_json::Value as Json;
 use sounding_bpf::OwnCgroup;
-use sounding_emu::Direction;
+use sounding_cc::Law;
+use sounding_emu::{Direction, monotonic_now};
 use sounding_lab::downlink::{Channel, Plan, Row, Scene, Signalling, run};
 use sounding_testbed::flow::{RunningTcp, TcpFlow, TcpInfo};
 use sounding_testdata::{may_emulate, steadily};
+use sounding_units::HostInstant;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");
 
@@ -57,6 +60,30 @@ fn a_stock_sender_is_limited_to_what_the_radio_carries_and_one_with_the_option_n
         assert!(held.window_limited_percent > 50.0, "{}", held.window_limited_percent);
         assert!(told.window_limited_percent < 10.0, "{}", told.window_limited_percent);
         assert!(told.fallback_percent < Some(50.0), "{:?}", told.fallback_percent);
+    });
+}
+
+#[test]
+fn pbe_cc_in_this_kernel_holds_the_radios_rate_with_less_queue_than_bbr() {
+    if skipped() {
+        return;
+    }
+    steadily(|| {
+        let plan = Plan {
+            duration: Duration::from_secs(8),
+            channels: vec![Channel::Still],
+            seeds: 1,
+            ways: vec![Signalling::Bbr, Signalling::PbeCc],
+            program: PROGRAM.into(),
+        };
+        let result = run(&plan, |_| {}).expect("two downloads");
+        let _ = write!(std::io::stderr(), "{result}");
+        let [bbr, pbe] = &result.rows[..] else { panic!("{result}") };
+        let throughput = pbe.throughput_mbit_per_sec / bbr.throughput_mbit_per_sec;
+        assert!(throughput > 0.85, "{throughput}");
+        let queueing = pbe.queueing_ms.p95 / bbr.queueing_ms.p95;
+        assert!(queueing < 0.6, "{queueing}");
+        assert!(pbe.fallback_percent < Some(5.0), "{:?}", pbe.fallback_percent);
     });
 }
 
@@ -134,5 +161,46 @@ fn a_killed_daemon_lets_downloads_go_and_leaves_nothing_in_the_kernel() {
         });
         assert!(gone, "{} is left behind", scene.pins().display());
         flow.stop().expect("the flow ends in good order");
+    });
+}
+
+/// The changes of phase that a server's daemon reported, from a moment on, and how long after it they were.
+fn changes(said: &[Json], from: HostInstant) -> Vec<(Duration, &str)> {
+    let changes = said.iter().filter(|event| event["event"] == "transition");
+    let changes = changes.filter_map(|event| {
+        let at = HostInstant::from_nanos(event["at_ns"].as_u64()?);
+        (at >= from).then_some((at - from, event["to"].as_str()?))
+    });
+    changes.collect()
+}
+
+#[test]
+fn pbe_cc_leaves_the_flow_to_bbr_within_100_ms_of_its_reporters_death_and_comes_back() {
+    in_scene(|scene| {
+        let (name, server) = scene.start_on_server(Law::PbeCc).expect("a server");
+        let device = scene.start_on_device("option").expect("a daemon");
+        let flow = TcpFlow { congestion: Some(name), ..TcpFlow::new(Direction::Downlink) };
+        let flow = flow.start(scene.emulation()).expect("a connection");
+        std::thread::sleep(Duration::from_secs(2));
+        let died = monotonic_now();
+        device.kill();
+        std::thread::sleep(Duration::from_secs(1));
+        let again = monotonic_now();
+        let device = scene.start_on_device("option").expect("another daemon");
+        std::thread::sleep(Duration::from_secs(2));
+        let ended = flow.stop().expect("the flow ends in good order");
+        drop(device);
+        let said = server.stop();
+        let after = changes(&said, died);
+        let _ = writeln!(
+            std::io::stderr(),
+            "after its death at {died:?}, again at {again:?}: {after:?}"
+        );
+        let fell = after.iter().find(|(_, to)| *to == "no-estimate").expect("a fall");
+        assert!(fell.0 <= Duration::from_millis(100), "{:?}", fell.0);
+        let back = changes(&said, again);
+        let controls = |to: &str| matches!(to, "radio-limited" | "ramp");
+        assert!(back.iter().any(|(_, to)| controls(to)), "{back:?}");
+        assert!(ended.goodput.mbit_per_sec() > 5.0, "{:?}", ended.goodput);
     });
 }

@@ -75,16 +75,18 @@ LAW_PART int use_claim(struct law_input *in, const struct sounding_peer *peer, _
 }
 
 /*
- * When the peer's reporter was known to live: it reports on every ACK. Where something is missing,
- * SACK blocks may leave the option no room; and before an ACK it had no occasion.
+ * When the peer's reporter was known to live: it reports on every ACK, and one that ceased to is
+ * dead. Where something is missing, SACK blocks may leave the option no room; and before an ACK it
+ * had no occasion.
  */
 static __always_inline __u64 peer_alive_at(struct sock *sk, const struct sounding_peer *peer,
 					   __u64 now, const struct rate_sample *rs)
 {
 	struct inet_connection_sock *icsk = (struct inet_connection_sock *)sk;
 
-	return rs && BPF_CORE_READ_BITFIELD(icsk, icsk_ca_state) == TCP_CA_Open ?
-	       peer->heard_at_ns : now;
+	if (!rs || BPF_CORE_READ_BITFIELD(icsk, icsk_ca_state) != TCP_CA_Open)
+		return now;
+	return law_since(now, peer->heard_at_ns) <= PEER_SILENCE_NS ? now : 0;
 }
 
 /*

@@ -233,7 +233,8 @@ static __always_inline void attend(struct bpf_sock_ops *ctx)
 	if (settings.signals & DOWNLINK_WINDOW)
 		clamp(ctx, tp, flow, wanted);
 	flow->option_length = 0;
-	if (!(settings.signals & DOWNLINK_OPTION) || !in.n_flows || !is_fresh)
+	if (!(settings.signals & DOWNLINK_OPTION) || !in.n_flows || !is_fresh ||
+	    law_since(in.now_ns, feed_in.heartbeat_at_ns) > DOWNLINK_OPTION_SILENCE_NS)
 		return;
 	/* A known rate is never the unknown one. */
 	if (in.usable && in.rtt_us)

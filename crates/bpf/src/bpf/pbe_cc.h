@@ -21,6 +21,8 @@ enum pbe_cc_update {
 #define PBE_CC_REACHED		95U
 #define PBE_CC_FIRST_GROWTH	200U
 #define PBE_CC_GROWTH		125U
+#define PBE_CC_PROBE		125U
+#define PBE_CC_FOUND_LASTS_NS	1000000000ULL
 #define PBE_CC_ABOVE_FLOOR	2U
 #define PBE_CC_RAMP_RTTS	3U
 #define PBE_CC_SLACK_US		15000U
@@ -105,6 +107,16 @@ LAW_INLINE void pbe_cc_begin(struct pbe_cc_state *st, __u64 now, __u64 from)
 		pbe_cc_follow_radio(st, PBE_CC_FIRST_GROWTH);
 }
 
+/* Estimates come again: what was found of the path a moment ago still counts. */
+LAW_INLINE void pbe_cc_go_on(struct pbe_cc_state *st, __u64 now)
+{
+	if (st->found && law_since(now, st->found_at_ns) <= PBE_CC_FOUND_LASTS_NS)
+		st->phase = st->found;
+	else
+		pbe_cc_begin(st, now, st->last);
+	st->found = 0;
+}
+
 LAW_INLINE void pbe_cc_handle_claim(struct pbe_cc_state *st, const struct law_input *in, __u32 mss)
 {
 	__u64 fair = law_min(in->feed.fair_bytes_per_sec, LAW_MAX_RATE);
@@ -124,7 +136,7 @@ LAW_INLINE void pbe_cc_handle_claim(struct pbe_cc_state *st, const struct law_in
 		st->known |= PBE_CC_FAIR;
 	}
 	if (st->phase == PHASE_NO_ESTIMATE)
-		pbe_cc_begin(st, in->now_ns, st->last);
+		pbe_cc_go_on(st, in->now_ns);
 	else if (st->phase == PHASE_HANDOVER)
 		pbe_cc_begin(st, in->now_ns, law_min(st->target, pbe_cc_goal(st)));
 	else if (st->phase == PHASE_RADIO_LIMITED && added)
@@ -214,10 +226,16 @@ LAW_PART int pbe_cc_handle_feed(struct pbe_cc_state *st, const struct law_input 
 		/* What was known of the last cell is not true of the next. */
 		pbe_cc_late_forget(st, in->now_ns);
 		pbe_cc_delivery_forget(st);
+		st->found = 0;
 		if (phase_controls(st->phase))
 			st->phase = PHASE_HANDOVER;
 	} else {
 		pbe_cc_delivery_forget(st);
+		if (st->phase == PHASE_BOTTLENECK_ELSEWHERE ||
+		    st->phase == PHASE_ESTIMATE_TOO_HIGH) {
+			st->found = st->phase;
+			st->found_at_ns = in->now_ns;
+		}
 		st->phase = PHASE_NO_ESTIMATE;
 		st->known = 0;
 	}
@@ -337,7 +355,8 @@ LAW_INLINE __u64 pbe_cc_pacing(const struct pbe_cc_state *st)
 LAW_INLINE __u64 pbe_cc_limit(const struct pbe_cc_state *st)
 {
 	if (st->phase == PHASE_BOTTLENECK_ELSEWHERE)
-		return law_max(pbe_cc_goal(st), st->bandwidth);
+		return law_min(law_max(pbe_cc_goal(st), st->bandwidth),
+			       st->bandwidth * PBE_CC_PROBE / 100);
 	if (st->phase == PHASE_ESTIMATE_TOO_HIGH)
 		return pbe_cc_delivery_believed(st);
 	return ~0ULL;

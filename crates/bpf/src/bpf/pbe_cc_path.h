@@ -28,6 +28,7 @@ struct pbe_cc_state {
 	__u64 at_ns;			/* since when a ramp, until when a drain */
 	__u64 bandwidth;		/* BtlBw */
 	__u64 epoch;			/* of the feed, when it was last heard */
+	__u64 found_at_ns;		/* when estimates ceased to come */
 	__u32 origin_us;		/* of the delays, which wrap */
 	__u32 has_origin;
 	__u32 round_ends_at;		/* segments */
@@ -40,6 +41,7 @@ struct pbe_cc_state {
 	__u32 known;			/* PBE_CC_… of what the device last reported */
 	__u32 bound;			/* enum estimate_bound */
 	__u32 carriers;
+	__u32 found;			/* the phase then, if the path was found wanting; or 0 */
 };
 
 /* What is known of what the device reports. */

@@ -29,10 +29,15 @@ SOUNDING_ASSERT(sizeof(struct sounding_peer) == 136);
 #define PEER_REPORTED		4	/* its first option was reported */
 
 /*
- * The oldest usable option: a device writes it on every segment, and a flow whose ACKs are further
- * apart does not need it.
+ * The oldest usable option, as old as an estimate may be: a device writes it on every segment that
+ * has room. Where nothing is missing there is room, and silence counts sooner (believe.h).
  */
-#define PEER_MAX_AGE_NS		100000000ULL
+#define PEER_MAX_AGE_NS		200000000ULL
+/*
+ * So long ACKs may lack it there. With what the device waits for its daemon (downlink.h) it is what
+ * a flow waits for a daemon of its own.
+ */
+#define PEER_SILENCE_NS		30000000ULL
 
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);

@@ -19,6 +19,10 @@ const REACHED: u64 = 95;
 /// Growth of a rate whose capacity is unknown, in a round and in hundredths: at first as slow start, later as BBR probes.
 const FIRST_GROWTH: u64 = 200;
 const GROWTH: u64 = 125;
+/// The highest gain of BBR's ProbeBW, which PBE-CC enters directly (§4.2.3, interpretation 19).
+const PROBE: u64 = 125;
+/// What was found of a path counts for so long while no estimates come. Chosen (interpretation 20).
+const FOUND_LASTS: Duration = Duration::from_secs(1);
 /// It grows to no more than so many times what the radio is known to grant.
 const ABOVE_FLOOR: u64 = 2;
 
@@ -85,6 +89,7 @@ pub struct Ack {
 /// BottleneckElsewhere   N_pkt packets are on time, and C_f arrives        RadioLimited
 /// RadioLimited          three rounds of less than four fifths of a claim  EstimateTooHigh
 /// EstimateTooHigh       the claim is no more than 1.25 of what arrives    RadioLimited
+/// NoEstimate            an estimate within a second of either of the two  as before it
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -177,6 +182,8 @@ pub struct Law {
     delivery: Delivery,
     bandwidth: u64,
     cut: Option<u64>,
+    /// That a claim was too high or the bottleneck elsewhere, when estimates ceased to come.
+    found: Option<(State, HostInstant)>,
 }
 
 impl Law {
@@ -195,6 +202,7 @@ impl Law {
             delivery: Delivery::new(delivered),
             bandwidth: 0,
             cut: None,
+            found: None,
         };
         law.handle_rtt(start.now, start.rtt);
         law
@@ -239,7 +247,10 @@ impl Law {
     /// The most that BBR may send while the law does not control the flow (Eq. 7, and the guard against misreports).
     pub fn limit(&self) -> Option<Rate> {
         let most = match self.state {
-            State::BottleneckElsewhere => self.share?.goal().max(self.bandwidth),
+            State::BottleneckElsewhere => {
+                let most = self.share?.goal().max(self.bandwidth);
+                most.min(self.bandwidth * PROBE / 100)
+            }
             State::EstimateTooHigh => self.delivery.believed().max(self.slowest()),
             _ => return None,
         };
@@ -313,12 +324,16 @@ impl Law {
                 // What was known of the last cell is not true of the next.
                 self.late = LateRun::new(now);
                 self.delivery.forget();
+                self.found = None;
                 if self.law_controls() {
                     self.state = State::Handover;
                 }
             }
             FeedUpdate::Nothing => {
                 self.delivery.forget();
+                if matches!(self.state, State::BottleneckElsewhere | State::EstimateTooHigh) {
+                    self.found = Some((self.state, now));
+                }
                 (self.state, self.share) = (State::NoEstimate, None);
             }
         }
@@ -335,13 +350,11 @@ impl Law {
         };
         self.share = Some(share);
         match self.state {
-            State::NoEstimate | State::Handover => {
-                let from = match self.state {
-                    State::Handover => self.target.min(share.goal()),
-                    _ => self.delivery.last().unwrap_or_default(),
-                };
-                self.begin(now, share, from);
-            }
+            State::NoEstimate => match self.found.take() {
+                Some((state, at)) if now - at <= FOUND_LASTS => self.state = state,
+                _ => self.begin(now, share, self.delivery.last().unwrap_or_default()),
+            },
+            State::Handover => self.begin(now, share, self.target.min(share.goal())),
             State::RadioLimited
                 if before.is_some_and(|before| share.carriers > before.carriers) =>
             {

@@ -104,9 +104,12 @@ fn late_packets_of_which_too_few_arrive_show_a_bottleneck_in_the_internet() {
     assert!(!matches!(flow.law.state(), State::RadioLimited | State::Ramp { .. }));
     flow.run(60);
     assert_eq!(flow.law.state(), State::BottleneckElsewhere);
-    // BBR probes no further than the fair share (Eq. 7).
-    let limit = flow.law.limit().expect("a limit").mbit_per_sec();
-    assert!((limit / (60.0 * PAYLOAD) - 1.0).abs() < 0.01, "{limit}");
+    // BBR probes by a quarter, and no further than the fair share (Eq. 7).
+    let limit = |flow: &Flow| flow.law.limit().expect("a limit").mbit_per_sec();
+    assert!((limit(&flow) / 25.0 - 1.0).abs() < 0.01, "{}", limit(&flow));
+    flow.carries = mbit(50);
+    flow.run(10);
+    assert!((limit(&flow) / (60.0 * PAYLOAD) - 1.0).abs() < 0.01, "{}", limit(&flow));
     (flow.carries, flow.late) = (mbit(58), Duration::ZERO);
     flow.run(200);
     assert_eq!(flow.law.state(), State::RadioLimited);
@@ -133,6 +136,21 @@ fn a_claim_of_which_less_than_four_fifths_arrive_is_not_believed_for_more_than_t
         assert_eq!(flow.law.state(), State::EstimateTooHigh, "{factor}");
         let limit = flow.law.limit().expect("a limit").mbit_per_sec();
         assert!(limit <= 20.0 * 1.25 + 0.1, "{limit}");
+    }
+}
+
+#[test]
+fn a_device_that_pauses_between_lies_is_not_believed_anew() {
+    let mut flow = Flow::new(Config::default(), claim(200, 200, 1), mbit(20));
+    flow.run(7 * 40);
+    assert_eq!(flow.law.state(), State::EstimateTooHigh);
+    for (pause, believes) in [(300, false), (1_500, true)] {
+        flow.claims = FeedUpdate::Nothing;
+        flow.run(pause);
+        assert_eq!(flow.law.state(), State::NoEstimate);
+        flow.claims = claim(200, 200, 1);
+        flow.run(1);
+        assert_eq!(flow.law.law_controls(), believes, "{pause} ms: {:?}", flow.law.state());
     }
 }
 

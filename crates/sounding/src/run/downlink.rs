@@ -143,7 +143,7 @@ impl Plan {
         Law::Sounding.span().filter(|_| windows)
     }
 
-    /// Makes flows under either law use their peers' reports, if configured.
+    /// Makes flows under any law use their peers' reports, if configured.
     pub(super) fn listen(
         &self,
         instance: &Instance,

@@ -19,7 +19,7 @@ pub(super) struct Hearing {
 }
 
 impl Hearing {
-    /// Makes flows under either law use their peers' reports from here on.
+    /// Makes flows under any law use their peers' reports from here on.
     pub(super) fn start(
         instance: &Instance,
         config: &PeersConfig,

@@ -141,7 +141,7 @@ fn no_tale_of_a_publisher_stalls_a_flow_and_the_truth_is_believed_again() {
     if skipped() {
         return;
     }
-    for law in [Law::Biscay, Law::Sounding] {
+    for law in [Law::Biscay, Law::Sounding, Law::PbeCc] {
         steadily(|| tell_tales(law));
     }
 }

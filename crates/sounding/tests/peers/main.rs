@@ -2,6 +2,7 @@
 //! or a forger in its name, reports that its radio carries a gigabit. Needs root; elsewhere it reports a skip.
 
 mod forger;
+mod pbe_cc;
 
 use std::io::Write as _;
 use std::path::Path;
@@ -12,15 +13,16 @@ use std::time::Duration;
 
 use forger::{Forger, Forgery};
 use serde_json::Value as Json;
-use sounding_bpf::{Bound, Downlink, DownlinkConfig, Feed, FeedEstimate, OwnCgroup, Signal};
+use sounding_bpf::{Bound, Downlink, DownlinkConfig, EXID, Feed, OwnCgroup, Signal};
 use sounding_emu::{Config, Direction, Emulation};
 use sounding_host::monotonic_now;
+use sounding_link::{FairShare, LinkEstimate, Source, State};
 use sounding_sim::{PathConfig, QueueLimit};
 use sounding_testbed::daemon::Daemon;
 use sounding_testbed::flow::{TcpFlow, TcpResult, TcpSample};
 use sounding_testdata::{may_emulate, steadily};
 use sounding_trace::Steps;
-use sounding_units::Rate;
+use sounding_units::{HostInstant, Rate};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");
 
@@ -55,6 +57,10 @@ fn path(carries: Rate) -> Config {
 enum Speaker {
     /// The device itself, by its own stack.
     Device(Rate),
+    /// The same, which knows its fair share of its cells too.
+    Cells(Rate, Rate),
+    /// One whose options the server does not find, as where the network strips them.
+    Stripped(Rate),
     /// Another host in its name.
     Forger(Forgery),
 }
@@ -113,8 +119,12 @@ fn download_over(carries: Rate, speaker: Speaker, lasts: Duration, flags: &[&str
     let daemon = Daemon::serve_in(emulation.far(), Path::new(PROGRAM), &name, &flags);
     let daemon = daemon.expect("ready");
     let device = match speaker {
-        Speaker::Device(says) => Some(Device::start(&emulation, &own, says)),
-        _ => None,
+        Speaker::Device(says) => Some(Device::start(&emulation, &own, (says, None), EXID)),
+        Speaker::Cells(says, fair) => {
+            Some(Device::start(&emulation, &own, (says, Some(fair)), EXID))
+        }
+        Speaker::Stripped(says) => Some(Device::start(&emulation, &own, (says, None), EXID + 1)),
+        Speaker::Forger(_) => None,
     };
     let forger = match speaker {
         Speaker::Forger(forgery) => {
@@ -158,10 +168,17 @@ struct Device {
 }
 
 impl Device {
-    fn start(emulation: &Emulation, own: &OwnCgroup, says: Rate) -> Self {
+    /// One that reports this rate and this fair share.
+    fn start(
+        emulation: &Emulation,
+        own: &OwnCgroup,
+        says: (Rate, Option<Rate>),
+        exid: u16,
+    ) -> Self {
         let config = DownlinkConfig {
             cgroup: Some(own.path().into()),
             signal: Signal::Option,
+            exid,
             ..DownlinkConfig::default()
         };
         let downlink = emulation.near().enter(|| Downlink::load(&config)).expect("it is there");
@@ -185,9 +202,20 @@ impl Device {
     }
 }
 
-fn publish(feed: &Feed, rate: Rate) {
+fn publish(feed: &Feed, (rate, fair): (Rate, Option<Rate>)) {
     let now = monotonic_now();
-    feed.publish(&FeedEstimate { rate, sampled_at: now, bound: Bound::Capacity, other_flows: 0 });
+    let estimate = LinkEstimate {
+        direction: Direction::Downlink,
+        rate,
+        bound: Bound::Capacity,
+        age: Duration::ZERO,
+        valid_for: Duration::from_millis(200),
+        backlog: None,
+        state: State::Active,
+        source: Source::Cell,
+        fair: fair.map(|rate| FairShare { rate, users: 2, carriers: 1 }),
+    };
+    feed.publish_link(&estimate, now);
     feed.heartbeat(now);
 }
 
@@ -206,7 +234,7 @@ fn a_device_that_tells_the_truth_is_believed_from_the_start() {
     if skipped() {
         return;
     }
-    for law in ["biscay", "sounding"] {
+    for law in ["biscay", "sounding", "pbe-cc"] {
         steadily(|| {
             let ran = download(Speaker::Device(PATH), LASTS, &["--law", law]);
             assert!(ran.obeyed());
@@ -241,7 +269,7 @@ fn a_device_that_lies_costs_the_path_little_and_is_counted_and_named() {
     if skipped() {
         return;
     }
-    for law in ["biscay", "sounding"] {
+    for law in ["biscay", "sounding", "pbe-cc"] {
         steadily(|| {
             let ran = download(Speaker::Device(LIE), LASTS, &["--law", law]);
             assert!(ran.resent() < FEW, "{} resent", ran.resent());

@@ -1,0 +1,102 @@
+//! Downloads under PBE-CC's law: the reports of the device cross the emulated network as options on acknowledgements.
+
+use super::*;
+
+/// The flows of this module go by this law.
+const LAW: [&str; 2] = ["--law", "pbe-cc"];
+const RTT: Duration = Duration::from_millis(40);
+
+/// Payload of a rate of IP packets, in Mbit/s.
+fn payload(rate: Rate) -> f64 {
+    rate.mbit_per_sec() * 1448.0 / 1500.0
+}
+
+fn share(rate: Rate, percent: u64) -> Rate {
+    Rate::from_bits_per_sec(rate.bits_per_sec() * percent / 100)
+}
+
+impl Ran {
+    /// What the flow went through, for the log.
+    fn show_phases(&self) {
+        for event in self.events("transition") {
+            let at = HostInstant::from_nanos(event["at_ns"].as_u64().unwrap_or_default());
+            let after = at - self.flow.began;
+            let _ = writeln!(std::io::stderr(), "{after:?}: {} ({})", event["to"], event["reason"]);
+        }
+    }
+    /// When it first entered a phase.
+    fn entered(&self, phase: &str) -> Option<HostInstant> {
+        let found = self.events("transition").find(|event| event["to"] == phase)?;
+        found["at_ns"].as_u64().map(HostInstant::from_nanos)
+    }
+
+    /// What was paced, in Mbit/s of payload, at each sample from a moment on.
+    fn paced(&self, from: HostInstant) -> impl Iterator<Item = (Duration, f64)> + '_ {
+        let samples = self.flow.samples.iter().filter(move |sample| sample.at >= from);
+        samples.map(|sample| (sample.at - self.flow.began, sample.info.pacing_rate.mbit_per_sec()))
+    }
+
+    /// The mean of the smoothed RTT after the first second.
+    fn mean_rtt(&self) -> Duration {
+        let from = self.flow.began + Duration::from_secs(1);
+        let late: Vec<_> = self.flow.samples.iter().filter(|sample| sample.at >= from).collect();
+        late.iter().map(|sample| sample.info.rtt).sum::<Duration>() / late.len().max(1) as u32
+    }
+}
+
+#[test]
+fn a_flow_ramps_up_to_its_fair_share_and_holds_the_rate_without_a_queue() {
+    if skipped() {
+        return;
+    }
+    steadily(|| {
+        let speaker = Speaker::Cells(PATH, share(PATH, 80));
+        let ran = download(speaker, LASTS, &LAW);
+        ran.show_phases();
+        assert_arrives(&ran);
+        assert!(ran.resent() < 20, "{} resent", ran.resent());
+        let (ramp, radio) = (ran.entered("ramp"), ran.entered("radio-limited"));
+        let (ramp, radio) = (ramp.expect("a ramp"), radio.expect("its end"));
+        // Three round trips, as far as acknowledgements come.
+        let lasted = radio - ramp;
+        assert!(lasted >= 3 * RTT && lasted < 4 * RTT, "{lasted:?}");
+        for (at, paced) in ran.paced(radio + RTT) {
+            assert!((paced / payload(PATH) - 1.0).abs() < 0.01, "{at:?}: {paced} Mbit/s");
+        }
+        let queue = ran.mean_rtt() - RTT;
+        assert!(queue < RTT / 4, "{queue:?}");
+    });
+}
+
+#[test]
+fn a_liar_gets_no_more_than_a_quarter_above_what_arrives_three_rounds_after_its_start() {
+    if skipped() {
+        return;
+    }
+    for factor in [2, 10] {
+        steadily(|| {
+            let lie = share(PATH, factor * 100);
+            let ran = download(Speaker::Cells(lie, lie), LASTS, &LAW);
+            ran.show_phases();
+            assert_arrives(&ran);
+            let over = ran.entered("radio-limited").expect("the end of its start");
+            // The queue that the lie makes has rounds take half as long again, and the kernel measures up to 2 % too much.
+            for (at, paced) in ran.paced(over + 3 * (RTT + RTT / 2)) {
+                assert!(paced < 1.02 * 1.25 * payload(PATH), "{factor}, {at:?}: {paced} Mbit/s");
+            }
+        });
+    }
+}
+
+#[test]
+fn an_option_that_does_not_arrive_leaves_bbr_in_control() {
+    if skipped() {
+        return;
+    }
+    steadily(|| {
+        let ran = download(Speaker::Stripped(LIE), LASTS, &LAW);
+        assert!(!ran.obeyed());
+        assert_eq!(ran.events("transition").count(), 0);
+        assert_arrives(&ran);
+    });
+}
