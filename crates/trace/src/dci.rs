@@ -13,7 +13,7 @@ mod remote;
 
 pub use line::{BadLine, Problem};
 pub use reader::{Counts, LiveReader, Reader};
-pub use remote::{BadDatagram, RELEASE, REQUEST, Remote};
+pub use remote::{BadDatagram, REQUEST, Remote};
 
 use alloc::string::String;
 use core::fmt;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use dci_targets::{FORMATS, REMOTE};
-use sounding_trace::dci::{Block, Dci, Direction, Heard, Moment, RELEASE, Remote};
+use sounding_trace::dci::{Block, Dci, Direction, Heard, Moment, Remote};
 
 const NAMES: [&str; FORMATS.len()] = ["dci-log-down", "dci-log-up", "falcon", "nr-scope"];
 
@@ -92,7 +92,7 @@ fn remote() -> Vec<u8> {
         });
         seed.extend(Remote::emit_subframe(moment, &messages));
     }
-    seed.extend(RELEASE);
+    seed.extend([0xFF; 4]);
     seed.extend([0x17; 4]);
     seed
 }

@@ -204,7 +204,7 @@ fn a_silent_sniffer_is_ignored() {
 #[test]
 fn each_cell_may_have_a_sniffer_of_its_own_and_one_that_is_silent_adds_nothing() {
     let both = |at| {
-        let mut second = block(at, 20, 1_000);
+        let mut second = block(at, 25, 1_250);
         if let Kpi::Grant(grant) = &mut second {
             grant.carrier = 1;
         }
@@ -213,21 +213,22 @@ fn each_cell_may_have_a_sniffer_of_its_own_and_one_that_is_silent_adds_nothing()
     let mut modem = Modem::new(Method::Cell);
     for _ in 0..300 {
         modem.run(1, |_, at| both(at));
-        for cell in 0..2 {
-            modem.hear_of(cell, 7, 20);
+        for (cell, own) in [(0, 20), (1, 25)] {
+            modem.hear_of(cell, 7, own);
             modem.hear_of(cell, 8, 10);
         }
     }
-    assert!((modem.mbit() - 24.0).abs() < 0.2, "{}", modem.mbit());
+    // 20 and half of 20, 25 and half of 15, 400 bits each.
+    assert!((modem.mbit() - 25.0).abs() < 0.2, "{}", modem.mbit());
     for _ in 0..101 {
         modem.run(1, |_, at| both(at));
         modem.hear_of(0, 7, 20);
         modem.hear_of(0, 8, 10);
     }
-    // Of the second carrier only what the modem reports is known.
-    assert!((modem.mbit() - 20.0).abs() < 0.2, "{}", modem.mbit());
+    // Of the second carrier only what the modem reports is known: its 25 blocks.
+    assert!((modem.mbit() - 22.0).abs() < 0.2, "{}", modem.mbit());
     let view = modem.estimator.cell(modem.now()).expect("grants");
-    assert!((view.fair_share.expect("sniffed").mbit_per_sec() - 18.0).abs() < 0.2, "{view:?}");
+    assert!((view.fair_share.expect("sniffed").mbit_per_sec() - 20.0).abs() < 0.2, "{view:?}");
     assert_eq!((view.users, view.carriers, view.heard), (Some(2), 2, Some(Duration::ZERO)));
 }
 

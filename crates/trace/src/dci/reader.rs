@@ -69,7 +69,11 @@ impl Lines {
             Format::DciLog(direction) => dci_log::read(direction, self.cell, line).map(Some),
             Format::Falcon => falcon::read(self.cell, line).map(Some),
             Format::NrScope => match self.columns {
-                Some(columns) => columns.read(line).map(Some),
+                // Logs may follow one another, each with its header.
+                Some(columns) => columns.read(line).map(Some).or_else(|problem| {
+                    self.columns = Some(nr_scope::Columns::of(line).map_err(|_| problem)?);
+                    Ok(None)
+                }),
                 None => {
                     self.columns = Some(nr_scope::Columns::of(line)?);
                     Ok(None)

@@ -21,8 +21,6 @@ use super::{Block, Counts, Dci, Direction, Heard, Moment};
 
 /// Asks the service for its messages.
 pub const REQUEST: [u8; 4] = [0xCC; 4];
-/// Needs no more of them.
-pub const RELEASE: [u8; 4] = [0xFF; 4];
 
 const CONFIG: u8 = 0xBB;
 const USER: u8 = 0xAA;
@@ -336,7 +334,7 @@ mod tests {
         let mut datagram = [USER; 4].to_vec();
         assert_eq!(read(&mut remote, &datagram), (Vec::new(), Ok(())));
         datagram.resize(5 + USER_LEN, 0);
-        datagram.extend(RELEASE);
+        datagram.extend([END; 4]);
         assert_eq!(read(&mut remote, &datagram), (Vec::new(), Ok(())));
         assert_eq!((remote.of_one_user(), remote.counts().bad), (1, 0));
     }
