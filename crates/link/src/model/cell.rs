@@ -29,8 +29,8 @@ const ACTIVE: Duration = Duration::from_millis(320);
 const LOSSES: Duration = Duration::from_secs(1);
 const MIN_BLOCKS: u32 = 50;
 
-/// What was received longer ago than this says nothing about now: a sniffer reports every slot.
-const HEARD_VALID: Duration = Duration::from_millis(100);
+/// What a sniffer reported longer ago than this says nothing about now: it reports every slot.
+pub const HEARD_VALID: Duration = Duration::from_millis(100);
 
 /// The most that a cell ever granted is counted in spans of this.
 const SPAN_OF_MOST: Duration = Duration::from_millis(100);

@@ -12,12 +12,14 @@ use sounding_cc::Law;
 use sounding_kpi::Direction;
 use sounding_link::{Arrival, Sounder};
 use sounding_modem::Framing;
+use sounding_trace::dci::Heard;
 use sounding_units::{HostInstant, Rate};
 
 use super::PUBLISH_EVERY;
 use super::config_error::{ConfigError, time};
 use super::events::Events;
 use super::peers::{Hearing, failed};
+use super::sniffers::sniffed;
 use crate::cli_types::{SignalWord, Unused};
 use crate::guard::Guard;
 
@@ -194,6 +196,10 @@ impl Receiving {
         }
     }
 
+    pub(super) fn handle_heard(&mut self, now: HostInstant, heard: &Heard) {
+        self.sounder.handle_heard(now, heard);
+    }
+
     pub(super) fn handle_disconnect(&mut self) {
         self.sounder.handle_disconnect();
         self.downlink.feed().invalidate();
@@ -207,7 +213,7 @@ impl Receiving {
         self.published = now;
         let estimate = self.sounder.estimate(now);
         self.downlink.feed().publish_link(&estimate, now);
-        events.estimate(now, &estimate);
+        events.estimate(now, &estimate, || sniffed(&self.sounder, now));
     }
 }
 
