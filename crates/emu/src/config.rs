@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use sounding_estimate::Direction;
 use sounding_sim::{Device, Diag, Network, PathConfig};
+use sounding_trace::dci::Heard;
 
 use crate::Slot;
 
@@ -16,6 +17,8 @@ pub struct Config {
     pub devices: Vec<Device>,
     /// Receives the output of the network's modems, if set.
     pub tap: Option<Tap>,
+    /// Takes what a modelled sniffer writes, if the network has one.
+    pub sniffer: Option<SnifferTap>,
     /// Address of the near end. Default 100.64.0.1 (RFC 6598, never routed on the Internet). Each further device's is 256
     /// beyond.
     pub near_address: Ipv4Addr,
@@ -49,6 +52,7 @@ impl Config {
             between,
             devices: vec![Device(0)],
             tap: None,
+            sniffer: None,
             near_address: Ipv4Addr::new(100, 64, 0, 1),
             far_address: Ipv4Addr::new(100, 64, 0, 2),
             mtu: 1500,
@@ -78,6 +82,26 @@ impl Tap {
 impl fmt::Debug for Tap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Tap")
+    }
+}
+
+/// Takes what a modelled sniffer writes, by its own clock. Called by the thread that moves packets, so it must not wait.
+pub struct SnifferTap(Box<dyn FnMut(Heard) + Send>);
+
+impl SnifferTap {
+    /// Calls this.
+    pub fn new(take: impl FnMut(Heard) + Send + 'static) -> Self {
+        Self(Box::new(take))
+    }
+
+    pub(crate) fn take(&mut self, heard: Heard) {
+        (self.0)(heard);
+    }
+}
+
+impl fmt::Debug for SnifferTap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SnifferTap")
     }
 }
 

@@ -99,6 +99,7 @@ impl Emulation {
             network,
             started,
             tap: config.tap,
+            sniffer: config.sniffer,
             mtu,
             realtime,
             sender,

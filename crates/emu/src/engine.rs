@@ -21,7 +21,7 @@ use crate::lane::{Clock, Lane};
 use crate::pool::Pool;
 use crate::wait::{self, Plan, Punctuality, Ready, StopSignal};
 use crate::wall_clock::ClockWatch;
-use crate::{ClockLag, DirectionReport, Flow, Realtime, Slot, Tap};
+use crate::{ClockLag, DirectionReport, Flow, Realtime, Slot, SnifferTap, Tap};
 
 /// Maximum number of packets read from one device before departures are checked again. A burst of this many takes about 100 us,
 /// which limits the delay of a departure.
@@ -45,6 +45,7 @@ pub(crate) struct Engine {
     pub(crate) started: HostInstant,
     /// Receives the output of modems.
     pub(crate) tap: Option<Tap>,
+    pub(crate) sniffer: Option<SnifferTap>,
     pub(crate) mtu: u16,
     pub(crate) realtime: Realtime,
     pub(crate) sender: Sender,
@@ -70,7 +71,18 @@ impl Engine {
     /// Moves packets until it is stopped.
     pub(crate) fn run(self) -> Finished {
         let Self {
-            tuns, network, started, tap, mtu, realtime, sender, stop, finished, counts, ..
+            tuns,
+            network,
+            started,
+            tap,
+            sniffer,
+            mtu,
+            realtime,
+            sender,
+            stop,
+            finished,
+            counts,
+            ..
         } = self;
         let lanes = self.devices.iter().flat_map(|device| Lane::both(*device)).collect();
         let mut mover = Mover {
@@ -82,6 +94,7 @@ impl Engine {
             owes: false,
             steps: 0,
             tap,
+            sniffer,
             diag_lost: 0,
             pacer: ClockWatch::new(),
             pool: Pool::new(VNET_HEADER + usize::from(mtu), WARM_SLOTS, realtime.lock_memory),
@@ -116,6 +129,7 @@ struct Mover {
     /// Steps since they were last counted.
     steps: u64,
     tap: Option<Tap>,
+    sniffer: Option<SnifferTap>,
     diag_lost: u64,
     pacer: ClockWatch,
     pool: Pool,
@@ -279,8 +293,11 @@ impl Mover {
             // This does not wait: output that is not taken is lost, as between a modem and its host.
             self.diag_lost += u64::from(!tap.take(diag));
         }
-        // No host in real time reads a modelled sniffer, so its lines must not accumulate.
-        while self.network.poll_heard().is_some() {}
+        while let Some((_, heard)) = self.network.poll_heard() {
+            if let Some(sniffer) = &mut self.sniffer {
+                sniffer.take(heard);
+            }
+        }
         Ok(settled)
     }
 

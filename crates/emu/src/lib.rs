@@ -31,7 +31,7 @@ mod run_as;
 mod wait;
 mod wall_clock;
 
-pub use config::{Between, Config, Logs, Realtime, Tap};
+pub use config::{Between, Config, Logs, Realtime, SnifferTap, Tap};
 pub use counts::Counts;
 pub use emulation::Emulation;
 pub use error::{StartError, StopError};

@@ -23,7 +23,7 @@ use cqi::CqiTables;
 use raw::Regression;
 use slots::Slots;
 
-pub use cell::CellView;
+pub use cell::{CellView, HEARD_VALID};
 
 /// A method's state in addition to the granted blocks.
 #[derive(Clone, Debug)]

@@ -1,5 +1,5 @@
-//! The ways to a modem's Diag and the session over them, a capture served on a pty at its own pace, and the one place
-//! where modem time becomes host time.
+//! The ways to a modem's Diag and the session over them, a capture served on a pty at its own pace, sniffers of its cells,
+//! and the one place where modem time becomes host time.
 
 mod answer;
 mod clock;
@@ -15,6 +15,7 @@ mod replay;
 mod replay_schedule;
 mod retry;
 mod sim;
+mod sniffer;
 mod transport;
 
 pub use clock::ClockMap;
@@ -29,6 +30,7 @@ pub use retry::Retry;
 pub use sim::{
     Behaviour, Fed, Feed, Made, Mischief, Place, Records, Script, Simulation, Tally, feed,
 };
+pub use sniffer::{Sniffer, SnifferLog, SnifferSource, SnifferStatus, UnknownSniffer};
 pub use sounding_host::{monotonic_now, prefer_this_thread};
 pub use transport::{
     CharDevice, DiagChar, Framing, OpenError, Port, READ_SIZE, Read, Router, RouterSocket, Source,

@@ -11,7 +11,7 @@ use clap::Parser;
 use common::{Failed, Identity, Receiving, Stack};
 use sounding_kpi::Direction;
 use sounding_link::Config;
-use sounding_modem::Source;
+use sounding_modem::{SnifferSource, Source};
 use sounding_quic::EstimateHandle;
 use sounding_quic::modem::ModemFeed;
 
@@ -33,6 +33,11 @@ struct Args {
     /// The Diag port of this machine's modem: what its downlink carries is reported to the sender
     #[arg(long, value_name = "PORT")]
     modem: Option<Source>,
+
+    /// A sniffer of the modem's cell, as udp:127.0.0.1:6767 or dcilog:FILE; once for each carrier. The reports then have a fair
+    /// share, which --for pbe-cc sends
+    #[arg(long, value_name = "SNIFFER", requires = "modem")]
+    sniffer: Vec<SnifferSource>,
 
     /// The controller that the sender runs: what the modem says is averaged over as long as that wants
     #[arg(long = "for", value_name = "CONTROLLER", default_value = "sounding")]
@@ -62,7 +67,7 @@ fn run(args: &Args) -> Result<(), Failed> {
             let span = sounding_cc::span([args.controller.as_str()]);
             let method = sounding_cc::method([args.controller.as_str()]);
             let config = Config::new(Direction::Downlink).over(span).by(method);
-            Some(ModemFeed::start(source, config, handle.clone())?)
+            Some(ModemFeed::start_beside(source, config, &args.sniffer, handle.clone())?)
         }
         None => None,
     };

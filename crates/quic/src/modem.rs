@@ -9,7 +9,9 @@ use std::time::Duration;
 use sounding_diag::session::Wanted;
 use sounding_host::{monotonic_now, prefer_this_thread};
 use sounding_link::{Arrival, Config, Seen, Sounder};
-use sounding_modem::{Framing, Live, OpenError, READ_SIZE, Read, Source, Transport};
+use sounding_modem::{
+    Framing, Live, OpenError, READ_SIZE, Read, Sniffer, SnifferSource, Source, Transport,
+};
 use sounding_units::HostInstant;
 
 use crate::EstimateHandle;
@@ -46,7 +48,21 @@ impl ModemFeed {
         config: Config,
         handle: EstimateHandle,
     ) -> Result<Self, FeedError> {
+        Self::start_beside(source, config, &[], handle)
+    }
+
+    /// The same beside sniffers of the modem's carriers, in their order, for `Method::Cell`: estimates then have a fair
+    /// share. While a sniffer is silent they are the modem's own.
+    pub fn start_beside(
+        source: &Source,
+        config: Config,
+        sniffers: &[SnifferSource],
+        handle: EstimateHandle,
+    ) -> Result<Self, FeedError> {
         let port = source.open()?;
+        let start = |(cell, sniffer)| Sniffer::start(sniffer, cell, config.direction);
+        let sniffers = (0..).zip(sniffers).map(start).collect::<io::Result<_>>();
+        let sniffers = sniffers.map_err(FeedError::Thread)?;
         let stop = Arc::new(AtomicBool::new(false));
         let (until, source) = (stop.clone(), source.clone());
         let thread = std::thread::Builder::new()
@@ -54,7 +70,8 @@ impl ModemFeed {
             .spawn(move || {
                 // Without the right to it estimates come a little later.
                 let _ = prefer_this_thread();
-                let outcome = Reader::new(port, &source, config, handle.clone()).run(&until);
+                let outcome =
+                    Reader::new(port, &source, config, sniffers, handle.clone()).run(&until);
                 handle.withdraw();
                 outcome
             })
@@ -93,6 +110,7 @@ impl Drop for ModemFeed {
 struct Reader {
     live: Live,
     sounder: Sounder,
+    sniffers: Vec<Sniffer>,
     handle: EstimateHandle,
     said_at: HostInstant,
 }
@@ -102,6 +120,7 @@ impl Reader {
         port: Box<dyn Transport>,
         source: &Source,
         config: Config,
+        sniffers: Vec<Sniffer>,
         handle: EstimateHandle,
     ) -> Self {
         let needed = sounding_kpi::codes(config.direction).iter();
@@ -110,6 +129,7 @@ impl Reader {
         Self {
             live: Live::new(port, Some(wanted)).remembering(source),
             sounder: Sounder::new(config),
+            sniffers,
             handle,
             said_at: HostInstant::default(),
         }
@@ -151,6 +171,11 @@ impl Reader {
             }
         }
         while live.poll_event().is_some() {}
+        for sniffer in &mut self.sniffers {
+            while let Some((at, heard)) = sniffer.poll() {
+                self.sounder.handle_heard(at, &heard);
+            }
+        }
         Ok(read)
     }
 

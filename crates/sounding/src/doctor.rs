@@ -1,6 +1,7 @@
 mod holders;
 mod limits;
 mod ports;
+mod sniffers;
 mod usb;
 
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use clap::Args;
 use miette::Result;
 use serde::Serialize;
 use sounding_host::Priority;
+use sounding_modem::SnifferSource;
 
 use crate::screen;
 use ports::Port;
@@ -27,6 +29,7 @@ named with that program and left alone. Nothing is changed.
 
 Examples:
   sudo sounding doctor
+  sudo sounding doctor --sniffer udp:127.0.0.1:6767
   sudo sounding doctor --json | jq 'select(.area == \"modem\")'")]
 pub(crate) struct Doctor {
     /// One JSON object a check
@@ -38,6 +41,9 @@ pub(crate) struct Doctor {
     /// Folder in which to look for ports
     #[arg(long, value_name = "DIR", default_value = "/dev", conflicts_with = "no_ports")]
     ports: PathBuf,
+    /// A sniffer that `sounding run` is to read, as udp:127.0.0.1:6767 or dcilog:FILE: it is listened to for two seconds
+    #[arg(long, value_name = "SNIFFER")]
+    sniffer: Vec<SnifferSource>,
     #[command(flatten)]
     router: RouterUser,
 }
@@ -65,6 +71,7 @@ pub(crate) fn run(args: &Doctor) -> Result<ExitCode> {
     checks.push(tool("setpriv", "util-linux"));
     checks.push(real_time());
     checks.extend(downlink());
+    checks.extend(sniffers::checks(&args.sniffer));
     if !args.no_ports {
         checks.extend(ports::checks(&args.ports, args.router));
     }

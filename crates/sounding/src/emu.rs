@@ -104,6 +104,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PERCENT", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=100), hide_short_help = true)]
     punctuality: u8,
 
+    /// Write what the sniffer of a plan receives to this folder while it runs, as carrier-0-down.dciLog: a device needs
+    /// modem.sniffer, and `sounding run --sniffer` follows them
+    #[arg(long, value_name = "DIR", requires = "plan", help_heading = "Modem of a plan")]
+    sniffer: Option<PathBuf>,
+
     #[command(flatten, next_help_heading = "Modem of a plan")]
     port: PortArgs,
 

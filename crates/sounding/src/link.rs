@@ -14,15 +14,15 @@ use sounding_diag::session::Wanted;
 use sounding_host::monotonic_now;
 use sounding_kpi::Direction;
 use sounding_link::{Arrival, Config, Counts, Method, Seen, Sounder};
-use sounding_modem::{Framing, Live, READ_SIZE, Read, Source};
-use sounding_units::ModemInstant;
+use sounding_modem::{Framing, Live, READ_SIZE, Read, Sniffer, SnifferSource, Source};
+use sounding_units::{HostInstant, ModemInstant};
 
 use crate::cli_types::{DirectionWord, MethodWord, RouterUser, source_parser};
 use crate::doctor::refuse_held;
 use crate::kpi::is_recorded;
 use crate::session_report;
 use crate::skipped::{Records, Skipped};
-use crate::sniffer::{self, SnifferFile};
+use crate::sniffer;
 use crate::{input, say, signals};
 use missing::Needs;
 use print::Printer;
@@ -44,8 +44,9 @@ A live modem is asked for the records that this needs, until Ctrl-C, and then gi
 late, because records may still add to what was granted.
 
 With --method cell and a sniffer the rate includes a share of the idle resource blocks; without a sniffer it is a floor unless
-the device was backlogged. JSON rows then have the users with data, the idle part, and the fair share; and as a ceiling what the
-most resource blocks that the device ever had would carry now.
+the device was backlogged. Rows then also have the fair share, which is what an equal division of the cells would carry, the users with
+data and the carriers. JSON rows have the age of the sniffer's last message, the idle part, and as a ceiling what the most resource
+blocks that the device ever had would carry now. A live modem takes a sniffer that is live: a log that grows, or udp:ADDRESS:PORT.
 
 Examples:
   sounding link drive.mi2log
@@ -53,6 +54,7 @@ Examples:
   sounding link drive.mi2log --direction downlink --method cqi --window 200ms
   sounding link drive.mi2log --direction downlink --method cell --window 40ms --sniffer dcilog:cell.dciLog
   sounding link /dev/ttyUSB0 --direction uplink
+  sounding link /dev/ttyUSB0 --direction downlink --method cell --sniffer udp:127.0.0.1:6767
   sounding link drive.mi2log --json | jq 'select(.bound == \"capacity\") | .rate_bits_per_sec'
   sounding link drive.mi2log --json --bin 1s | jq '[.time_s, .direction, .granted_bytes]'")]
 pub(crate) struct Link {
@@ -68,10 +70,10 @@ pub(crate) struct Link {
     /// What the rate is made of
     #[arg(long, value_enum, default_value_t = MethodWord::Grants)]
     method: MethodWord,
-    /// A sniffer's log of the cell, for --method cell: dcilog:FILE (NG-Scope), falcon:FILE or nr-scope:FILE; once for each
-    /// carrier, in their order
-    #[arg(long, value_name = "FORMAT:FILE")]
-    sniffer: Vec<SnifferFile>,
+    /// A sniffer of the cell, for --method cell: a log dcilog:FILE (NG-Scope), falcon:FILE or nr-scope:FILE, and beside a live modem
+    /// also udp:ADDRESS:PORT (NG-Scope's service); once for each carrier, in their order
+    #[arg(long, value_name = "SNIFFER")]
+    sniffer: Vec<SnifferSource>,
     /// Span of time that a rate is an average of; below 100ms it may still be 100ms where grants come in bursts
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = humantime::parse_duration)]
     window: Duration,
@@ -95,9 +97,6 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
             "--sniffer needs --direction: a log is of one, or its users differ by it"
         ));
     }
-    if !args.sniffer.is_empty() && !is_recorded(&args.source) {
-        return Err(miette!("--sniffer is for captures: a log has to be whole"));
-    }
     let directions = match (args.direction, args.method) {
         (Some(DirectionWord::Uplink), MethodWord::Cqi) => {
             return Err(miette!(
@@ -114,17 +113,28 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
         window: args.window,
         ..Config::new(direction)
     });
-    let log = match args.direction {
-        Some(word) => sniffer::read(&args.sniffer, word.into())?,
-        None => Vec::new(),
-    };
+    let (mut log, mut sniffers) = (Vec::new(), Vec::new());
+    match args.direction {
+        Some(word) if is_recorded(&args.source) => log = sniffer::read(&args.sniffer, word.into())?,
+        Some(word) => {
+            let start = |(cell, source)| Sniffer::start(source, cell, word.into());
+            sniffers =
+                (0..).zip(&args.sniffer).map(start).collect::<io::Result<_>>().into_diagnostic()?;
+        }
+        None => {}
+    }
     let sounder = configs.clone().skip(1).fold(
         Sounder::new(configs.clone().next().unwrap_or(Config::new(Direction::Uplink))),
         Sounder::beside,
     );
     let needs = configs.map(|config| Needs::new(config.direction, config.method)).collect();
-    let rows = Rows::new(args.bin, &sounder, needs, Printer::new(args.json, args.bin));
-    let mut reading = Reading { sounder: sounder.hearing(log), rows };
+    let rows = Rows::new(
+        args.bin,
+        &sounder,
+        needs,
+        Printer::new(args.json, args.bin, args.method == MethodWord::Cell),
+    );
+    let mut reading = Reading { sounder: sounder.hearing(log), rows, sniffers };
     let outcome = if is_recorded(&args.source) {
         reading.read_recorded(&args.source, &directions)
     } else {
@@ -149,6 +159,8 @@ enum Stopped {
 struct Reading {
     sounder: Sounder,
     rows: Rows,
+    /// Beside a live modem.
+    sniffers: Vec<Sniffer>,
 }
 
 /// How long a live port is waited for at a time.
@@ -174,7 +186,7 @@ impl Reading {
         let mut capture = input::Source::open(path).map_err(failed)?;
         self.rows.printer.head(directions).map_err(Stopped::Output)?;
         self.sounder.read(capture.kind());
-        let Self { sounder, rows } = self;
+        let Self { sounder, rows, .. } = self;
         while let Some(chunk) = capture.next_chunk().map_err(failed)? {
             sounder.handle_bytes(Arrival::AsStamped, chunk, |sounder, seen| {
                 rows.handle_seen(sounder, &seen);
@@ -245,6 +257,7 @@ impl Reading {
             session_report::tell(|| live.poll_event());
             if let Some((stamped, came)) = heard {
                 let clock = stamped + (monotonic_now() - came);
+                self.hear(stamped, came);
                 self.rows.handle_time(&self.sounder, clock.saturating_before(UNDERWAY));
             }
             if outcome.is_ok() {
@@ -263,10 +276,20 @@ impl Reading {
         })
     }
 
+    /// What the sniffers heard, on the clock of the records.
+    fn hear(&mut self, stamped: ModemInstant, came: HostInstant) {
+        for sniffer in &mut self.sniffers {
+            while let Some((at, heard)) = sniffer.poll() {
+                let clock = (stamped + (at - came)).as_nanos();
+                self.sounder.handle_heard(HostInstant::from_nanos(clock), &heard);
+            }
+        }
+    }
+
     /// When the newest of the records was stamped.
     fn handle_live(&mut self, live: &mut Live, bytes: &[u8]) -> Option<ModemInstant> {
         let (now, framing) = (monotonic_now(), live.framing());
-        let Self { sounder, rows } = self;
+        let Self { sounder, rows, .. } = self;
         let mut newest = None;
         let watch = |sounder: &Sounder, seen: Seen<'_>| {
             match &seen {

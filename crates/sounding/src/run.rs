@@ -14,6 +14,7 @@ mod reopen;
 mod server;
 mod share;
 mod sleep;
+mod sniffers;
 mod steps;
 mod supervisor;
 
@@ -42,6 +43,11 @@ setsockopt(TCP_CONGESTION), --route or --default. When the modem or this daemon 
 The modem is asked who it is and given the smallest log mask that an estimate needs; the mask found is put back at the end.
 A port that does not answer is read as it is. Where the port offers it, the modem's buffer is drained every millisecond.
 
+With --method cell and --sniffer the estimate has a share of the cell's idle resource blocks, and the fair share of this device:
+what a server under PBE-CC sends at. NG-Scope sends its messages to whom it likes over udp:ADDRESS:PORT; it is asked for them, and
+nothing is received from another address. A log is read as `tail -F` does; it may be a FIFO. When a sniffer falls silent, estimates
+are the modem's own 100 ms later.
+
 With --downlink it also throttles who sends to this machine to what the downlink carries, by the receive windows of its
 sockets; what sends need not know of it. Where the other end is a server of yours, --downlink option writes the rate into
 the acknowledgements, and `sounding run --peers` there has its flows obey it: up to --peers-at-most, and up to three times
@@ -54,6 +60,7 @@ Examples:
   sudo sounding run --device tcp:192.168.1.5:43555 --no-mask
   sudo sounding run --device /dev/ttyUSB0 --default
   sudo sounding run --device /dev/ttyUSB0 --downlink window --interface wwan0
+  sudo sounding run --device /dev/ttyUSB0 --direction downlink --method cell --sniffer udp:127.0.0.1:6767 --downlink option
   sudo sounding run --peers --default               on a server
   sudo sounding run --peers --peers-at-most 200Mbit --default
   sudo sounding run --peers --law pbe-cc --default

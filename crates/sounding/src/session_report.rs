@@ -1,5 +1,7 @@
 //! The results of a session with a modem, as JSON for programs and as sentences for people.
 
+use std::time::Duration;
+
 use serde_json::{Value as Json, json};
 use sounding_diag::LogCode;
 use sounding_diag::session::{Event, Identity};
@@ -23,12 +25,17 @@ pub(crate) fn estimate(estimate: &LinkEstimate) -> Json {
         "rate_bits_per_sec": estimate.known_rate().map(Rate::bits_per_sec),
         "bound": estimate.known_bound().map(|bound| bound.to_string()),
         "state": estimate.known_state().map(|state| state.to_string()),
-        "age_us": u64::try_from(estimate.age.as_micros()).ok(),
+        "age_us": micros(Some(estimate.age)),
         "backlog_bytes": estimate.backlog.map(Bytes::count),
         "fair_share_bits_per_sec": fair.map(|fair| fair.rate.bits_per_sec()),
         "users": fair.map(|fair| fair.users),
         "carriers": fair.map(|fair| fair.carriers),
     })
+}
+
+/// A time in microseconds, or null.
+pub(crate) fn micros(time: Option<Duration>) -> Json {
+    time.and_then(|time| u64::try_from(time.as_micros()).ok()).into()
 }
 
 /// An event as a JSON object.
@@ -150,7 +157,7 @@ mod tests {
         let estimator = Estimator::new(Config::new(Direction::Uplink));
         let none = estimator.estimate(HostInstant::default());
         assert!(estimate(&none)["age_us"].is_null());
-        let some = LinkEstimate { age: std::time::Duration::from_millis(5), ..none };
+        let some = LinkEstimate { age: Duration::from_millis(5), ..none };
         assert_eq!(estimate(&some)["age_us"], 5000);
     }
 

@@ -3,11 +3,11 @@
 use std::fs::File;
 use std::io::Read as _;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use miette::Diagnostic;
 use sounding_kpi::Direction;
-use sounding_trace::dci::{self, Format, Heard, Reader};
+use sounding_modem::SnifferSource;
+use sounding_trace::dci::{self, Heard, Reader};
 use sounding_units::{HostInstant, ModemInstant};
 use thiserror::Error;
 
@@ -16,41 +16,6 @@ use crate::skipped::counted;
 
 /// Maximum size of a log, because the whole log is kept in memory.
 const LARGEST: u64 = 1 << 30;
-
-/// A file and its format.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SnifferFile {
-    kind: Kind,
-    path: PathBuf,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    DciLog,
-    Falcon,
-    NrScope,
-}
-
-/// An argument without a valid format.
-#[derive(Debug, Error, PartialEq, Eq)]
-#[error("{0:?}: a log is dcilog:FILE (NG-Scope), falcon:FILE or nr-scope:FILE")]
-pub(crate) struct UnknownSniffer(String);
-
-impl FromStr for SnifferFile {
-    type Err = UnknownSniffer;
-
-    fn from_str(text: &str) -> Result<Self, UnknownSniffer> {
-        let unknown = || UnknownSniffer(text.into());
-        let (kind, path) = text.split_once(':').ok_or_else(unknown)?;
-        let kind = match kind {
-            "dcilog" => Kind::DciLog,
-            "falcon" => Kind::Falcon,
-            "nr-scope" => Kind::NrScope,
-            _ => return Err(unknown()),
-        };
-        Ok(Self { kind, path: path.into() })
-    }
-}
 
 /// Why a log cannot be used.
 #[derive(Debug, Error, Diagnostic)]
@@ -62,6 +27,9 @@ pub(crate) enum SnifferError {
     #[error("{path}: larger than {} GiB", LARGEST >> 30)]
     #[diagnostic(help("cut it first, to the time of the capture"))]
     Large { path: PathBuf },
+    /// It is not a log.
+    #[error("{0}: a capture is read beside a log, which has what was sent at its time")]
+    Live(SnifferSource),
     /// It has no readable line.
     #[error("{path}: {error}")]
     Bad { path: PathBuf, error: dci::BadLine },
@@ -72,11 +40,14 @@ pub(crate) enum SnifferError {
 /// The n-th file belongs to the device's n-th carrier, except NR-Scope's, which name their carrier. Sniffers write the time of day, as
 /// modems do after a network has sent it.
 pub(crate) fn read(
-    files: &[SnifferFile],
+    sniffers: &[SnifferSource],
     direction: Direction,
 ) -> Result<Vec<(HostInstant, Heard)>, SnifferError> {
     let mut all = Vec::new();
-    for (cell, SnifferFile { kind, path }) in (0..).zip(files) {
+    for (cell, sniffer) in (0..).zip(sniffers) {
+        let SnifferSource::Log { log, path } = sniffer else {
+            return Err(SnifferError::Live(sniffer.clone()));
+        };
         let fail = |error| SnifferError::Read { path: path.clone(), error };
         let file = File::open(path).map_err(fail)?;
         let mut bytes = Vec::new();
@@ -85,12 +56,7 @@ pub(crate) fn read(
         if bytes.len() as u64 > LARGEST {
             return Err(SnifferError::Large { path: path.clone() });
         }
-        let format = match kind {
-            Kind::DciLog => Format::DciLog(direction),
-            Kind::Falcon => Format::Falcon,
-            Kind::NrScope => Format::NrScope,
-        };
-        let mut reader = Reader::new(format, cell, &bytes);
+        let mut reader = Reader::new(log.format(direction), cell, &bytes);
         let (mut bad, before) = (None, all.len());
         for line in &mut reader {
             match line {
@@ -121,15 +87,6 @@ fn host_time(heard: &Heard) -> HostInstant {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_log_is_named_with_its_format() {
-        let file = SnifferFile::from_str("dcilog:a/b:c.dciLog").expect("a log");
-        assert_eq!(file, SnifferFile { kind: Kind::DciLog, path: "a/b:c.dciLog".into() });
-        for text in ["a.dciLog", "pcap:a", ""] {
-            assert_eq!(SnifferFile::from_str(text), Err(UnknownSniffer(text.into())));
-        }
-    }
 
     #[test]
     fn a_sniffers_time_of_day_is_the_records_time() {

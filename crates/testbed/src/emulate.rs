@@ -4,6 +4,7 @@ mod daemons;
 mod figures;
 mod flows;
 mod modems;
+mod sniffer;
 mod trial;
 mod whole;
 
@@ -27,6 +28,7 @@ use crate::daemon::DaemonError;
 use crate::flow::FlowError;
 use daemons::Daemons;
 use flows::Shape;
+use sniffer::SnifferLogs;
 
 /// Default CPU time of the emulator for punctuality, in percent of a core.
 pub const PUNCTUALITY_PERCENT: u8 = 10;
@@ -42,6 +44,9 @@ pub struct Settings {
     pub behaviour: Behaviour,
     /// Percent of a core for punctuality.
     pub overhead_percent: u8,
+    /// Where the logs of the plan's sniffer grow, as `sounding sim --out` names them; without it, in a folder that goes with the
+    /// emulation, where a device reads them.
+    pub sniffer: Option<PathBuf>,
 }
 
 /// The users of the network.
@@ -70,6 +75,9 @@ pub enum EmulateError {
         /// The system's error.
         source: io::Error,
     },
+    /// The sniffer's logs are not written.
+    #[error("the logs of the sniffer: {0}")]
+    Sniffer(io::Error),
     /// The daemon does not run.
     #[error("the daemon at the modem of {device}: {source}")]
     Daemon {
@@ -107,6 +115,7 @@ pub struct Emulated {
     daemons: Daemons,
     emulation: Emulation,
     modems: Vec<ModemPort>,
+    sniffer: Option<SnifferLogs>,
     shapes: Vec<Shape>,
 }
 
@@ -138,8 +147,15 @@ impl Emulated {
         };
 
         let (modems, feeds) = modems::open(&network.listened(), &actors, settings)?;
+        let sniffer = match reads_sniffer(&run.plan) || settings.sniffer.is_some() {
+            true => Some(SnifferLogs::start(run, settings.sniffer.as_deref())),
+            false => None,
+        };
+        let sniffer = sniffer.transpose().map_err(EmulateError::Sniffer)?;
         let daemons = match &settings.users {
-            Users::Flows { program } => daemons::start(program, run, &actors, &modems)?,
+            Users::Flows { program } => {
+                daemons::start(program, run, &actors, &modems, sniffer.as_ref())?
+            }
             Users::Guest => Daemons::default(),
         };
         let mut config = Config::over(network, hosts);
@@ -151,8 +167,9 @@ impl Emulated {
                 .find(|(device, _)| *device == diag.device)
                 .is_none_or(|(_, feed)| feed.send(diag.at, diag.bytes))
         }));
+        config.sniffer = sniffer.as_ref().and_then(SnifferLogs::tap);
         let emulation = Emulation::start(config)?;
-        Ok(Self { daemons, emulation, modems, shapes })
+        Ok(Self { daemons, emulation, modems, sniffer, shapes })
     }
 
     /// The network, and the namespaces at its ends.
@@ -172,10 +189,28 @@ impl Emulated {
 
     /// Ends it.
     pub fn stop(self) -> Result<Ended, EmulateError> {
-        let Self { daemons, emulation, modems, .. } = self;
+        let Self { daemons, emulation, modems, sniffer, .. } = self;
         let daemons = daemons.stop();
         let report = emulation.stop()?;
+        // Its lines end with the emulation.
+        drop(sniffer);
         let modems = modems.into_iter().map(ModemPort::stop).collect();
         Ok(Ended { report, modems, daemons })
     }
+}
+
+/// Whether a device's host is to read the plan's sniffer.
+fn reads_sniffer(plan: &plan::Plan) -> bool {
+    let devices = plan.cell.iter().flat_map(|cell| &cell.devices);
+    devices.filter_map(|device| device.modem).any(|modem| modem.on && modem.sniffer)
+}
+
+/// The plan's entry of a device.
+fn entry(plan: &plan::Plan, device: Device) -> Option<&plan::DevicePlan> {
+    let mut first = 0;
+    let devices = &plan.cell.as_ref()?.devices;
+    devices.iter().find(|entry| {
+        first += entry.count;
+        device.0 < first
+    })
 }

@@ -1,17 +1,19 @@
 //! The contents of a cell's control channel: the downlink control information (DCI) of all its users, as sniffers write
-//! it to files.
+//! it to files, and NG-Scope sends it over UDP.
 //!
-//! Three formats: NG-Scope's `.dciLog` of LTE, a file for each direction; FALCON's of LTE; and NR-Scope's CSV. Each
-//! holds a little other than the rest; what a format does not hold is `None` when read, and left out when written.
+//! Three formats of files: NG-Scope's `.dciLog` of LTE, a file for each direction; FALCON's of LTE; and NR-Scope's CSV.
+//! Each holds a little other than the rest; what a format does not hold is `None` when read, and left out when written.
 
 mod dci_log;
 mod falcon;
 mod line;
 mod nr_scope;
 mod reader;
+mod remote;
 
 pub use line::{BadLine, Problem};
-pub use reader::{Counts, Reader};
+pub use reader::{Counts, LiveReader, Reader};
+pub use remote::{BadDatagram, REQUEST, Remote};
 
 use alloc::string::String;
 use core::fmt;

@@ -10,7 +10,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use sounding_testdata::shared;
 use sounding_trace::dci::{
-    BadLine, Block, Counts, Dci, Direction, Format, Heard, Moment, Problem, Reader,
+    BadLine, Block, Counts, Dci, Direction, Format, Heard, LiveReader, Moment, Problem, Reader,
 };
 
 prop_compose! {
@@ -189,4 +189,54 @@ fn real_files_are_read_and_written_as_they_are() {
             assert!(written.replace("\t\n", "\n") == text, "{folder} {name}");
         }
     }
+}
+
+/// What a live reader makes of these chunks.
+fn live(reader: &mut LiveReader, chunks: &[&[u8]]) -> Vec<Result<Heard, BadLine>> {
+    let mut lines = Vec::new();
+    chunks.iter().for_each(|chunk| reader.handle_bytes(chunk, |line| lines.push(line)));
+    lines
+}
+
+fn silence(micros: u64) -> String {
+    format!("7\t0\t50\t0\t0\t0\t0\t0\t0\t0\t0\t{micros}\t0\t0\t\n")
+}
+
+#[test]
+fn a_line_that_is_being_written_is_read_once_it_is_whole() {
+    let mut reader = LiveReader::new(Format::DciLog(Direction::Downlink), 0);
+    let line = silence(5);
+    let (begin, end) = line.as_bytes().split_at(9);
+    assert!(live(&mut reader, &[begin]).is_empty());
+    let lines = live(&mut reader, &[end]);
+    assert!(
+        matches!(lines[..], [Ok(Heard::Nothing(Moment { frame: 0, slot: 7, .. }))]),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn a_line_whose_beginning_was_not_seen_is_skipped_and_one_without_end_is_not_kept() {
+    let mut reader = LiveReader::new(Format::DciLog(Direction::Downlink), 0);
+    reader.handle_gap();
+    let text = format!("\t50\t0\n{}", silence(6));
+    assert_eq!(live(&mut reader, &[text.as_bytes()]).len(), 1);
+    let endless = [b'1'; 1000];
+    let lines = live(&mut reader, &[&endless[..]; 50]);
+    assert!(matches!(lines[..], [Err(BadLine { problem: Problem::Long { .. }, .. })]), "{lines:?}");
+    let text = format!("\n{}", silence(7));
+    assert!(matches!(live(&mut reader, &[text.as_bytes()])[..], [Ok(_)]));
+    assert_eq!(reader.counts(), Counts { messages: 0, silent: 2, bad: 1 });
+}
+
+#[test]
+fn a_log_that_begins_anew_has_its_own_header() {
+    let mut reader = LiveReader::new(Format::NrScope, 0);
+    let header = format!("{}\n", Format::NrScope.header());
+    let lines = live(&mut reader, &[b"1,2,3\n", header.as_bytes(), b"1,2,3\n"]);
+    let problems: Vec<_> = lines.into_iter().map(|line| line.expect_err("bad").line).collect();
+    assert_eq!(problems, [1, 3]);
+    assert!(live(&mut reader, &[header.as_bytes(), b"half a li"]).is_empty());
+    reader.handle_restart();
+    assert!(live(&mut reader, &[header.as_bytes()]).is_empty());
 }

@@ -5,8 +5,8 @@ mod dci_targets;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dci_targets::FORMATS;
-use sounding_trace::dci::{Block, Dci, Direction, Heard, Moment};
+use dci_targets::{FORMATS, REMOTE};
+use sounding_trace::dci::{Block, Dci, Direction, Heard, Moment, Remote};
 
 const NAMES: [&str; FORMATS.len()] = ["dci-log-down", "dci-log-up", "falcon", "nr-scope"];
 
@@ -23,6 +23,15 @@ fn every_format_has_a_seed_with_messages_and_a_bad_line() {
         let counts = dci_targets::dci(&seed);
         assert!(counts.messages >= 2 && counts.bad == 1, "{name}: {counts:?}");
     }
+}
+
+#[test]
+fn a_datagram_has_a_seed_with_messages_and_a_bad_end() {
+    let seed =
+        std::fs::read(corpus().join("remote")).expect("the corpus is part of the repository");
+    assert_eq!(seed[0], REMOTE);
+    let counts = dci_targets::dci(&seed);
+    assert_eq!((counts.messages, counts.silent, counts.bad), (4, 2, 1));
 }
 
 /// `cargo test -p sounding-trace --test dci_corpus -- --ignored`
@@ -62,4 +71,28 @@ fn regenerate() {
         seed.extend(text.bytes());
         std::fs::write(corpus().join(name), seed).expect("it can be written");
     }
+    std::fs::write(corpus().join("remote"), remote()).expect("it can be written");
+}
+
+/// A configuration, two subframes, and what begins as nothing does.
+fn remote() -> Vec<u8> {
+    let mut seed = vec![REMOTE];
+    seed.extend(Remote::emit_config(&[100, 50]));
+    for slot in 0..2 {
+        let time = Duration::from_micros(1_700_000_000_000_000 + u64::from(slot) * 1_000);
+        let moment = Moment { time, cell: slot, frame: 1022, slot };
+        let messages = [Direction::Downlink, Direction::Uplink].map(|direction| Dci {
+            moment,
+            rnti: 61,
+            direction,
+            prb: 20,
+            cell_prb: None,
+            blocks: [Some(Block { bits: 18_336, ..Block::default() }), None],
+            harq: None,
+        });
+        seed.extend(Remote::emit_subframe(moment, &messages));
+    }
+    seed.extend([0xFF; 4]);
+    seed.extend([0x17; 4]);
+    seed
 }

@@ -78,6 +78,7 @@ impl<'a> Scene<'a> {
             place: Place::Pty(None),
             behaviour: Behaviour::default(),
             overhead_percent: PUNCTUALITY_PERCENT,
+            sniffer: None,
         };
         let emulated = Emulated::start(&runs[0], &settings)?;
         Ok(Self { emulated, program: program.to_path_buf(), own, seed })

@@ -29,8 +29,8 @@ const ACTIVE: Duration = Duration::from_millis(320);
 const LOSSES: Duration = Duration::from_secs(1);
 const MIN_BLOCKS: u32 = 50;
 
-/// What was received longer ago than this says nothing about now: a sniffer reports every slot.
-const HEARD_VALID: Duration = Duration::from_millis(100);
+/// What a sniffer reported longer ago than this says nothing about now: it reports every slot.
+pub const HEARD_VALID: Duration = Duration::from_millis(100);
 
 /// The most that a cell ever granted is counted in spans of this.
 const SPAN_OF_MOST: Duration = Duration::from_millis(100);
@@ -51,6 +51,8 @@ pub struct CellView {
     pub carriers: u32,
     /// Part of the resource blocks of all its cells that no user has, 0..=1; `None` without a sniffer.
     pub idle: Option<f64>,
+    /// Host time since a sniffer of the primary cell was last received; `None` without one.
+    pub heard: Option<Duration>,
 }
 
 /// Resource blocks that one carrier granted, by spans of [`SPAN_OF_MOST`].
@@ -92,7 +94,8 @@ pub(super) struct CellMonitor {
     span: Duration,
     headers: f64,
     heard: [Option<Sniffed>; CELLS],
-    heard_at: Option<HostInstant>,
+    /// When something of each cell was last received: each may have a sniffer of its own.
+    heard_at: [Option<HostInstant>; CELLS],
     identities: [IdentitySearch; CELLS],
     most: [Most; CELLS],
     /// What the device last reported of each carrier's channel, as bits of a resource block.
@@ -109,7 +112,7 @@ impl CellMonitor {
             span: in_subframes(config.window),
             headers: 1.0 - f64::from(config.ip_share_permille) / 1000.0,
             heard: [const { None }; CELLS],
-            heard_at: None,
+            heard_at: [None; CELLS],
             identities: [const { IdentitySearch::new() }; CELLS],
             most: [Most::default(); CELLS],
             reported: [None; CELLS],
@@ -142,6 +145,7 @@ impl CellMonitor {
     /// The device is in another cell: nothing of the last one is true of it (§4.2.1 is silent; interpretation 11).
     pub(super) fn handle_handover(&mut self) {
         self.heard = [const { None }; CELLS];
+        self.heard_at = [None; CELLS];
         self.identities = [const { IdentitySearch::new() }; CELLS];
         self.most = [Most::default(); CELLS];
         (self.reported, self.activation) = ([None; CELLS], None);
@@ -149,7 +153,6 @@ impl CellMonitor {
 
     /// The sniffer numbers cells as the modem does carriers, the primary is 0, until grants show another order.
     pub(super) fn handle_heard(&mut self, now: HostInstant, heard: &Heard) {
-        self.heard_at = Some(now);
         let moment = match heard {
             Heard::Nothing(moment) => moment,
             Heard::Dci(dci) => &dci.moment,
@@ -157,7 +160,11 @@ impl CellMonitor {
         let at = usize::from(moment.cell);
         let mut own = self.identities.iter().filter_map(IdentitySearch::found);
         let own = own.find(|own| own.cell == at).map(|own| own.rnti);
-        let Some(cell) = self.heard.get_mut(at) else { return };
+        let (Some(cell), Some(heard_at)) = (self.heard.get_mut(at), self.heard_at.get_mut(at))
+        else {
+            return;
+        };
+        *heard_at = Some(now);
         match heard {
             Heard::Dci(dci) if dci.direction == self.direction => {
                 cell.get_or_insert_with(Sniffed::new).handle(dci, self.span, own);
@@ -172,14 +179,26 @@ impl CellMonitor {
 
     /// Whether a sniffer is being received.
     pub(super) fn is_sniffed(&self, now: HostInstant) -> bool {
-        self.heard_at.is_some_and(|at| now - at <= HEARD_VALID)
+        (0..CELLS).any(|cell| self.heard(cell, now).is_some())
     }
 
-    fn share(&self, carrier: usize, span: Duration) -> Option<Share> {
-        let identity = self.identities[carrier].found();
-        let cell = identity.map_or(carrier, |identity| identity.cell);
-        let sniffed = self.heard[cell].as_ref()?;
-        Some(sniffed.share(span, identity.map(|identity| identity.rnti)))
+    /// How long ago a cell was last received, if that says something about now.
+    fn heard(&self, cell: usize, now: HostInstant) -> Option<Duration> {
+        let age = self.heard_at[cell].map(|at| now - at)?;
+        (age <= HEARD_VALID).then_some(age)
+    }
+
+    /// Which cell of the sniffer is this carrier.
+    fn cell_of(&self, carrier: usize) -> usize {
+        self.identities[carrier].found().map_or(carrier, |identity| identity.cell)
+    }
+
+    /// A cell that is not being received has no share: what was idle then may be in use now.
+    fn share(&self, carrier: usize, now: HostInstant, span: Duration) -> Option<Share> {
+        let rnti = self.identities[carrier].found().map(|identity| identity.rnti);
+        let cell = self.cell_of(carrier);
+        self.heard(cell, now)?;
+        Some(self.heard[cell].as_ref()?.share(span, rnti))
     }
 
     /// Whether a carrier other than the primary is switched on: it was used before the timer that switches it off, and no
@@ -217,7 +236,7 @@ impl CellMonitor {
         let (mut users, mut carriers) = (None, 0);
         for carrier in 0..CELLS as u8 {
             let at = usize::from(carrier);
-            let share = self.is_sniffed(now).then(|| self.share(at, span)).flatten();
+            let share = self.share(at, now, span);
             if carrier > 0 && !self.is_active(slots, end, carrier, share) {
                 continue;
             }
@@ -239,6 +258,10 @@ impl CellMonitor {
             };
             // Both terms by one clock: what the modem reports comes later, and would be counted twice.
             let mut prb_per_sec = sniffed.map_or(modem.prb_per_sec, |own| own.prb_per_sec);
+            if share.is_none() {
+                // No less than what it has is its part of a carrier without a sniffer.
+                fair += carries(prb_per_sec);
+            }
             if let Some(share) = share {
                 let n = share.others + 1;
                 let left = share.idle.min(share.all - prb_per_sec.min(share.all));
@@ -260,6 +283,7 @@ impl CellMonitor {
             users,
             carriers,
             idle: users.map(|_| if all > 0.0 { idle / all } else { 0.0 }),
+            heard: users.and_then(|_| self.heard(self.cell_of(0), now)),
         })
     }
 }

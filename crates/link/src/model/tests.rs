@@ -1,3 +1,4 @@
+use core::time::Duration;
 use std::vec::Vec;
 
 use sounding_diag::LogCode;
@@ -40,9 +41,13 @@ impl Modem {
     }
 
     fn hear(&mut self, rnti: u16, prb: u16) {
+        self.hear_of(0, rnti, prb);
+    }
+
+    fn hear_of(&mut self, cell: u8, rnti: u16, prb: u16) {
         let moment = Moment {
-            time: core::time::Duration::from_millis(self.ms),
-            cell: 0,
+            time: Duration::from_millis(self.ms),
+            cell,
             frame: (self.ms / 10 % 1024) as u16,
             slot: (self.ms % 10) as u8,
         };
@@ -194,6 +199,37 @@ fn a_silent_sniffer_is_ignored() {
     modem.run(250, |_, at| [block(at, 20, 1_000)].into());
     assert!((modem.mbit() - 8.0).abs() < 0.1, "{}", modem.mbit());
     assert_eq!(modem.estimator.cell(modem.now()).expect("grants").users, None);
+}
+
+#[test]
+fn each_cell_may_have_a_sniffer_of_its_own_and_one_that_is_silent_adds_nothing() {
+    let both = |at| {
+        let mut second = block(at, 25, 1_250);
+        if let Kpi::Grant(grant) = &mut second {
+            grant.carrier = 1;
+        }
+        [block(at, 20, 1_000), second].into()
+    };
+    let mut modem = Modem::new(Method::Cell);
+    for _ in 0..300 {
+        modem.run(1, |_, at| both(at));
+        for (cell, own) in [(0, 20), (1, 25)] {
+            modem.hear_of(cell, 7, own);
+            modem.hear_of(cell, 8, 10);
+        }
+    }
+    // 20 and half of 20, 25 and half of 15, 400 bits each.
+    assert!((modem.mbit() - 25.0).abs() < 0.2, "{}", modem.mbit());
+    for _ in 0..101 {
+        modem.run(1, |_, at| both(at));
+        modem.hear_of(0, 7, 20);
+        modem.hear_of(0, 8, 10);
+    }
+    // Of the second carrier only what the modem reports is known: its 25 blocks.
+    assert!((modem.mbit() - 22.0).abs() < 0.2, "{}", modem.mbit());
+    let view = modem.estimator.cell(modem.now()).expect("grants");
+    assert!((view.fair_share.expect("sniffed").mbit_per_sec() - 20.0).abs() < 0.2, "{view:?}");
+    assert_eq!((view.users, view.carriers, view.heard), (Some(2), 2, Some(Duration::ZERO)));
 }
 
 #[test]

@@ -12,6 +12,7 @@ use super::*;
 mod any_order;
 mod claims;
 mod paths;
+mod pbe_cc;
 
 const MTU: u64 = 1200;
 

@@ -73,6 +73,7 @@ fn settings(args: &Args, users: Users) -> Settings {
         place: args.port.place(),
         behaviour: args.port.behaviour(1),
         overhead_percent: args.punctuality,
+        sniffer: args.sniffer.clone(),
     }
 }
 

@@ -16,14 +16,16 @@ pub(super) struct Printer {
     out: BufWriter<StdoutLock<'static>>,
     json: bool,
     bin: Duration,
+    /// Rows have what is known of the cells.
+    cells: bool,
 }
 
 /// What stands for a number that is not known.
 const UNKNOWN: &str = "-";
 
 impl Printer {
-    pub(super) fn new(json: bool, bin: Duration) -> Self {
-        Self { out: BufWriter::new(io::stdout().lock()), json, bin }
+    pub(super) fn new(json: bool, bin: Duration, cells: bool) -> Self {
+        Self { out: BufWriter::new(io::stdout().lock()), json, bin, cells }
     }
 
     /// Only once there is something to read.
@@ -31,17 +33,28 @@ impl Printer {
         if self.json {
             return Ok(());
         }
-        let columns = |names: [&str; 5]| {
+        let columns = |names: [&str; 5], of_cells: [&str; 3]| {
             let [granted, rate, bound, state, age] = names;
-            format!("{granted:>11} {rate:>10} {bound:>9} {state:>8} {age:>6}")
+            let mut line = format!("{granted:>11} {rate:>10} {bound:>9} {state:>8} {age:>6}");
+            if self.cells {
+                let [fair, users, carriers] = of_cells;
+                line += &format!(" {fair:>10} {users:>5} {carriers:>8}");
+            }
+            line
         };
-        let names: Vec<String> =
-            directions.iter().map(|direction| format!("{:^48}", direction.to_string())).collect();
-        let heads = vec![columns(["granted", "rate", "bound", "state", "age"]); directions.len()];
-        let units = vec![columns(["bytes", "Mbit/s", "", "", "ms"]); directions.len()];
+        let head = columns(
+            ["granted", "rate", "bound", "state", "age"],
+            ["fair share", "users", "carriers"],
+        );
+        let unit = columns(["bytes", "Mbit/s", "", "", "ms"], ["Mbit/s", "", ""]);
+        let width = head.len();
+        let names = directions.iter().map(|direction| format!("{:^width$}", direction.to_string()));
+        let names: Vec<String> = names.collect();
+        let heads = vec![head; directions.len()];
+        let units = vec![unit; directions.len()];
         writeln!(self.out, "{:>9}  {}", "", names.join("  |").trim_end())?;
         writeln!(self.out, "{:>9}  {}", "time", heads.join("  |"))?;
-        writeln!(self.out, "{:>9}  {}", "s", units.join("  |"))
+        writeln!(self.out, "{:>9}  {}", "s", units.join("  |").trim_end())
     }
 
     /// A last object for programs, where they read lines.
@@ -63,6 +76,9 @@ impl Printer {
                 write!(self.out, "  |")?;
             }
             write_way(&mut self.out, way)?;
+            if self.cells {
+                write_cells(&mut self.out, way)?;
+            }
         }
         if row.bin.span != self.bin {
             write!(self.out, "  over {:.3} s", row.bin.span.as_secs_f64())?;
@@ -84,7 +100,9 @@ impl Printer {
                     "fair_share_bits_per_sec": cell.fair_share.map(rate),
                     "ceiling_bits_per_sec": rate(cell.ceiling),
                     "users": cell.users,
+                    "carriers": cell.carriers,
                     "idle": cell.idle,
+                    "sniffer_age_us": session_report::micros(cell.heard),
                 });
             }
             writeln!(self.out, "{line}")?;
@@ -125,4 +143,14 @@ fn write_way(out: &mut impl Write, way: &Way) -> io::Result<()> {
     let state = text(estimate.known_state().map(|state| state.to_string()));
     let age = estimate.age.as_millis().min(OLDEST);
     write!(out, "{granted:>11} {rate:>10} {bound:>9} {state:>8} {age:>6}")
+}
+
+/// The fair share is that of the estimate; without a sniffer the users are unknown.
+fn write_cells(out: &mut impl Write, way: &Way) -> io::Result<()> {
+    let text = |known: Option<String>| known.unwrap_or_else(|| UNKNOWN.into());
+    let fair = way.estimate.known_fair();
+    let share = text(fair.map(|fair| format!("{:.3}", fair.rate.mbit_per_sec())));
+    let users = text(fair.map(|fair| fair.users.to_string()));
+    let carriers = text(way.cell.map(|cell| cell.carriers.to_string()));
+    write!(out, " {share:>10} {users:>5} {carriers:>8}")
 }

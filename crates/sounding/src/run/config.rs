@@ -8,7 +8,7 @@ use sounding_bpf::{LawConfig, Sharing};
 use sounding_cc::{Fallback, Law};
 use sounding_kpi::Direction;
 use sounding_link::{Bound, Method};
-use sounding_modem::Source;
+use sounding_modem::{SnifferSource, Source};
 use sounding_units::Rate;
 
 use super::config_error::{ConfigError, time};
@@ -29,6 +29,8 @@ pub(crate) struct Config {
     /// What the modem may send, if that is limited.
     pub(crate) budget: Option<Rate>,
     pub(crate) link: sounding_link::Config,
+    /// Sniffers of the device's carriers, in their order.
+    pub(super) sniffers: Vec<SnifferSource>,
     /// The span of estimates was configured.
     own_window: bool,
     pub(crate) law: Law,
@@ -77,6 +79,10 @@ pub(crate) struct Flags {
     /// How granted bytes are counted
     #[arg(long, value_enum)]
     method: Option<MethodWord>,
+    /// A sniffer of the cell, for --method cell: udp:ADDRESS:PORT (NG-Scope's service), dcilog:FILE (NG-Scope), falcon:FILE or
+    /// nr-scope:FILE, read while it grows; once for each carrier, in their order
+    #[arg(long, value_name = "SNIFFER")]
+    sniffer: Vec<SnifferSource>,
     /// Span of time that grants are summed over; 100ms where nothing is said, and 30ms for the law of sounding and for
     /// --downlink window, but not for --downlink both
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
@@ -160,6 +166,7 @@ struct Modem {
 struct Link {
     direction: Option<DirectionWord>,
     method: Option<MethodWord>,
+    sniffers: Vec<String>,
     window: Option<String>,
     bound: Option<BoundWord>,
 }
@@ -211,6 +218,7 @@ impl Config {
         if link.method == Method::Cqi && direction == Direction::Uplink {
             return Err(ConfigError::NoCqi);
         }
+        let sniffers = sniffers(flags.sniffer, &file.link.sniffers, link.method)?;
         let window = flags.window.or(time("link.window", file.link.window.as_deref())?);
         link.window = window.unwrap_or(link.window);
         if !(Duration::from_millis(1)..=Duration::from_secs(10)).contains(&link.window) {
@@ -284,6 +292,7 @@ impl Config {
             mask: !flags.no_mask && file.modem.mask.unwrap_or(true),
             budget: (budget > Rate::default()).then_some(budget),
             link,
+            sniffers,
             own_window: window.is_some(),
             law,
             fallback: fallback.map_or(law.fallback(), Into::into),
@@ -306,6 +315,11 @@ impl Config {
         self.interfaces = names;
     }
 
+    /// Which way the log of a sniffer is of that has one for each.
+    pub(super) fn sniffed(&self) -> Direction {
+        self.downlink.reads_besides(self.link.direction).unwrap_or(self.link.direction)
+    }
+
     /// How the law's estimates are made.
     pub(crate) fn told(&self) -> sounding_link::Config {
         self.looking_back(self.law.span())
@@ -319,6 +333,30 @@ impl Config {
     fn looking_back(&self, span: Option<Duration>) -> sounding_link::Config {
         self.link.over(span.filter(|_| !self.own_window))
     }
+}
+
+/// As many as a device has carriers at most.
+const SNIFFERS: usize = 8;
+
+/// Those of the flags, else those of the file. In the file they may stand for when they are wanted.
+fn sniffers(
+    flags: Vec<SnifferSource>,
+    file: &[String],
+    method: Method,
+) -> Result<Vec<SnifferSource>, ConfigError> {
+    let read: Result<Vec<SnifferSource>, _> = file.iter().map(|text| text.parse()).collect();
+    let read = read.map_err(ConfigError::Sniffer)?;
+    if method != Method::Cell {
+        return match flags.is_empty() {
+            true => Ok(Vec::new()),
+            false => Err(Unused { flag: "--sniffer", owner: "--method cell" }.into()),
+        };
+    }
+    let sniffers = if flags.is_empty() { read } else { flags };
+    if sniffers.len() > SNIFFERS {
+        return Err(ConfigError::Sniffers(sniffers.len()));
+    }
+    Ok(sniffers)
 }
 
 #[cfg(test)]

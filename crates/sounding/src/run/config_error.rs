@@ -27,6 +27,12 @@ pub(crate) enum ConfigError {
     /// Not a place where Diag bytes come from.
     #[error("modem.device: {0}")]
     Source(#[from] sounding_modem::SourceError),
+    /// Not a sniffer.
+    #[error("link.sniffers: {0}")]
+    Sniffer(#[source] sounding_modem::UnknownSniffer),
+    /// More than a device has carriers.
+    #[error("link.sniffers: {0} of them, a device has 8 carriers at most")]
+    Sniffers(usize),
     /// No user of this machine.
     #[error("modem.router_user: {0}")]
     RouterUser(String),

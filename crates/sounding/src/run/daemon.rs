@@ -1,8 +1,8 @@
 //! The daemon of a modem: how it starts, and how it restores the machine.
 //!
 //! ```text
-//! start:  reports, hardware, port, board, law, guard, peers, downlink, new flows, rights, ready, session
-//! serve:  bytes, heartbeat, estimate, devices, events
+//! start:  reports, sniffers, hardware, port, board, law, guard, peers, downlink, new flows, rights, ready, session
+//! serve:  bytes, sniffers, heartbeat, estimate, devices, events
 //! stop:   session, devices, downlink, peers, law, guard, last words
 //! ```
 
@@ -25,6 +25,7 @@ use super::foreign_flows::Others;
 use super::peers::Hearing;
 use super::posts::Posts;
 use super::sleep::Sleep;
+use super::sniffers::Sniffers;
 use super::steps;
 use super::supervisor::Supervisor;
 use crate::guard::Guard;
@@ -48,6 +49,7 @@ pub(super) struct Daemon {
     posts: Option<Posts>,
     _awake: Option<Wakefulness>,
     sounder: Sounder,
+    sniffers: Sniffers,
     source: Source,
     /// When the last estimate was published.
     published: HostInstant,
@@ -66,6 +68,7 @@ impl Daemon {
     pub(super) fn start(mut config: Config, device: Source, json: bool) -> Result<Self> {
         let stop = signals::stop_flag().into_diagnostic()?;
         let (mut events, supervisor) = steps::start_reports(&config, json)?;
+        let sniffers = steps::start_sniffers(&config)?;
         let hardware = steps::find_hardware(&mut config, &device);
         steps::limit_interfaces(&config)?;
 
@@ -112,6 +115,7 @@ impl Daemon {
             posts,
             _awake: awake,
             sounder,
+            sniffers,
             source: device,
             published: HostInstant::default(),
             opened,
@@ -133,7 +137,8 @@ impl Daemon {
         let disbelieved = self.hearing.map(Hearing::end);
         drop(self.instance);
         drop((self.guard, self.supervisor));
-        self.events.done(&self.sounder.counts(), self.live.switched_off(), disbelieved);
+        let sniffed = self.sniffers.counts();
+        self.events.done(&self.sounder.counts(), self.live.switched_off(), disbelieved, sniffed);
         outcome
     }
 }

@@ -12,6 +12,7 @@ use sounding_cc::Law;
 use sounding_kpi::Direction;
 use sounding_link::{Arrival, Sounder};
 use sounding_modem::Framing;
+use sounding_trace::dci::Heard;
 use sounding_units::{HostInstant, Rate};
 
 use super::PUBLISH_EVERY;
@@ -194,6 +195,10 @@ impl Receiving {
         }
     }
 
+    pub(super) fn handle_heard(&mut self, now: HostInstant, heard: &Heard) {
+        self.sounder.handle_heard(now, heard);
+    }
+
     pub(super) fn handle_disconnect(&mut self) {
         self.sounder.handle_disconnect();
         self.downlink.feed().invalidate();
@@ -207,8 +212,13 @@ impl Receiving {
         self.published = now;
         let estimate = self.sounder.estimate(now);
         self.downlink.feed().publish_link(&estimate, now);
-        events.estimate(now, &estimate);
+        events.estimate(now, &estimate, || sniffed(&self.sounder, now));
     }
+}
+
+/// The age of the last message of a sniffer of the device's cell, for estimates that use it.
+pub(super) fn sniffed(sounder: &Sounder, now: HostInstant) -> Option<Duration> {
+    sounder.cell(now)?.heard
 }
 
 #[cfg(test)]

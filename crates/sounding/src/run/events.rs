@@ -7,7 +7,7 @@ use sounding_cc::Fallback;
 use sounding_diag::LogCode;
 use sounding_diag::session::Event;
 use sounding_link::{Counts, LinkEstimate};
-use sounding_modem::Source;
+use sounding_modem::{SnifferSource, SnifferStatus, Source};
 use sounding_units::{HostInstant, Rate};
 
 use super::event_queue::Outbox;
@@ -25,6 +25,15 @@ pub(crate) struct Events {
     late: Late,
     overstated: Untold,
     disbelieved: Untold,
+}
+
+/// A sniffer began to send, or fell silent.
+pub(super) struct SnifferChange<'a> {
+    pub(super) sniffer: &'a SnifferSource,
+    pub(super) heard: bool,
+    pub(super) why_not: Option<&'a str>,
+    /// Whether it is a sentence for people too.
+    pub(super) says: bool,
 }
 
 /// Late heartbeats, and those that no line has reported yet.
@@ -234,8 +243,18 @@ impl Events {
         self.say(&session_report::json(event), || Some(session_report::sentence(event)));
     }
 
-    pub(crate) fn estimate(&mut self, now: HostInstant, estimate: &LinkEstimate) {
+    /// `sniffed` says how long ago a sniffer of its cell was received. Only programs read estimates.
+    pub(crate) fn estimate(
+        &mut self,
+        now: HostInstant,
+        estimate: &LinkEstimate,
+        sniffed: impl FnOnce() -> Option<Duration>,
+    ) {
+        if !self.json {
+            return;
+        }
         let mut event = session_report::estimate(estimate);
+        event["sniffer_age_us"] = session_report::micros(sniffed());
         event["event"] = "estimate".into();
         event["at_ns"] = now.as_nanos().into();
         self.say(&event, || None);
@@ -288,6 +307,59 @@ impl Events {
         });
     }
 
+    /// A sniffer is received from here on, or is not; `why_not` says what is known of that.
+    pub(super) fn sniffer(&mut self, now: HostInstant, change: &SnifferChange<'_>) {
+        let SnifferChange { sniffer, heard, why_not, says } = change;
+        let event = json!({
+            "event": "sniffer",
+            "at_ns": now.as_nanos(),
+            "sniffer": sniffer.to_string(),
+            "state": if *heard { "heard" } else { "silent" },
+            "reason": why_not,
+        });
+        self.say(&event, || {
+            let why = why_not.map_or(String::new(), |why| format!(" ({why})"));
+            says.then(|| match heard {
+                true => format!(
+                    "{sniffer} is heard: estimates have a share of what is idle in its cell"
+                ),
+                false => format!(
+                    "{sniffer} is silent{why}: estimates are the modem's own until it is heard"
+                ),
+            })
+        });
+    }
+
+    /// Some of what a sniffer writes is left out.
+    pub(super) fn sniffer_bad(
+        &mut self,
+        now: HostInstant,
+        sniffer: &SnifferSource,
+        status: &SnifferStatus,
+    ) {
+        let SnifferStatus { counts, bad, dropped, of_one_user, .. } = status;
+        let mut event = sniffer_counts(sniffer, status);
+        event["event"] = "sniffer_bad".into();
+        event["at_ns"] = now.as_nanos().into();
+        event["reason"] = bad.clone().into();
+        self.say(&event, || {
+            let mut parts = Vec::new();
+            if counts.bad > 0 {
+                let unit = counted(counts.bad, "line or datagram", "lines or datagrams");
+                parts.push(format!("{unit} left out; {}", bad.as_deref().unwrap_or_default()));
+            }
+            if *dropped > 0 {
+                parts.push(format!("{dropped} messages came too fast and were dropped"));
+            }
+            if *of_one_user > 0 {
+                parts.push(format!(
+                    "{of_one_user} messages are about one user and have no resource blocks: it has to send whole cells"
+                ));
+            }
+            Some(format!("{sniffer}: {}", parts.join("; ")))
+        });
+    }
+
     /// The last words of a server without a modem.
     pub(crate) fn served(self, counts: PeerCounts) {
         let event = json!({ "event": "done", "peers": disbelief(counts) });
@@ -296,7 +368,13 @@ impl Events {
     }
 
     /// The last event. Waits a moment for a reader that is behind. `peers` is set in a daemon that uses their reports.
-    pub(crate) fn done(self, counts: &Counts, switched_off: &[LogCode], peers: Option<PeerCounts>) {
+    pub(crate) fn done(
+        self,
+        counts: &Counts,
+        switched_off: &[LogCode],
+        peers: Option<PeerCounts>,
+        sniffed: Vec<(SnifferSource, SnifferStatus)>,
+    ) {
         let stream = &counts.stream;
         let (late, dropped) = (self.late.count, self.outbox.dropped());
         let event = json!({
@@ -313,11 +391,15 @@ impl Events {
             "late_heartbeats": late,
             "events_dropped": dropped,
             "peers": peers.map(disbelief),
+            "sniffers": sniffed
+                .iter()
+                .map(|(sniffer, status)| sniffer_counts(sniffer, status))
+                .collect::<Vec<_>>(),
         });
         let line = line(self.json, &event, || {
             let peers = peers.map(|counts| format!("; {}", disbelieved(counts)));
             Some(format!(
-                "{}, {} read for KPIs, {} of unknown versions, {} corrupt; {}; {}; {} dropped{}",
+                "{}, {} read for KPIs, {} of unknown versions, {} corrupt; {}; {}; {} dropped{}{}",
                 counted(stream.logs, "record", "records"),
                 counts.read,
                 counts.unsupported,
@@ -325,7 +407,15 @@ impl Events {
                 counted(stream.damaged(), "corrupt frame", "corrupt frames"),
                 counted(late, "late heartbeat", "late heartbeats"),
                 counted(dropped, "message", "messages"),
-                peers.unwrap_or_default()
+                peers.unwrap_or_default(),
+                sniffed
+                    .iter()
+                    .map(|(sniffer, SnifferStatus { counts, .. })| format!(
+                        "; {sniffer}: {}, {} bad",
+                        counted(counts.messages, "message", "messages"),
+                        counts.bad
+                    ))
+                    .collect::<String>()
             ))
         });
         self.outbox.finish(line.unwrap_or_default());
@@ -355,6 +445,16 @@ fn reported(name: &str, report: &PeerReport) -> Json {
         "fair_share_bits_per_sec": claim.fair.map(Rate::bits_per_sec),
         "users": claim.users,
         "carriers": claim.carriers,
+    })
+}
+
+fn sniffer_counts(sniffer: &SnifferSource, status: &SnifferStatus) -> Json {
+    json!({
+        "sniffer": sniffer.to_string(),
+        "messages": status.counts.messages,
+        "bad": status.counts.bad,
+        "dropped": status.dropped,
+        "of_one_user": status.of_one_user,
     })
 }
 

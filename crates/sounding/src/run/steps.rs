@@ -11,6 +11,7 @@ use super::config::Config;
 use super::events::Events;
 use super::hardware::Hardware;
 use super::posts::Posts;
+use super::sniffers::Sniffers;
 use super::supervisor::Supervisor;
 use crate::doctor::refuse_held;
 use crate::guard::Guard;
@@ -24,6 +25,11 @@ pub(super) fn start_reports(config: &Config, json: bool) -> Result<(Events, Supe
     let events = Events::new(json, config.fallback).into_diagnostic()?;
     let supervisor = Supervisor::find().into_diagnostic()?;
     Ok((events, supervisor))
+}
+
+/// Begins to read the sniffers. Their threads, too, come before there are priorities to inherit.
+pub(super) fn start_sniffers(config: &Config) -> Result<Sniffers> {
+    Sniffers::start(&config.sniffers, config.sniffed()).into_diagnostic()
 }
 
 /// Finds the modem's hardware, where no network device was named. Its network devices may come later.

@@ -4,12 +4,13 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 use sounding_cc::RadioController;
-use sounding_experiment::plan::{Actors, Plan, Run};
+use sounding_experiment::plan::{Actors, Run};
 use sounding_kpi::Direction;
-use sounding_link::Method;
-use sounding_sim::{Device, Port};
+use sounding_link::Source;
+use sounding_sim::Port;
 
 use super::modems::ModemPort;
+use super::sniffer::SnifferLogs;
 use super::{EmulateError, Wrong};
 use crate::daemon::{Daemon, law_flags};
 
@@ -32,6 +33,7 @@ pub(super) fn start(
     run: &Run,
     actors: &Actors,
     modems: &[ModemPort],
+    sniffer: Option<&SnifferLogs>,
 ) -> Result<Daemons, EmulateError> {
     let mut daemons = Daemons::default();
     for flow in &actors.flows {
@@ -52,9 +54,19 @@ pub(super) fn start(
         let name = format!("{law:.8}{}_{}", std::process::id() % 10_000, daemons.0.len());
         let mut flags = vec!["--direction", way(flow.port.direction)];
         flags.extend(law_flags(listener));
-        if method(&run.plan, flow.port.device) == Some(Method::Formula) {
-            flags.extend(["--method", "formula"]);
-        }
+        let plan = super::entry(&run.plan, flow.port.device).and_then(|entry| entry.modem);
+        let method = plan.and_then(|modem| modem.method).map(|method| method.to_string());
+        flags.extend(method.iter().flat_map(|method| ["--method", method]));
+        let listens = plan.is_some_and(|modem| {
+            modem.sniffer
+                && modem.method.map_or(listener.law.method(), |method| Some(method.into()))
+                    == Some(Source::Cell)
+        });
+        let sources = sniffer
+            .filter(|_| listens)
+            .map(|sniffer| sniffer.sources(&run.plan, flow.port.device, flow.port.direction));
+        let sources = sources.unwrap_or_default();
+        flags.extend(sources.iter().flat_map(|source| ["--sniffer", source]));
         let daemon = Daemon::start(program, Path::new(&modem.source), &name, &flags)
             .map_err(|source| EmulateError::Daemon { device, source })?;
         daemons.0.push(Fed { port: flow.port, listener, name, daemon });
@@ -67,17 +79,6 @@ fn way(direction: Direction) -> &'static str {
         Direction::Uplink => "uplink",
         Direction::Downlink => "downlink",
     }
-}
-
-/// The plan's method for a device, if it sets one.
-fn method(plan: &Plan, device: Device) -> Option<Method> {
-    let mut first = 0;
-    let devices = &plan.cell.as_ref()?.devices;
-    let entry = devices.iter().find(|entry| {
-        first += entry.count;
-        device.0 < first
-    })?;
-    entry.modem.and_then(|modem| modem.method)
 }
 
 impl Daemons {

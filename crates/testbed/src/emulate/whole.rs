@@ -22,6 +22,7 @@ pub fn whole(
         place: Place::Pty(None),
         behaviour: Behaviour::default(),
         overhead_percent,
+        sniffer: None,
     };
     let emulated = Emulated::start(run, &settings)?;
     let sent = emulated.send(stop)?;

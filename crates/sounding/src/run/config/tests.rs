@@ -127,6 +127,29 @@ fn flows_share_alike_unless_told_otherwise() {
 }
 
 #[test]
+fn sniffers_are_for_rates_by_the_cell_and_of_the_downlink_where_that_is_reported() {
+    let device = "[modem]\ndevice = 'x'\n";
+    let file = format!("{device}[link]\nmethod = 'cell'\nsniffers = ['udp:127.0.0.1:6767']");
+    let config = parse(&file, Flags::default()).expect("fine");
+    let udp: SnifferSource = "udp:127.0.0.1:6767".parse().expect("a sniffer");
+    assert_eq!((&config.sniffers[..], config.sniffed()), (&[udp][..], Direction::Uplink));
+    let log: SnifferSource = "dcilog:a.dciLog".parse().expect("a sniffer");
+    let flags = Flags { sniffer: vec![log.clone()], ..Flags::default() };
+    let both = format!("{file}\n[downlink]\nsignal = 'option'");
+    let config = parse(&both, flags).expect("fine");
+    assert_eq!((&config.sniffers[..], config.sniffed()), (&[log.clone()][..], Direction::Downlink));
+    // In the file they may wait for the method.
+    let grants = file.replace("cell", "grants");
+    assert!(parse(&grants, Flags::default()).expect("fine").sniffers.is_empty());
+    let flags = Flags { sniffer: vec![log.clone()], ..Flags::default() };
+    assert!(matches!(parse(&grants, flags), Err(ConfigError::Unused(_))));
+    let flags = Flags { sniffer: vec![log; 9], ..Flags::default() };
+    assert!(matches!(parse(&file, flags), Err(ConfigError::Sniffers(9))));
+    let error = parse(&file.replace("udp:", "tcp:"), Flags::default()).expect_err("none");
+    assert!(error.to_string().starts_with("link.sniffers: "), "{error}");
+}
+
+#[test]
 fn a_key_that_nothing_knows_is_named_with_its_line() {
     let error = parse("[link]\nwindoww = '1s'", Flags::default()).expect_err("a typing error");
     let text = error.to_string();

@@ -13,6 +13,7 @@ use sounding_units::HostInstant;
 use super::Daemon;
 use crate::run::PUBLISH_EVERY;
 use crate::run::TICK;
+use crate::run::downlink::sniffed;
 use crate::run::reopen::Reopening;
 
 /// A heartbeat this long after the one before is reported: a fallback for silence may follow, and this is its reason.
@@ -113,6 +114,7 @@ impl Daemon {
             self.forget_link();
             self.events.slept(slept);
         }
+        self.sniffers.attend(now, &mut self.sounder, self.receiving.as_mut(), &mut self.events);
         self.beat(now);
         self.publish(now);
         if let Some(receiving) = &mut self.receiving {
@@ -163,7 +165,7 @@ impl Daemon {
         self.published = now;
         let estimate = self.sounder.estimate(now);
         self.feed().publish_link(&estimate, now);
-        self.events.estimate(now, &estimate);
+        self.events.estimate(now, &estimate, || sniffed(&self.sounder, now));
     }
 
     fn warn_if_mute(&mut self, now: HostInstant) {

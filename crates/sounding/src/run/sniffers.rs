@@ -1,0 +1,104 @@
+//! The sniffers of the modem's cells: their messages go to the estimators, and changes of their state are reported.
+
+use std::io;
+use std::time::Duration;
+
+use sounding_kpi::Direction;
+use sounding_link::{HEARD_VALID, Sounder};
+use sounding_modem::{Sniffer, SnifferSource, SnifferStatus};
+use sounding_units::HostInstant;
+
+use super::downlink::Receiving;
+use super::events::{Events, SnifferChange};
+
+/// A sniffer may take this long to start before it is called silent.
+const STARTS: Duration = Duration::from_secs(1);
+
+/// A sentence on the same sniffer at most this often, and what was left out at most as often: a sniffer cannot fill a log.
+const SENTENCE_EVERY: Duration = Duration::from_secs(10);
+
+/// The sniffers of all carriers.
+pub(super) struct Sniffers(Vec<Watched>);
+
+struct Watched {
+    sniffer: Sniffer,
+    /// `None` before the first message, and before it is late.
+    heard: Option<bool>,
+    began: Option<HostInstant>,
+    said: Option<HostInstant>,
+    /// What was left out when that was last reported, and when it was.
+    left_out: u64,
+    reported: Option<HostInstant>,
+}
+
+impl Sniffers {
+    /// Begins to read them; the n-th is of the device's n-th carrier.
+    pub(super) fn start(sources: &[SnifferSource], direction: Direction) -> io::Result<Self> {
+        let start = |(cell, source)| {
+            Ok(Watched {
+                sniffer: Sniffer::start(source, cell, direction)?,
+                heard: None,
+                began: None,
+                said: None,
+                left_out: 0,
+                reported: None,
+            })
+        };
+        (0..).zip(sources).map(start).collect::<io::Result<Vec<_>>>().map(Self)
+    }
+
+    /// Passes on what was heard since the last call, and reports what changed.
+    pub(super) fn attend(
+        &mut self,
+        now: HostInstant,
+        sounder: &mut Sounder,
+        mut receiving: Option<&mut Receiving>,
+        events: &mut Events,
+    ) {
+        for watched in &mut self.0 {
+            while let Some((at, heard)) = watched.sniffer.poll() {
+                sounder.handle_heard(at, &heard);
+                if let Some(receiving) = &mut receiving {
+                    receiving.handle_heard(at, &heard);
+                }
+            }
+            watched.report(now, events);
+        }
+    }
+
+    /// What was met of each.
+    pub(super) fn counts(&self) -> Vec<(SnifferSource, SnifferStatus)> {
+        let of = |watched: &Watched| {
+            (watched.sniffer.source().clone(), watched.sniffer.status().clone())
+        };
+        self.0.iter().map(of).collect()
+    }
+}
+
+impl Watched {
+    fn report(&mut self, now: HostInstant, events: &mut Events) {
+        let (sniffer, status) = (self.sniffer.source(), self.sniffer.status());
+        let began = *self.began.get_or_insert(now);
+        let heard = match status.heard_at {
+            Some(at) => Some(now - at <= HEARD_VALID),
+            None => (now - began > STARTS).then_some(false),
+        };
+        let may_say = |last: Option<HostInstant>| last.is_none_or(|at| now - at >= SENTENCE_EVERY);
+        if heard.is_some() && heard != self.heard {
+            let heard = heard == Some(true);
+            // The first two, its coming and its going, are always reported.
+            let says = self.heard.is_none() || may_say(self.said);
+            if says && self.heard.is_some() {
+                self.said = Some(now);
+            }
+            let why_not = status.problem.as_deref().filter(|_| !heard);
+            events.sniffer(now, &SnifferChange { sniffer, heard, why_not, says });
+            self.heard = Some(heard);
+        }
+        let left_out = status.counts.bad + status.dropped + status.of_one_user;
+        if left_out > self.left_out && may_say(self.reported) {
+            events.sniffer_bad(now, sniffer, status);
+            (self.left_out, self.reported) = (left_out, Some(now));
+        }
+    }
+}
