@@ -1,6 +1,9 @@
 //! PBE-CC's evaluation: the plans of `papers/pbe-cc` in virtual time, beside the paper's figures.
 
 pub(crate) mod experiment;
+mod place;
+mod rig;
+mod table1;
 
 use std::collections::BTreeMap;
 
@@ -19,6 +22,8 @@ pub enum Item {
     Fig18,
     /// Two connections of one device.
     Fig20,
+    /// 40 places.
+    Table1,
 }
 
 impl Item {
@@ -28,6 +33,7 @@ impl Item {
             Self::Fig16 => paper_item!("pbe-cc", "fig16"),
             Self::Fig18 => paper_item!("pbe-cc", "fig18"),
             Self::Fig20 => paper_item!("pbe-cc", "fig20"),
+            Self::Table1 => paper_item!("pbe-cc", "table1"),
         }
     }
 
@@ -41,6 +47,7 @@ impl Item {
                 "a download beside a competitor that comes and goes, by PBE-CC and eight algorithms"
             }
             Self::Fig20 => "two downloads of one device, by PBE-CC and seven algorithms",
+            Self::Table1 => "a download at 40 places, by PBE-CC and seven algorithms",
         }
     }
 }

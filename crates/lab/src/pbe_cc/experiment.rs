@@ -9,8 +9,9 @@ use sounding_experiment::provenance::Begun;
 use sounding_experiment::simulate::Keep;
 use sounding_experiment::study::Study;
 
-use super::{Item, report};
-use crate::experiment::{self, End, Experiment, Host, Needs, Outcome, jobs};
+use super::place::PLACES;
+use super::{Item, report, table1};
+use crate::experiment::{self, End, Experiment, Host, Needs, Outcome, jobs, report_share};
 
 /// An item of PBE-CC's evaluation in virtual time: the paper's figures, ours, and why they differ
 ///
@@ -86,6 +87,73 @@ impl Experiment for PlanItem {
         let report = report(self.0, &finished.outcomes, begun.end()).into_diagnostic()?;
         let mut outcome = report.outcome()?;
         if !finished.complete {
+            outcome.end = End::Interrupted;
+        }
+        Ok(Some(outcome))
+    }
+}
+
+/// PBE-CC's 40 places in virtual time: its gains on seven algorithms, Figs. 12 to 15, and its time in the Internet's state
+///
+/// The places are drawn, each from its own seed: 25 with busy cells and 15 with idle ones, with one, two or three carriers.
+#[derive(clap::Args)]
+pub(crate) struct Table1Flags {
+    /// The first so many of the 40 places
+    #[arg(long, value_name = "N", default_value_t = PLACES as u16, value_parser = clap::value_parser!(u16).range(1..=PLACES as i64))]
+    places: u16,
+
+    /// How many seconds each flow sends
+    #[arg(long, value_name = "S", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=600))]
+    seconds: u16,
+
+    /// How often each flow is repeated at its place, with other lots
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=20))]
+    repeats: u8,
+
+    /// Runs at once; as many as this machine has processors unless stated
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    jobs: Option<u8>,
+}
+
+/// Table 1.
+pub(crate) struct Table1Item;
+
+impl Experiment for Table1Item {
+    type Flags = Table1Flags;
+
+    fn name(&self) -> &'static str {
+        Item::Table1.files().experiment
+    }
+
+    fn about(&self) -> &'static str {
+        Item::Table1.about()
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Nothing
+    }
+
+    fn duration(&self) -> Option<&'static str> {
+        Some("3 min")
+    }
+
+    fn run(&self, flags: Table1Flags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
+        let plan = table1::Plan {
+            places: flags.places.into(),
+            repeats: flags.repeats.into(),
+            span: Duration::from_secs(flags.seconds.into()),
+            jobs: jobs(flags.jobs),
+        };
+        let begun = Begun::now();
+        let stop = host.stop()?;
+        let progress = |done, all| report_share(host, done, all, "flows");
+        let places = table1::measure(&plan, &stop, progress).into_diagnostic()?;
+        if places.is_empty() {
+            return Ok(None);
+        }
+        let complete = places.len() == plan.places;
+        let mut outcome = table1::report(places, begun.end()).into_diagnostic()?.outcome()?;
+        if !complete {
             outcome.end = End::Interrupted;
         }
         Ok(Some(outcome))
