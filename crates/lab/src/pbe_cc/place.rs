@@ -51,11 +51,8 @@ impl Place {
         let sinr_db =
             if indoor { lots.random_range(8.0..17.0) } else { lots.random_range(14.0..24.0) };
         // Busy: around PBE-CC's tower, which had 1.3 users with data at a time (Fig. 7). Idle: next to none.
-        let (objects_per_sec, others) = if busy {
-            (lots.random_range(1.4..4.2), lots.random_range(6..=14))
-        } else {
-            (0.05, 2)
-        };
+        let (objects_per_sec, others) =
+            if busy { (lots.random_range(1.4..4.2), lots.random_range(6..=14)) } else { (0.05, 2) };
         Self { number, seed, carriers, busy, indoor, sinr_db, objects_per_sec, others }
     }
 

@@ -28,6 +28,8 @@ pub(super) struct Setup {
     pub(super) paces: bool,
     /// Blocks, commands and passages of the devices with flows.
     pub(super) radio: bool,
+    /// Control messages of all users.
+    pub(super) dcis: bool,
     /// How each slot of each carrier was used.
     pub(super) slots: bool,
     /// The cells as the first device's monitor sees them, every 10 ms.
@@ -55,8 +57,6 @@ pub(super) struct Pace {
     pub(super) at: Duration,
     /// Payload, Mbit/s.
     pub(super) sends: f64,
-    /// The same of what arrived over about the last round.
-    pub(super) arrives: Option<f64>,
     pub(super) state: &'static str,
 }
 
@@ -152,7 +152,8 @@ impl Network<Segment> for Seen {
     }
 
     fn handle_time(&mut self, now: HostInstant) {
-        while let Some((at, port, size, payload)) = self.waiting.pop_front_if(|first| first.0 <= now)
+        while let Some((at, port, size, payload)) =
+            self.waiting.pop_front_if(|first| first.0 <= now)
         {
             self.network.handle_packet(at, port, size, payload);
         }
@@ -202,8 +203,8 @@ impl Network<Segment> for Seen {
 pub(super) fn observe(run: &Run, setup: Setup) -> Result<Observed, Wrong> {
     let actors = Actors::new(&run.plan)?;
     let mut network: Built<Segment> = plan::network(&run.plan, &run.folder, run.seed)?;
-    if setup.radio {
-        network.show(&actors.busy(), false);
+    if setup.radio || setup.dcis {
+        network.show(&actors.busy(), setup.dcis);
     }
     if setup.slots {
         network.show_use();
@@ -263,7 +264,7 @@ impl Observed {
                 size: packet.size.count(),
                 flow: at(flow),
             }),
-            Event::Acked { controller, flow, ack } => {
+            Event::Acked { controller, flow, .. } => {
                 let state = controller.state();
                 let states = &mut self.states[at(flow)];
                 if states.last().is_none_or(|(_, last)| *last != state) {
@@ -272,8 +273,7 @@ impl Observed {
                 if paces {
                     let sends = controller.pacing_rate();
                     let sends = sends.map_or(f64::INFINITY, Rate::mbit_per_sec);
-                    let arrives = ack.rate.map(Rate::mbit_per_sec);
-                    self.paces[at(flow)].push(Pace { at: now, sends, arrives, state });
+                    self.paces[at(flow)].push(Pace { at: now, sends, state });
                 }
             }
             Event::Told { flow, estimate } if reports => {

@@ -110,7 +110,8 @@ fn visit(place: &Place, mut run: Run) -> Result<Visit, Wrong> {
     windows.sort_unstable();
     let mbit = |bytes: u64| bytes as f64 * 8e-6 / WINDOW.as_secs_f64();
     let delays = observed.delays_ms(0, Duration::ZERO, Duration::MAX);
-    let delay = |quantile| if delays.is_empty() { f64::NAN } else { nearest_rank(&delays, quantile) };
+    let delay =
+        |quantile| if delays.is_empty() { f64::NAN } else { nearest_rank(&delays, quantile) };
     let internet = INTERNET.iter().map(|state| observed.share_of(0, state)).sum();
     Ok(Visit {
         place: place.number,
@@ -126,9 +127,8 @@ fn visit(place: &Place, mut run: Run) -> Result<Visit, Wrong> {
 }
 
 fn aggregated(observed: &Observed) -> bool {
-    let activated = |event: &CellEvent| {
-        matches!(event, CellEvent::Rrc { change: Rrc::Activated { .. }, .. })
-    };
+    let activated =
+        |event: &CellEvent| matches!(event, CellEvent::Rrc { change: Rrc::Activated { .. }, .. });
     observed.cell.iter().any(activated)
 }
 
@@ -208,7 +208,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn at_an_idle_place_of_one_carrier_pbe_cc_waits_less_than_bbr_and_takes_no_internet_for_narrow() {
+    fn at_an_idle_place_of_one_carrier_pbe_cc_waits_less_than_bbr_and_takes_no_internet_for_narrow()
+    {
         let place = (1..).map(Place::of).find(|place| !place.busy && place.carriers == 1).unwrap();
         let runs = place.runs(Duration::from_secs(4)).unwrap();
         let of = |name: &str| {

@@ -159,10 +159,7 @@ fn joined(values: [f64; 5]) -> String {
 
 impl fmt::Display for Evidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "\nFig. 12, over all places, 10th / 25th / 50th / 75th / 90th percentile:\n"
-        )?;
+        writeln!(f, "\nFig. 12, over all places, 10th / 25th / 50th / 75th / 90th percentile:\n")?;
         let mut table = Table::new().left([""]).right(["Mbit/s", "p95 of the delay, ms"]);
         for name in FAST {
             let visits: Vec<&Visit> =

@@ -1,0 +1,166 @@
+//! Devices that claim more than they have, and devices that do not.
+
+use std::time::Duration;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use sounding_cc::sharing::Part;
+use sounding_cc::{Ack, Choice, Controller, Delivered, Departure, Loss, Start};
+use sounding_link::{FairShare, LinkEstimate};
+use sounding_units::{Bytes, HostInstant, Rate};
+
+use super::super::rig::{Observed, Pace, Setup, observe};
+use super::{Check, Failed, Plan, each, run_of};
+
+/// The state in which a claim is not believed.
+const DOUBTS: &str = "estimate-too-high";
+
+/// Round trips of the start (§4.1), and until a claim that is too high must have been found.
+const START_RTTS: f64 = 3.0;
+const FOUND_RTTS: f64 = 3.0;
+
+/// A sender whose receiver claims so many times what it has.
+#[derive(Debug)]
+struct LiedTo {
+    inner: Box<dyn Controller>,
+    times: u32,
+}
+
+impl Controller for LiedTo {
+    fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, flows: u32) {
+        let more = |rate: Rate| rate.scaled(self.times, 1);
+        let fair = estimate.fair.map(|fair| FairShare { rate: more(fair.rate), ..fair });
+        let claimed = LinkEstimate { rate: more(estimate.rate), fair, ..*estimate };
+        self.inner.handle_estimate(now, &claimed, flows);
+    }
+
+    fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
+        self.inner.handle_sent(sent, size);
+    }
+
+    fn handle_delivered(&mut self, delivered: &Delivered) {
+        self.inner.handle_delivered(delivered);
+    }
+
+    fn handle_ack(&mut self, ack: &Ack) {
+        self.inner.handle_ack(ack);
+    }
+
+    fn handle_loss(&mut self, loss: &Loss) {
+        self.inner.handle_loss(loss);
+    }
+
+    fn handle_timeout(&mut self, now: HostInstant) {
+        self.inner.handle_timeout(now);
+    }
+
+    fn handle_spurious_timeout(&mut self, now: HostInstant) {
+        self.inner.handle_spurious_timeout(now);
+    }
+
+    fn handle_part(&mut self, now: HostInstant, part: Part) {
+        self.inner.handle_part(now, part);
+    }
+
+    fn handle_time(&mut self, now: HostInstant) {
+        self.inner.handle_time(now);
+    }
+
+    fn wakeup(&self) -> Option<HostInstant> {
+        self.inner.wakeup()
+    }
+
+    fn cwnd(&self) -> Bytes {
+        self.inner.cwnd()
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.inner.pacing_rate()
+    }
+
+    fn state(&self) -> &'static str {
+        self.inner.state()
+    }
+}
+
+/// Rounds from the end of the start until a flow is limited to 1.25 of what arrives: until the claim is not believed. And what it then
+/// sends over what arrived in the second before, at most.
+fn found(observed: &Observed) -> Option<(f64, f64)> {
+    let paces = &observed.paces[0];
+    let first = paces.first()?.at;
+    let doubts = paces.iter().find(|pace| pace.state == DOUBTS)?.at;
+    // Rounds as the flow has them: its queue makes them longer.
+    let mut rounds = 0.0;
+    let mut from = first;
+    while from < doubts {
+        let delay = observed.arrived(0, from, observed.span).next()?.delay;
+        from += delay + WAY_BACK;
+        rounds += 1.0;
+    }
+    let believed: Vec<&Pace> = paces.iter().filter(|pace| pace.at > doubts + SETTLES).collect();
+    let sends = |pace: &&Pace| (pace.state == DOUBTS).then_some(pace.sends);
+    let most = believed.iter().filter_map(sends);
+    let arrives = observed.mbit_per_sec(0, doubts + SETTLES, observed.span);
+    let count = most.clone().count().max(1);
+    Some((rounds - START_RTTS, most.sum::<f64>() / count as f64 / arrives))
+}
+
+/// Of acknowledgements, the wire and the radio's uplink.
+const WAY_BACK: Duration = Duration::from_millis(25);
+/// After so long the queue of the start is gone.
+const SETTLES: Duration = Duration::from_secs(2);
+
+/// A device that claims so many times what it has, alone in its cell.
+pub(super) fn liar(plan: &Plan, times: u32) -> Result<Check, Failed> {
+    let found = each(plan, plan.seeds, |seed| {
+        let run = run_of(seed, &["cell.devices.competitor.count=0"])?;
+        let make = sounding_cc::make(&Choice::plain("pbe-cc")).ok();
+        let instead = make.map(|make| -> sounding_sim::world::MakeController {
+            Box::new(move |start: &Start| Box::new(LiedTo { inner: make(start), times }))
+        });
+        let observed = observe(&run, Setup { paces: true, instead, ..Setup::default() })?;
+        Ok(found(&observed).unwrap_or((f64::INFINITY, f64::INFINITY)))
+    })?;
+    let rounds = found.iter().map(|found| found.0).fold(0.0, f64::max);
+    let sends = found.iter().map(|found| found.1).fold(0.0, f64::max);
+    Ok(Check {
+        name: format!("a device claims {times} times what it has"),
+        limit: format!("{FOUND_RTTS:.0} RTTs after the start at most, then 1.25 of what arrives"),
+        ours: format!("{rounds:.0} RTTs, then {sends:.2} of what arrives"),
+        holds: rounds <= FOUND_RTTS && sends <= 1.25,
+    })
+}
+
+/// Honest devices among three others that all come and go at once: what is idle then changes fourfold.
+pub(super) fn honest(plan: &Plan) -> Result<Check, Failed> {
+    let accused = each(plan, plan.honest, |seed| {
+        let mut lots = ChaCha8Rng::seed_from_u64(seed);
+        let sinr = format!(
+            "cell.devices.phone.channel.levels.0.sinr_db={:.1}",
+            lots.random_range(6.0..24.0)
+        );
+        let turn = lots.random_range(300..1500_u32);
+        let traffic = format!(
+            "cell.devices.competitor.traffic={{kind = \"on-off\", bits_per_sec = 60e6, on = \
+             \"{turn}ms\", off = \"{turn}ms\"}}"
+        );
+        let control =
+            format!("cell.carriers.0.control_users_per_sec={:.0}", lots.random_range(0.0..360.0));
+        let sets = [
+            sinr.as_str(),
+            &traffic,
+            &control,
+            "cell.devices.competitor.count=3",
+            "duration=\"8s\"",
+        ];
+        let observed = observe(&run_of(seed, &sets)?, Setup::default())?;
+        Ok(observed.first(0, DOUBTS, Duration::ZERO).is_some())
+    })?;
+    let count = accused.iter().filter(|accused| **accused).count();
+    Ok(Check {
+        name: "honest devices that are not believed".into(),
+        limit: "none".into(),
+        ours: format!("{count} of {}", accused.len()),
+        holds: count == 0,
+    })
+}
