@@ -87,7 +87,7 @@ pub(super) fn report(
         let slow = bits.iter().filter(|bits| **bits < FASTEST / 2.0).count();
         let slow = slow as f64 / bits.len() as f64;
         let mhz = prb / 5;
-        let name = format!("{mhz} MHz, users (an input)");
+        let name = format!("{mhz} MHz, users");
         let seen = bits.len() / count;
         ours.rows.push((name, vec![format!("{seen} seen of {users}")]));
         let name = format!("{mhz} MHz, below half of the fastest");

@@ -218,7 +218,7 @@ mod tests {
             text.set(set).unwrap();
         }
         let load = measure(&text.runs().unwrap()[1]).unwrap();
-        assert_eq!((load.place.as_str(), load.rate.as_str()), ("12.0 dB", "18Mbit"));
+        assert_eq!((load.place.as_str(), load.rate.as_str()), ("16.0 dB", "18Mbit"));
         let [udp, ip] = load.headers();
         // IP and UDP of a packet of 1500 bytes are 1.9 %.
         assert!((0.015..0.025).contains(&(udp - ip)), "{udp} {ip}");

@@ -178,6 +178,11 @@ mod tests {
     }
 
     #[test]
+    fn capacity_follows_the_truth_while_the_own_load_comes_and_goes() {
+        holds(&load::toggled(&SMALL).unwrap());
+    }
+
+    #[test]
     fn acknowledgements_that_are_late_make_reports_late() {
         holds(&wires::late_acks(&SMALL).unwrap());
     }

@@ -9,15 +9,18 @@ use sounding_cc::{Ack, Choice, Controller, Delivered, Departure, Loss, Start};
 use sounding_link::{FairShare, LinkEstimate};
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use super::super::rig::{Observed, Pace, Setup, observe};
+use super::super::rig::{Arrival, Observed, Pace, Setup, observe};
 use super::{Check, Failed, Plan, each, run_of};
 
 /// The state in which a claim is not believed.
 const DOUBTS: &str = "estimate-too-high";
 
-/// Round trips of the start (§4.1), and until a claim that is too high must have been found.
-const START_RTTS: f64 = 3.0;
+/// States in which no claim sets the rate.
+const LIMITED: [&str; 3] = [DOUBTS, "bottleneck-elsewhere", "drain"];
+
+/// Round trips until a claim that is too high must have been found, and what may be sent of what arrives from then on.
 const FOUND_RTTS: f64 = 3.0;
+const BELIEVED: f64 = 1.25;
 
 /// A sender whose receiver claims so many times what it has.
 #[derive(Debug)]
@@ -83,26 +86,35 @@ impl Controller for LiedTo {
     }
 }
 
-/// Rounds from the end of the start until a flow is limited to 1.25 of what arrives: until the claim is not believed. And what it then
-/// sends over what arrived in the second before, at most.
+/// Rounds in which more than 1.25 of what arrives is sent after the start, until no claim sets the rate: until it is not believed, or
+/// the Internet is taken for the bottleneck. And what is sent from then on in a second, over what arrives in it, at most.
 fn found(observed: &Observed) -> Option<(f64, f64)> {
     let paces = &observed.paces[0];
-    let first = paces.first()?.at;
-    let doubts = paces.iter().find(|pace| pace.state == DOUBTS)?.at;
+    let ends = paces.iter().find(|pace| LIMITED.contains(&pace.state))?.at;
+    let arrives = observed.mbit_per_sec(0, ends + SETTLES, observed.span);
+    let exceeds = |pace: &&Pace| pace.state != "ramp" && pace.sends > BELIEVED * arrives;
+    let mut from = paces.iter().find(exceeds).map_or(ends, |pace| pace.at);
     // Rounds as the flow has them: its queue makes them longer.
     let mut rounds = 0.0;
-    let mut from = first;
-    while from < doubts {
-        let delay = observed.arrived(0, from, observed.span).next()?.delay;
-        from += delay + WAY_BACK;
+    while from < ends {
+        let next = observed.arrivals.iter().find(|arrival| arrival.at - arrival.delay >= from)?;
+        from = next.at + WAY_BACK;
         rounds += 1.0;
     }
-    let believed: Vec<&Pace> = paces.iter().filter(|pace| pace.at > doubts + SETTLES).collect();
-    let sends = |pace: &&Pace| (pace.state == DOUBTS).then_some(pace.sends);
-    let most = believed.iter().filter_map(sends);
-    let arrives = observed.mbit_per_sec(0, doubts + SETTLES, observed.span);
-    let count = most.clone().count().max(1);
-    Some((rounds - START_RTTS, most.sum::<f64>() / count as f64 / arrives))
+    let mut most: f64 = 0.0;
+    let second = Duration::from_secs(1);
+    let mut from = ends + SETTLES;
+    while from + second <= observed.span {
+        let within = |at: Duration| (from..from + second).contains(&at);
+        let bytes = |when: fn(&Arrival) -> Duration| {
+            let those = observed.arrivals.iter().filter(|arrival| within(when(arrival)));
+            those.map(|arrival| arrival.size).sum::<u64>() as f64
+        };
+        let sent = bytes(|arrival| arrival.at - arrival.delay);
+        most = most.max(sent / bytes(|arrival| arrival.at).max(1.0));
+        from += second;
+    }
+    Some((rounds, most))
 }
 
 /// Of acknowledgements, the wire and the radio's uplink.
@@ -127,7 +139,7 @@ pub(super) fn liar(plan: &Plan, times: u32) -> Result<Check, Failed> {
         name: format!("a device claims {times} times what it has"),
         limit: format!("{FOUND_RTTS:.0} RTTs after the start at most, then 1.25 of what arrives"),
         ours: format!("{rounds:.0} RTTs, then {sends:.2} of what arrives"),
-        holds: rounds <= FOUND_RTTS && sends <= 1.25,
+        holds: rounds <= FOUND_RTTS && sends <= BELIEVED,
     })
 }
 

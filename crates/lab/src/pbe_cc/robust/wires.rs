@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use sounding_link::LinkEstimate;
+
 use super::super::rig::{Setup, observe};
 use super::{Check, Failed, Plan, each, run_of};
 
@@ -53,16 +55,25 @@ pub(super) fn narrow(plan: &Plan) -> Result<Vec<Check>, Failed> {
 /// Reports ride on acknowledgements: those that enter the network 100 ms later report a competitor 100 ms later.
 pub(super) fn late_acks(plan: &Plan) -> Result<Check, Failed> {
     const DELAY: Duration = Duration::from_millis(100);
+    // Users of control traffic could be taken for it.
+    const QUIET: &str = "cell.carriers.0.control_users_per_sec=0.0";
+    // Little enough for its queue to be empty when its turn ends.
+    const LIGHT: &str = "cell.devices.competitor.traffic.bits_per_sec=15e6";
     // The competitor's second turn.
-    const COMES: Duration = Duration::from_secs(4);
+    const COMES: Duration = Duration::from_secs(6);
+    const BEFORE: Duration = Duration::from_millis(5_600);
+    const AFTER: Duration = Duration::from_millis(7_500);
     let found = each(plan, plan.seeds, |seed| {
         let learns = |ack_delay| -> Result<Option<Duration>, Failed> {
             let setup = Setup { reports: true, ack_delay, ..Setup::default() };
-            let observed = observe(&run_of(seed, &[])?, setup)?;
-            let of_two = observed.reports.iter().filter(|(at, ..)| *at >= COMES);
-            let mut of_two =
-                of_two.filter(|(.., estimate)| estimate.fair.is_some_and(|fair| fair.users >= 2));
-            Ok(of_two.next().map(|(at, ..)| *at))
+            let observed = observe(&run_of(seed, &[QUIET, LIGHT])?, setup)?;
+            let users = |estimate: &LinkEstimate| estimate.fair.map_or(0, |fair| fair.users);
+            let reports = observed.reports.iter().filter(|(at, ..)| (BEFORE..AFTER).contains(at));
+            let reports: Vec<_> = reports.map(|(at, _, estimate)| (*at, users(estimate))).collect();
+            let alone = reports.iter().rposition(|(at, users)| *at < COMES && *users == 1);
+            let then =
+                alone.and_then(|alone| reports[alone..].iter().find(|(_, users)| *users > 1));
+            Ok(then.map(|(at, _)| *at))
         };
         Ok((learns(Duration::ZERO)?, learns(DELAY)?))
     })?;
