@@ -122,8 +122,8 @@ const WAY_BACK: Duration = Duration::from_millis(25);
 /// After so long the queue of the start is gone.
 const SETTLES: Duration = Duration::from_secs(2);
 
-/// A device that claims so many times what it has, alone in its cell.
-pub(super) fn liar(plan: &Plan, times: u32) -> Result<Check, Failed> {
+/// A device that claims so many times what it has, alone in its cell: the most of [`found`] over all seeds.
+pub(super) fn lied_to(plan: &Plan, times: u32) -> Result<(f64, f64), Failed> {
     let found = each(plan, plan.seeds, |seed| {
         let run = run_of(seed, &["cell.devices.competitor.count=0"])?;
         let make = sounding_cc::make(&Choice::plain("pbe-cc")).ok();
@@ -133,8 +133,13 @@ pub(super) fn liar(plan: &Plan, times: u32) -> Result<Check, Failed> {
         let observed = observe(&run, Setup { paces: true, instead, ..Setup::default() })?;
         Ok(found(&observed).unwrap_or((f64::INFINITY, f64::INFINITY)))
     })?;
-    let rounds = found.iter().map(|found| found.0).fold(0.0, f64::max);
-    let sends = found.iter().map(|found| found.1).fold(0.0, f64::max);
+    let most = |of: fn(&(f64, f64)) -> f64| found.iter().map(of).fold(0.0, f64::max);
+    Ok((most(|found| found.0), most(|found| found.1)))
+}
+
+/// What it may send, and does.
+pub(super) fn liar(plan: &Plan, times: u32) -> Result<Check, Failed> {
+    let (rounds, sends) = lied_to(plan, times)?;
     Ok(Check {
         name: format!("a device claims {times} times what it has"),
         limit: format!("{FOUND_RTTS:.0} RTTs after the start at most, then 1.25 of what arrives"),
