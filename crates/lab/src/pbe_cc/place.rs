@@ -81,7 +81,7 @@ impl Place {
             let control = match (is_used, self.busy) {
                 (true, true) => full,
                 (true, false) => full / 18.0,
-                // Nobody looks at it.
+                // No device uses it.
                 (false, _) => 0.0,
             };
             let users = if carrier == 0 { self.others } else { self.others / 2 };

@@ -22,7 +22,7 @@ pub(super) fn narrow(plan: &Plan) -> Result<Vec<Check>, Failed> {
             let queue = 2 * mbit * RTT.as_micros() as u64 / 8;
             let down = format!("wire.down=\"0s 1Gbit, {}s {mbit}Mbit\"", NARROWS.as_secs());
             let queue = format!("wire.queue={queue}");
-            // Nobody else is in the cell, so that the radio never is the narrower.
+            // The phone is alone in the cell, so that the radio never is the narrower.
             let sets = [down.as_str(), &queue, "cell.devices.competitor.count=0"];
             let found = each(plan, plan.seeds, |seed| {
                 let observed = observe(&run_of(seed, &sets)?, Setup::default())?;
