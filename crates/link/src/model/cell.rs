@@ -32,8 +32,8 @@ const MIN_BLOCKS: u32 = 50;
 /// What was received longer ago than this says nothing about now: a sniffer reports every slot.
 const HEARD_VALID: Duration = Duration::from_millis(100);
 
-/// The last blocks of a burst are small, and most of their bits are headers: so many resource blocks say what one carries (chosen; half
-/// a subframe of 20 MHz). With fewer in a round trip R_w is that of the last half second.
+/// The last blocks of a burst are small, and most of their bits are headers: so many resource blocks say what one carries (half a
+/// subframe of 20 MHz; interpretation 19). With fewer in a round trip R_w is that of the last half second.
 const ENOUGH_PRB: u32 = 50;
 
 /// The most that a cell ever granted is counted in spans of this.
