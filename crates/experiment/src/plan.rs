@@ -121,6 +121,13 @@ impl Plan {
         if self.window < Duration::from_millis(10) || self.window > self.duration {
             return Err(Wrong::new("window", "is 10ms to the whole duration"));
         }
+        for (at, device) in self.cell.iter().flat_map(|cell| cell.devices.iter().enumerate()) {
+            let overhead = device.modem.and_then(|modem| modem.overhead);
+            if overhead.is_some_and(|overhead| !(0.0..=0.5).contains(&overhead)) {
+                let key = format!("cell.devices.{at}.modem.overhead");
+                return Err(Wrong::new(key, "is 0 to 0.5"));
+            }
+        }
         let actors = Actors::new(self)?;
         oracle::check(self, &actors)
     }

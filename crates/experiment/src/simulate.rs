@@ -157,6 +157,9 @@ pub fn populate<N: sounding_sim::Network<Segment>>(
             listening.every = modem.every;
             listening.latency = modem.latency;
             listening.sniffs = modem.sniffer;
+            if let Some(overhead) = modem.overhead {
+                listening.estimator.ip_share_permille = 1_000 - (overhead * 1e3).round() as u32;
+            }
             listening.estimator.method = modem.method.unwrap_or(listening.estimator.method);
             world.listen(listening);
         }

@@ -1,6 +1,13 @@
 //! PBE-CC's evaluation: the plans of `papers/pbe-cc` in virtual time, beside the paper's figures.
 
 pub(crate) mod experiment;
+mod fig11;
+mod fig21;
+mod fig6;
+mod place;
+mod rig;
+mod robust;
+mod table1;
 
 use std::collections::BTreeMap;
 
@@ -19,6 +26,16 @@ pub enum Item {
     Fig18,
     /// Two connections of one device.
     Fig20,
+    /// 40 places.
+    Table1,
+    /// Overheads and delays by load.
+    Fig6,
+    /// The users of base stations.
+    Fig11,
+    /// Three phones.
+    Fig21,
+    /// Beyond the paper.
+    Robust,
 }
 
 impl Item {
@@ -28,6 +45,11 @@ impl Item {
             Self::Fig16 => paper_item!("pbe-cc", "fig16"),
             Self::Fig18 => paper_item!("pbe-cc", "fig18"),
             Self::Fig20 => paper_item!("pbe-cc", "fig20"),
+            Self::Table1 => paper_item!("pbe-cc", "table1"),
+            Self::Fig6 => paper_item!("pbe-cc", "fig6"),
+            Self::Fig11 => paper_item!("pbe-cc", "fig11"),
+            Self::Fig21 => paper_item!("pbe-cc", "fig21"),
+            Self::Robust => paper_item!("pbe-cc", "robust"),
         }
     }
 
@@ -41,6 +63,11 @@ impl Item {
                 "a download beside a competitor that comes and goes, by PBE-CC and eight algorithms"
             }
             Self::Fig20 => "two downloads of one device, by PBE-CC and seven algorithms",
+            Self::Table1 => "a download at 40 places, by PBE-CC and seven algorithms",
+            Self::Fig6 => "overheads, lost blocks and delays of a cell by load",
+            Self::Fig11 => "users of two base stations and their physical rates",
+            Self::Fig21 => "how three phones of PBE-CC, BBR and CUBIC share a primary carrier",
+            Self::Robust => "PBE-CC with a bad sniffer, a dead modem, narrow wires and liars",
         }
     }
 }

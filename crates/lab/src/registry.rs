@@ -2,7 +2,7 @@
 
 use crate::biscay::{CrossingsItem, Item, MethodsItem, PrivateItem, Replay, ViewsItem};
 use crate::experiment::{Needs, Registered};
-use crate::pbe_cc::experiment::PlanItem;
+use crate::pbe_cc::experiment::{DeepItem, PlanItem, RobustItem, Table1Item};
 use crate::{
     agreement, baselines, biscay_vs_kernel, bound, bpf_cost, cell, closed_loop, downlink,
     emu_ceiling, emu_cells, estimators, field, granularity, head_to_head, mahimahi, overhead,
@@ -22,9 +22,14 @@ pub const EXPERIMENTS: &[&dyn Registered] = &[
     &Replay(Item::Fig9),
     &CrossingsItem,
     &PrivateItem,
+    &Table1Item,
     &PlanItem(pbe_cc::Item::Fig16),
     &PlanItem(pbe_cc::Item::Fig18),
     &PlanItem(pbe_cc::Item::Fig20),
+    &DeepItem(pbe_cc::Item::Fig21),
+    &RobustItem,
+    &DeepItem(pbe_cc::Item::Fig6),
+    &DeepItem(pbe_cc::Item::Fig11),
     &closed_loop::experiment::ClosedLoopExperiment,
     &references::experiment::ReferencesExperiment,
     &downlink::experiment::DownlinkExperiment,

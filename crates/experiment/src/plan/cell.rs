@@ -60,6 +60,9 @@ pub struct ModemPlan {
     pub method: Option<Method>,
     /// Whether estimates use the cell's sniffer too.
     pub sniffer: bool,
+    /// Part of a transport block that is not IP, as estimates assume it, where the plan says so: γ of PBE-CC's Equation 5, without IP's
+    /// own headers.
+    pub overhead: Option<f64>,
     /// How much faster the modem's clock runs than the host's, in millionths.
     pub drift_ppm: f64,
     /// For how long the clock is unset.
@@ -76,6 +79,7 @@ impl Default for ModemPlan {
             latency: Duration::ZERO,
             method: None,
             sniffer: false,
+            overhead: None,
             drift_ppm: 0.0,
             unset_for: Duration::ZERO,
         }

@@ -1,16 +1,19 @@
 //! The items as experiments.
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use miette::IntoDiagnostic;
-use sounding_experiment::plan::Text;
+use sounding_experiment::jobs::{self, Job, Told};
+use sounding_experiment::plan::{Run, Text, Wrong};
 use sounding_experiment::provenance::Begun;
 use sounding_experiment::simulate::Keep;
 use sounding_experiment::study::Study;
 
-use super::{Item, report};
-use crate::experiment::{self, End, Experiment, Host, Needs, Outcome, jobs};
+use super::place::PLACES;
+use super::{Item, fig6, fig11, fig21, report, robust, table1};
+use crate::experiment::{self, End, Experiment, Host, Needs, Outcome, jobs, report_share};
 
 /// An item of PBE-CC's evaluation in virtual time: the paper's figures, the measured ones, and why they differ
 ///
@@ -29,6 +32,24 @@ pub(crate) struct ItemFlags {
     /// Runs at once; default: one for each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     jobs: Option<u8>,
+}
+
+impl ItemFlags {
+    /// The item's plan with what the flags set.
+    fn text(&self, item: Item) -> miette::Result<Text> {
+        let files = item.files();
+        let mut text = Text::new(files.experiment, files.plan, PathBuf::new());
+        if let Some(seeds) = &self.seeds {
+            // A number, or a range in quotes.
+            let is_one = seeds.parse::<u64>().is_ok();
+            let written = if is_one { seeds.clone() } else { format!("{seeds:?}") };
+            text.set(&format!("seeds={written}")).into_diagnostic()?;
+        }
+        if let Some(duration) = self.duration {
+            text.set(&format!("duration=\"{}ms\"", duration.as_millis())).into_diagnostic()?;
+        }
+        Ok(text)
+    }
 }
 
 /// A plan of `papers/pbe-cc`.
@@ -54,16 +75,7 @@ impl Experiment for PlanItem {
     }
 
     fn run(&self, flags: ItemFlags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
-        let files = self.0.files();
-        let mut text = Text::new(files.experiment, files.plan, PathBuf::new());
-        if let Some(seeds) = flags.seeds {
-            // A number, or a range in quotes.
-            let written = if seeds.parse::<u64>().is_ok() { seeds } else { format!("{seeds:?}") };
-            text.set(&format!("seeds={written}")).into_diagnostic()?;
-        }
-        if let Some(duration) = flags.duration {
-            text.set(&format!("duration=\"{}ms\"", duration.as_millis())).into_diagnostic()?;
-        }
+        let text = flags.text(self.0)?;
         let begun = Begun::now();
         let study = Study::new(text).into_diagnostic()?;
         let all: Duration = study.runs().iter().map(|run| run.plan.duration).sum();
@@ -89,5 +101,194 @@ impl Experiment for PlanItem {
             outcome.end = End::Interrupted;
         }
         Ok(Some(outcome))
+    }
+}
+
+/// PBE-CC's 40 places in virtual time: its gains on seven algorithms, Figs. 12 to 15, and its time in the Internet's state
+///
+/// The places are drawn, each from its own seed: 25 with busy cells and 15 with idle ones, with one, two or three carriers.
+#[derive(clap::Args)]
+pub(crate) struct Table1Flags {
+    /// The first so many of the 40 places
+    #[arg(long, value_name = "N", default_value_t = PLACES as u16, value_parser = clap::value_parser!(u16).range(1..=PLACES as i64))]
+    places: u16,
+
+    /// How many seconds each flow sends
+    #[arg(long, value_name = "S", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=600))]
+    seconds: u16,
+
+    /// How often each flow is repeated at its place, with other lots
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=20))]
+    repeats: u8,
+
+    /// Runs at once; as many as this machine has processors unless stated
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    jobs: Option<u8>,
+}
+
+/// Table 1.
+pub(crate) struct Table1Item;
+
+impl Experiment for Table1Item {
+    type Flags = Table1Flags;
+
+    fn name(&self) -> &'static str {
+        Item::Table1.files().experiment
+    }
+
+    fn about(&self) -> &'static str {
+        Item::Table1.about()
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Nothing
+    }
+
+    fn duration(&self) -> Option<&'static str> {
+        Some("3 min")
+    }
+
+    fn run(&self, flags: Table1Flags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
+        let plan = table1::Plan {
+            places: flags.places.into(),
+            repeats: flags.repeats.into(),
+            span: Duration::from_secs(flags.seconds.into()),
+            jobs: jobs(flags.jobs),
+        };
+        let begun = Begun::now();
+        let stop = host.stop()?;
+        let progress = |done, all| report_share(host, done, all, "flows");
+        let places = table1::measure(&plan, &stop, progress).into_diagnostic()?;
+        if places.is_empty() {
+            return Ok(None);
+        }
+        let complete = places.len() == plan.places;
+        let mut outcome = table1::report(places, begun.end()).into_diagnostic()?.outcome()?;
+        if !complete {
+            outcome.end = End::Interrupted;
+        }
+        Ok(Some(outcome))
+    }
+}
+
+/// A plan whose runs are looked into deeper than `sounding sim` does: Figs. 6, 11 and 21.
+pub(crate) struct DeepItem(pub(crate) Item);
+
+impl Experiment for DeepItem {
+    type Flags = ItemFlags;
+
+    fn name(&self) -> &'static str {
+        self.0.files().experiment
+    }
+
+    fn about(&self) -> &'static str {
+        self.0.about()
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Nothing
+    }
+
+    fn duration(&self) -> Option<&'static str> {
+        Some("1 min")
+    }
+
+    fn run(&self, flags: ItemFlags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
+        let mut runs = flags.text(self.0)?.runs().into_diagnostic()?;
+        let (begun, jobs, stop) = (Begun::now(), jobs(flags.jobs), host.stop()?);
+        let work = Runs { runs: &runs, jobs, stop: &stop, host };
+        let outcome = match self.0 {
+            Item::Fig11 => {
+                runs.iter_mut().for_each(fig11::set);
+                let work = Runs { runs: &runs, jobs, stop: &stop, host };
+                let Some(stations) = work.each(fig11::measure)? else { return Ok(None) };
+                fig11::report(stations, begun.end()).into_diagnostic()?.outcome()
+            }
+            Item::Fig21 => {
+                let Some(shares) = work.each(fig21::measure)? else { return Ok(None) };
+                fig21::report(&shares, begun.end()).into_diagnostic()?.outcome()
+            }
+            _ => {
+                let Some(loads) = work.each(fig6::measure)? else { return Ok(None) };
+                fig6::report(loads, begun.end()).into_diagnostic()?.outcome()
+            }
+        };
+        outcome.map(Some)
+    }
+}
+
+/// Runs of a plan, and how they are made.
+struct Runs<'a> {
+    runs: &'a [Run],
+    jobs: usize,
+    stop: &'a AtomicBool,
+    host: &'a dyn Host,
+}
+
+impl Runs<'_> {
+    /// The same measurement of each; `None` if it was stopped.
+    fn each<R: Send>(
+        &self,
+        measure: impl Fn(&Run) -> Result<R, Wrong> + Sync,
+    ) -> miette::Result<Option<Vec<R>>> {
+        let mut done = 0;
+        let work = |run: &Run, _: &Job<'_, (), R, Wrong>| measure(run).map(Some);
+        let results = jobs::until(self.runs, self.jobs, self.stop, work, |told| {
+            if let Told::Done(..) = told {
+                done += 1;
+                report_share(self.host, done, self.runs.len(), "runs");
+            }
+        });
+        let wrong =
+            |(_, wrong): (usize, Wrong)| miette::miette!("{}: {}", wrong.key, wrong.message);
+        Ok(results.map_err(wrong)?.into_iter().collect())
+    }
+}
+
+/// PBE-CC where its inputs are bad, missing or false: what must hold, and what does
+#[derive(clap::Args)]
+pub(crate) struct RobustFlags {
+    /// Seeds of each check
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    seeds: u64,
+
+    /// Runs of honest devices, of which none may be taken for a liar
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    honest: u64,
+
+    /// Runs at once; as many as this machine has processors unless stated
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    jobs: Option<u8>,
+}
+
+/// Beyond the paper.
+pub(crate) struct RobustItem;
+
+impl Experiment for RobustItem {
+    type Flags = RobustFlags;
+
+    fn name(&self) -> &'static str {
+        Item::Robust.files().experiment
+    }
+
+    fn about(&self) -> &'static str {
+        Item::Robust.about()
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Nothing
+    }
+
+    fn duration(&self) -> Option<&'static str> {
+        Some("1 min")
+    }
+
+    fn run(&self, flags: RobustFlags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
+        let RobustFlags { seeds, honest, .. } = flags;
+        let plan = robust::Plan { seeds, honest, jobs: jobs(flags.jobs) };
+        let begun = Begun::now();
+        let progress = |what: &str| experiment::report(host, what);
+        let checks = robust::measure(&plan, progress).into_diagnostic()?;
+        robust::report(checks, begun.end()).into_diagnostic()?.outcome().map(Some)
     }
 }

@@ -15,7 +15,7 @@ use super::cqi::standard_bits;
 use super::goodput::{bit_error_rate, bit_error_rate_of, transport};
 use super::identity::IdentitySearch;
 use super::slots::{Slot, Slots};
-use super::sniffed::{Share, Sniffed};
+use super::sniffed::{OwnShare, Share, Sniffed};
 use crate::Config;
 
 /// Cells that are tracked separately: no device aggregates more than five of LTE and a few of NR.
@@ -31,6 +31,10 @@ const MIN_BLOCKS: u32 = 50;
 
 /// What a sniffer reported longer ago than this says nothing about now: it reports every slot.
 pub const HEARD_VALID: Duration = Duration::from_millis(100);
+
+/// The last blocks of a burst are small, and most of their bits are headers: so many resource blocks say what one carries (half a
+/// subframe of 20 MHz; interpretation 24). With fewer in a round trip R_w is that of the last half second.
+const ENOUGH_PRB: u32 = 50;
 
 /// The most that a cell ever granted is counted in spans of this.
 const SPAN_OF_MOST: Duration = Duration::from_millis(100);
@@ -247,7 +251,7 @@ impl CellMonitor {
             // A modem knows the sizes of its blocks; a sniffer has to know which tables are configured.
             let own_or_others = modem
                 .bits_per_prb
-                .or(sniffed.and_then(|own| own.bits_per_prb))
+                .or(sniffed.filter(|own| own.is_enough(span)).and_then(|own| own.bits_per_prb))
                 .or_else(|| bits_per_prb(slots.within(end, Slots::KEPT).filter(of_carrier)))
                 .or(self.reported[at])
                 .or(of_all);
@@ -312,11 +316,19 @@ impl Own {
             blocks += slot.first;
         }
         let secs = span.as_secs_f64();
+        let enough = prb >= ENOUGH_PRB;
+        let bits_per_prb = bits_per_prb(slots.within(end, span).filter(of_carrier));
         Self {
-            bits_per_prb: bits_per_prb(slots.within(end, span).filter(of_carrier)),
+            bits_per_prb: bits_per_prb.filter(|_| enough),
             prb_per_sec: f64::from(prb) / secs,
             blocks_per_sec: f64::from(blocks) / secs,
         }
+    }
+}
+
+impl OwnShare {
+    fn is_enough(&self, span: Duration) -> bool {
+        self.prb_per_sec * span.as_secs_f64() >= f64::from(ENOUGH_PRB)
     }
 }
 

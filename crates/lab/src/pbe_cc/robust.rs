@@ -1,0 +1,191 @@
+//! Beyond the paper: PBE-CC where its inputs are bad, missing or false.
+
+mod liar;
+mod load;
+mod loss;
+mod wires;
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::Serialize;
+use sounding_experiment::plan::{PlanError, Run, Text, Wrong};
+use sounding_experiment::provenance::Provenance;
+use thiserror::Error;
+
+use super::Item;
+use crate::paper::{Ours, Report};
+
+/// How much is run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    /// Seeds of each check but the next.
+    pub(super) seeds: u64,
+    /// Honest runs, of which none may be taken for a liar.
+    pub(super) honest: u64,
+    pub(super) jobs: usize,
+}
+
+/// The first seed.
+const FIRST: u64 = 1001;
+
+/// A check.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Check {
+    /// What is checked.
+    name: String,
+    /// What must hold.
+    limit: String,
+    /// What does.
+    ours: String,
+    /// Whether it holds.
+    holds: bool,
+}
+
+/// Why there are no results.
+#[derive(Debug, Error)]
+pub(super) enum Failed {
+    /// A check's plan.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// Its network.
+    #[error("{}: {}", .0.key, .0.message)]
+    Network(Wrong),
+}
+
+impl From<Wrong> for Failed {
+    fn from(wrong: Wrong) -> Self {
+        Self::Network(wrong)
+    }
+}
+
+/// The plan with some keys set, for a seed.
+fn run_of(seed: u64, sets: &[&str]) -> Result<Run, PlanError> {
+    let files = Item::Robust.files();
+    let mut text = Text::new(files.experiment, files.plan, PathBuf::new());
+    text.set(&format!("seeds={seed}"))?;
+    for set in sets {
+        text.set(set)?;
+    }
+    // A plan without a sweep and with one seed is one run.
+    Ok(text.runs()?.remove(0))
+}
+
+/// The same work for each seed, in parallel, in the order of the seeds.
+fn each<R: Send>(
+    plan: &Plan,
+    seeds: u64,
+    work: impl Fn(u64) -> Result<R, Failed> + Sync,
+) -> Result<Vec<R>, Failed> {
+    let seeds: Vec<u64> = (FIRST..FIRST + seeds).collect();
+    sounding_experiment::jobs::each(&seeds, plan.jobs, |&seed| work(seed), |_, _| {})
+}
+
+fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
+    let values: Vec<f64> = values.into_iter().collect();
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Makes all checks; `progress` receives what comes next.
+pub(super) fn measure(plan: &Plan, progress: impl Fn(&str)) -> Result<Vec<Check>, Failed> {
+    let mut checks = Vec::new();
+    progress("a bad sniffer");
+    checks.extend(loss::bad_sniffer(plan)?);
+    progress("a sniffer that dies");
+    checks.push(loss::sniffer_dies(plan)?);
+    progress("a modem that dies");
+    checks.extend(loss::modem_dies(plan)?);
+    progress("narrow wires");
+    checks.extend(wires::narrow(plan)?);
+    progress("late acknowledgements");
+    checks.push(wires::late_acks(plan)?);
+    progress("liars");
+    for times in [2, 10] {
+        checks.push(liar::liar(plan, times)?);
+    }
+    progress("a load that comes and goes");
+    checks.push(load::toggled(plan)?);
+    progress("honest devices");
+    checks.push(liar::honest(plan)?);
+    Ok(checks)
+}
+
+/// The checks.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Evidence {
+    checks: Vec<Check>,
+}
+
+impl fmt::Display for Evidence {
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Ok(())
+    }
+}
+
+/// The item's table; what must hold stands where the paper's figures do in others.
+pub(super) fn report(
+    checks: Vec<Check>,
+    provenance: Provenance,
+) -> Result<Report<Evidence>, toml::de::Error> {
+    let mut expected = Item::Robust.files().expected()?;
+    let mut ours = Ours::new(["ours"], []);
+    for check in &checks {
+        if !check.holds {
+            ours.misses.push(expected.miss(&check.name, &[&check.limit]));
+        }
+        expected.rows.insert(check.name.clone(), check.limit.clone());
+        ours.rows.push((check.name.clone(), vec![check.ours.clone()]));
+    }
+    Ok(Report::new(Item::Robust.about(), expected, ours, Evidence { checks }, provenance))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One seed of each.
+    const SMALL: Plan = Plan { seeds: 1, honest: 2, jobs: 1 };
+
+    fn holds(check: &Check) {
+        assert!(check.holds, "{check:?}");
+    }
+
+    #[test]
+    fn a_sniffer_that_dies_leaves_the_modems_own_estimate() {
+        holds(&loss::sniffer_dies(&SMALL).unwrap());
+    }
+
+    #[test]
+    fn a_modem_that_dies_leaves_bbr() {
+        holds(&loss::modem_dies(&SMALL).unwrap()[0]);
+    }
+
+    #[test]
+    fn narrow_wires_are_found_within_a_second() {
+        for check in wires::narrow(&SMALL).unwrap() {
+            holds(&check);
+        }
+    }
+
+    #[test]
+    fn a_device_that_claims_ten_times_what_it_has_gets_a_quarter_more_than_arrives_after_five_rounds()
+     {
+        let (rounds, sends) = liar::lied_to(&SMALL, 10).unwrap();
+        assert!(rounds <= 5.0 && sends <= 1.25, "{rounds} {sends}");
+    }
+
+    #[test]
+    fn a_device_that_is_honest_is_believed() {
+        holds(&liar::honest(&SMALL).unwrap());
+    }
+
+    #[test]
+    fn capacity_follows_the_truth_while_the_own_load_comes_and_goes() {
+        holds(&load::toggled(&SMALL).unwrap());
+    }
+
+    #[test]
+    fn acknowledgements_that_are_late_make_reports_late() {
+        holds(&wires::late_acks(&SMALL).unwrap());
+    }
+}
