@@ -81,7 +81,7 @@ impl fmt::Debug for Tap {
     }
 }
 
-/// What packets pass.
+/// The stages that packets pass.
 pub enum Between {
     /// Two links and their delays, in the order of `mm-delay D mm-link UP DOWN`.
     Links {

@@ -1,7 +1,7 @@
-//! A download over a modelled cell, three times: as it is, with its receive window limited by the device, and from a
+//! A download over a modelled cell, three times: unchanged, with its receive window limited by the device, and from a
 //! sender that receives the device's rate.
 //!
-//! The device's modem is read, so the estimates come all the way from Diag records. The limited sender is this kernel's
+//! The device's modem is read, so the estimates come from Diag records. The limited sender is this kernel's
 //! unmodified CUBIC.
 
 pub(crate) mod experiment;
@@ -29,11 +29,11 @@ pub use scene::{Channel, Scene, UnknownChannel};
 use crate::agreement::fallback_percent;
 use crate::table::Table;
 
-/// A download over a modelled cell: as it is, with its receive window limited by the device, and with a sender that
+/// A download over a modelled cell: unchanged, with its receive window limited by the device, and with a sender that
 /// uses the device's TCP option
 #[derive(Clone, Debug, clap::Args)]
 pub struct Plan {
-    /// How long each flow sends; the first fifth is not measured
+    /// Duration of each flow; the first fifth is not measured
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
     pub duration: Duration,
 
@@ -82,7 +82,7 @@ pub enum DownlinkError {
 pub enum Signalling {
     /// Not at all: CUBIC.
     Unclamped,
-    /// By the receive window: CUBIC, which knows of nothing.
+    /// By the receive window: unmodified CUBIC.
     Clamped,
     /// By a TCP option: BISCAY.
     Option,
@@ -104,25 +104,25 @@ impl Signalling {
 /// One download.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// What the radio did.
+    /// The radio channel.
     pub channel: Channel,
     /// How its sender got the rate.
     pub way: Signalling,
     /// The cell's seed.
     pub seed: u32,
-    /// IP bytes that came out.
+    /// Received IP bytes.
     pub throughput_mbit_per_sec: f64,
     /// From the sender's device to the receiver's.
     pub one_way_ms: Spread,
-    /// The same, less the least of the run.
+    /// The same, minus the minimum of the run.
     pub queueing_ms: Spread,
     /// Segments that TCP sent again.
     pub retransmitted: u32,
-    /// The part of the time in which the receive window was what the sender waited for, in percent.
+    /// The part of the time in which the receive window limited the sender, in percent.
     pub window_limited_percent: f64,
     /// The part of the measured time in which a sender with the option fell back to BBR, in percent.
     pub fallback_percent: Option<f64>,
-    /// Times that the emulation fell behind the clock; if any, the row says little.
+    /// Times that the emulation fell behind the clock; if any, the row is unreliable.
     pub times_behind: u64,
 }
 
@@ -153,7 +153,7 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&Row)) -> Result<Comparison, Do
     Ok(Comparison { provenance: begun.end(), rows })
 }
 
-/// Between the moment at which everything is ready and the beginning of the flow: the modem's first reports arrive.
+/// Time before the flow starts, in which the modem's first reports arrive.
 const HEAD_START: Duration = Duration::from_millis(500);
 
 fn one(

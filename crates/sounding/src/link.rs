@@ -65,14 +65,14 @@ pub(crate) struct Link {
     /// One direction only; with --method cqi it is the downlink
     #[arg(long, value_enum)]
     direction: Option<DirectionWord>,
-    /// What the rate is made of
+    /// Source of the rate
     #[arg(long, value_enum, default_value_t = MethodWord::Grants)]
     method: MethodWord,
     /// A sniffer's log of the cell, for --method cell: dcilog:FILE (NG-Scope), falcon:FILE or nr-scope:FILE; once for each
     /// carrier, in their order
     #[arg(long, value_name = "FORMAT:FILE")]
     sniffer: Vec<SnifferFile>,
-    /// Span of time that a rate is an average of; below 100ms it may still be 100ms where grants come in bursts
+    /// Time over which a rate is averaged; if grants come in bursts, it is at least 100ms
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = humantime::parse_duration)]
     window: Duration,
     /// Time between rows
@@ -139,7 +139,7 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Why nothing more is printed.
+/// The reason why the output ends.
 enum Stopped {
     Input(miette::Report),
     Output(io::Error),
@@ -151,7 +151,7 @@ struct Reading {
     rows: Rows,
 }
 
-/// How long a live port is waited for at a time.
+/// The longest single wait for a live port.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 /// A modem that does not take its masks back within this keeps those of this program.
@@ -186,7 +186,7 @@ impl Reading {
         Ok(Skipped { records: records(&counts), ..capture.skipped(counts.stream) })
     }
 
-    /// The last rows and words: what was skipped, also to a program that reads the rows.
+    /// Writes the last rows, and reports the skipped parts, also to a program that reads the rows.
     fn finish(&mut self, skipped: &Skipped) -> io::Result<()> {
         self.rows.finish(&self.sounder)?;
         let printer = &mut self.rows.printer;
@@ -200,7 +200,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Until an interrupt, or until the source is over for good.
+    /// Reads until an interrupt or the final end of the source.
     fn read_live(
         &mut self,
         source: &Source,

@@ -146,7 +146,7 @@ pub(super) fn described(
 /// The part of a message that a record holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Segment {
-    /// The whole text.
+    /// The whole message.
     Whole,
     /// A part with others after it: its number, 1..=6.
     Part(u8),

@@ -1,4 +1,4 @@
-//! Flows over a link that is given, its modem's records their feed: everything in virtual time.
+//! Flows over a given link, with estimates from its modem's records, in virtual time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,20 +18,20 @@ use crate::reference::Reference;
 
 /// The flow begins this long after the link, as the modem's first reports arrive.
 pub(super) const HEAD_START: Duration = Duration::from_millis(300);
-/// What acknowledgements come back over: not what is compared.
+/// Rate of the return path, which does not limit acknowledgements.
 pub(super) const WIDE: Rate = Rate::from_bits_per_sec(1_000_000_000);
 
-/// What controllers that draw lots draw from.
+/// Seed of the controllers' random numbers.
 const SEED: u64 = 1;
 
-/// How flows are sent over a link.
+/// Settings of flows over a link.
 #[derive(Clone, Debug)]
 pub(super) struct PathSetup {
     /// One-way propagation delay of either direction.
     pub(super) delay: Duration,
     /// Until when.
     pub(super) until: Duration,
-    /// How often an estimate is published, if not as the daemon does it.
+    /// Interval of estimates; default: the daemon's.
     pub(super) every: Option<Duration>,
     /// Rate of a wire behind the radio, if one is to be narrower at times.
     pub(super) wire: Option<Steps>,
@@ -84,7 +84,7 @@ impl Observed {
     }
 }
 
-/// The sender that knows what a link will carry.
+/// Name of the sender that knows the future of a link.
 pub(super) const ORACLE: &str = "oracle";
 
 /// Sends flows over a link.
@@ -156,7 +156,7 @@ fn send<N: Network<Segment>>(
     observed
 }
 
-/// What the link carries, for senders that know the truth.
+/// The link's capacity, for senders that know the truth.
 struct Knows {
     offered: Arc<Schedule>,
     /// The number of flows that share equally.
@@ -167,7 +167,7 @@ struct Knows {
 
 /// No packet leaves a link in the millisecond in which it came.
 const NEXT: Duration = Duration::from_millis(1);
-/// Between a moment and what is just after it.
+/// The shortest time step.
 const INSTANT: Duration = Duration::from_nanos(1);
 
 impl Knows {
@@ -223,13 +223,13 @@ mod tests {
 
     use super::*;
 
-    /// What was believed to wait, and when.
+    /// Computed queue lengths, with their times.
     type Beliefs = Arc<Mutex<Vec<(HostInstant, u64)>>>;
 
     /// When a packet joined the queue, and when it left.
     type Passed = (HostInstant, HostInstant);
 
-    /// A reference that keeps a record of what it believes.
+    /// A reference that records its computed queue.
     struct Watched<F: Fn(HostInstant) -> Bytes + Send> {
         present: Present<F>,
         beliefs: Beliefs,
@@ -293,8 +293,8 @@ mod tests {
     /// Packets that are still on their way at the end of a run are not known.
     const KNOWN: Duration = Duration::from_secs(9);
 
-    /// A flow of this reference over the link, in one of the two directions: what it believed, and when packets joined the link's
-    /// queue and left it.
+    /// Runs a flow of this reference over the link, in one of the two directions. Returns its computed queue, and when packets joined the
+    /// link's queue and left it.
     fn watched(
         trace: &Trace,
         direction: Direction,

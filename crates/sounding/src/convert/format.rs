@@ -1,4 +1,4 @@
-//! Which kind of file is meant.
+//! Choice of the file format.
 
 use std::path::Path;
 
@@ -32,7 +32,7 @@ pub(super) enum FileKind {
     Mahimahi,
 }
 
-/// What is to be written.
+/// The format of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) kind: FileKind,

@@ -1,4 +1,4 @@
-//! Resource limits of this process, whose errors look like something else.
+//! Resource limits of this process. Their errors look like other problems.
 
 use std::fs::File;
 use std::io;
@@ -9,7 +9,7 @@ use super::{Check, check};
 /// An emulation of a few devices opens about half as many. Chosen.
 const DESCRIPTORS: usize = 64;
 
-/// Whether there is room for what a verb opens and starts; what comes behind a no here may be no because of it.
+/// Whether the limits allow the files and processes of a verb. If not, later checks may fail for this reason.
 pub(super) fn checks() -> [Check; 2] {
     [
         limit("descriptors", descriptors(), "more files can be opened"),
@@ -43,7 +43,7 @@ pub(super) fn cure(error: &io::Error, usual: &str) -> String {
     advice(error).unwrap_or(usual).into()
 }
 
-/// The same of an outcome that may be good.
+/// The same for an outcome that may be a success.
 pub(super) fn cure_of<T>(outcome: &io::Result<T>, usual: &str) -> String {
     outcome.as_ref().map_or_else(|error| cure(error, usual), |_| String::new())
 }

@@ -11,14 +11,14 @@ use sounding_units::{Bytes, Rate};
 use crate::screen;
 use crate::session_report;
 
-/// Where rows go.
+/// Prints the rows.
 pub(super) struct Printer {
     out: BufWriter<StdoutLock<'static>>,
     json: bool,
     bin: Duration,
 }
 
-/// What stands for a number that is not known.
+/// The sign for an unknown number.
 const UNKNOWN: &str = "-";
 
 impl Printer {
@@ -26,7 +26,7 @@ impl Printer {
         Self { out: BufWriter::new(io::stdout().lock()), json, bin }
     }
 
-    /// Only once there is something to read.
+    /// Prints the heading, once there are rows.
     pub(super) fn head(&mut self, directions: &[Direction]) -> io::Result<()> {
         if self.json {
             return Ok(());

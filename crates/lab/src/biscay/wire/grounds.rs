@@ -17,7 +17,7 @@ use sounding_units::HostInstant;
 use super::{WireError, controller};
 use crate::biscay::given_link::{self, Arrival, FlowStart, Observed, PathSetup};
 
-/// What was seen of a flow.
+/// Observations of a flow.
 #[derive(Debug)]
 pub(super) struct Seen {
     /// In order of time.
