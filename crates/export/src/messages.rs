@@ -64,7 +64,7 @@ fn read_nas(channel: Channel, uplink: bool, message: &[u8], hide: bool) -> Optio
     Some(json!({ "message": decoded.name(), "content": content }))
 }
 
-/// Without a decoder nobody knows what a message contains. Therefore nothing of it is shown.
+/// Without a decoder the content of a message is unknown. Therefore nothing of it is shown.
 #[cfg(not(feature = "nas"))]
 fn read_nas(_: Channel, _: bool, _: &[u8], _: bool) -> Option<Json> {
     None

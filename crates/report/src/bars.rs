@@ -19,7 +19,7 @@ pub struct Bar {
     pub name: String,
     /// Its height.
     pub value: f64,
-    /// Between what its value may as well be, if that is known.
+    /// The interval of its uncertainty, if known.
     pub between: Option<(f64, f64)>,
 }
 

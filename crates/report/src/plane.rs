@@ -43,20 +43,20 @@ impl Spread {
 pub struct Mark {
     /// The name.
     pub name: String,
-    /// To the side.
+    /// The horizontal position.
     pub x: Spread,
-    /// Up.
+    /// The vertical position.
     pub y: Spread,
 }
 
 /// Marks in a plane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plane {
-    /// To the side.
+    /// The horizontal axis.
     pub x: Axis,
-    /// Whether less is at the right, so that the best is in the upper right corner.
+    /// Whether smaller values are at the right, so that the best is in the upper right corner.
     pub reversed: bool,
-    /// Up.
+    /// The vertical axis.
     pub y: Axis,
     /// The controllers.
     pub marks: Vec<Mark>,

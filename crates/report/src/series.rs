@@ -32,9 +32,9 @@ pub struct Shade {
 /// Lines with their own axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Panel {
-    /// Up.
+    /// The vertical axis.
     pub y: Axis,
-    /// Behind the lines.
+    /// The shaded area behind the lines.
     pub shade: Option<Shade>,
     /// The lines.
     pub lines: Vec<Line>,
@@ -45,7 +45,7 @@ pub struct Panel {
 pub struct Happening {
     /// The kind of event. Each kind has a row.
     pub kind: String,
-    /// The recipient.
+    /// The device.
     pub name: String,
     /// When it began and ended.
     pub span: (f64, f64),
@@ -58,7 +58,7 @@ pub struct Happening {
 pub struct Series {
     /// The horizontal axis: `time (s)`.
     pub x: Axis,
-    /// From top to bottom.
+    /// The panels, from top to bottom.
     pub panels: Vec<Panel>,
     /// The events during this time.
     pub happenings: Vec<Happening>,

@@ -95,7 +95,7 @@ impl<'a> Value<'a> {
     }
 
     /// Calls `visit` with the name and value of every member and alternative, parents first. It visits the content of a
-    /// `visit` says to go in.
+    /// value only if `visit` returns true for it.
     pub fn walk<'v>(&'v self, visit: &mut dyn FnMut(&'static str, &'v Value<'a>) -> bool) {
         let mut member = |name, value: &'v Value<'a>| {
             if visit(name, value) {

@@ -54,7 +54,7 @@ pub(crate) fn living(
 }
 
 /// The default to go back to from `ours`: `was`, or the latest before it that this kernel still has. Entries of daemons
-/// have ended since is forgotten with them.
+/// that have ended since are removed.
 pub(crate) fn back_from(
     ours: &str,
     was: &str,

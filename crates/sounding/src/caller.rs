@@ -44,7 +44,6 @@ impl Caller {
     }
 
     /// The same for files that only their owner may read. The user could not read a file that belongs to root.
-    /// user.
     pub(crate) fn owner() -> Option<(u32, u32)> {
         Self::of_sudo().ok().flatten().map(|caller| (caller.uid, caller.gid))
     }

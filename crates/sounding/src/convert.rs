@@ -103,7 +103,7 @@ pub(crate) fn run(args: &Convert) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if matches!(target.kind, FileKind::Csv | FileKind::Mahimahi) {
-        // First report a missing input, then an unknown format.
+        // Report a missing input before the wrong format.
         Source::open(&args.input)?;
         return Err(miette!(
             help = "`sounding link` prints what it carried; a link over time is read with --from mahimahi or --from csv",

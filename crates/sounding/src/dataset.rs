@@ -20,9 +20,10 @@ use crate::{screen, signals, sim};
 /// Make a set of traces like BISCAY's from modelled cells.
 ///
 /// Each trace is a folder. It holds the packet deliveries of a saturating flow in each direction, as mahimahi traces (up.trace,
-/// down.trace); the Diag log of the device's modem meanwhile (up.qmdl.zst, down.qmdl.zst); and the plan that `sounding sim` makes
-/// it with again. Half of the traces are LTE and half NR, static or mobile, on peak or off, in the shares of the paper.
-/// Traces that are there already are kept, so that a set can be continued; the same order gives the same bytes.
+/// down.trace), and the Diag log of the device's modem during these runs (up.qmdl.zst, down.qmdl.zst). It also holds the
+/// plan, with which `sounding sim` repeats the run. Half of the traces are LTE and half NR, static or mobile, on peak or
+/// off, in the shares of the paper. Existing traces are kept, so an interrupted set can be continued. The same options
+/// give the same bytes.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Folder of the set

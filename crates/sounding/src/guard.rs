@@ -4,7 +4,7 @@
 //! happens when the daemon ends, is killed or crashes. So every case uses the same way of restoring.
 //!
 //! The list is complete and closed before the daemon reads the modem. Then the daemon drops the rights for such changes. The
-//! guard keeps what undoing takes.
+//! guard keeps only the rights for undoing them.
 
 mod change;
 mod route;
@@ -158,12 +158,13 @@ impl Guard {
     }
 
     /// No more changes follow. From here on the guard reads no instructions, even if another process holds the
-    /// the pipe.
+    /// daemon's end of the pipe.
     pub(crate) fn close(&mut self) -> Result<(), GuardError> {
         self.tell(&Instruction::Close)
     }
 
     /// Tells the guard about a change before it is made. After a crash in between, the guard undoes a change that was
+    /// never made, which is harmless.
     fn undo(&mut self, change: Change) -> Result<(), GuardError> {
         self.tell(&Instruction::Undo(change))
     }

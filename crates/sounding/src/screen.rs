@@ -1,9 +1,9 @@
 //! Foreign text that goes to a terminal or a log: a modem's messages, names of files, programs and plans.
 //!
 //! Terminals execute control characters: they move the cursor, rename the window, or put text on the clipboard. People
-//! is read in a terminal. Unicode has more of them: controls of the second set, and marks that reverse the reading
-//! order. All output of this program passes here, see [`say`](crate::say), and leaves with these escaped. They are
-//! escaped as JSON does it, so that a line of JSON is unchanged.
+//! also read logs in a terminal. Unicode adds more controls, and marks that reverse the reading order. All output of
+//! this program passes here, see [`say`](crate::say). This module escapes such characters in the way of JSON, so that a
+//! line of JSON is unchanged.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};

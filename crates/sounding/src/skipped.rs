@@ -1,5 +1,5 @@
 //! Counts the skipped parts of a capture, and the requested parts that it lacks. Every command that reads captures reports
-//! way by every command that reads captures.
+//! them once and in the same way.
 
 use serde_json::{Map, Value as Json, json};
 use sounding_diag::capture::Counts;

@@ -142,7 +142,7 @@ impl Change {
             }
             Self::Route { prefix, ours, was } => match Route::only(prefix) {
                 Ok(now) if now.algorithm() == Some(ours) => now.with(was.as_deref()).set(),
-                // The socket has closed, or has another algorithm.
+                // The route has gone, or has another algorithm.
                 Ok(_) | Err(GuardError::NotOne { .. }) => Ok(()),
                 Err(error) => Err(error),
             },

@@ -14,7 +14,7 @@ use crate::screen;
 ///
 /// FILE is a log of mm-link (--uplink-log, --downlink-log), a log of Pantheon's tunnel (NAME_datalink_runN.log), also as .gz,
 /// or Pantheon's pantheon_perf.json. The figures follow the definitions of the log's own tools. Figures that the log
-/// empty. docs/reference/controllers.md says which figure is which.
+/// does not contain stay empty. docs/reference/controllers.md defines each figure.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -12,7 +12,8 @@ use crate::screen;
 /// Figures of results: a page, and each figure as SVG, PNG and Parquet.
 ///
 /// RESULTS are folders that `sounding sim PLAN --out DIR --series 100ms` made. Figures over time, distributions and fairness
-/// need the series; without, there are the table and what whole runs tell. docs/reference/reports.md describes every figure.
+/// need the series. Without it, the page shows the table and the figures of whole runs. docs/reference/reports.md describes
+/// every figure.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Args {

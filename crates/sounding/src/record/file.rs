@@ -8,7 +8,7 @@ use crate::caller;
 /// A capture that is being written: a stream of HDLC frames.
 ///
 /// Each part goes to the kernel at once. So a killed process loses nothing that it has received. If the disk is full, the
-/// full the file is cut back to its last whole frame.
+/// file is cut back to its last whole frame.
 #[derive(Debug)]
 pub(super) struct Recording {
     file: File,

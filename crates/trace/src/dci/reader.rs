@@ -1,14 +1,14 @@
-//! Line by line, whatever the lines hold.
+//! Reads a file line by line, with any content.
 
 use core::str;
 
 use super::line::{BadLine, Problem};
 use super::{Format, Heard, dci_log, falcon, nr_scope};
 
-/// No sniffer writes longer lines; what is longer is no such file.
+/// No sniffer writes longer lines. A file with a longer line has another format.
 pub(super) const LONGEST: usize = 4096;
 
-/// What a reader has met.
+/// Counts of a reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Lines with a message.
@@ -31,13 +31,13 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of a file that is about one cell; NR-Scope says the cell itself.
+    /// A reader of a file about one cell. NR-Scope's files name the cell themselves.
     pub const fn new(format: Format, cell: u8, bytes: &'a [u8]) -> Self {
         let counts = Counts { messages: 0, silent: 0, bad: 0 };
         Self { format, cell, rest: bytes, line: 0, columns: None, counts }
     }
 
-    /// What was met so far.
+    /// The counts until now.
     pub const fn counts(&self) -> Counts {
         self.counts
     }
