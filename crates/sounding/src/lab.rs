@@ -130,7 +130,6 @@ impl Chosen {
 
 // The destination of results, in addition to the table on standard output. A doc comment would become the help text of
 // every experiment.
-// every experiment.
 #[derive(clap::Args)]
 struct Output {
     /// Write the result as a page of Markdown
