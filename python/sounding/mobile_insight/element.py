@@ -14,7 +14,7 @@ class Event(NamedTuple):
 
     #: When it was handed over, on a clock of the host that only goes forward.
     timestamp: float
-    #: What it is.
+    #: The kind of event.
     type_id: str
     #: A `DMLogPacket` from a monitor; an analyzer sends any type.
     data: Any
@@ -30,7 +30,7 @@ class Element:
         self.to_list: list[Element] = []
         self.logger = _LOG
         if not _LOG.hasHandlers():
-            # Scripts say what they found through the log, and expect to see it.
+            # Scripts report their results through the log, so the log goes to the terminal.
             self.set_log()
             _LOG.addHandler(logging.StreamHandler())
 

@@ -37,6 +37,6 @@ def dask(workers: int, scheduler: str | None) -> Iterator[MakeExecutor]:
 
 
 def _executor(client: Any) -> Executor:
-    # Parts are not functions of their arguments alone: what was finished of one is in its folder.
+    # A part's result also depends on its folder, which holds its finished runs.
     executor: Executor = client.get_executor(pure=False)
     return executor

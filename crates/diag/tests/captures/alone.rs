@@ -1,4 +1,4 @@
-//! Records in captures that no other decoder reads: what they say must fit what others say, or the standard.
+//! Records in captures that no other decoder reads. Their values must agree with other records or with the standard.
 
 use std::collections::BTreeSet;
 

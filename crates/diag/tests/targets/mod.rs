@@ -1,4 +1,4 @@
-//! What the fuzz targets do with their input. The test `corpus` does the same with their seeds.
+//! The code of the fuzz targets. The test `corpus` runs it with the seeds.
 
 use std::fmt::Write;
 use std::time::Duration;

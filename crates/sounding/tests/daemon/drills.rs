@@ -32,11 +32,11 @@ pub(crate) struct Drilled {
     /// When it was over.
     pub(crate) to: HostInstant,
     pub(crate) flow: TcpResult,
-    /// What the daemon said, if it lived to say it.
+    /// The daemon's events, if it ended in good order.
     pub(crate) events: Vec<Json>,
 }
 
-/// Lets a flow run for a while, then `trouble`, and holds everything to what a drill promises.
+/// Lets a flow run for a while, then runs `trouble`, and checks all promises of a drill.
 pub(crate) fn drill(
     what: &str,
     mut rig: Rig,
@@ -159,7 +159,7 @@ fn garble(page: &MmapRaw, stop: &AtomicBool) {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     while !stop.load(Ordering::Relaxed) {
         for word in 0..24 {
-            // xorshift64 (Marsaglia): only has to be unlike anything that was there.
+            // xorshift64 (Marsaglia). The bytes only need to differ from the earlier ones.
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
