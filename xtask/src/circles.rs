@@ -1,6 +1,6 @@
 //! Modules of one parent must not use each other in circles, so that a reader can read each module before its users.
 //!
-//! A child may use what its parent has, and a parent what its children have; tests may use everything.
+//! A child may use items of its parent, and a parent items of its children. Tests may use everything.
 
 mod graph;
 mod names;

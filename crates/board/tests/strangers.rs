@@ -40,7 +40,7 @@ fn post(publisher: &mut Publisher, value: f64) {
 
 /// Accepts all waiting clients, in the third of a second after `since`.
 fn attend(publisher: &mut Publisher, since: HostInstant) -> HostInstant {
-    // Each look takes so many, and comes so much later than the last.
+    // 64 looks, 5 ms apart: one look accepts only some of the clients.
     let looks = (1..=64).map(|look| since + Duration::from_millis(5 * look));
     looks.inspect(|now| publisher.heartbeat(*now)).last().expect("many")
 }

@@ -42,7 +42,7 @@ struct Story {
     delivered: u64,
 }
 
-/// Packets of 1500 bytes at these rates, in Mbit/s, each for so many ms.
+/// Packets of 1500 bytes at these rates, in Mbit/s, each for this many ms.
 fn story(ran: &mut Ran<()>, rates: &[(f64, u64)]) -> Story {
     let (mut now, mut end, mut story) = (ORIGIN, ORIGIN, Story::default());
     for &(mbit, ms) in rates {

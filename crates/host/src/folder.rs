@@ -1,7 +1,7 @@
 use std::env::var_os;
 use std::path::{Path, PathBuf};
 
-/// Instead of the folder that this process would take.
+/// The variable that replaces the default folder.
 const OVERRIDE: &str = "SOUNDING_RUN_DIR";
 
 /// The folder for files that other processes must find until the next boot: `$SOUNDING_RUN_DIR`, else `/run/sounding` for

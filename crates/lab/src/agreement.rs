@@ -82,8 +82,8 @@ pub struct Row {
     pub kernel: Side,
     /// In virtual time.
     pub virtual_time: Side,
-    /// The part of the measured time in which BISCAY's flow was on its fallback in the kernel, in percent: for each 60 ms in
-    /// which a busy machine does not let the daemon run.
+    /// The part of the measured time in which BISCAY's flow was on its fallback in the kernel, in percent. The law
+    /// changes to it after 60 ms in which a busy machine does not run the daemon.
     pub fallback_percent: Option<f64>,
     /// Times that the real-time run fell behind the clock; if any, the row is unreliable.
     pub times_behind: u64,
@@ -91,7 +91,7 @@ pub struct Row {
     pub step_lateness_p99_us: f64,
 }
 
-/// One of both.
+/// The figures of one run.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Side {
     /// Bytes of IP that came out.

@@ -28,7 +28,7 @@ use run::Series;
 /// Real networks have more headers, 50 by [`Config::ip_share_permille`](sounding_link::Config).
 const IP_SHARE_PERMILLE: u32 = 990;
 
-/// A flow for so long at least: the first 22 s are learnt from.
+/// A flow for this long at least: the first 22 s are learnt from.
 pub const SHORTEST: Duration = Duration::from_secs(30);
 
 /// The measurement.
@@ -36,7 +36,7 @@ pub const SHORTEST: Duration = Duration::from_secs(30);
 pub struct Plan {
     /// Over which links.
     pub scenarios: Vec<Scenario>,
-    /// Over each in so many places, and with so many crowds.
+    /// The number of places and crowds for each.
     pub seeds: u64,
     /// Duration of each run, at least [`SHORTEST`].
     pub duration: Duration,

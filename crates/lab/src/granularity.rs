@@ -260,7 +260,7 @@ fn measure(way: BufferPolicy, plan: &Plan) -> Result<Row, GranularityError> {
     })
 }
 
-/// Reads the board for so long, in a thread with its own priority.
+/// Reads the board for this long, in a thread with its own priority.
 fn watch_board(
     follower: &mut Follower,
     place: &BoardPlace,

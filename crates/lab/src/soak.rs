@@ -45,7 +45,7 @@ pub struct Plan {
 /// Duration of a round. A round has a separate link, emulation and modem, which must not exist after it.
 const ROUND: Duration = Duration::from_secs(120);
 
-/// Out of so many downloads some last long enough for a daemon that limits the window.
+/// With this many downloads, some last long enough for a daemon to limit their window.
 const ENOUGH: u32 = 20;
 
 /// Kinds of flows without a law.
@@ -55,7 +55,7 @@ pub const DOWNLOADS: &str = "downloads";
 /// At a constant rate.
 pub const DATAGRAMS: &str = "datagrams";
 
-/// Why it could not be done at all.
+/// An error that ended the test.
 #[derive(Debug, Error)]
 pub enum SoakError {
     /// The kernel's log cannot be read.
@@ -89,14 +89,14 @@ pub enum SoakError {
 pub struct Summary {
     /// Duration of the test.
     pub lasted_s: f64,
-    /// Links, each with all that belongs to it.
+    /// The number of links, each with an emulation, a modem and daemons.
     pub rounds: u32,
     /// Flows by kind: each law by its name, [`CUBIC`], [`DOWNLOADS`] (limited by the receiver), and
     /// [`DATAGRAMS`].
     pub flows: BTreeMap<&'static str, u32>,
     /// Downloads whose sender waited for the receiver's window for more than a tenth of the time.
     pub held: u32,
-    /// Megabytes that flows of TCP brought over.
+    /// Megabytes that TCP flows delivered.
     pub megabytes: f64,
     /// Daemons that were started.
     pub daemons: u32,

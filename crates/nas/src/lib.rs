@@ -159,7 +159,7 @@ fn named_or_counted(value: &Value) -> Value {
     }
 }
 
-/// No name of a field's value is so long without any other letter.
+/// No name of a field's value is this long without any other letter.
 fn is_bytes(text: &str) -> bool {
     text.len() >= 6 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -48,7 +48,7 @@ pub enum ReadError {
     },
 }
 
-/// A flow of a run, or what all flows of one name did in it.
+/// A flow of a run, or the sum of all its flows with one name.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Flow {
     /// In which of the folders.

@@ -148,7 +148,7 @@ fn a_timeout_before_a_short_queue_does_not_restart_a_controller() {
         world.run_until(at_secs(40));
         let report = world.report(flow);
         assert!(report.timeouts >= 1, "{name}");
-        // Allegro and Vivace go by what losses cost, and bear some.
+        // Allegro and Vivace weigh the cost of losses, and accept some.
         let arrived = report.delivered.count() / 1448;
         assert!(report.dropped < arrived, "{name}: {} of {arrived}", report.dropped);
     }

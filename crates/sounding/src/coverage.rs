@@ -40,7 +40,7 @@ pub(crate) fn text(json: bool) -> String {
     text + "\n" + &totals(&rows)
 }
 
-/// Message types, that is codes, of each system, by the best of what vouches for their versions.
+/// Message types, that is codes, of each system, by the best evidence for their versions.
 fn totals(rows: &[Row]) -> String {
     let mut best = BTreeMap::<&str, BTreeMap<LogCode, Evidence>>::new();
     for row in rows {

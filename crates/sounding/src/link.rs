@@ -145,7 +145,7 @@ enum Stopped {
     Output(io::Error),
 }
 
-/// The way from bytes to rows.
+/// The chain from bytes to rows.
 struct Reading {
     sounder: Sounder,
     rows: Rows,
@@ -154,7 +154,7 @@ struct Reading {
 /// The longest single wait for a live port.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// A modem that does not take its masks back within this keeps those of this program.
+/// The time limit for restoring the modem's masks. After it, the modem keeps the masks of this program.
 const PUT_BACK: Duration = Duration::from_secs(1);
 
 /// Records of a live modem arrive within this: its buffer is drained every 100 ms at most.

@@ -62,7 +62,7 @@ impl Rig {
         self.folder.path().join("out.qmdl")
     }
 
-    /// Sends stretches that end anywhere for so long, 40 bytes per millisecond.
+    /// Sends stretches that end anywhere for this long, 40 bytes per millisecond.
     fn send_for(&mut self, span: Duration) {
         let begin = Instant::now();
         let modem = self.modem.as_mut().unwrap();

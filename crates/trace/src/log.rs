@@ -4,10 +4,10 @@
 //!
 //! ```text
 //! # base timestamp: 39        about the whole
-//! 46 # 1504                   so many bytes could have left
-//! 46 + 1504                   a packet of so many bytes joined the queue, or entered the tunnel
-//! 98 - 1504 52                and left, so many milliseconds later
-//! 98 d 1 1504                 so many packets of so many bytes together were dropped
+//! 46 # 1504                   this many bytes could have left
+//! 46 + 1504                   a packet of this many bytes joined the queue, or entered the tunnel
+//! 98 - 1504 52                and left, this many milliseconds later
+//! 98 d 1 1504                 this many packets of this many bytes together were dropped
 //! ```
 //!
 //! mm-link writes whole milliseconds, counts the 4 bytes of a TUN header with each packet and each opportunity, and its

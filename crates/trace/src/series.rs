@@ -14,7 +14,7 @@ use crate::{ParseStepsError, Steps};
 /// A rate over a span of time, after which it begins again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Series {
-    /// From when on which rate; the first at zero.
+    /// Start times with rates. The first start is zero.
     steps: Steps,
     /// When it begins again; after the last step.
     lasts: Duration,

@@ -15,7 +15,7 @@ use sounding_units::{HostInstant, Rate};
 pub(crate) enum Operation {
     /// This number of tenths of a millisecond passes.
     Pass(u16),
-    /// The machine sleeps for so many seconds.
+    /// The machine sleeps for this many seconds.
     Sleep(u16),
     /// The application offers this number of segments, and then no more.
     Send { segments: u8, app_limited: bool },
@@ -43,7 +43,7 @@ pub(crate) enum Silence {
 /// The initial state of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting {
-    /// The clock shows so many seconds.
+    /// The clock shows this many seconds.
     pub(crate) clock_s: u32,
     /// Round trip without queue.
     pub(crate) rtt_ms: u8,

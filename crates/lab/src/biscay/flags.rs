@@ -27,7 +27,7 @@ pub(crate) struct Links {
     #[arg(long, value_name = "TEXT")]
     links: Option<String>,
 
-    /// At most so many links, evenly over the list
+    /// At most this many links, evenly over the list
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     most: Option<u16>,
 

@@ -29,7 +29,7 @@ const SEED: u64 = 1;
 pub(super) struct PathSetup {
     /// One-way propagation delay of either direction.
     pub(super) delay: Duration,
-    /// Until when.
+    /// The end.
     pub(super) until: Duration,
     /// Interval of estimates; default: the daemon's.
     pub(super) every: Option<Duration>,
@@ -41,7 +41,7 @@ pub(super) struct PathSetup {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FlowStart<'a> {
     pub(super) controller: &'a str,
-    /// From when on, after the others.
+    /// The start, relative to the start of all flows.
     pub(super) begins: Duration,
 }
 
@@ -57,9 +57,9 @@ pub(super) struct Arrival {
 /// The result.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Observed {
-    /// In order of time.
+    /// Ordered by time.
     pub(super) arrivals: Vec<Arrival>,
-    /// When the first flow's controller was in another state than before, and in which.
+    /// The times at which the first flow's controller changed its state, with the new state.
     pub(super) states: Vec<(Duration, &'static str)>,
 }
 
@@ -171,7 +171,7 @@ const NEXT: Duration = Duration::from_millis(1);
 const INSTANT: Duration = Duration::from_nanos(1);
 
 impl Knows {
-    /// Payload that a flow may have had carried before then.
+    /// The payload that the link can carry for a flow before this time.
     fn before(&self, until: HostInstant, start: &Start) -> Bytes {
         let (mss, all) = (start.mss.count(), start.mss.count() + start.headers.count());
         let carried = self.offered.capacity(Duration::ZERO, until - HostInstant::default());
@@ -209,7 +209,7 @@ pub(super) fn is_known(name: &str) -> bool {
     is_truthful(name) || sounding_cc::by_name(name).is_some()
 }
 
-/// Whether one of this name knows the truth of its link.
+/// Whether the controller with this name knows the truth of its link.
 pub(super) fn is_truthful(name: &str) -> bool {
     name == ORACLE || Reference::by_name(name).is_some()
 }
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_reference_believes_to_wait_is_what_waits_to_the_byte() {
+    fn a_reference_computes_its_queue_exactly() {
         let trace = bursty();
         for direction in [Direction::Uplink, Direction::Downlink] {
             for name in ["present-3ms-over-10ms", "reported-15ms-over-100ms"] {

@@ -267,7 +267,7 @@ pub fn chosen(
 }
 
 impl Entry {
-    /// The link, and what its modem wrote for so long at most.
+    /// The link, and what its modem wrote for this long at most.
     pub fn open(&self, span: Duration, read: &ReadCapture<'_>) -> Result<RadioLink, LinksError> {
         let (offered, modem, direction) = match &self.source {
             Source::Offered(path) => {

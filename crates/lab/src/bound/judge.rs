@@ -45,7 +45,7 @@ impl Truth {
         self.backlog[at] > since
     }
 
-    /// Whether it was otherwise within so many ticks of `at`.
+    /// Whether the truth was different within this many ticks of `at`.
     fn changes_near(&self, at: usize, cycle: usize) -> bool {
         let now = self.bound(at, cycle);
         let end = (at + HELD_FOR + 1).min(self.backlog.len());

@@ -115,7 +115,7 @@ mod tests {
         Knows { carried: carried.collect(), flows: 1, lead, late }
     }
 
-    /// A packet that left at `left`, was sent at `sent` and arrived so much later.
+    /// A packet that left at `left`, was sent at `sent` and arrived this much later.
     fn packet(left: u64, sent: u64, after: u64) -> Arrival {
         Arrival {
             at: ms(sent + after),

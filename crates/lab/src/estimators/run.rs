@@ -44,7 +44,7 @@ pub(super) struct Series {
     pub(super) estimates: Vec<Vec<Option<f64>>>,
 }
 
-/// Runs the flow for so long.
+/// Runs the flow for this long.
 pub(super) fn run(
     scenario: &Scenario,
     trials: &[Trial],

@@ -45,14 +45,14 @@ pub struct Curve {
 pub enum There {
     /// On the line between two rooms, ms.
     At(f64),
-    /// The least room that was tried carries as much already: so many ms or less.
+    /// The least room that was tried carries as much already: this many ms or less.
     AtMost(f64),
     /// No room that was tried carries as much.
     Beyond,
 }
 
 impl Curve {
-    /// The delay at so much throughput, by the rooms of one span.
+    /// The delay at this much throughput, by the rooms of one span.
     pub fn at(&self, span_ms: u64, throughput_percent: f64) -> There {
         let mut those: Vec<Point> =
             self.points.iter().copied().filter(|point| point.span_ms == span_ms).collect();

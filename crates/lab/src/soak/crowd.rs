@@ -12,7 +12,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::Summary;
 
-/// At most so many at once.
+/// At most this many at once.
 const MOST: usize = 5;
 /// A flow without deliveries for this time is stalled: outages of the link last at most half a second.
 const STANDS_STILL: Duration = Duration::from_secs(10);

@@ -51,7 +51,7 @@ pub(crate) struct Canvas<'a> {
 }
 
 impl<'a> Canvas<'a> {
-    /// A canvas of so many pixels that writes the elements of an SVG to the end of `out`.
+    /// A canvas of this many pixels that writes the elements of an SVG to the end of `out`.
     pub(crate) fn new(out: &'a mut String, pen: &'a Pen, (width, height): (u32, u32)) -> Self {
         let fine = FINE.unsigned_abs();
         Self { out, pen, size: (width * fine, height * fine) }

@@ -19,7 +19,7 @@ pub(crate) enum Glyph {
     None,
 }
 
-/// One thing that a legend explains.
+/// One entry of a legend.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry<'a> {
     pub(crate) glyph: Glyph,

@@ -83,7 +83,7 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// Breaks a text into lines of so many times the height of its letters.
+/// Breaks a text into lines of this many times the height of its letters.
 fn wrap(text: &str, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut used = 0.0;

@@ -75,7 +75,7 @@ pub struct Drx {
     pub short_cycles: Option<u8>,
 }
 
-/// `DRX-Config` of TS 36.331 and TS 38.331 §6.3.2; `None` within for a release.
+/// `DRX-Config` of TS 36.331 and TS 38.331 §6.3.2; `Some(None)` for a release.
 pub(super) fn drx(value: &Value<'_>) -> Option<Option<Drx>> {
     let config = match value.chosen()? {
         ("release", _) => return Some(None),

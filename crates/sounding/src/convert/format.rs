@@ -8,7 +8,7 @@ use miette::{Result, miette};
 use crate::output::Packing;
 use crate::screen;
 
-/// A kind of file that captures, or links over time, are turned into.
+/// An output format for captures or links over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum FileKind {
     /// A line of JSON for each record

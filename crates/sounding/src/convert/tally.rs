@@ -5,7 +5,7 @@ use sounding_export::message::Without;
 
 use crate::skipped::{Records, counted};
 
-/// The packets of a capture by what became of them; each is counted once, but that hidden ones may be written.
+/// Counts of a capture's packets by result. Each packet counts once, except that hidden packets also count as written.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     /// In the file.

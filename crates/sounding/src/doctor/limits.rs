@@ -38,7 +38,7 @@ pub(super) fn is_one(error: &io::Error) -> bool {
     advice(error).is_some()
 }
 
-/// The cure of what went wrong: of the limit if it is one, else the usual.
+/// The cure of an error: that of the limit if the limit is the cause, else the usual one.
 pub(super) fn cure(error: &io::Error, usual: &str) -> String {
     advice(error).unwrap_or(usual).into()
 }

@@ -47,7 +47,7 @@ const LINUXS_OWN: [&str; 19] = [
     "yeah",
 ];
 
-/// One change and its undo. An undo leaves alone what another program has changed since.
+/// One change and its undo. An undo does not touch a value that another program has changed since.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) enum Change {

@@ -34,7 +34,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     window: Option<Duration>,
 
-    /// Only packets of at least so many bytes of IP, as 996: leaves out acknowledgements
+    /// Only packets of at least this many bytes of IP, as 996: leaves out acknowledgements
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     least: u64,
 

@@ -23,7 +23,7 @@ pub(crate) struct PortArgs {
     /// Serve on this port of the loopback interface; 0 takes a free one
     #[arg(long, value_name = "PORT", group = "place")]
     tcp: Option<u16>,
-    /// Records wait in the modem until there are so many bytes of them; 0 sends each at once
+    /// Records wait in the modem until there are this many bytes of them; 0 sends each at once
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     buffer: usize,
     /// Longest time that records wait in the modem
@@ -35,7 +35,7 @@ pub(crate) struct PortArgs {
     /// The HDLC framing is switched off
     #[arg(long)]
     non_hdlc: bool,
-    /// A broken copy comes before so many of the frames
+    /// Share of the frames with a broken copy before them
     #[arg(long, value_name = "PERCENT", default_value = "0%")]
     corrupt: Percent,
     /// Share of the frames that lose their end

@@ -131,7 +131,7 @@ pub(crate) fn judge(what: &str, ours: &Ran, stock: &Ran, from: HostInstant, to: 
     judge_within(MAX_STALL, what, ours, stock, from, to);
 }
 
-/// The same where a flow may stand still for so long.
+/// The same where a flow may stand still for this long.
 pub(crate) fn judge_within(
     bearable: Duration,
     what: &str,

@@ -241,7 +241,7 @@ fn a_daemon_comes_and_goes_under_load_and_each_new_one_is_obeyed() {
     });
 }
 
-/// A program that becomes the daemon, with a clock that a time namespace shifts by so many seconds, and the folder it is in.
+/// A program that becomes the daemon, with a clock that a time namespace shifts by this many seconds, and the folder it is in.
 pub(crate) fn shifted_by(seconds: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let program = folder.path().join("shifted");

@@ -9,7 +9,7 @@ pub(crate) const FORMATS: [Format; 4] = [
     Format::NrScope,
 ];
 
-/// The format in one byte, and a file: what is read of it is read again when it has been written.
+/// One byte for the format, then a file. The read lines are written and read again, and must be equal.
 pub(crate) fn dci(data: &[u8]) -> Counts {
     let Some((&format, file)) = data.split_first() else { return Counts::default() };
     let format = FORMATS[usize::from(format) % FORMATS.len()];

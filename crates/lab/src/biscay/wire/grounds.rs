@@ -20,7 +20,7 @@ use crate::biscay::given_link::{self, Arrival, FlowStart, Observed, PathSetup};
 /// Observations of a flow.
 #[derive(Debug)]
 pub(super) struct Seen {
-    /// In order of time.
+    /// Ordered by time.
     pub(super) arrivals: Vec<Arrival>,
     /// When its controller changed its state, and whether it then took the path for the narrower.
     pub(super) changes: Vec<(Duration, bool)>,
