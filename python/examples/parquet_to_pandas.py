@@ -1,4 +1,4 @@
-"""The uplink of a capture, second by second, from Parquet: what was granted, how much of it was used, and with how many blocks.
+"""The uplink of a capture, second by second, from Parquet: granted bytes, used bytes, and the number of blocks.
 
     sounding convert drive.mi2log drive.parquet
     python parquet_to_pandas.py drive.parquet

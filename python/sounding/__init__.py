@@ -1,4 +1,4 @@
-"""What a radio link carries, from the records of a Qualcomm modem.
+"""Measures the rate of a radio link from the records of a Qualcomm modem.
 
     import sounding
 
@@ -102,7 +102,7 @@ def link(
     window: float = 0.1,
     bin: float = 0.1,
 ) -> Table:
-    """What the network granted in every `bin` seconds of a capture, and the estimate at the end of each.
+    """The network's grants in every `bin` seconds of a capture, and the estimate at the end of each bin.
 
     Columns: `modem_time_ns`; `time_s` since the first record; `span_s`, the length of the row, which is longer than `bin` where
     no record came for ten seconds; `granted_bytes`, of the blocks that the records list in it; `rate_bits_per_sec` as IP bytes;

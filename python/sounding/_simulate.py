@@ -12,7 +12,7 @@ from ._sounding import Ack, Delivered, Departure, Estimate, Loss, Start
 
 
 class Controller:
-    """A flow's congestion control: what happened goes in, a window and a pacing rate come out.
+    """A flow's congestion control: it receives events, and returns a window and a pacing rate.
 
     Derive a class from this. It has to have `handle_ack`, `handle_loss`, `handle_timeout` and `cwnd`. Further methods are
     called if it has them; missing ones cost nothing. The methods are those of the trait `Controller` of the
@@ -32,36 +32,36 @@ class Controller:
         """One packet was delivered."""
 
     def handle_ack(self, ack: Ack) -> None:
-        """An acknowledgement arrived that delivers something new."""
+        """An acknowledgement of new data arrived."""
         raise NotImplementedError
 
     def handle_loss(self, loss: Loss) -> None:
-        """One packet is taken for lost."""
+        """One packet counts as lost."""
         raise NotImplementedError
 
     def handle_timeout(self, now_ns: int) -> None:
-        """The retransmission timer fired: all that was in flight is taken for lost."""
+        """The retransmission timer fired: all data in flight counts as lost."""
         raise NotImplementedError
 
     def handle_spurious_timeout(self, now_ns: int) -> None:
         """The timeout was a mistake: the packets were only late."""
 
     def handle_estimate(self, now_ns: int, estimate: Estimate, flows: int) -> None:
-        """What the modem says of the link was published; `flows` active flows share it."""
+        """A new estimate of the link arrived from the modem; `flows` active flows share the link."""
 
     def handle_time(self, now_ns: int) -> None:
         """The time that `wakeup` returned has come."""
 
     def wakeup(self) -> int | None:
-        """When `handle_time` is wanted if nothing happens before."""
+        """The time of the next call of `handle_time`, if no other event comes first."""
         return None
 
     def cwnd(self) -> int:
-        """The most that may be in flight, in bytes; where nothing is, one packet may leave whatever its size."""
+        """The limit of data in flight, in bytes. If nothing is in flight, one packet of any size may leave."""
         raise NotImplementedError
 
     def pacing_rate(self) -> int | None:
-        """How fast packets may leave, in bits per second; None as fast as the window allows."""
+        """The pacing rate in bits per second; None for no pacing."""
         return None
 
     def state(self) -> str:

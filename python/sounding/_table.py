@@ -25,7 +25,7 @@ class Column:
         self._bytes = data
         #: The numbers.
         self.data: memoryview[Any] = memoryview(data).cast("d" if kind == "d" else "q")
-        #: What the numbers stand for, if they are choices.
+        #: The meaning of the numbers, if the column is an enumeration.
         self.words = words
         #: Unit, if they are a KPI.
         self.unit = unit
@@ -106,7 +106,7 @@ class Table(Mapping[str, Column]):
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return next((len(column) for column in self._columns.values()), 0)
 
     def to_numpy(self) -> dict[str, numpy.ndarray]:

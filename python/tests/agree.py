@@ -40,7 +40,7 @@ def _long_group_2(item: Item, record: Record) -> Any:
 
 
 def _bytes_of(group: int, index_of: Mistake | None = None) -> Mistake:
-    """The bytes that an index stands for, which may be wrong already; two of its table are misspelt."""
+    """The bytes of an index. The index may already be wrong, and two entries of the table are misspelt."""
 
     def make(item: Item, record: Record) -> Any:
         index = index_of(item, record) if index_of else None
@@ -199,7 +199,7 @@ class Comparison:
 
 
 def same(ours: Any, theirs: Any) -> bool:
-    """The same value of the same kind; theirs of a fraction went through 32 bits."""
+    """Equal value and type. MobileInsight stores fractions in 32 bits."""
     if isinstance(ours, float) and isinstance(theirs, float):
         return struct.pack("f", ours) == struct.pack("f", theirs) or abs(ours - theirs) <= 1e-6 * abs(
             theirs

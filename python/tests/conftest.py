@@ -1,4 +1,4 @@
-"""Where the shared captures are, and what to do where they are not."""
+"""The place of the shared captures, and the skip if they are missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-//! Which crate may depend on which.
+//! The permitted dependencies between crates.
 
 use cargo_metadata::{DependencyKind, Metadata};
 
@@ -21,7 +21,7 @@ const LAYERS: &[&[&str]] = &[
     &["sounding"],
 ];
 
-/// Members that stand outside the layers: tools for tests and for CI, which nothing that ships depends on.
+/// Members outside the layers: tools for tests and for CI. No shipped crate depends on them.
 const OUTSIDE: &[&str] = &["sounding-testdata", "xtask"];
 
 fn layer(name: &str) -> Option<usize> {

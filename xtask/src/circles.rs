@@ -1,6 +1,6 @@
-//! Modules of one parent use each other in one direction only, so that each can be read before those that use it.
+//! Modules of one parent must not use each other in circles, so that a reader can read each module before its users.
 //!
-//! A child may use what its parent has, and a parent what its children have; tests may use everything.
+//! A child may use items of its parent, and a parent items of its children. Tests may use everything.
 
 mod graph;
 mod names;
@@ -23,9 +23,9 @@ type Known<'a> = (&'a str, &'a str, &'a [&'a str]);
 
 const KNOWN: &[Known<'_>] = &[];
 
-/// What the check found.
+/// The result of the check.
 pub(crate) struct Findings {
-    /// Circles that are not listed, and listed ones that are gone.
+    /// Circles that are not listed, and listed circles that no longer exist.
     pub(crate) violations: Vec<String>,
     /// Listed circles that are still there.
     pub(crate) known: Vec<String>,

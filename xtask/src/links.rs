@@ -16,7 +16,7 @@ pub(crate) fn violations(metadata: &Metadata) -> Vec<String> {
     let Ok(listed) = listed else {
         return vec!["git ls-files does not run".into()];
     };
-    // What is no text has no links.
+    // A file that is not text has no links.
     let texts: BTreeMap<String, String> = String::from_utf8_lossy(&listed.stdout)
         .lines()
         .filter_map(|path| Some((path.to_owned(), fs::read_to_string(root.join(path)).ok()?)))

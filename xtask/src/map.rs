@@ -55,7 +55,7 @@ fn reach(graph: &Graph, from: &str) -> BTreeSet<String> {
     all
 }
 
-/// Without what is reached through another one.
+/// The graph without arrows that another path already implies.
 fn reduced(graph: &Graph) -> Graph {
     let direct = |all: &BTreeSet<String>| {
         let through: BTreeSet<String> = all.iter().flat_map(|one| reach(graph, one)).collect();

@@ -1,7 +1,7 @@
-//! The licences of what others have written and what is linked into the programs that are installed.
+//! The licences of foreign code that is linked into the installed programs.
 //!
-//! Nearly every licence lets its work be passed on where its text goes with it. The texts are those of the packages that
-//! cargo has unpacked to build from, in which bundled C libraries have theirs too.
+//! Nearly every licence allows redistribution if its text is included. The texts come from the packages that cargo has
+//! unpacked for the build. These packages also contain the licences of bundled C libraries.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use std::fs;
 use cargo_metadata::camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, PackageId, TargetKind};
 
-/// What `make install` installs.
+/// The packages that `make install` installs.
 const INSTALLED: [&str; 2] = ["sounding", "sounding-libod"];
 
 /// Deeper in a package no licence is looked for: a bundled library has its own two folders down.
@@ -34,7 +34,7 @@ fn host() -> Result<String, String> {
     host.map(str::to_owned).ok_or_else(|| "rustc -vV says no host".into())
 }
 
-/// The whole file, or what is missing from it.
+/// The whole file, or the missing parts.
 pub(crate) fn notices(metadata: &Metadata) -> Result<String, String> {
     let mut texts: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut heads = String::new();

@@ -17,7 +17,7 @@ pub(crate) const PHRASES: &[(&str, &str)] = &[
     ("to be", " had"),
 ];
 
-/// Where a phrase or a long sentence may stay: the document, and words of the line.
+/// Permitted exceptions: the document, and words of the line.
 const ALLOWED: &[(&str, &str)] = &[
     // The rule quotes what it replaces.
     ("CONTRIBUTING.md", "| before | after |"),

@@ -10,10 +10,10 @@ use nix::fcntl::{Flock, FlockArg, OFlag};
 
 use crate::error::PublishError;
 
-/// An flock takes no more than the right to open the file, for reading too. With this mode no other user has it.
+/// Everyone who can open the file, even read-only, can take its flock. With this mode no other user can open it.
 const MODE: u32 = 0o600;
 
-/// Takes the lock, or reports what is in the way.
+/// Takes the lock, or reports the obstacle.
 pub(crate) fn take(path: PathBuf) -> Result<Flock<File>, PublishError> {
     let file = match open(&path) {
         Ok(file) => file,
@@ -27,7 +27,7 @@ pub(crate) fn take(path: PathBuf) -> Result<Flock<File>, PublishError> {
 }
 
 enum Refused {
-    /// What is there could never keep others out.
+    /// The existing file cannot serve as a lock.
     Not(String),
     Io(io::Error),
 }
@@ -38,7 +38,7 @@ impl From<io::Error> for Refused {
     }
 }
 
-/// The file is never removed: two processes that lock two files of one name would both believe they are alone.
+/// Opens the lock file, which is never removed. Otherwise two processes could lock two files of the same name.
 fn open(path: &Path) -> Result<File, Refused> {
     // A symbolic link leads to a file of another user's choice, and a pipe waits for a reader.
     let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;

@@ -59,7 +59,7 @@ impl Publisher {
         fs::rename(&draft, &path).map_err(at(path))?;
 
         let path = place.socket();
-        // A socket that is there is a dead writer's: the lock is ours.
+        // An existing socket belongs to a dead writer, because we hold the lock.
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(at(path)(error)),
             _ => {}
@@ -85,7 +85,7 @@ impl Publisher {
         self.writer.handle(reading, now);
     }
 
-    /// Posts what has come by `now`, and wakes the readers if anything has: a sign of life like a heartbeat.
+    /// Posts the samples that have arrived by `now`, and wakes the readers if there are any. It counts as a heartbeat.
     pub fn post(&mut self, now: HostInstant) {
         let Ok(board) = Board::open(self.memory.words()) else { return };
         if self.writer.post(board) {
@@ -120,13 +120,13 @@ impl Drop for Publisher {
 }
 
 fn zeroed(path: &PathBuf, bytes: u64) -> io::Result<Memory> {
-    // What an earlier writer left half done.
+    // Remove the incomplete file of an earlier writer.
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
     let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o644).open(path)?;
-    // The mode above is what the umask has left of it.
+    // The umask may have reduced the mode above.
     file.set_permissions(Permissions::from_mode(0o644))?;
     file.set_len(bytes)?;
     Memory::writable(&file)

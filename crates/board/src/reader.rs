@@ -28,16 +28,16 @@ pub struct Reader {
 pub enum Writer {
     /// Its last heartbeat is recent.
     Alive,
-    /// It ended in good order: what is there is the last.
+    /// The writer ended in good order. The values on the board are its last.
     Ended,
-    /// It was killed, or hangs: what is there gets older.
+    /// The writer was killed, or hangs. The values on the board get older.
     Lost,
 }
 
 /// Why a board cannot be read.
 #[derive(Debug, Error)]
 pub enum OpenError {
-    /// There is none.
+    /// There is no such board.
     #[error("{path}: no such board: is `sounding run` or `sounding board` running?")]
     Missing {
         /// The file.
@@ -62,12 +62,12 @@ pub enum OpenError {
     Other {
         /// The file.
         path: PathBuf,
-        /// What it is not.
+        /// The reason why it is not a board.
         reason: NotABoard,
     },
 }
 
-/// Longer than this without a heartbeat is a writer that is gone or hangs: it promises several a second.
+/// After this time without a heartbeat, the writer has ended or hangs. It promises several heartbeats a second.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Wake-ups that are taken back at once: more than a socket holds (net.core.wmem_max is 208 KiB by default).
@@ -125,9 +125,9 @@ impl Reader {
         }
     }
 
-    /// Whether the writer wakes no more readers, or no more of this user. The values are there as ever, and
-    /// [`writer`](Self::writer) still says whether it lives. The descriptor stays readable: look again after a while
-    /// instead of waiting for it. Known after a [`rearm`](Self::rearm).
+    /// Whether the writer has no place for another reader, or for another one of this user. The values are still readable,
+    /// and [`writer`](Self::writer) still tells whether the writer lives. The descriptor stays readable: read again after
+    /// a while instead of polling it. Known after a [`rearm`](Self::rearm).
     pub fn is_turned_away(&self) -> bool {
         self.turned_away
     }
@@ -136,7 +136,7 @@ impl Reader {
     /// before reading, not after.
     pub fn rearm(&mut self) {
         let mut bytes = [0; 512];
-        // A writer that writes more than a socket holds is none of ours, and would keep its reader here for ever.
+        // No writer of ours writes more than a socket holds. Another one could keep its reader here forever.
         for _ in 0..MAX_WAKES / bytes.len() {
             match self.socket.read(&mut bytes) {
                 Ok(0) => {
@@ -162,7 +162,7 @@ impl Reader {
 }
 
 impl AsFd for Reader {
-    /// Readable when something was posted since [`Reader::rearm`], and when the writer has ended.
+    /// Readable if the writer posted after [`Reader::rearm`], or has ended.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }

@@ -6,7 +6,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use nix::errno::Errno;
 use nix::sys::socket::{MsgFlags, getsockopt, recv, send, sockopt::PeerCredentials};
 
-/// What a reader finds in its socket after a post.
+/// The byte that a reader receives after a post.
 const NEWS: u8 = 1;
 
 /// Sent to a reader that is not accepted, before the socket ends: the writer lives, and has no space for it.
@@ -40,7 +40,7 @@ impl Wakes {
         Self { listener, readers: Vec::new() }
     }
 
-    /// Wakes every reader, and forgets those that have gone.
+    /// Wakes every reader, and forgets readers that have disconnected.
     pub(crate) fn wake(&mut self) {
         self.readers.retain(|reader| tell(&reader.socket, NEWS));
     }
@@ -60,7 +60,7 @@ impl Wakes {
                 looked = true;
                 self.readers.retain(Reader::is_there);
             }
-            // Woken at once: what was posted since it connected woke others only.
+            // Wake it at once, because it missed the posts since it connected.
             if !self.has_room(user) {
                 tell(&socket, FULL);
             } else if tell(&socket, NEWS) {
@@ -76,7 +76,7 @@ impl Wakes {
 }
 
 impl Reader {
-    /// Readers send nothing: a readable socket means that its reader has gone.
+    /// Readers send nothing. A readable socket means that its reader has disconnected.
     fn is_there(&self) -> bool {
         let flags = MsgFlags::MSG_PEEK | MsgFlags::MSG_DONTWAIT;
         match recv(self.socket.as_fd().as_raw_fd(), &mut [0], flags) {

@@ -65,7 +65,7 @@ fn regenerate() {
     write("posted", &whole);
     write("cut", &whole[..whole.len() - 9]);
     write("longer-than-it-says", &[&whole[..], &[7; 13]].concat());
-    // The post that is said to be the latest has not been made.
+    // The header names a latest post that does not exist.
     let mut overtaken = whole.clone();
     overtaken[words_for(3) * 8 - 3 * 24 * 8] ^= 1;
     write("overtaken", &overtaken);

@@ -1,4 +1,4 @@
-//! What another user of the machine can do to a board and its readers: only read it.
+//! Another user of the machine can only read a board, and cannot disturb its readers.
 
 use std::fs::{self, File, Permissions};
 use std::os::fd::AsFd;
@@ -40,7 +40,7 @@ fn post(publisher: &mut Publisher, value: f64) {
 
 /// Accepts all waiting clients, in the third of a second after `since`.
 fn attend(publisher: &mut Publisher, since: HostInstant) -> HostInstant {
-    // Each look takes so many, and comes so much later than the last.
+    // 64 looks, 5 ms apart: one look accepts only some of the clients.
     let looks = (1..=64).map(|look| since + Duration::from_millis(5 * look));
     looks.inspect(|now| publisher.heartbeat(*now)).last().expect("many")
 }
@@ -127,7 +127,7 @@ fn a_reader_over_the_limit_is_notified_and_reads_on() {
     assert_eq!(last.writer(now), Writer::Alive, "full is not dead");
     let sample = last.read(0).expect("no write is under way").expect("it was posted");
     assert_eq!(sample.value, 7.0);
-    // One that leaves makes room, though nothing is posted meanwhile.
+    // A reader that leaves makes room, even without a post in between.
     readers.truncate(15);
     let mut next = open();
     let now = attend(&mut publisher, now);

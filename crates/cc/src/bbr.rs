@@ -103,7 +103,7 @@ pub struct Bbr {
     conservation: Conservation,
     /// The window before recovery or ProbeRTT reduced it.
     prior_cwnd: Bytes,
-    /// Packets that left while so much was delivered measured ProbeRTT's four segments, not the path.
+    /// Packets that left before this number of delivered bytes measured ProbeRTT's four segments, not the path.
     probing: core::ops::Range<Bytes>,
     idle_restart: bool,
     cwnd: Bytes,
@@ -170,7 +170,7 @@ impl Bbr {
         self.bandwidth.cap(limit);
     }
 
-    /// The path without queue is at least so long.
+    /// The path without queue is at least this long.
     pub fn raise_rtt_min(&mut self, least: Duration) {
         self.rtt_min = self.rtt_min.map(|rtt| rtt.max(least));
     }

@@ -61,7 +61,7 @@ pub struct Bbr3 {
     rtt_min: Option<(Duration, HostInstant)>,
     probe_rtt_min: Option<(Duration, HostInstant)>,
     aggregation: Aggregation,
-    /// Packets that left while so much was delivered measured ProbeRTT's window, not the path.
+    /// Packets that left before this number of delivered bytes measured ProbeRTT's window, not the path.
     small: core::ops::Range<Bytes>,
     idle_restart: bool,
     recovering: bool,

@@ -54,7 +54,7 @@ impl Default for Config {
 
 /// In segments (RFC 6817: INIT_CWND and MIN_CWND).
 const INITIAL_CWND: u64 = 2;
-/// In segments: how far the window may be ahead of what is in flight (RFC 6817: ALLOWED_INCREASE).
+/// The largest excess of the window over the data in flight, in segments (RFC 6817: ALLOWED_INCREASE).
 const ALLOWED_INCREASE: u64 = 1;
 
 /// One flow under LEDBAT. There is no slow start in RFC 6817, and none here.

@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 
-/// Ten seconds: no path is so long.
+/// Ten seconds: no path is this long.
 pub(crate) const MAX_RTT_US: u64 = 10_000_000;
 
 /// Whole microseconds, [`MAX_RTT_US`] at most.

@@ -20,7 +20,8 @@ pub struct Told<S> {
     now: HostInstant,
 }
 
-/// Sends what its share of the link can carry just as it arrives there, and so uses all of it and never queues.
+/// Sends at exactly the rate that its share of the link has when the packets arrive. So it uses the whole share without
+/// a queue.
 pub type Oracle<F> = Told<Future<F>>;
 
 /// Knows the rate of its share of the link and its queue, without error, at the times and with the delay of [`Word`]. It does not know

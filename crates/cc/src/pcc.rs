@@ -6,7 +6,7 @@
 //! A step waits for the outcome of the previous one. The papers assume that the outcome is known when an interval ends. This is
 //! wrong if the queue, and so the RTT, has grown since the interval began.
 //!
-//! Neither has a window. Here the window is twice rate × RTT, which limits what is sent into a stalled path.
+//! Neither has a window. Here the window is twice rate × RTT, which limits the data sent into a stalled path.
 
 mod allegro;
 mod interval;

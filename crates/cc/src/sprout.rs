@@ -1,4 +1,4 @@
-//! Sprout: sends what a cautious forecast of the link delivers within 100 ms (Winstein, Sivaraman and Balakrishnan,
+//! Sprout: sends the amount that a cautious forecast of the link delivers within 100 ms (Winstein, Sivaraman and Balakrishnan,
 //! "Stochastic Forecasts Achieve High Throughput and Low Delay over Cellular Networks", NSDI 2013).
 //!
 //! There the receiver counts packets and sends its forecast along. Here acknowledgements are counted at the sender.

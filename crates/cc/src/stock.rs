@@ -79,7 +79,7 @@ impl Stock {
         self.bbr.bandwidth()
     }
 
-    /// The path without queue is at least so long.
+    /// The path without queue is at least this long.
     pub(crate) fn raise_rtt_min(&mut self, least: Duration) {
         self.bbr.raise_rtt_min(least);
     }

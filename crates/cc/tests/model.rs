@@ -89,7 +89,7 @@ fn stories() -> Vec<(&'static str, Setting, Vec<Operation>)> {
     ]
 }
 
-/// The bytes that the fuzz target reads as these operations, as far as they can be said in them.
+/// The bytes that the fuzz target reads as these operations. Operations that bytes cannot express are approximated.
 fn encode(setting: Setting, operations: &[Operation]) -> Vec<u8> {
     let [clock, clock_low] = [setting.clock_s >> 16, setting.clock_s].map(|byte| byte as u8);
     let mut bytes =

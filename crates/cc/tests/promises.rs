@@ -1,4 +1,4 @@
-//! Any order of events, sane or not: every controller keeps its promises.
+//! Every controller keeps its promises for any order of events, plausible or not.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ enum Event {
 /// Controllers whose window is one segment at times although no timer fired.
 const ONE_SEGMENT: [&str; 3] = ["lp", "bbr", "biscay"];
 
-/// Mostly plausible, at times anything.
+/// Mostly plausible numbers, sometimes any number.
 fn number(plausible: u64) -> impl Strategy<Value = u64> {
     prop_oneof![12 => 0..=plausible, 1 => any::<u64>(), 1 => Just(0), 1 => Just(u64::MAX)]
 }
@@ -111,7 +111,7 @@ fn estimate(bits: u64, age_ms: u64, served: bool, silent: bool) -> LinkEstimate 
     }
 }
 
-/// Every controller as it is published, and with each of its parameters at both ends of its range.
+/// Every controller with its published parameters, and with each parameter at both ends of its range.
 fn choices() -> Vec<(Choice, Maker)> {
     let mut choices: Vec<Choice> = sounding_cc::names().map(Choice::plain).collect();
     for name in sounding_cc::names() {
@@ -146,7 +146,8 @@ proptest! {
             let mut now = HostInstant::default();
             let start = Start::tcp(now, rtt.map(Duration::from_millis), seed);
             let mut controller = make(&start);
-            // One segment is what a timeout leaves, TCP-LP's second sign of others, and packet conservation.
+            // A window of one segment is possible after a timeout, in TCP-LP after a second sign of other flows, and in packet
+            // conservation.
             let mut least = if ONE_SEGMENT.contains(&name) { 1 } else { 2 };
             for event in &events {
                 match event {

@@ -139,7 +139,7 @@ pub enum Rrc {
     Activated {
         /// The carrier.
         carrier: CarrierId,
-        /// From when on.
+        /// The start.
         usable: HostInstant,
     },
     /// A secondary carrier is deactivated.
@@ -151,7 +151,7 @@ pub enum Rrc {
     SecondaryAdded {
         /// The carrier.
         carrier: CarrierId,
-        /// From when on.
+        /// The start.
         usable: HostInstant,
     },
     /// The device has lost the secondary group and reports that.

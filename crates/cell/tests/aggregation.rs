@@ -33,7 +33,7 @@ fn network(load: Option<f64>, others: &[DeviceConfig]) -> Ran<()> {
     ran
 }
 
-/// What happened to the carriers.
+/// The events of the carriers.
 #[derive(Debug, Default)]
 struct Story {
     activated: Vec<(u64, CarrierId)>,
@@ -42,7 +42,7 @@ struct Story {
     delivered: u64,
 }
 
-/// Packets of 1500 bytes at these rates, in Mbit/s, each for so many ms.
+/// Packets of 1500 bytes at these rates, in Mbit/s, each for this many ms.
 fn story(ran: &mut Ran<()>, rates: &[(f64, u64)]) -> Story {
     let (mut now, mut end, mut story) = (ORIGIN, ORIGIN, Story::default());
     for &(mbit, ms) in rates {
@@ -76,7 +76,7 @@ fn story(ran: &mut Ran<()>, rates: &[(f64, u64)]) -> Story {
     story
 }
 
-/// What the first carrier can carry, Mbit/s.
+/// The capacity of the first carrier, Mbit/s.
 fn capacity() -> f64 {
     let carrier = CarrierConfig { prb: 50, layers: 1, ..CarrierConfig::default() };
     let mut alone = Ran::new(&[carrier], ORIGIN, 1).expect("sound");
@@ -133,7 +133,7 @@ fn what_others_use_is_not_a_part_that_the_device_left() {
         cells: vec![vec![0]],
         ..device(None)
     };
-    // Nine tenths of what the other leaves, and a third of the whole.
+    // At least nine tenths of the rest, and a third of the whole.
     let shared = story(&mut network(BY_LOAD, &[other()]), &[(0.34 * all, 1_000)]);
     assert!(matches!(shared.activated[..], [(100..300, CarrierId(1))]), "{shared:?}");
     let alone = story(&mut network(BY_LOAD, &[]), &[(0.34 * all, 1_000)]);

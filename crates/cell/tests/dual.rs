@@ -1,4 +1,5 @@
-//! NR beside LTE: added, failing, released, and left for each other, without losing, doubling or disordering a packet.
+//! NR beside LTE: NR is added, fails, is released, and the two hand over to each other. No packet is lost, doubled or
+//! out of order.
 
 use std::time::Duration;
 
@@ -60,7 +61,7 @@ struct Run {
     carried: [[u64; 2]; 2],
 }
 
-/// Numbered packets both ways; every one has to come out once, in order.
+/// Sends numbered packets both ways. Every packet must arrive once, in order.
 fn run(
     device: DeviceConfig,
     carriers: &[CarrierConfig],
@@ -150,7 +151,7 @@ fn the_uplink_uses_the_other_path_only_once_the_threshold_waits() {
         run(device, &[lte(), nr()], 3, 600, 5).carried
     };
     let [never, always] = [u64::MAX, 0].map(after_addition);
-    // What LTE carried before NR was there.
+    // The bytes that LTE carried before NR was added.
     assert!(always[0][1] > 5 * never[0][1], "{never:?} {always:?}");
     assert!(never[1][1] > never[0][1], "{never:?}");
 }

@@ -137,7 +137,7 @@ fn a_device_asks_for_room_as_soon_as_rlc_has_something_to_repeat() {
     let harq = HarqConfig { misheard: 1.0, ..HarqConfig::default() };
     ran.add_device(DeviceConfig { harq, ..device() }).unwrap();
     let mut outputs = Vec::new();
-    // A packet every 100 ms: nothing after one shows that it is missing.
+    // One packet every 100 ms: no later packet shows soon that one is missing.
     send(&mut ran, Direction::Uplink, (0, 60_000), 0.12, &mut outputs);
     let passages: Vec<_> = outputs
         .iter()
@@ -212,8 +212,7 @@ fn users_share_a_cell_by_its_policy() {
     assert!(behind < 0.01 * alone, "{behind}");
 }
 
-/// Two devices that walk, with packets in both directions and pauses in which nothing happens. The clock advances by
-/// `step`.
+/// Two walking devices, with packets in both directions and idle pauses. The clock advances by `step`.
 fn pauses(step: Duration) -> (Vec<Event>, Vec<Output<u64>>) {
     let mut ran = Ran::new(&[CarrierConfig::default()], ORIGIN, 6).expect("a network");
     for x_m in [100.0, 200.0] {

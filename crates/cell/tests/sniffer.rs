@@ -1,4 +1,4 @@
-//! What a sniffer of a modelled cell writes, and how it is read back.
+//! Writes the output of a modelled cell's sniffer, and reads it back.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Packets through a network of one carrier: which arrive, when, and what the network reports about them.
+//! Packets through a network of one carrier: arrivals, times, and the network's reports about them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! How fast a capture is read: cut and checked, its headers and one number taken out, every field of it decoded.
+//! Speed of reading a capture, in steps: framing and checks, headers and one number, all fields.
 //!
 //! Reads the largest shared capture of mixed LTE records. If there is none, it makes one of every described record and
 //! says so.
@@ -82,7 +82,7 @@ fn frames(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// The same, fed as a serial port would.
+/// The same, in the small parts of a serial port.
 #[divan::bench(args = [64, 4096, 65536])]
 fn frames_in_chunks(bencher: Bencher<'_, '_>, size: usize) {
     counted(bencher, |input| {

@@ -12,9 +12,9 @@ use sounding_units::HostInstant;
 /// When records leave a modem of themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Once so many bytes wait; 0 sends each record at once.
+    /// Send once this many bytes wait; 0 sends each record at once.
     pub high_water: usize,
-    /// Once the oldest has waited for so long.
+    /// Send once the oldest record has waited for this time.
     pub release: Duration,
 }
 

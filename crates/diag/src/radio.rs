@@ -1,4 +1,4 @@
-//! Small vocabulary that several records share.
+//! Small types that several records share.
 
 use core::fmt;
 use core::time::Duration;
@@ -14,7 +14,8 @@ impl Tti {
     /// Subframes after which the count starts over.
     pub const CYCLE: u16 = 10_240;
 
-    /// Subframe 0..=9 of system frame 0..=1023; `None` outside, as records write while they have no network.
+    /// Subframe 0..=9 of system frame 0..=1023; `None` for larger numbers, which records
+    /// contain while the modem has no network.
     pub const fn new(sfn: u16, subframe: u8) -> Option<Self> {
         if sfn < 1024 && subframe < 10 { Some(Self { sfn, subframe }) } else { None }
     }
@@ -70,7 +71,7 @@ impl fmt::Display for Tti {
     }
 }
 
-/// An NR slot: a power of two to the millisecond, counted within 10.24 s (TS 38.211 §4.3.2).
+/// An NR slot, counted within 10.24 s. A millisecond has a power of two slots (TS 38.211 §4.3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot {
     frame: u16,
@@ -178,7 +179,7 @@ impl Modulation {
     }
 }
 
-/// The identity that a downlink assignment was addressed to, in the numbers of all records.
+/// The identity that a downlink assignment was addressed to. All records use the same numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rnti {
     /// This device.
@@ -269,7 +270,7 @@ impl Decibels {
         Self((if steps < 0.0 { steps - 0.5 } else { steps + 0.5 }) as i32)
     }
 
-    /// The whole number of decibels this is, if it is one.
+    /// The number of decibels, if it is whole.
     pub const fn as_whole(self) -> Option<i16> {
         if self.0 % Self::STEPS == 0 { Some((self.0 / Self::STEPS) as i16) } else { None }
     }

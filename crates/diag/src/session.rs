@@ -179,7 +179,7 @@ impl Session {
         self.steps.push_back(Step::Version);
     }
 
-    /// A log record came, of so many bytes on the wire.
+    /// A log record arrived, with this many bytes on the wire.
     pub fn handle_log(&mut self, now: HostInstant, code: LogCode, len: usize) {
         self.budget.handle(now, Some(code), len);
     }

@@ -1,4 +1,4 @@
-//! What is composed by names is decoded by the same names, in every version of every record.
+//! A record composed from named values decodes to the same names and values, in every version of every record.
 
 mod synthetic;
 mod tree;
@@ -9,7 +9,7 @@ use sounding_diag::record::{self, EmitError, Form, compose};
 
 use tree::{Builder, Item};
 
-/// Takes a body apart, as its layout says it is put together.
+/// Splits a body by its layout.
 struct Parts<'a> {
     body: &'a [u8],
     at: usize,

@@ -1,4 +1,4 @@
-//! Whatever bytes come, nothing panics: they are frames or damage, records or errors.
+//! No input causes a panic. All bytes are frames or damage, records or errors.
 
 mod synthetic;
 mod targets;
@@ -25,7 +25,7 @@ fn capture(seed: u64) -> Vec<u8> {
     stream
 }
 
-/// The same capture in a format without frames, and where each record ends.
+/// The same capture in a format without frames, and the end of each record.
 fn in_format(format: Format, seed: u64) -> (Vec<u8>, Vec<usize>) {
     let (mut stream, mut ends) = (Vec::new(), Vec::new());
     for (code, body) in synthetic::bodies(seed) {
@@ -89,7 +89,7 @@ fn a_record_is_read_whole_and_refused_at_every_shorter_length() {
     }
 }
 
-/// Bytes of a message that goes on to the end of its record, wherever that is.
+/// Bytes of a message that extends to the end of its record.
 fn open_end(code: LogCode, body: &[u8]) -> usize {
     let version = code.version_of(body).expect("it has a version");
     let layouts = record::layouts(code).expect("it is described");
@@ -151,7 +151,7 @@ fn a_capture_cut_at_any_byte_loses_no_more_than_one_frame() {
     let whole = capture(1);
     let ends: Vec<usize> =
         (0..whole.len()).filter(|&at| whole[at] == 0x7E).map(|at| at + 1).collect();
-    // Where frames end, and a few places within: every byte would take the square of the capture's length.
+    // The ends of frames, and a few places within. Testing every byte would take time quadratic in the capture's length.
     let around = ends.iter().flat_map(|&end| end.saturating_sub(2)..end + 3);
     let within = (1..whole.len()).step_by(37);
     for cut in around.chain(within).filter(|cut| (1..whole.len()).contains(cut)) {

@@ -1,4 +1,4 @@
-//! What is written as a record is read back as it was.
+//! Records that are written and read back keep their values.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

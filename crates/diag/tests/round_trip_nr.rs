@@ -1,4 +1,4 @@
-//! What is written as an NR record is read back as it was.
+//! NR records that are written and read back keep their values.
 
 use proptest::collection::vec;
 use proptest::option;

@@ -1,4 +1,4 @@
-//! The typed views say what the generic reading says, in every version of every record.
+//! The typed views agree with the generic reading, in every version of every record.
 
 mod synthetic;
 mod tree;

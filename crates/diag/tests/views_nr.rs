@@ -1,4 +1,4 @@
-//! The typed views of NR records say what the generic reading says, in every version of every record.
+//! The typed views of NR records agree with the generic reading, in every version of every record.
 
 mod synthetic;
 mod tree;

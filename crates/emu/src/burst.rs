@@ -55,7 +55,7 @@ impl Burst {
         Some(way)
     }
 
-    /// The groups that are written at once, in order: a superpacket if it is one, and its packets.
+    /// The groups that are written at once, in order: a superpacket (if any), and its packets.
     pub(crate) fn groups(
         &self,
     ) -> impl Iterator<Item = (Option<&Run>, impl Iterator<Item = Carried<Slot>> + Clone)> {

@@ -11,8 +11,7 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 
 use crate::{Netns, StartError};
 
-/// The name of the TUN device of so many a device in the far namespace; in its own, where there is but one, it has the
-/// first name.
+/// The name of a device's TUN device in the far namespace. In its own namespace it is alone, and has the first name.
 pub(crate) fn tun_name(place: usize) -> String {
     format!("radio{place}")
 }

@@ -158,7 +158,7 @@ impl Run {
         }
     }
 
-    /// Its owner.
+    /// Its flow.
     pub(crate) fn flow(&self) -> FlowKey {
         self.first.flow
     }

@@ -14,7 +14,7 @@ pub struct PacketRecord {
     pub direction: Direction,
     /// Bytes of IP.
     pub size: Bytes,
-    /// Its owner.
+    /// Its flow.
     pub flow: Flow,
     /// When it was read from the device of its sender.
     pub entered: HostInstant,

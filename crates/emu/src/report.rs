@@ -93,7 +93,7 @@ pub struct DirectionReport {
 }
 
 impl DirectionReport {
-    /// Adds what another device had.
+    /// Adds the counts of another device.
     pub(crate) fn add(&mut self, other: &Self) {
         self.arrived += other.arrived;
         self.arrived_bytes += other.arrived_bytes;

@@ -22,7 +22,7 @@ pub enum RunAs {
 }
 
 impl RunAs {
-    /// Puts what becomes that user before the program.
+    /// Puts the command that switches to that user before the program.
     pub(crate) fn become_by(&self, command: &mut Command) {
         if *self == Self::ThisUser {
             return;

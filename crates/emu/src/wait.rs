@@ -153,7 +153,7 @@ impl Punctuality {
         }
     }
 
-    /// The thread moved this many packets, and the network did so many steps.
+    /// The thread moved this many packets, and the network did this many steps.
     pub(crate) fn handle_work(&mut self, moved: usize, steps: u64, now: HostInstant) {
         self.moved += moved as u64;
         self.steps += steps;
@@ -245,7 +245,7 @@ mod tests {
         HostInstant::from_nanos(micros * 1_000)
     }
 
-    /// After a second of many packets, and so many steps, at full credit and then without any.
+    /// After a second of many packets, and this many steps, at full credit and then without any.
     fn overspent(steps: u64) -> Punctuality {
         let mut punctuality = Punctuality::new(10, at(0));
         for _ in 0..10 {

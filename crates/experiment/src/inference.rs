@@ -86,7 +86,7 @@ pub struct Paired {
     pub p: f64,
 }
 
-/// Up to so many pairs all ways of giving signs are counted; above, the normal distribution is as good as exact.
+/// Up to this many pairs all ways of giving signs are counted; above, the normal distribution is as good as exact.
 const COUNTED: usize = 60;
 
 /// Wilcoxon's signed-rank test (F. Wilcoxon, 1945): pairs without a difference are left out, equal differences share their

@@ -54,7 +54,7 @@ pub fn jain(shares: &[f64]) -> Option<f64> {
     (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
 }
 
-/// Jain's index of so many packets that are dealt out among `flows` as evenly as whole packets can be: one packet for
+/// Jain's index of this many packets that are dealt out among `flows` as evenly as whole packets can be: one packet for
 /// two flows is a half, whichever flow gets it.
 pub fn jain_of_whole(packets: usize, flows: usize) -> Option<f64> {
     let flows = flows.max(1);

@@ -1,4 +1,4 @@
-//! All runs of a plan into a folder, on every processor or on several machines, whatever happens on the way.
+//! Runs all runs of a plan into a folder, on every processor or on several machines. A sweep survives interruptions.
 //!
 //! A finished run is a file in the folder, which appears complete by a rename. A killed sweep leaves the runs that it
 //! had finished, and the same command continues with the rest. The result does not depend on the number of restarts or

@@ -1,4 +1,4 @@
-//! The commands of docs/reference/controllers.md do what it says: each block of `sh` is run, in its order.
+//! Runs the commands of docs/reference/controllers.md: each block of `sh`, in order.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -9,7 +9,7 @@ use std::process::Command;
 use serde_json::Value as Json;
 use sounding_cc::parameter::{Parameter, Value};
 
-/// What the document calls the copy of the template.
+/// The document's name for the copy of the template.
 const COPY: &str = "examples/mine";
 
 /// The copy, under an unused name; it is removed when the test ends.

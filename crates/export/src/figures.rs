@@ -1,4 +1,5 @@
-//! Tables of figures as Parquet: columns that are known beforehand, rows as they come, and what the whole is about.
+//! Tables of figures as Parquet: the columns are known at the start, the rows arrive one by one, and metadata describe
+//! the table.
 
 mod read;
 
@@ -20,7 +21,7 @@ use crate::table::TableError;
 /// Rows of a group. Chosen; readers work best with some ten thousands and more.
 const GROUP_ROWS: usize = 1 << 16;
 
-/// What the cells of a column are.
+/// The type of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Words.
@@ -31,7 +32,7 @@ pub enum Kind {
     Real,
 }
 
-/// What stands in a cell; `None` around it where nothing does.
+/// The content of a cell. An empty cell is `None`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
     /// In a column of words.
@@ -95,7 +96,7 @@ impl<W: Write + Send> Figures<W> {
         Ok(Self { writer, columns, rows: 0 })
     }
 
-    /// Adds a row: a cell for each column, in their order. A cell of another kind than its column counts as none.
+    /// Adds a row: a cell for each column, in their order. A cell of another kind than its column counts as empty.
     pub fn push(&mut self, row: impl IntoIterator<Item = Option<Cell>>) -> Result<(), TableError> {
         let mut cells = row.into_iter();
         for column in &mut self.columns {
@@ -105,7 +106,7 @@ impl<W: Write + Send> Figures<W> {
         if self.rows == GROUP_ROWS { self.write() } else { Ok(()) }
     }
 
-    /// Writes what waits and the end of the file.
+    /// Writes the buffered rows and the end of the file.
     pub fn finish(mut self) -> Result<(), TableError> {
         self.write()?;
         self.writer.finish()?;

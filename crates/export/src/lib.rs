@@ -1,6 +1,7 @@
 //! What captures are converted to: JSON lines ([`json`]), Parquet ([`table`]), pcap with GSMTAP ([`pcap`]) and captures
-//! of other formats (`sounding_diag::capture::Format::emit`); and which parts must stay private ([`privacy`]). In
-//! addition [`figures`], which are not of captures, and [`numbers`], which reads tables of whole numbers back.
+//! of other formats (`sounding_diag::capture::Format::emit`); and which parts must stay private ([`privacy`]). Two
+//! modules have nothing to do with captures: [`figures`] writes tables of figures, and [`numbers`] reads tables of whole
+//! numbers.
 //!
 //! This crate opens no file: it writes to a given `std::io::Write`, and reads from bytes.
 

@@ -1,13 +1,13 @@
-//! The RRC or NAS message in a record: its bytes, and how to read them.
+//! The RRC or NAS message in a record: its bytes and its kind.
 //!
-//! Only what is needed to pass a message on; its contents are not read here.
+//! This module only finds the message; it does not read its contents.
 
 use sounding_diag::LogRecord;
 use sounding_diag::layout::{Node, Sink, Value};
 use sounding_diag::radio::Tti;
 use sounding_diag::record::{LteRrc, NrRrc, Record, RecordError, RrcPdu, Segment};
 
-/// What a message is.
+/// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Channel {
     /// RRC.
@@ -16,7 +16,7 @@ pub enum Channel {
     NasPlain,
     /// LTE's NAS as it goes over the air.
     NasProtected,
-    /// NR's NAS, with or without protection: it says itself.
+    /// NR's NAS, with or without protection. The message itself says which.
     NasNr,
     /// RRC of UMTS, by the logical channel as its record names it.
     UmtsRrc(&'static str),
@@ -27,13 +27,13 @@ pub enum Channel {
 /// A message, and the cell that it was received from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message<'a> {
-    /// How to read it.
+    /// The channel, which tells how to decode it.
     pub channel: Channel,
     /// The device sent it.
     pub uplink: bool,
     /// Number of the carrier; 0 where the record has none.
     pub carrier: u32,
-    /// When; `None` where the record does not say.
+    /// The time of the message; `None` if the record has none.
     pub tti: Option<Tti>,
     /// The message.
     pub bytes: &'a [u8],
@@ -46,7 +46,7 @@ pub enum Without {
     Message,
     /// It carries a part of one.
     Part,
-    /// It carries something without the message around it: a block of UMTS's system information.
+    /// It carries part of a message without the message's frame: a block of UMTS's system information.
     Around,
     /// It is not read, or its kind of message is unknown.
     Unread(RecordError),
@@ -58,7 +58,7 @@ impl<'a> Message<'a> {
         Self::find(record).ok()
     }
 
-    /// The message that `record` carries, or why there is none.
+    /// The message that `record` carries, or the reason why it has none.
     pub fn find(record: &LogRecord<'a>) -> Result<Self, Without> {
         let code = record.code.number();
         let is_rrc = [LteRrc::CODE, NrRrc::CODE].contains(&record.code);
@@ -125,7 +125,7 @@ const UMTS_CHANNELS: &[&str] =
 const UMTS_RRC: u16 = 0x412F;
 const UMTS_NAS: u16 = 0x713A;
 
-/// What stands before a message of UMTS.
+/// The header before a message of UMTS.
 #[derive(Default)]
 struct Head {
     channel: Option<&'static str>,

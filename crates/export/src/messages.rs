@@ -9,7 +9,7 @@ use sounding_rrc::facts::facts;
 use crate::message::{self, Channel};
 use crate::privacy::{self, Privacy};
 
-/// What a build without the feature `nas` says of every NAS message.
+/// The error of every NAS message in a build without the feature `nas`.
 pub const NO_NAS: &str = "this build has no NAS decoder: build with the default features";
 
 /// Decodes the messages of one capture, in the order of its records.
@@ -34,7 +34,7 @@ impl Messages {
         }
         match self.rrc.handle_record(record) {
             Ok(message) => message.map(|message| read_rrc(message.pdu, message.bytes, hide())),
-            // The record itself is read, and says more than that its message cannot be.
+            // The record itself can be read, and tells more than the error of its message.
             Err(error @ RecordError::Unsupported { version: Version::Message { .. }, .. }) => {
                 Some(json!({ "unread": error.to_string() }))
             }
@@ -42,7 +42,7 @@ impl Messages {
         }
     }
 
-    /// How many NAS messages were not decoded because this build has no decoder of them ([`NO_NAS`]).
+    /// How many NAS messages were not decoded because this build has no NAS decoder ([`NO_NAS`]).
     pub fn undecoded(&self) -> u64 {
         self.undecoded
     }
@@ -55,7 +55,7 @@ fn read_nas(channel: Channel, uplink: bool, message: &[u8], hide: bool) -> Optio
     let direction = if uplink { Direction::Uplink } else { Direction::Downlink };
     let decoded = match NasMessage::decode(system, direction, message) {
         Ok(decoded) => decoded,
-        // The decoder's words may hold what it could not read.
+        // The decoder's error text may contain bytes of the message.
         Err(_) if hide => return Some(json!({ "unread": "no message of this system" })),
         Err(error) => return Some(json!({ "unread": error.to_string() })),
     };
@@ -64,7 +64,7 @@ fn read_nas(channel: Channel, uplink: bool, message: &[u8], hide: bool) -> Optio
     Some(json!({ "message": decoded.name(), "content": content }))
 }
 
-/// Without a decoder nothing of a message is known, and so nothing of it is shown.
+/// Without a decoder the content of a message is unknown. Therefore nothing of it is shown.
 #[cfg(not(feature = "nas"))]
 fn read_nas(_: Channel, _: bool, _: &[u8], _: bool) -> Option<Json> {
     None

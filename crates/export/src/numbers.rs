@@ -23,9 +23,9 @@ pub enum NumbersError {
     Cell {
         /// Number of the row.
         row: usize,
-        /// Which column.
+        /// The column.
         column: String,
-        /// What is there.
+        /// The found type.
         found: String,
     },
 }
@@ -79,7 +79,7 @@ impl Numbers {
 
 /// The library trusts some of a file's metadata, and panics where it is wrong.
 fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, NumbersError> {
-    // After a panic nothing of it is used again.
+    // After a panic the reader is not used again.
     catch_unwind(AssertUnwindSafe(call)).map_err(|_| NumbersError::Damaged)
 }
 

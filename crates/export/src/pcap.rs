@@ -1,9 +1,9 @@
 //! RRC and NAS messages as pcap or pcapng, for Wireshark.
 //!
 //! LTE's RRC and NAS and UMTS's RRC go as GSMTAP over UDP. GSMTAP has no type for NR and none for NAS of UMTS, so these
-//! go as exported PDUs, which name their dissector: a second interface of a pcapng, and left out of a pcap, which has room
-//! for one kind of packet only. MAC is not written: its records hold headers and control elements without the blocks
-//! they belong to, but for the first ten bytes of a random access's third message.
+//! go as exported PDUs, which name their dissector. In a pcapng they have a second interface. A pcap has room for one
+//! kind of packet only, so it leaves them out. MAC is not written: its records hold headers and control elements without
+//! their blocks. The only exception is the first ten bytes of a random access's third message.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -35,7 +35,7 @@ pub struct Messages<W: Write> {
     out: Out<W>,
 }
 
-/// What became of the message of a record.
+/// The result for the message of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Became {
     /// It is in the file.
@@ -74,7 +74,7 @@ impl<W: Write> Messages<W> {
         Ok(Self { out: Out::PcapNg(out) })
     }
 
-    /// Writes a message, which stands in `record`.
+    /// Writes the message of `record`.
     pub fn handle_message(
         &mut self,
         record: &LogRecord<'_>,
@@ -105,7 +105,7 @@ impl<W: Write> Messages<W> {
         Ok(Became::Written)
     }
 
-    /// What was written to.
+    /// Returns the writer.
     pub fn into_inner(self) -> W {
         match self.out {
             Out::Pcap(out) => out.into_writer(),
@@ -121,8 +121,8 @@ enum Kind {
     Named(&'static str),
 }
 
-/// GSMTAP's numbers are those of its registry, as Wireshark reads them; what has neither a number nor a dissector is
-/// left out.
+/// GSMTAP's numbers are those of its registry, as Wireshark reads them. A channel with neither a number nor a dissector
+/// is left out.
 fn kind(channel: Channel) -> Option<Kind> {
     const LTE_RRC: u8 = 13;
     const NAS: u8 = 18;

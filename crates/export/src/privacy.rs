@@ -14,7 +14,7 @@ use sounding_diag::{LogRecord, packet};
 
 use crate::message::{Channel, Message};
 
-/// What a person's `--no-redact` gives away, for messages.
+/// The private data that `--no-redact` reveals, for use in messages.
 pub const EXPOSES: &str = "subscriber and device identities (IMSI, IMEI, GUTI, TMSI), NAS and RRC messages with what they \
      carry, cell identities and positions, ciphering keys, user data and the modem's debug messages";
 
@@ -28,9 +28,9 @@ pub enum Privacy {
     Expose,
 }
 
-/// Log codes whose records hold measurements, scheduling, headers and counters, and nothing else. Names: the vendor's, in
-/// docs/reference/diag.md; what MAC's random access attempts, RLC's and PDCP's data and PDCP's configuration carry is left out of
-/// the ranges.
+/// Log codes whose records hold measurements, scheduling, headers and counters, and nothing else. The vendor's names are
+/// in docs/reference/diag.md. The ranges leave out MAC's random access attempts, RLC's and PDCP's data, and PDCP's
+/// configuration.
 const PLAIN: &[RangeInclusive<u16>] = &[
     // 1xEV-DO: why a connection ended, counters of searching.
     0x1071..=0x1071,
@@ -53,7 +53,7 @@ const PLAIN: &[RangeInclusive<u16>] = &[
     0x5A71..=0x5A71,
     0x5A7A..=0x5A7B,
     0x5B30..=0x5B30,
-    // LTE MAC: configuration, random access trigger; transport blocks but for one element (see `identifies`),
+    // LTE MAC: configuration, random access trigger; transport blocks except one element (see `identifies`),
     // buffer status, statistics.
     0xB060..=0xB061,
     0xB063..=0xB068,
@@ -108,8 +108,8 @@ const PLAIN: &[RangeInclusive<u16>] = &[
 ];
 
 /// Answers without identities: version and build, errors, time, log mask, and the masks of messages and events.
-/// Everything else that is not a log record is hidden: status and subsystem answers name the device, events and debug
-/// messages say whatever their author wished, and a recorder's own frames begin with the name of a phone.
+/// Everything else that is not a log record is hidden. Status and subsystem answers name the device. Events and debug
+/// messages can have any content. The frames that a recording program adds begin with the name of a phone.
 const PLAIN_COMMANDS: &[u8] = &[0x00, 0x13, 0x14, 0x15, 0x18, 0x1C, 0x1D, 0x60, 0x73, 0x7C, 0x7D];
 
 /// Whether a packet may show a person's identity or location.
@@ -125,7 +125,7 @@ pub fn packet_identifies(packet: &Packet<'_>) -> bool {
 /// Whether a record may show a person's identity or location.
 pub fn identifies(record: &LogRecord<'_>) -> bool {
     match record.code.number() {
-        // The answer to a random access repeats the identity that asked, and stands among the control elements.
+        // The answer to a random access repeats the asking device's identity, and is one of the control elements.
         MAC_DOWNLINK => match Record::parse(record) {
             Ok(Record::MacDownlink(blocks)) => resolves_contention(&blocks),
             _ => true,

@@ -6,12 +6,12 @@
 //! a column of items are therefore right, and `drop_duplicates("offset")` gives one row for each record.
 //!
 //! The first columns are `offset` (in the capture), `time` (the modem's clock, microseconds, UTC), `stamp` (as on the
-//! wire) and `radio`. The last are, if a table needs them, `unread` with `raw` for unknown records, and `redacted` with
-//! `len_bytes` for hidden ones.
+//! wire) and `radio`. If a table needs them, the last are `unread` with `raw` for unknown records, and `redacted` with
+//! `len_bytes` for hidden records.
 //!
-//! The columns of a Parquet file come before its rows, and which columns a capture fills is known only at its end. So a
-//! capture is read twice, into [`Schemas`] and then into [`Tables`]. In return a column without gaps is marked so
-//! (pandas then keeps integers as integers), and only one group of rows is held in memory.
+//! A Parquet file declares its columns before its rows, but only the end of a capture shows which columns it fills. So a
+//! capture is read twice, into [`Schemas`] and then into [`Tables`]. This has two advantages: a column without gaps is
+//! marked as such (pandas then keeps integers as integers), and only one group of rows is held in memory.
 
 mod column;
 mod rows;

@@ -1,4 +1,4 @@
-//! Messages, tables and pcaps of real captures, beside an independent reader's.
+//! Compares messages, tables and pcaps of real captures with an independent reader's.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

@@ -10,7 +10,7 @@ pub fn monotonic_now() -> HostInstant {
     HostInstant::default() + now
 }
 
-/// Now on CLOCK_BOOTTIME, which also goes on while the machine sleeps.
+/// The current CLOCK_BOOTTIME. This clock also counts while the machine sleeps.
 pub fn boottime_now() -> HostInstant {
     let now = clock_gettime(ClockId::CLOCK_BOOTTIME).map_or(Duration::ZERO, Duration::from);
     HostInstant::default() + now

@@ -1,5 +1,5 @@
-//! Files and folders that are there whole or not at all: what is written goes to a temporary name beside the final one and is
-//! renamed once it is complete.
+//! Files and folders that are never visible incomplete. Data goes to a temporary name beside the final one, and is renamed
+//! once it is complete.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = temporary().tempfile_in(folder_of(path))?;
     file.write_all(bytes)?;
-    // Some file systems notice only here that there is no room.
+    // Some file systems report a full disk only here.
     file.as_file().sync_all()?;
     file.persist(path).map(drop).map_err(|error| error.error)
 }
@@ -72,27 +72,27 @@ impl Folder {
         Ok(())
     }
 
-    /// Gives the folder its name, which nothing but an empty folder may have.
+    /// Gives the folder its final name. An empty folder may already have this name, but nothing else.
     pub fn finish(self) -> io::Result<()> {
         fs::rename(self.temporary.path(), &self.path)?;
-        // It has moved: there is nothing to remove.
+        // It has moved, so there is nothing to remove.
         let _ = self.temporary.keep();
         Ok(())
     }
 }
 
-/// What names begin with until they are final.
+/// The prefix of temporary names.
 pub const TEMPORARY: &str = ".sounding-";
 
-/// How something is called until it has its name.
+/// A builder for temporary names.
 pub fn temporary() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
-    // The process's mask takes away what it does not want to give.
+    // The process's umask reduces these rights.
     builder.prefix(TEMPORARY).permissions(Permissions::from_mode(0o666));
     builder
 }
 
-/// Where a path is.
+/// The folder of a path.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -1,11 +1,11 @@
 use std::env::var_os;
 use std::path::{Path, PathBuf};
 
-/// Instead of the folder that this process would take.
+/// The variable that replaces the default folder.
 const OVERRIDE: &str = "SOUNDING_RUN_DIR";
 
-/// Where this process keeps files that other processes have to find and the next boot does not: `$SOUNDING_RUN_DIR`,
-/// else `/run/sounding` for root and `$XDG_RUNTIME_DIR/sounding` for others. It need not exist.
+/// The folder for files that other processes must find until the next boot: `$SOUNDING_RUN_DIR`, else `/run/sounding` for
+/// root and `$XDG_RUNTIME_DIR/sounding` for others. It need not exist.
 pub fn runtime_folder() -> Option<PathBuf> {
     let own = || var_os("XDG_RUNTIME_DIR").map(|folder| Path::new(&folder).join("sounding"));
     let is_root = nix::unistd::geteuid().is_root();

@@ -5,7 +5,7 @@ use nix::sys::prctl;
 /// A priority of real time, 1 to 99: such a thread runs before every thread that has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Priority {
-    /// Until it waits, also beside others of its priority.
+    /// The thread runs until it waits, even if others of the same priority are ready.
     Fifo(u8),
     /// In turns with others of its priority.
     RoundRobin(u8),
@@ -30,8 +30,9 @@ impl Priority {
     }
 }
 
-/// Asks for a real-time priority for the calling thread, below every other real-time thread's: what reads a modem waits
-/// most of the time, and behind a build it would wait for the rest too. Threads it makes later inherit it.
+/// Asks for a real-time priority for the calling thread, below every other real-time thread. A modem's reader mostly
+/// waits for data. Without this priority it would also wait for other programs, such as a build. Its later threads
+/// inherit the priority.
 ///
 /// If that is refused, the thread is at least woken at its requested time. By default the kernel delays threads without
 /// real-time priority by up to 50 us to save power.

@@ -11,8 +11,9 @@ pub fn is_raised() -> bool {
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
-/// Drops all capabilities of the calling thread except those in `keep`, for good: no program that it runs has more
-/// either, even if root owns it. Threads that it starts later inherit that; other threads of the process do not.
+/// Permanently drops all capabilities of the calling thread except those in `keep`. No program that it runs can have
+/// more, not even a program with file capabilities or setuid root. Its later threads inherit this; other threads of the
+/// process do not.
 pub fn keep_only(keep: Capabilities) -> io::Result<()> {
     set_no_new_privs(true)?;
     let CapabilitySets { permitted, inheritable, .. } = capabilities(None)?;

@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-/// Where a system keeps its own programs: Linux distributions of all kinds, NixOS, Android. Only root writes there.
+/// The folders of system programs: Linux distributions of all kinds, NixOS, Android. Only root can write there.
 const FOLDERS: [&str; 6] =
     ["/usr/sbin", "/usr/bin", "/sbin", "/bin", "/run/current-system/sw/bin", "/system/bin"];
 

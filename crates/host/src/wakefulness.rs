@@ -3,22 +3,22 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-/// Where the kernel accepts the request (Linux, Documentation/power/pm_qos_interface.rst). It holds while the file is
-/// open, so the end of the process ends it too.
+/// The file that accepts the request (Linux, Documentation/power/pm_qos_interface.rst). The request holds while the file
+/// is open, so it also ends with the process.
 const PLACE: &str = "/dev/cpu_dma_latency";
 
-/// No processor sleeps so deep that waking takes longer than was asked, until this is dropped.
+/// While this exists, no processor enters a sleep state from which waking takes longer than requested.
 ///
-/// A modem's reader is woken a thousand times a second and waits for the processor each time. A processor that never
-/// sleeps deeply removes that wait and costs power, on the whole machine.
+/// A modem's reader wakes a thousand times a second, and each time waits until the processor is awake. A processor that
+/// never sleeps deeply removes this wait, but costs power on the whole machine.
 #[derive(Debug)]
 pub struct Wakefulness {
     _held: File,
 }
 
 impl Wakefulness {
-    /// At most `latency`, in whole microseconds; zero lets idle processors spin. Only root may ask, unless the machine
-    /// says otherwise.
+    /// Limits the wake-up time to `latency`, in whole microseconds. With zero, idle processors spin. By default only root
+    /// may ask.
     pub fn hold(latency: Duration) -> io::Result<Self> {
         Self::hold_at(Path::new(PLACE), latency)
     }

@@ -2,7 +2,7 @@
 //! compared with every field of all of them (BISCAY Figure 4b).
 //!
 //! Reads the largest shared capture of mixed LTE records. If there is none, it makes one of every described record and
-//! says so. Before the times it prints how many bytes of a record a KPI depends on.
+//! prints that. Before the times it prints how many bytes of a record a KPI depends on.
 
 #[path = "../../diag/tests/synthetic/mod.rs"]
 #[allow(dead_code, reason = "each user of this file has its own needs")]

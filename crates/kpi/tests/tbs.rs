@@ -193,7 +193,7 @@ fn demapped_blocks_have_a_size_of_their_modulation_resource_blocks_and_layers() 
                     "unexplained" if before.iter().any(|first| is_repeat(*first, tti)) => {
                         "repeat on other resource blocks"
                     }
-                    // The least there is stands for what is not known.
+                    // The smallest value stands for an unknown one.
                     "unexplained" if found == Bytes::new(2) => "repeat of what was not received",
                     kind => kind,
                 });

@@ -1,8 +1,8 @@
-//! The same cell, seed and flow twice: this kernel's controllers in real time, ours in virtual time.
+//! The same cell, seed and flow twice: this kernel's controllers in real time, and this project's in virtual time.
 //!
-//! Both measure alike: bytes of IP that came out between the warm-up and the end, and one-way delay from where the packet
-//! enters the network to where it leaves it. What differs is the sender: the kernel's own code, its buffers and the
-//! machine that it runs on.
+//! Both have the same measurements: received bytes of IP between the warm-up and the end, and one-way delay from the packet's
+//! entry into the network to its exit. The sender differs: the kernel's own code, its buffers and the
+//! machine.
 
 pub(crate) mod experiment;
 
@@ -33,10 +33,10 @@ const CELLS: [(&str, &str); 2] = [
 /// The senders.
 const CONTROLLERS: [&str; 4] = ["reno", "cubic", "bbr", "biscay"];
 
-/// This kernel's controllers in real time beside ours in virtual time, over the same modelled cells
+/// This kernel's controllers in real time, compared with this project's in virtual time, over the same modelled cells
 #[derive(Clone, Debug, clap::Args)]
 pub struct Plan {
-    /// How long each flow sends; the first fifth is not measured
+    /// Duration of each flow; the first fifth is not measured
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
     pub duration: Duration,
 
@@ -82,16 +82,16 @@ pub struct Row {
     pub kernel: Side,
     /// In virtual time.
     pub virtual_time: Side,
-    /// The part of the measured time in which BISCAY's flow was on its fallback in the kernel, in percent: for each 60 ms in
-    /// which a busy machine does not let the daemon run.
+    /// The part of the measured time in which BISCAY's flow was on its fallback in the kernel, in percent. The law
+    /// changes to it after 60 ms in which a busy machine does not run the daemon.
     pub fallback_percent: Option<f64>,
-    /// Times that the real-time run fell behind the clock; if any, it says little.
+    /// Times that the real-time run fell behind the clock; if any, the row is unreliable.
     pub times_behind: u64,
     /// The 99th percentile of the lateness of the network's steps, in microseconds.
     pub step_lateness_p99_us: f64,
 }
 
-/// One of both.
+/// The figures of one run.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Side {
     /// Bytes of IP that came out.
@@ -100,7 +100,7 @@ pub struct Side {
     pub p50_ms: f64,
     /// 95th percentile.
     pub p95_ms: f64,
-    /// Packets that the network dropped over packets that came out or were dropped, in percent.
+    /// Dropped packets ÷ (received or dropped packets), in percent.
     pub loss_percent: f64,
 }
 
@@ -109,7 +109,7 @@ pub struct Side {
 pub struct Agreement {
     /// Origin of the figures.
     pub provenance: Provenance,
-    /// One a flow.
+    /// One row for each flow.
     pub rows: Vec<Row>,
 }
 
@@ -120,7 +120,7 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&Row)) -> Result<Agreement, Agr
     for (cell, carrier) in CELLS {
         for seed in 1..=plan.seeds {
             for way in ["up", "down"] {
-                // Grants of a downlink say what was asked for: nothing to set a window by.
+                // Without a backlog, grants of a downlink are only a floor, so they cannot set a window.
                 let runners =
                     CONTROLLERS.into_iter().filter(|name| *name != "biscay" || way == "up");
                 for controller in runners {
@@ -149,7 +149,7 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&Row)) -> Result<Agreement, Agr
     Ok(Agreement { provenance: begun.end(), rows })
 }
 
-/// A phone that stands in a street, 20 ms of wire behind its base station.
+/// A phone at rest in a street, with 20 ms of wire behind its base station.
 fn text(carrier: &str, way: &str, controller: &str, seed: u32, duration: Duration) -> Text {
     let text = format!(
         "duration = \"{}ms\"\nwarmup = \"{}ms\"\nseeds = [{seed}]\nwire = {{ delay = \"20ms\" }}\n\
@@ -162,7 +162,7 @@ fn text(carrier: &str, way: &str, controller: &str, seed: u32, duration: Duratio
     Text::new("agreement", text, PathBuf::new())
 }
 
-/// What came of a run in real time.
+/// The result of a run in real time.
 struct Real {
     kernel: Side,
     fallback_percent: Option<f64>,
@@ -191,7 +191,7 @@ fn real(plan: &Plan, run: &Run) -> Result<Real, EmulateError> {
     })
 }
 
-/// The part of a span in which a flow was not on the law, by what its daemon said, in percent.
+/// The part of a span in which the law did not control a flow, from its daemon's events, in percent.
 pub(crate) fn fallback_percent(said: &[Json], (from, to): (HostInstant, HostInstant)) -> f64 {
     let (mut since, mut off, mut away) = (from, true, Duration::ZERO);
     for transition in said.iter().filter(|event| event["event"] == "transition") {

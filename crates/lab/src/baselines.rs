@@ -1,7 +1,7 @@
-//! Published properties of each controller that others are compared with, from theory, a specification or a paper, and
-//! ours beside them: in virtual time, on a link of fixed rate.
+//! Published properties of the baseline controllers, from theory, a specification or a paper, compared with this project's
+//! implementations: in virtual time, on a link of fixed rate.
 //!
-//! A property is one line of a table: the test and the verb `lab run baselines` both read it here.
+//! A property is one line of a table, which the test and the verb `lab run baselines` both use.
 
 pub(crate) mod experiment;
 mod lossy;
@@ -19,13 +19,13 @@ use rig::Rig;
 /// The measurement.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Only controllers of these names; all if there are none.
+    /// Only controllers with these names; all if the list is empty.
     pub controllers: Vec<String>,
     /// Controllers at once.
     pub jobs: usize,
 }
 
-/// Why nothing was measured.
+/// Why there are no measurements.
 #[derive(Debug, thiserror::Error)]
 pub enum BaselinesError {
     /// No properties are known of a controller of this name.
@@ -33,7 +33,7 @@ pub enum BaselinesError {
     Unknown {
         /// The request.
         name: String,
-        /// What might be.
+        /// The known names.
         known: Vec<&'static str>,
     },
 }
@@ -64,14 +64,14 @@ const fn says(
 }
 
 impl Property {
-    /// With what one has to know beside it.
+    /// With a note.
     const fn note(mut self, note: &'static str) -> Self {
         self.note = note;
         self
     }
 }
 
-/// A property and what came of it.
+/// A property and its measurement.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// Name in the registry.
@@ -84,7 +84,7 @@ pub struct Row {
     pub expected: [f64; 2],
     /// The unit of both.
     pub unit: &'static str,
-    /// The least and the most of all cases; nothing where nothing of the kind happened.
+    /// Minimum and maximum over all cases; `None` if the event did not occur.
     pub measured: Option<[f64; 2]>,
     /// Cases.
     pub cases: usize,
@@ -104,13 +104,13 @@ pub struct Baselines {
 }
 
 impl Baselines {
-    /// How many are as expected.
+    /// Number of properties that are met.
     pub fn passed(&self) -> usize {
         self.rows.iter().filter(|row| row.pass).count()
     }
 }
 
-/// Controllers of which something is said, in order.
+/// Controllers with a property, in order.
 pub fn controllers() -> Vec<&'static str> {
     let mut names: Vec<&'static str> = Vec::new();
     for property in properties() {

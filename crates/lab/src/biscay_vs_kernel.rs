@@ -1,4 +1,4 @@
-//! Our laws against BBR and CUBIC over many links, several runs each: the table and what it shows.
+//! The laws compared with BBR and CUBIC over many links, several runs each: the table and its conclusions.
 
 pub(crate) mod experiment;
 
@@ -20,7 +20,7 @@ use thiserror::Error;
 
 use crate::table::Table;
 
-/// What to compare.
+/// The comparison's settings.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The folder of shared data.
@@ -60,7 +60,7 @@ const CAPTURES: [&str; 4] = [
     "diag_log_20211220_111534.mi2log",
 ];
 
-/// Why there is nothing to compare over.
+/// Why there are no links for the comparison.
 #[derive(Debug, Error)]
 pub enum PlanError {
     /// No link of that name, or no data at all.
@@ -68,7 +68,7 @@ pub enum PlanError {
         "no link to race over: {folder} has none of the traces and captures, or none is called {filter:?}"
     )]
     NoLinks {
-        /// Where was looked.
+        /// The searched folder.
         folder: String,
         /// The request.
         filter: String,
@@ -94,7 +94,7 @@ pub enum PlanError {
     Capture {
         /// The file.
         path: String,
-        /// What it lacks.
+        /// The missing part.
         error: RadioError,
     },
     /// A run failed.
@@ -143,7 +143,7 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, PlanError> {
 /// All runs of a plan.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
-    /// Where it comes from.
+    /// Origin of the results.
     pub provenance: Provenance,
     /// Flags that the daemon was given.
     pub flags: Vec<String>,
@@ -156,7 +156,7 @@ pub struct Comparison {
 pub struct Entry {
     /// The link.
     pub link: String,
-    /// How long each flow sent.
+    /// Duration of each flow.
     pub duration_s: f64,
     /// The algorithm.
     pub name: String,

@@ -1,10 +1,10 @@
-//! Whether the label of an estimate, `Capacity` or `Floor`, is right: seeded runs of the modelled cell, whose own
+//! Whether the bound of an estimate, `Capacity` or `Floor`, is right: seeded runs of the modelled cell, whose
 //! backlog is the truth.
 //!
-//! Every millisecond of every run in which the estimate is usable is judged. A label refers to a moment that lies back
-//! by the lag of the modem's reports, and to the 20 ms before it (see [`sounding_link::Bound`]). It is compared with
-//! the truth of that moment, which depends on the cell alone: in each of those 20 ms something waited that had entered
-//! a grant cycle before. For scale each is also compared with whether anything at all waited at that moment.
+//! Every millisecond with a usable estimate is judged. A bound refers to an earlier time, because the modem's reports
+//! have a lag, and to the 20 ms before it (see [`sounding_link::Bound`]). It is compared with
+//! the truth at that time, which depends on the cell alone. The truth is `Capacity` if in each of those 20 ms data waited that had
+//! entered at least a grant cycle before. For scale, each is also compared with whether any data waited at that time.
 
 pub(crate) mod experiment;
 mod judge;
@@ -26,7 +26,7 @@ pub use scenario::{Kind, Shape};
 /// Every packet, in bytes of IP.
 const PACKET: Bytes = Bytes::new(1_500);
 
-/// Which runs.
+/// The runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// The first seed.
@@ -37,23 +37,23 @@ pub struct Plan {
     pub jobs: usize,
 }
 
-/// What came of some runs, in ticks of a millisecond.
+/// Results of some runs, in ticks of a millisecond.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Counts {
     /// All that could have been judged.
     pub ticks: u64,
-    /// By what was true and what was said, `Floor` before `Capacity`.
+    /// By the true and the estimated bound, `Floor` before `Capacity`.
     pub labels: [[u64; 2]; 2],
     /// Wrong labels within 20 ms of a change of the truth itself. A queue that comes and goes as fast as a label looks
     /// back is reported late or early, and this cannot be avoided.
     pub near_change: u64,
-    /// By whether anything waited at that moment and what was said.
+    /// By whether data waited at that time, and the estimated bound.
     pub at_once: [[u64; 2]; 2],
-    /// How far what was said lay back, summed up.
+    /// Sum of the lags of the estimated bounds.
     pub lag_ms: u64,
     /// Ticks of handovers, from the command to the end of the interruption.
     pub away: u64,
-    /// Those in which the estimate was not usable.
+    /// Ticks in which the estimate was not usable.
     pub away_known: u64,
     /// And those in which it named the handover.
     pub away_named: u64,
@@ -70,7 +70,7 @@ impl Counts {
         part(self.labels[0][0] + self.labels[1][1], self.judged())
     }
 
-    /// The part of the wrong labels that the truth changed beside.
+    /// The part of the wrong bounds with a change of the truth nearby.
     fn near_change(&self) -> Option<f64> {
         part(self.near_change, self.labels[0][1] + self.labels[1][0])
     }
@@ -104,17 +104,17 @@ impl AddAssign for Counts {
 /// A row of the result.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Row {
-    /// Which runs.
+    /// The runs.
     #[serde(flatten)]
     pub kind: Kind,
     /// How many.
     pub runs: u64,
-    /// What came of them.
+    /// Their results.
     #[serde(flatten)]
     pub counts: Counts,
 }
 
-/// What came of all runs.
+/// Results of all runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     /// By kind.

@@ -1,8 +1,8 @@
-//! CPU cost of our laws beside the kernel's own congestion controls, over a veth pair at full speed and paced to 1
+//! CPU cost of the laws compared with the kernel's own congestion controls, over a veth pair at full speed and paced to 1
 //! Gbit/s.
 //!
-//! Their aim is to be within 5 % of BBR's CPU time per gigabyte. Comparisons of CPU time need a quiet machine; the
-//! order is interleaved so that a slow drift meets all alike, and the spread is part of the report.
+//! The aim is a CPU time per gigabyte within 5 % of BBR's. Comparisons of CPU time need a quiet machine. The runs are
+//! interleaved, so that a slow drift affects all in the same way, and the spread is part of the report.
 
 mod cpu;
 pub(crate) mod experiment;
@@ -24,14 +24,14 @@ pub use rig::RigError;
 use cpu::ReadError;
 use rig::{Fed, Pair, Sender, Spent};
 
-/// What to measure.
+/// Settings of the measurement.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// How often each combination runs.
+    /// Repetitions of each combination.
     pub repetitions: u32,
-    /// How long each run is measured, after [`warm_up`](Self::warm_up).
+    /// Measured time of each run, after [`warm_up`](Self::warm_up).
     pub span: Duration,
-    /// How long each run goes before it is measured: BBR's startup, and the caches.
+    /// Time of each run before the measurement: BBR's startup, and the caches.
     pub warm_up: Duration,
     /// Limits to run at; `None` for full speed.
     pub limits: Vec<Option<Rate>>,
@@ -60,10 +60,10 @@ pub enum Contender {
     BbrPaced,
     /// A law without a feed: BBR controls the flow.
     Unfed(Law),
-    /// One fed with the limit, or without one with nine tenths of what BBR reached in the run before: more, and this
-    /// machine would be the narrow part of the path, which is BBR's again. The rate is all there is, and the law keeps
-    /// to it. To a law that [probes](Law::probes) it is a floor, as a modem says in front of which nothing waits: it would
-    /// believe the other, and leave so much less room on a link at rest until something did wait.
+    /// A law with an estimate of the limit. Without a limit the estimate is nine tenths of BBR's rate in the previous run: with more, this
+    /// machine would be the bottleneck, and BBR would take over. The bound is `Capacity`. For a law that [probes](Law::probes) it is
+    /// `Floor`, as from a modem without a backlog: with `Capacity` it would lower its queue target on a constant link until there
+    /// is a backlog.
     Fed(Law),
 }
 
@@ -125,7 +125,7 @@ impl Laws {
 /// One run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Run {
-    /// Which congestion control.
+    /// The congestion control.
     pub contender: Contender,
     /// The limit in bit/s; `None` for full speed.
     pub limit_bits_per_sec: Option<u64>,
@@ -143,18 +143,18 @@ pub struct Run {
 /// Mean time of one call of a program, measured in separate runs because counting costs some 20 ns a call.
 #[derive(Clone, Debug, Serialize)]
 pub struct CallCost {
-    /// Which law, fed or not.
+    /// The law, with or without an estimate.
     pub contender: Contender,
     /// The limit in bit/s; `None` for full speed.
     pub limit_bits_per_sec: Option<u64>,
-    /// Which operation of the congestion control.
+    /// The operation of the congestion control.
     pub program: &'static str,
-    /// How often it was called.
+    /// Number of calls.
     pub calls: u64,
     /// Mean time of a call in nanoseconds, counting included.
     pub nanos_per_call: f64,
-    /// Time of all calls for each 10^9 bytes, in seconds: what is left of it without BBR's own work is the most that
-    /// being a BPF program can cost.
+    /// Time of all calls per 10^9 bytes, in seconds. Without BBR's own work, the rest is an upper limit for the
+    /// cost of BPF.
     pub secs_per_gb: f64,
 }
 
@@ -163,7 +163,7 @@ pub struct CallCost {
 pub struct Report {
     /// Every run, in the order they went.
     pub runs: Vec<Run>,
-    /// What calls cost.
+    /// The cost of calls.
     pub calls: Vec<CallCost>,
     /// Load average over the last minute before the first run.
     pub load_before: f64,
@@ -193,7 +193,7 @@ pub enum CostError {
     },
 }
 
-/// Measures, and calls `tell` for each run as it ends.
+/// Measures, and calls `tell` after each run.
 pub fn measure(plan: &Plan, mut tell: impl FnMut(&Run)) -> Result<Report, CostError> {
     let laws = Laws::load()?;
     let pair = Pair::new()?;
@@ -318,8 +318,8 @@ fn spread(mut values: Vec<f64>) -> (f64, f64, f64) {
     }
 }
 
-/// The indices of the two sorted values between which the true median lies with 95 % confidence, whatever the
-/// distribution. With fewer than six values it is the first and the last, at less confidence.
+/// The indices of the two sorted values between which the true median is with 95 % confidence, for any
+/// distribution. With fewer than six values they are the first and the last, with less confidence.
 fn around_the_median(count: usize) -> (usize, usize) {
     let below = Binomial::new(0.5, count as u64).map_or(0, |below| below.inverse_cdf(0.025));
     let least = (below as usize).saturating_sub(1);

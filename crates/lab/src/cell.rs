@@ -36,36 +36,36 @@ pub struct Plan {
     pub data: Option<PathBuf>,
     /// The first seed.
     pub seed: u64,
-    /// How many seeds.
+    /// Number of seeds.
     pub seeds: u32,
-    /// How long each run lasts, in the model's time.
+    /// Duration of each run, in the model's time.
     pub span: Duration,
 }
 
-/// A figure: the paper's, the real ones, ours.
+/// A figure: the paper's, those of real captures, and the model's.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// Its name.
     pub id: &'static str,
-    /// What it is.
+    /// Its meaning.
     pub what: &'static str,
     /// The paper's value.
     pub paper: &'static str,
     /// Its section.
     pub source: &'static str,
-    /// What captures and logs say.
+    /// Values from captures and logs.
     pub real: Vec<String>,
-    /// Ours over the seeds; nothing where nothing of the kind happened.
+    /// The model's over the seeds; `None` if the event did not occur.
     pub ours: Option<Spread>,
-    /// Number of events behind ours, if it is of all seeds together.
+    /// Number of events behind the model's value, if it is over all seeds together.
     pub events: Option<usize>,
-    /// The unit of ours.
+    /// The unit of the model's value.
     pub unit: &'static str,
-    /// What counts as agreement.
+    /// The range that counts as agreement.
     pub within: [f64; 2],
     /// Whether the median agrees.
     pub agrees: bool,
-    /// Where ours comes from.
+    /// How the model's value is computed.
     pub why: &'static str,
 }
 

@@ -1,7 +1,7 @@
-//! Controllers on modelled cells whose grants answer what is sent, judged by what the same cell could have carried: the loop
-//! that replayed traces leave open.
+//! Controllers on modelled cells whose grants depend on what is sent (a closed loop), compared with the capacity of the same
+//! cell.
 //!
-//! A seed draws a cell. First a flow that always has something queued measures the cell's capacity. Then a flow that
+//! A seed determines a cell. First a saturating flow measures the cell's capacity. Then a flow that
 //! never queues measures the delay of an empty cell. Then each contender runs, with only the cell's modem as input.
 
 mod aim;
@@ -34,13 +34,13 @@ use run::Truth;
 pub struct Plan {
     /// The senders.
     pub contenders: Vec<Contender>,
-    /// What they meet.
+    /// The situations.
     pub cases: Vec<Case>,
     /// Over which kinds of cells.
     pub kinds: Vec<Kind>,
     /// The first seed.
     pub first: u64,
-    /// How many.
+    /// Number of seeds.
     pub seeds: u64,
     /// Number of parallel runs.
     pub jobs: usize,
@@ -49,7 +49,7 @@ pub struct Plan {
 /// One contender in one case over one kind of cells.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// What they met.
+    /// The situation.
     pub case: Case,
     /// Where.
     #[serde(flatten)]
@@ -60,14 +60,14 @@ pub struct Row {
     pub scores: Vec<Score>,
 }
 
-/// What became of a plan.
+/// The results of a plan.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     /// The first seed.
     pub first: u64,
     /// By case, kind of cell and contender.
     pub rows: Vec<Row>,
-    /// Where `sounding` falls short of what is aimed at, and why.
+    /// Missed targets of `sounding`, and the reasons.
     pub misses: Vec<Miss>,
     /// Origin of the figures.
     pub provenance: Provenance,

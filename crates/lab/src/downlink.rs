@@ -35,7 +35,7 @@ use crate::table::Table;
 /// use the device's TCP option
 #[derive(Clone, Debug, clap::Args)]
 pub struct Plan {
-    /// How long each flow sends; the first fifth is not measured
+    /// Duration of each flow; the first fifth is not measured
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
     pub duration: Duration,
 
@@ -137,25 +137,25 @@ impl Signalling {
 /// One download.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// What the radio did.
+    /// The radio channel.
     pub channel: Channel,
     /// How its sender got the rate.
     pub way: Signalling,
     /// The cell's seed.
     pub seed: u32,
-    /// IP bytes that came out.
+    /// Received IP bytes.
     pub throughput_mbit_per_sec: f64,
     /// From the sender's device to the receiver's.
     pub one_way_ms: Spread,
-    /// The same, less the least of the run.
+    /// The same, minus the minimum of the run.
     pub queueing_ms: Spread,
     /// Segments that TCP sent again.
     pub retransmitted: u32,
-    /// The part of the time in which the receive window was what the sender waited for, in percent.
+    /// The part of the time in which the receive window limited the sender, in percent.
     pub window_limited_percent: f64,
     /// The part of the measured time in which a sender with the option fell back to BBR, in percent.
     pub fallback_percent: Option<f64>,
-    /// Times that the emulation fell behind the clock; if any, the row says little.
+    /// Times that the emulation fell behind the clock; if any, the row is unreliable.
     pub times_behind: u64,
 }
 
@@ -186,7 +186,7 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&Row)) -> Result<Comparison, Do
     Ok(Comparison { provenance: begun.end(), rows })
 }
 
-/// Between the moment at which everything is ready and the beginning of the flow: the modem's first reports arrive.
+/// Time before the flow starts, in which the modem's first reports arrive.
 const HEAD_START: Duration = Duration::from_millis(500);
 
 fn one(

@@ -1,11 +1,10 @@
 //! Whether modelled cells keep up with the clock: datagrams at a rate, how late each was, how late each slot.
 //!
-//! Lateness of a packet is the moment it was handed to the receiver's kernel less the moment that the network gave; that
-//! of a step is the moment its work was done less the moment it was due. A step is a slot of a carrier, or a packet's or a
-//! record's leaving between two slots. Packets that a repetition of RLC held back all come out at one moment, and this kernel
-//! takes them one after the other, or some dozens of them together: at hundreds of Mbit/s the last of them is a millisecond
-//! and more after the first. Therefore the first of those that are due at one moment is counted apart: that is the emulator's
-//! own lateness.
+//! Lateness of a packet is the time at which the receiver's kernel got it minus the time that the network computed. Lateness
+//! of a step is the time at which its work was done minus the time at which it was due. A step is a slot of a carrier, or the departure
+//! of a packet or a record between two slots. A repetition of RLC releases many packets at once, and this kernel receives them
+//! one after the other, or some dozens together. At hundreds of Mbit/s the last of them is a millisecond or more after the first.
+//! So the first packet of those that are due at the same time is counted separately: it shows the emulator's own lateness.
 
 pub(crate) mod experiment;
 
@@ -22,7 +21,7 @@ use sounding_testbed::emulate::{self, EmulateError};
 
 use crate::table::{Table, slashed};
 
-/// A cell, and what is sent through it.
+/// A cell, and its traffic.
 struct Case {
     name: &'static str,
     carriers: &'static str,
@@ -68,14 +67,14 @@ const CASES: [Case; 6] = [
     },
 ];
 
-/// How punctual modelled cells are in real time, and for how much CPU time
+/// Punctuality of modelled cells in real time, and its CPU time
 #[derive(Clone, Debug, clap::Args)]
 pub struct Plan {
-    /// How long to run each cell
+    /// Duration of each cell's run
     #[arg(long, value_name = "TIME", default_value = "8s", value_parser = humantime::parse_duration)]
     pub duration: Duration,
 
-    /// Percent of a core for punctuality
+    /// CPU time for punctuality, in percent of a core
     #[arg(long = "punctuality", value_name = "PERCENT", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=100))]
     pub overhead_percent: u8,
 
@@ -134,19 +133,19 @@ impl Late {
 /// One cell.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// What it is.
+    /// Its description.
     pub cell: &'static str,
-    /// What was sent into it.
+    /// Its traffic.
     pub sent: &'static str,
-    /// What came out.
+    /// Received throughput.
     pub throughput_mbit_per_sec: f64,
-    /// How late packets were.
+    /// Lateness of packets.
     pub packets: Late,
     /// Lateness of the first packet of those due at one moment.
     pub firsts: Late,
     /// The most packets that were due at one moment.
     pub most_at_once: u64,
-    /// How late steps were.
+    /// Lateness of steps.
     pub steps: Late,
     /// Times that the network fell behind by 10 ms.
     pub times_behind: u64,
@@ -171,7 +170,7 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&Row)) -> Result<CellPace, Pace
 }
 
 impl Case {
-    /// As a plan. All carriers are one cell of the device, which stands where its SINR is 25 dB.
+    /// The case as a plan. All carriers are one cell of the device, whose SINR is 25 dB.
     fn text(&self, duration: Duration) -> Text {
         let cells: Vec<usize> = (0..self.carrier_count).collect();
         let text = format!(

@@ -1,6 +1,6 @@
-//! How well each method's rate correlates with the goodput of a saturating flow, over modelled links and through the
-//! bytes of the modelled modem and a sniffer: the evaluation that BISCAY §5.2, CQIC §3.3 and PBE-CC §4.2.1 have of
-//! theirs.
+//! Correlation of each method's rate with the goodput of a saturating flow, over modelled links, from the
+//! bytes of the modelled modem and a sniffer. BISCAY §5.2, CQIC §3.3 and PBE-CC §4.2.1 evaluate their estimates in the same
+//! way.
 
 mod crowd;
 pub(crate) mod experiment;
@@ -24,11 +24,11 @@ pub(crate) use score::pearson;
 use crate::table::Table;
 use run::Series;
 
-/// Part of a transport block of the modelled bearer that is IP, in 1/1000: six bytes per packet and nine a block are headers.
-/// Real networks have more, 50 with what [`Config::ip_share_permille`](sounding_link::Config) says.
+/// Part of a transport block of the modelled bearer that is IP, in 1/1000: six bytes per packet and nine per block are headers.
+/// Real networks have more headers, 50 by [`Config::ip_share_permille`](sounding_link::Config).
 const IP_SHARE_PERMILLE: u32 = 990;
 
-/// A flow for so long at least: the first 22 s are learnt from.
+/// A flow for this long at least: the first 22 s are learnt from.
 pub const SHORTEST: Duration = Duration::from_secs(30);
 
 /// The measurement.
@@ -36,15 +36,15 @@ pub const SHORTEST: Duration = Duration::from_secs(30);
 pub struct Plan {
     /// Over which links.
     pub scenarios: Vec<Scenario>,
-    /// Over each in so many places, and with so many crowds.
+    /// The number of places and crowds for each.
     pub seeds: u64,
-    /// How long each time, [`SHORTEST`] at least.
+    /// Duration of each run, at least [`SHORTEST`].
     pub duration: Duration,
     /// Runs at once; they do not disturb each other.
     pub jobs: usize,
 }
 
-/// What a method is tried with.
+/// The trials of methods.
 pub const TRIALS: [Trial; 10] = {
     const fn trial(method: Method, ms: u64, sniffs: bool) -> Trial {
         Trial { method, window: Duration::from_millis(ms), sniffs }
@@ -91,7 +91,7 @@ pub struct Row {
     pub method: String,
     /// Its score; `None` if the method does not support such links.
     pub score: Option<Score>,
-    /// What its paper says.
+    /// Its paper's value.
     pub paper: &'static str,
 }
 
@@ -128,7 +128,7 @@ pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Comparison, InvalidCo
     Ok(comparison)
 }
 
-/// What a score has.
+/// The columns of a score.
 const SCORES: [&str; 6] = ["r", "error p50", "p80", "next p50", "next p80", "bias"];
 
 impl Comparison {
@@ -147,7 +147,7 @@ impl Comparison {
         self.goodput_mbit.push((scenario.into(), goodput));
     }
 
-    /// How well a method did over a link.
+    /// The score of a method over a link.
     pub fn score(&self, scenario: &str, trial: &Trial) -> Option<Score> {
         let name = trial.name();
         let row = self.rows.iter().find(|row| row.scenario == scenario && row.method == name)?;

@@ -29,36 +29,36 @@ pub trait Experiment: Sync {
     /// Its subject, in a line.
     fn about(&self) -> &'static str;
 
-    /// Which rights it needs.
+    /// Its required rights.
     fn needs(&self) -> Needs;
 
-    /// How long it takes with the default flags; `None` where that depends on the data.
+    /// Its duration with the default flags; `None` if that depends on the data.
     fn duration(&self) -> Option<&'static str>;
 
     /// Runs it. `None` if it was stopped, which was reported, and has no result.
     fn run(&self, flags: Self::Flags, host: &dyn Host) -> miette::Result<Option<Outcome>>;
 }
 
-/// Which rights an experiment needs.
+/// The rights that an experiment needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "rights", content = "flag", rename_all = "kebab-case")]
 pub enum Needs {
-    /// None.
+    /// No rights.
     Nothing,
-    /// Those of `sounding emu`.
+    /// The rights of `sounding emu`.
     Root,
-    /// None but with this flag, with which it needs those of `sounding emu`.
+    /// No rights, except with this flag, with which it needs those of `sounding emu`.
     RootWith(&'static str),
 }
 
-/// What an experiment came to.
+/// The result of an experiment.
 #[derive(Debug)]
 pub struct Outcome {
     /// For a terminal.
     pub text: String,
-    /// The same as a page of Markdown, with its provenance.
+    /// The result as a page of Markdown, with its provenance.
     pub markdown: String,
-    /// The same as JSON.
+    /// The result as JSON.
     pub json: String,
     /// A page with figures, and the folder for it.
     pub page: Option<(PathBuf, Page)>,
@@ -75,7 +75,7 @@ pub enum End {
     Complete,
     /// As planned, with a finding that is a failure.
     Failed,
-    /// It was interrupted, and has what was finished until then.
+    /// It was interrupted, and has the results until then.
     Interrupted,
 }
 
@@ -96,7 +96,7 @@ impl Outcome {
         Self::new(text, markdown, result)
     }
 
-    /// The page is the text as it is on a terminal, and where it comes from.
+    /// Makes a page from the text for a terminal and its provenance.
     pub fn of_text(
         text: String,
         provenance: Option<&Provenance>,
@@ -108,9 +108,9 @@ impl Outcome {
     }
 }
 
-/// What the program around an experiment provides.
+/// Services of the program for an experiment.
 pub trait Host: Sync {
-    /// Writes progress as it is given, with its own line breaks.
+    /// Writes progress unchanged, with its line breaks.
     fn progress(&self, text: fmt::Arguments<'_>);
 
     /// A file's name as part of a line.
@@ -143,7 +143,7 @@ pub(crate) fn program() -> miette::Result<PathBuf> {
     std::env::current_exe().into_diagnostic()
 }
 
-/// As many jobs as stated, or as this machine has processors.
+/// The given number of jobs; default: one for each processor.
 pub(crate) fn jobs<N: Into<usize>>(stated: Option<N>) -> usize {
     stated.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), Into::into)
 }
@@ -168,7 +168,7 @@ pub struct Sweep<'a> {
     pub out: &'a Path,
     /// Number of parallel runs.
     pub jobs: usize,
-    /// Whether the folder is still there afterwards, so that the same command can go on.
+    /// Whether the folder remains, so that the same command can continue.
     pub stays: bool,
 }
 
@@ -212,7 +212,7 @@ impl<E: Experiment> Registered for E {
 
     fn run(&self, given: &ArgMatches, host: &dyn Host) -> miette::Result<Option<Outcome>> {
         let flags = <E::Flags as clap::FromArgMatches>::from_arg_matches(given);
-        // The command was parsed with these flags, so that what they refuse was refused there.
+        // The command was parsed with these flags, so invalid values were refused there.
         Experiment::run(self, flags.into_diagnostic()?, host)
     }
 }

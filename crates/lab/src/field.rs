@@ -1,6 +1,6 @@
 //! Every controller over every recorded link: BISCAY §5.3.3 (Figure 8) with the traces that are public.
 //!
-//! The plan is a sweep like any other; what is here is which files there are, of which kind, and the table by kind.
+//! The plan is an ordinary sweep. This module has the list of files by kind, and the table by kind.
 
 pub(crate) mod experiment;
 mod index;
@@ -21,18 +21,18 @@ use sounding_experiment::sweep::summary::{FIGURES, Row, Summary};
 
 pub use index::{Group, Link, links};
 
-/// What is wanted.
+/// The choice of runs.
 #[derive(Clone, Debug)]
 pub struct Choice {
     /// Only files whose name contains this.
     pub filter: String,
     /// Every how many of the links of hundreds of Mbit/s are taken; 1 for all.
     pub thinned: usize,
-    /// Whose flows; the oracle's come besides.
+    /// The controllers; the oracle is added.
     pub controllers: Vec<String>,
     /// Duration of each run.
     pub duration: Duration,
-    /// How many seeds.
+    /// Number of seeds.
     pub seeds: u32,
 }
 
@@ -72,9 +72,9 @@ pub fn chosen(data: &Path, choice: &Choice) -> io::Result<Vec<Link>> {
 
 /// The plan of a choice; its files are beside the index of the traces.
 ///
-/// As BISCAY §5.3.2 has it: the emulator of Pantheon, one flow, an endless queue. What it does not say is chosen as in the
-/// measurements with mahimahi that the simulator is compared with: 20 ms each way, and a sender's buffer of 4 MiB, Linux's
-/// `tcp_wmem`. Acknowledgements go over 48 Mbit/s, as Orca's and DeepCC's do.
+/// As in BISCAY §5.3.2: the emulator of Pantheon, one flow, an endless queue. Other settings are those of the
+/// measurements with mahimahi that the simulator is compared with: 20 ms in each direction, and a sender's buffer of 4 MiB, Linux's
+/// `tcp_wmem`. Acknowledgements go over 48 Mbit/s, as in Orca and DeepCC.
 pub fn plan(data: &Path, links: &[Link], choice: &Choice) -> Text {
     let Choice { duration, seeds, controllers, .. } = choice;
     let mut text = format!(
@@ -92,7 +92,7 @@ pub fn plan(data: &Path, links: &[Link], choice: &Choice) -> Text {
     let names: Vec<String> = controllers
         .iter()
         .map(String::as_str)
-        // Named twice it would compete with itself, without anything to compare it with.
+        // A controller that is named twice would be compared with itself.
         .filter(|name| *name != ORACLE)
         .chain([ORACLE])
         .map(|name| format!("{name:?}"))
@@ -106,7 +106,7 @@ pub fn plan(data: &Path, links: &[Link], choice: &Choice) -> Text {
 pub struct Compared {
     /// Which links.
     pub group: Group,
-    /// How many.
+    /// Number of links.
     pub links: usize,
     /// A row for each controller, in the order of the registry.
     pub rows: Vec<Beside>,
@@ -115,7 +115,7 @@ pub struct Compared {
 /// One controller.
 #[derive(Clone, Debug, Serialize)]
 pub struct Beside {
-    /// What it got.
+    /// Its figures.
     #[serde(flatten)]
     pub row: Row,
     /// Its throughput and BBR's, paired by link.
@@ -127,7 +127,7 @@ pub struct Beside {
 /// A comparison by pairs.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Judged {
-    /// What the test says.
+    /// The result of the test.
     #[serde(flatten)]
     pub paired: Paired,
     /// The likelihood as it counts among those of all controllers of the group.

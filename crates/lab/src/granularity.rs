@@ -31,7 +31,7 @@ pub use sightings::Spread;
 use crate::table::Table;
 use sightings::{Sighting, Sightings};
 
-/// How records leave the modem.
+/// The way records leave the modem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BufferPolicy {
@@ -56,7 +56,7 @@ impl BufferPolicy {
 }
 
 impl BufferPolicy {
-    /// What the command line calls it.
+    /// Its name on the command line.
     fn word(self) -> &'static str {
         Self::ALL.into_iter().find(|(way, _)| *way == self).map_or("", |(_, word)| word)
     }
@@ -88,7 +88,7 @@ pub struct Plan {
     )]
     pub ways: Vec<BufferPolicy>,
 
-    /// How long to measure each way
+    /// Duration of each measurement
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
     pub duration: Duration,
 
@@ -101,7 +101,7 @@ pub struct Plan {
     pub program: PathBuf,
 }
 
-/// What came of one way.
+/// The result of one way.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// How records left the modem.
@@ -118,7 +118,7 @@ pub struct Row {
     pub posted_ms: Spread,
     /// From the moment a record is made until a reader in another process that waits for it has woken and seen it there.
     pub age_ms: Spread,
-    /// How late a thread of the same priority woke that slept for a millisecond: the machine's own delay for any
+    /// Lateness of a thread of the same priority that slept for a millisecond: the machine's delay for any
     /// waiting thread.
     pub machine_late_ms: Spread,
 }
@@ -153,12 +153,12 @@ pub enum GranularityError {
     /// The board lacks the KPI.
     #[error("the board has no {KPI}")]
     Lacking,
-    /// Too little came to say anything.
+    /// Too few records arrived for a result.
     #[error("{way}: {deliveries} deliveries are too few: measure for longer, or leave {} out of the ways", way.word())]
     Few {
         /// How records left the modem.
         way: BufferPolicy,
-        /// How often.
+        /// Number of deliveries.
         deliveries: usize,
     },
 }
@@ -166,7 +166,7 @@ pub enum GranularityError {
 /// One value in each transmission of a report.
 const KPI: &str = "lte.pusch.tbs";
 
-/// Ports open and drains find their time before anything counts.
+/// Time before the measurement, in which ports open and drains find their time.
 const WARM_UP: Duration = Duration::from_secs(2);
 
 /// Measures each way.
@@ -183,7 +183,7 @@ pub fn run(plan: &Plan, progress: impl Fn(&Row)) -> Result<Granularity, Granular
 
 /// A report every 10 ms, of a steady uplink.
 fn capture(duration: Duration) -> Vec<u8> {
-    // Some time in 2026; nothing depends on it.
+    // A time in 2026; it has no effect.
     let begin = ModemInstant::from_nanos(1_460_000_000_000_000_000);
     uplink_capture(&vec![2000; duration.as_millis() as usize], begin, 970)
 }
@@ -206,7 +206,7 @@ fn modem(way: BufferPolicy, duration: Duration) -> Result<Simulation, Granularit
 }
 
 fn measure(way: BufferPolicy, plan: &Plan) -> Result<Row, GranularityError> {
-    // What is made last may never be released.
+    // The last records may never be released.
     let mut modem = modem(way, WARM_UP + plan.duration + Duration::from_secs(5))?;
     let source = modem.source();
     let made = modem.diary();
@@ -260,7 +260,7 @@ fn measure(way: BufferPolicy, plan: &Plan) -> Result<Row, GranularityError> {
     })
 }
 
-/// Reads the board for so long, in a thread with its own priority.
+/// Reads the board for this long, in a thread with its own priority.
 fn watch_board(
     follower: &mut Follower,
     place: &BoardPlace,
@@ -304,7 +304,7 @@ fn open(follower: &mut Follower, place: &BoardPlace) -> Result<Reader, Granulari
     }
 }
 
-/// How late this machine wakes a thread that sleeps for a millisecond.
+/// Measures how late this machine wakes a thread that sleeps for a millisecond.
 fn watch(stop: &AtomicBool) -> Vec<Duration> {
     const SLEEP: Duration = Duration::from_millis(1);
     let _ = prefer_this_thread();

@@ -28,7 +28,7 @@ pub use peer::{PEERS, Peer};
 
 /// One-way delay of either direction.
 const DELAY: Duration = Duration::from_millis(20);
-/// Acknowledgements are not what is compared: their way is wide.
+/// The return path is wide, because the comparison does not concern acknowledgements.
 const BACK: Rate = Rate::from_bits_per_sec(100_000_000);
 /// What may differ, as a share of theirs.
 const THROUGHPUT_TOLERANCE: f64 = 0.10;

@@ -1,7 +1,7 @@
-//! The emulator against mahimahi: kernel CUBIC and BBR over the same traces, measured by the same definitions.
+//! The emulator compared with mahimahi: kernel CUBIC and BBR over the same traces, measured by the same definitions.
 //!
 //! The reference ran `mm-delay 20 mm-link UP DOWN` with an infinite queue and the system's default socket buffers on an
-//! idle machine, one flow of iperf3, and looked at the 60 s from the first full data packet on.
+//! idle machine, one flow of iperf3, and measured 60 s from the first full data packet on.
 
 mod compare;
 pub(crate) mod experiment;
@@ -45,7 +45,7 @@ const DEFAULT_CONGESTION: [&str; 2] = ["net.ipv4.tcp_congestion_control", "bbr"]
 const LARGE_BUFFERS: [[&str; 2]; 2] =
     [["net.ipv4.tcp_wmem", "4096 16384 268435456"], ["net.ipv4.tcp_rmem", "4096 131072 268435456"]];
 
-/// How long a flow goes on after the window, so that the window's end is like its middle.
+/// How long a flow continues after the window, so that the window's end is like its middle.
 const AFTER: Duration = Duration::from_millis(500);
 
 /// The command.
@@ -57,7 +57,7 @@ pub struct Plan {
     pub reps: usize,
     /// Only rows whose name (`vz-short.down.cubic`) contains this.
     pub filter: Option<String>,
-    /// The window. The reference's is 60 s; any other is a trial, and its verdicts mean nothing.
+    /// The window. The reference's is 60 s; with another one the verdicts have no meaning.
     pub window: Duration,
     /// Emulations at once. More than one disturb each other's timing on a small machine.
     pub jobs: usize,
@@ -96,7 +96,7 @@ pub enum RunError {
 }
 
 /// The files of the six directions, as the reference used them: the T-Mobile driving uplink is not public, so the
-/// short one stands in.
+/// short one replaces it.
 const TRACES: [(&str, &str, &str); 3] = [
     ("vz-short", "Verizon-LTE-short.up", "Verizon-LTE-short.down"),
     ("tm-driving", "TMobile-LTE-short.up", "TMobile-LTE-driving.down"),
@@ -116,12 +116,12 @@ pub(crate) struct Task {
     pub(crate) starts: Vec<Duration>,
 }
 
-/// How much the sockets of a flow hold.
+/// Buffers of a flow's sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Buffers {
-    /// What this kernel gives them.
+    /// The kernel's default.
     Default,
-    /// So much that they never hold a flow back.
+    /// So large that they never limit a flow.
     Large,
 }
 
@@ -152,7 +152,7 @@ pub(crate) fn measure(
         (0..plan.reps).flat_map(|rep| (0..tasks.len()).map(move |task| (task, rep))).collect();
     let one = |&(index, rep): &(usize, usize)| {
         let task: &Task = &tasks[index];
-        // A trace looks different from another start, so ours are the reference's, one after the other.
+        // Another start in the trace gives other results, so the start times are the reference's.
         repeat(task, task.starts[rep % task.starts.len()], plan.window, buffers)
     };
     let told = |&(index, rep): &(usize, usize), figures: &Figures| {

@@ -24,7 +24,7 @@ pub use masks::{Mask, MaskRow};
 
 use crate::table::Table;
 
-/// What is measured.
+/// The measured quantity.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Captures of mixed records.

@@ -1,7 +1,7 @@
-//! A paper's evaluation, item by item: what runs, what the paper has, what we have, where ours falls short, and why.
+//! A paper's evaluation, item by item: the plan, the paper's figures, the measured ones, the misses, and their reasons.
 //!
-//! The plans of a paper's items and its own figures are files of `papers/<paper>`: `<item>.toml` and `expected.toml`.
-//! Where the paper is silent, `docs/interpretations/<paper>.md` has our choice.
+//! The plans of a paper's items and its figures are files of `papers/<paper>`: `<item>.toml` and `expected.toml`.
+//! `docs/interpretations/<paper>.md` has the decisions where the paper is silent.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,7 +23,7 @@ pub struct PaperItem {
     pub experiment: &'static str,
     /// The text of its plan.
     pub plan: &'static str,
-    /// The text of what the paper has, of all its items.
+    /// The text of `expected.toml`, for all items.
     pub expected: &'static str,
 }
 
@@ -58,35 +58,35 @@ impl PaperItem {
         toml::from_str(self.plan)
     }
 
-    /// What the paper has of it.
+    /// The paper's figures of this item.
     pub fn expected(&self) -> Result<Expected, toml::de::Error> {
         let mut all: BTreeMap<String, Expected> = toml::from_str(self.expected)?;
         Ok(all.remove(self.file).unwrap_or_default())
     }
 }
 
-/// The paper's values of an item, and why ours differ.
+/// The paper's values of an item, and why the measured ones differ.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expected {
-    /// Where, and what its figures are.
+    /// Section, and description of the figures.
     pub section: String,
     /// By row.
     #[serde(default)]
     pub rows: BTreeMap<String, String>,
-    /// By row, where a row is a controller beside another.
+    /// By row; a row compares two controllers.
     #[serde(default)]
     pub gains: BTreeMap<String, Gains>,
     /// By row, why it is missed where it is.
     #[serde(default)]
     pub causes: BTreeMap<String, String>,
-    /// Why ours differ.
+    /// Why the measured ones differ.
     #[serde(default)]
     pub why: Vec<String>,
 }
 
 impl Expected {
-    /// What the paper has of a row.
+    /// The paper's figures of a row.
     pub fn of(&self, row: &str) -> String {
         let gains = self.gains.get(row).map(ToString::to_string);
         gains.or_else(|| self.rows.get(row).cloned()).unwrap_or_default()
@@ -141,7 +141,7 @@ impl fmt::Display for Gains {
     }
 }
 
-/// What we have of an item.
+/// The measured figures of an item.
 #[derive(Clone, Debug, Default)]
 pub struct Ours {
     /// Names of the columns after the row's and the paper's.
@@ -163,16 +163,16 @@ impl Ours {
     }
 }
 
-/// An item as a table beside the paper's figures, with the evidence for it.
+/// An item as a table with the paper's figures, and the evidence.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report<E> {
-    /// What it is about.
+    /// Its description.
     pub about: String,
-    /// What the paper has.
+    /// The paper's figures.
     pub expected: Expected,
     /// Names of the columns after the row's and the paper's.
     pub columns: Vec<String>,
-    /// Rows: their names, and what we have.
+    /// Rows: their names, and the measured figures.
     pub rows: Vec<(String, Vec<String>)>,
     /// Rows that fall short of the paper's, and why.
     pub misses: Vec<String>,
@@ -184,7 +184,7 @@ pub struct Report<E> {
 }
 
 impl<E> Report<E> {
-    /// A table of what we have beside what the paper has.
+    /// Makes a table of measured figures and the paper's.
     pub fn new(
         about: &str,
         expected: Expected,

@@ -5,23 +5,23 @@ use std::time::Duration;
 
 use sounding_cc::oracle::Word;
 
-/// A sender that knows without error what its link carries and what waits there, and nothing of what comes.
+/// A sender that knows its link's rate and queue without error, and not the future.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reference {
     /// When it knows.
     pub hears: Hears,
-    /// For how long something is to wait at the link, whole milliseconds.
+    /// Queueing delay to keep at the link, whole milliseconds.
     pub room: Duration,
     /// The link's rate is its mean over this span, in whole milliseconds.
     pub span: Duration,
 }
 
-/// When a reference knows of its link.
+/// When a reference receives reports of its link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hears {
     /// In each millisecond.
     Always,
-    /// Every 10 ms, as a modem writes the record that it writes the most often (BISCAY §4).
+    /// Every 10 ms, the interval of a modem's most frequent record (BISCAY §4).
     ByRecord,
 }
 
@@ -58,7 +58,7 @@ impl Hears {
     }
 }
 
-/// The longest room or span that a name can ask for. Chosen: far beyond where a link still is what it was.
+/// The longest room or span in a name. Chosen: far longer than a link stays the same.
 const MAX_MS: u64 = 10_000;
 
 impl Reference {

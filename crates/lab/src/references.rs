@@ -1,8 +1,8 @@
-//! Senders that know the truth of a link as it is, and nothing of what comes: what controllers are compared with.
+//! Reference senders, which know the present of a link without error, and not the future. Controllers are compared with them.
 //!
-//! Each follows a plain rule. It keeps waiting what the link carries in its `room`, and takes for that what the link carried in its
-//! `span`. One point of room and span says little, so they are run over a grid of them. None is a bound: a rule that makes more of the
-//! same knowledge lies above the curve.
+//! Each follows a simple rule: it keeps a queue of rate × `room`, with the rate averaged over its
+//! `span`. They are run over a grid of rooms and spans. None is a bound: a rule that uses the same
+//! knowledge better is above the curve.
 
 mod curve;
 pub(crate) mod experiment;
@@ -20,7 +20,7 @@ use crate::biscay::{self, Distance, Entry, LinksError, ReadCapture};
 use crate::closed_loop::{self, Case, Contender, Kind};
 use crate::reference::{Hears, Reference};
 
-/// Which rooms and spans references have.
+/// The grid of rooms and spans.
 #[derive(Clone, Debug)]
 pub struct Grid {
     /// Milliseconds, 10 s at most.
@@ -29,10 +29,10 @@ pub struct Grid {
     pub spans_ms: Vec<u64>,
 }
 
-/// Controllers that stand beside references.
+/// Controllers that are compared with references.
 pub const BESIDE: [&str; 2] = ["sounding", "biscay"];
 
-/// What became of them.
+/// Their results.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     /// By kinds of links and cells.
@@ -72,7 +72,7 @@ impl Grid {
     }
 }
 
-/// How flows go over links that are given.
+/// Settings of flows over given links.
 #[derive(Clone, Copy, Debug)]
 pub struct OverLinks {
     /// Propagation delay, each way.
@@ -83,7 +83,7 @@ pub struct OverLinks {
     pub jobs: usize,
 }
 
-/// Over given links, whatever is sent; `progress` is called for each link that is done.
+/// Runs them over given links (an open loop); `progress` is called after each link.
 pub fn over_links(
     grid: &Grid,
     entries: &[Entry],
@@ -118,17 +118,17 @@ pub fn over_links(
 /// Cells that grant what is asked for.
 #[derive(Clone, Debug)]
 pub struct OverCells {
-    /// What flows meet.
+    /// The situations.
     pub cases: Vec<Case>,
     /// The first seed.
     pub first: u64,
-    /// How many.
+    /// Number of seeds.
     pub seeds: u64,
     /// Number of parallel runs.
     pub jobs: usize,
 }
 
-/// Over cells that grant what is requested; `progress` is called for each cell that is done.
+/// Runs them over cells that grant what is requested (a closed loop); `progress` is called after each cell.
 pub fn over_cells(
     grid: &Grid,
     how: &OverCells,

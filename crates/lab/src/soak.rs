@@ -1,5 +1,5 @@
-//! Hours of what a device lives through, in little: a link that wanders, flows that come and go, a daemon that is killed
-//! and started again. What counts is what is left behind, and what the kernel has to say.
+//! A long test: a link that varies, flows that start and end, a daemon that is killed
+//! and started again. It checks for leaks and for alarms of the kernel.
 
 mod crowd;
 pub(crate) mod experiment;
@@ -21,15 +21,15 @@ use sounding_testbed::flow::FlowError;
 use sounding_testbed::radio::RadioError;
 use thiserror::Error;
 
-/// Links, flows and daemons that come and go, and what they leave behind: fails on a leak, an alarm of the kernel, or a flow
-/// that stands still
+/// Starts and ends links, flows and daemons for a long time; fails on a leak, an alarm of the kernel, or a stalled
+/// flow
 #[derive(Clone, Debug, clap::Args)]
 pub struct Plan {
-    /// How long to go on
+    /// Duration
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = humantime::parse_duration)]
     pub duration: Duration,
 
-    /// How long a daemon lives until it is killed or ended, on average
+    /// Mean time until a daemon is killed or ended
     #[arg(long, value_name = "TIME", default_value = "2min", value_parser = humantime::parse_duration)]
     pub restart_every: Duration,
 
@@ -42,20 +42,20 @@ pub struct Plan {
     pub program: PathBuf,
 }
 
-/// A round has its own link, emulation and modem, all of which have to be gone after it.
+/// Duration of a round. A round has a separate link, emulation and modem, which must not exist after it.
 const ROUND: Duration = Duration::from_secs(120);
 
-/// Out of so many downloads some last long enough for a daemon that limits the window.
+/// With this many downloads, some last long enough for a daemon to limit their window.
 const ENOUGH: u32 = 20;
 
-/// Kinds of flows without a law of ours.
+/// Kinds of flows without a law.
 pub const CUBIC: &str = "cubic";
-/// Under CUBIC towards the device, whose window may hold them.
+/// Downloads under CUBIC, which the device's receive window may limit.
 pub const DOWNLOADS: &str = "downloads";
 /// At a constant rate.
 pub const DATAGRAMS: &str = "datagrams";
 
-/// Why it could not be done at all.
+/// An error that ended the test.
 #[derive(Debug, Error)]
 pub enum SoakError {
     /// The kernel's log cannot be read.
@@ -87,20 +87,20 @@ pub enum SoakError {
 /// The result.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Summary {
-    /// How long it went on.
+    /// Duration of the test.
     pub lasted_s: f64,
-    /// Links, each with all that belongs to it.
+    /// The number of links, each with an emulation, a modem and daemons.
     pub rounds: u32,
-    /// Flows by what set their rate: each law by its name, [`CUBIC`], the receiver of one of the [`DOWNLOADS`], or nothing, of
+    /// Flows by kind: each law by its name, [`CUBIC`], [`DOWNLOADS`] (limited by the receiver), and
     /// [`DATAGRAMS`].
     pub flows: BTreeMap<&'static str, u32>,
     /// Downloads whose sender waited for the receiver's window for more than a tenth of the time.
     pub held: u32,
-    /// Megabytes that flows of TCP brought over.
+    /// Megabytes that TCP flows delivered.
     pub megabytes: f64,
     /// Daemons that were started.
     pub daemons: u32,
-    /// Those of them that were killed while flows ran.
+    /// Daemons that were killed while flows ran.
     pub killed: u32,
     /// Changes of state that daemons reported.
     pub transitions: u64,
@@ -119,18 +119,18 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Whether nothing was wrong.
+    /// Whether there were no faults.
     pub fn is_clean(&self) -> bool {
         self.faults.is_empty()
     }
 
-    /// How many flows of a kind there were.
+    /// Number of flows of a kind.
     fn flows_of(&self, kind: &str) -> u32 {
         self.flows.get(kind).copied().unwrap_or_default()
     }
 }
 
-/// Runs for as long as the plan says; `tell` is called for every round.
+/// Runs for the plan's duration; calls `tell` for every round.
 pub fn run(plan: &Plan, mut tell: impl FnMut(&str)) -> Result<Summary, SoakError> {
     let begun = Begun::now();
     let began = monotonic_now();
@@ -148,7 +148,7 @@ pub fn run(plan: &Plan, mut tell: impl FnMut(&str)) -> Result<Summary, SoakError
         round::run(plan, seed, lacking.is_none(), left.min(ROUND), &mut summary)?;
         summary.rounds += 1;
         summary.faults.extend(log.alarms());
-        // The first round opens what stays open for good, such as the clock of the random numbers.
+        // The first round opens descriptors that stay open, such as that of the random numbers.
         let now = machine::Held::now();
         let before = *held.get_or_insert(now);
         summary.faults.extend(now.more_than(before));

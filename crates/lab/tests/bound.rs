@@ -1,4 +1,4 @@
-//! The label of an estimate against what the modelled cell knows.
+//! Compares the label of an estimate with the truth of the modelled cell.
 
 use sounding_lab::bound::{Outcome, Plan, run};
 

@@ -1,8 +1,9 @@
-//! A sample of `sounding lab run closed-loop`: what is claimed of `sounding` in a loop that answers, and BISCAY's trap.
+//! A sample of `sounding lab run closed-loop`: our claims about `sounding` if the grants react to the flow, and BISCAY's
+//! trap.
 
 use sounding_lab::closed_loop::{Case, Contender, Kind, Outcome, Plan, run};
 
-/// Seeds that nothing was chosen on.
+/// The first of the seeds that were not used for choosing any constant.
 const FIRST: u64 = 1_001;
 
 fn judged(contenders: &[&str], cases: &[Case]) -> Outcome {

@@ -1,6 +1,6 @@
-//! The papers' results for their estimates hold for ours: through the bytes of a modelled modem and the lines of a
-//! sniffer, for a saturating flow to and from a device in a car, in a cell that others use in turns, at several places
-//! with as many crowds.
+//! The papers' results about their estimates hold for ours. Our estimates come from the bytes of a modelled modem and the
+//! lines of a sniffer. A flow saturates the link of a device in a car, in both directions. Other users load the cell in
+//! turns. The test runs at several places, each with other users.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -16,8 +16,8 @@ fn links() -> Vec<Scenario> {
     links
 }
 
-/// One run of all for all tests of this file. Four places, a minute each after what is learnt from: in one alone the
-/// channel may be the best all along, and resource blocks say everything.
+/// One run for all tests of this file: four places, with a minute each after the learning time. In a single place the
+/// channel may be best all the time. Then the resource blocks alone determine the rate.
 static RUN: LazyLock<Comparison> = LazyLock::new(|| {
     let plan = Plan { scenarios: links(), seeds: 4, duration: Duration::from_secs(82), jobs: 2 };
     run(&plan, |_| {}).expect("sound links")
@@ -39,11 +39,11 @@ fn r(score: &Score) -> f64 {
 }
 
 #[test]
-fn both_methods_of_biscay_go_with_goodput() {
+fn both_methods_of_biscay_correlate_with_goodput() {
     for method in [Method::Grants, Method::Formula] {
         each(method, |link, _, score| {
             assert!(r(&score) >= 0.97, "{}: {score:?}", link.name());
-            // A capacity is the rate of the time in which more was asked for than granted: a little above the mean.
+            // A capacity is the rate while more was requested than granted. It is a little above the mean.
             assert!((-0.02..0.05).contains(&score.bias), "{}: {score:?}", link.name());
         });
     }
@@ -65,7 +65,7 @@ fn equation_1_gives_what_the_records_say_was_granted() {
 }
 
 #[test]
-fn no_raw_kpi_goes_with_goodput_as_well() {
+fn no_raw_kpi_correlates_with_goodput_as_well() {
     for method in [Method::Prb, Method::Mcs, Method::Rsrp] {
         each(method, |link, _, score| {
             assert!(r(&score) <= 0.8, "{}: {score:?}", link.name());

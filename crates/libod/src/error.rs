@@ -6,7 +6,7 @@ use sounding_board::{NameError, OpenError as BoardError};
 use sounding_kpi::UnknownKpi;
 use sounding_modem::{OpenError, SourceError};
 
-/// An errno, and what it means here.
+/// An errno, and its meaning here.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) errno: i32,
@@ -37,7 +37,7 @@ pub(crate) fn last() -> *const c_char {
     LAST.try_with(words).unwrap_or(c"".as_ptr())
 }
 
-/// A C string, if it is one.
+/// Reads a C string; an error if it is null or not UTF-8.
 ///
 /// # Safety
 ///

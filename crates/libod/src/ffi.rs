@@ -83,7 +83,7 @@ pub unsafe extern "C" fn od_read(od: c_int, samples: *mut Sample, count: size_t)
             if count == 0 {
                 return Err(Failure::new(libc::EINVAL, "room for no sample"));
             }
-            // More than there can be subscriptions at once is asked for in several goes.
+            // Requests for more KPIs than the limit of subscriptions are split.
             let most = count.min(MAX_AT_ONCE);
             let mut taken = vec![Sample::default(); most];
             let read = source.read(&mut taken)?;
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn od_read(od: c_int, samples: *mut Sample, count: size_t)
     })
 }
 
-/// Most samples that one call returns: `count` is a promise about memory that cannot be checked.
+/// The largest number of samples per call. `count` is the caller's promise about memory, and cannot be checked.
 const MAX_AT_ONCE: usize = 4096;
 
 /// `od_latest`.

@@ -20,9 +20,9 @@ pub struct Sample {
     pub value: f64,
     /// All values so far added up.
     pub total: f64,
-    /// How many values there have been.
+    /// The number of values until now.
     pub sequence: u64,
-    /// Which item of its record, packed.
+    /// The position of the item in its record, packed.
     pub item: u64,
     /// Nanoseconds since 1970 by the modem's clock.
     pub modem_unix_ns: u64,

@@ -1,4 +1,4 @@
-//! What a handle stands for.
+//! The source behind a handle.
 
 mod board;
 mod capture;
@@ -15,7 +15,7 @@ use board::Board;
 use capture::Capture;
 use device::Device;
 
-/// What is read from.
+/// A source of KPIs.
 pub(crate) enum Source {
     Board(Board),
     Device(Box<Device>),

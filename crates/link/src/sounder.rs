@@ -12,7 +12,7 @@ use sounding_units::{HostInstant, ModemInstant};
 
 use crate::{CellView, Config, Estimator, LinkEstimate};
 
-/// The whole way from a modem's bytes to what its link carries: frames, records, KPIs, estimates.
+/// The whole chain from a modem's bytes to the rate of its link: frames, records, KPIs, estimates.
 #[derive(Clone, Debug)]
 pub struct Sounder {
     reader: Reader,

@@ -44,7 +44,7 @@ const LOOK_EVERY: u32 = 16;
 /// Known to this, the offset is followed from record to record.
 const KNOWN_NS: i64 = 50_000;
 
-/// A record that a drain missed moves the next ones back by so much. Chosen; pinned by the tests below.
+/// A record that a drain missed moves the next ones back by this much. Chosen; pinned by the tests below.
 const MISSED_NS: i64 = 20_000;
 
 /// A record that came moves them ahead: they rest where one in ten is missed, and is fetched by a second drain.
@@ -60,7 +60,7 @@ const SUBFRAMES: usize = 10;
 /// Weight of a radio frame after the next one: the last two hundred milliseconds decide.
 const FRAME_FADING: f32 = 1.0 - 1.0 / 20.0;
 
-/// After so many milliseconds without a record none is due.
+/// After this many milliseconds without a record, no drain is due.
 const MAX_PASSED: i64 = 200;
 
 /// A record is due in a subframe that had one in so great a part of the last frames. Chosen.
@@ -73,7 +73,7 @@ const HELD_UP_NS: i64 = 100_000;
 /// After this many misses in a row, the offset of the clocks has changed.
 const LOST: u32 = 8;
 
-/// A drain moves by so much at a time, so that none is long in coming.
+/// The step by which an expected drain moves. Small steps avoid long waits.
 const MAX_SHIFT_NS: i64 = 50_000;
 
 /// The times of drains.

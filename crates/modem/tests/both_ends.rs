@@ -71,7 +71,7 @@ impl Modem {
     }
 }
 
-/// What a session gave.
+/// The result of a session.
 struct Session {
     records: Vec<Kept>,
     counts: Counts,
@@ -328,7 +328,7 @@ fn every_kind_of_port_carries_the_same_records() {
 #[test]
 fn a_modem_that_buffers_is_drained_and_gives_the_same_records() {
     let Some(path) = shared(ONE) else { return };
-    // It would keep everything for an hour, and its high-water mark is out of reach.
+    // The modem would buffer everything for an hour, and its high-water mark is too high to be reached.
     let release = Duration::from_secs(3600);
     let behaviour = Behaviour { high_water: usize::MAX, release, ..fast() };
     let (_, tally) = whole(&path, behaviour, Place::VendorRouter(own_name("drained")));

@@ -33,7 +33,7 @@ pub enum System {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no message of this system: {reason}")]
 pub struct NasError {
-    /// What the decoder says.
+    /// The decoder's error.
     pub reason: String,
 }
 
@@ -85,7 +85,7 @@ impl NasMessage {
     }
 }
 
-/// Fields that describe what a message does, without its addressee.
+/// Fields that describe the purpose of a message, without the person's identity.
 const PUBLIC: &[&str] = &[
     "5gmm-cause",
     "5gsm-cause",
@@ -141,7 +141,7 @@ fn shown(tree: &Value) -> Value {
     kept
 }
 
-/// Names and numbers within a field; bytes that the decoder makes nothing of stand in it as hex, and are left out.
+/// Names and numbers within a field. Bytes that the decoder does not understand appear as hex, and are left out.
 fn named_or_counted(value: &Value) -> Value {
     match value {
         Value::String(text) if is_bytes(text) => Value::from("redacted"),
@@ -159,7 +159,7 @@ fn named_or_counted(value: &Value) -> Value {
     }
 }
 
-/// No name of a field's value is so long without any other letter.
+/// No name of a field's value is this long without any other letter.
 fn is_bytes(text: &str) -> bool {
     text.len() >= 6 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -48,7 +48,7 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// The slot `index` of a frame, if the frame has so many.
+    /// The slot `index` of a frame, if the index is within the frame.
     pub const fn new(sfn: Sfn, index: u16, numerology: Numerology) -> Option<Self> {
         let per_frame = numerology.slots_per_frame();
         if index >= per_frame {

@@ -1,13 +1,13 @@
-//! What an axis measures, and where its marks stand.
+//! The quantity of an axis, and the positions of its tick marks.
 
 use std::ops::Range;
 
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 
-/// What an axis measures.
+/// An axis: its quantity, range and scale.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// What, with its unit: `one-way delay (ms)`.
+    /// The quantity with its unit: `one-way delay (ms)`.
     pub label: String,
     /// Whether equal steps are equal ratios.
     pub logarithmic: bool,
@@ -23,12 +23,12 @@ impl Axis {
         Self { label: label.into(), logarithmic: false, from_zero: true, until: None }
     }
 
-    /// From the least to the largest, by ratios.
+    /// A logarithmic axis from the smallest value to the largest.
     pub fn logarithmic(label: impl Into<String>) -> Self {
         Self { label: label.into(), logarithmic: true, from_zero: false, until: None }
     }
 
-    /// The same, ending here.
+    /// The same axis with this end.
     #[must_use]
     pub fn until(self, until: f64) -> Self {
         Self { until: Some(until), ..self }
@@ -79,7 +79,7 @@ impl Scale {
         value.clamp(self.range.start, self.range.end)
     }
 
-    /// Round values within the range, about as many as asked for.
+    /// Round values within the range, about `most` of them.
     pub(super) fn ticks(&self, most: usize) -> Vec<f64> {
         let Range { start, end } = self.range;
         if most == 0 {

@@ -13,13 +13,13 @@ use super::{Data, distinct, palette};
 /// One bar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
-    /// Which group it stands in.
+    /// Its group.
     pub group: String,
     /// The name.
     pub name: String,
-    /// How high.
+    /// Its height.
     pub value: f64,
-    /// Between what its value may as well be, if that is known.
+    /// The interval of its uncertainty, if known.
     pub between: Option<(f64, f64)>,
 }
 
@@ -28,9 +28,9 @@ pub struct Bar {
 pub struct Bars {
     /// The quantity.
     pub y: Axis,
-    /// The bars; groups and names stand in the order in which they first come.
+    /// The bars. Groups and names keep the order in which they first appear.
     pub bars: Vec<Bar>,
-    /// The meaning of the lines on the bars; empty if there are none.
+    /// The meaning of the error lines on the bars; empty if there are no such lines.
     pub between: String,
 }
 
@@ -51,7 +51,7 @@ impl Bars {
         (x, self.y.scale(tops.chain([0.0])))
     }
 
-    /// Where each bar begins, and how wide it is; a group is one wide.
+    /// Start and width of each bar. A group has width one.
     fn places(&self) -> Vec<(f64, f64)> {
         let (groups, names) = (self.groups(), self.names());
         let most = names.len().max(1) as f64;

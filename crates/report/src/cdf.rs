@@ -1,4 +1,4 @@
-//! Which share of something stays below what.
+//! Cumulative distributions: the share of samples at or below each value.
 
 use plotters::element::PathElement;
 use plotters::style::ShapeStyle;
@@ -23,7 +23,7 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// From samples in any order; thinned if they are many, except for the least and the largest.
+    /// Builds the curve from samples in any order. Many samples are thinned, but the smallest and the largest stay.
     pub fn of(name: impl Into<String>, mut samples: Vec<f64>) -> Self {
         samples.retain(|sample| sample.is_finite());
         samples.sort_by(f64::total_cmp);
@@ -55,7 +55,7 @@ impl Cdf {
         (self.x.scale(values), share)
     }
 
-    /// What is at the side.
+    /// The label of the vertical axis.
     fn share(&self) -> String {
         format!("{} (%)", self.of)
     }

@@ -10,7 +10,7 @@ use super::Origin;
 /// Rows of a table whose columns are known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Data {
-    /// Names and kinds of the columns; a unit stands in the name.
+    /// Names and kinds of the columns. A name includes the unit.
     pub columns: Vec<(String, Kind)>,
     /// The rows.
     pub rows: Vec<Vec<Option<Cell>>>,

@@ -1,4 +1,4 @@
-//! What figures are drawn with: a canvas, legends, plots.
+//! The parts that draw figures: a canvas, legends, plots.
 
 pub(super) mod canvas;
 pub(super) mod legend;
@@ -14,7 +14,7 @@ pub(super) use plot::{Chart, Plot, broken, marker, place, put, text};
 use super::palette::Styles;
 use super::pointed::Pointed;
 
-/// What is drawn on.
+/// The area for drawing.
 pub(super) type Area<'a> = DrawingArea<Canvas<'a>, Shift>;
 
 /// The target of a drawing.
@@ -54,12 +54,12 @@ impl Size {
 
 /// A figure that can be drawn.
 pub(super) trait Drawn {
-    /// What the legend explains.
+    /// The entries of the legend.
     fn entries(&self) -> Vec<Entry<'_>>;
     /// Height of the plot in pixels.
     fn height(&self, size: Size) -> u32;
     /// Draws the plot.
     fn draw(&self, plot: &Plot<'_, '_>);
-    /// What a pointer finds in it.
+    /// The values that the page shows at the mouse pointer.
     fn pointed(&self, styles: &Styles) -> Pointed;
 }

@@ -25,7 +25,7 @@ fn drawn(figure: &Figure) -> Option<&dyn Drawn> {
     }
 }
 
-/// The figure for a page that has the colours and says beside it what it is.
+/// The figure for a page. The page defines the colours and shows title and caption beside the figure.
 pub(super) fn inline(figure: &Figure, styles: &Styles, size: Size) -> Option<String> {
     let drawn = drawn(figure)?;
     let sheet = Sheet::bare(drawn.entries(), drawn.height(size), size);
@@ -38,12 +38,12 @@ pub(super) fn inline(figure: &Figure, styles: &Styles, size: Size) -> Option<Str
     ))
 }
 
-/// What a pointer finds in the figure.
+/// The values that the page shows at the mouse pointer.
 pub(super) fn pointed(figure: &Figure, styles: &Styles) -> Option<Pointed> {
     drawn(figure).map(|drawn| drawn.pointed(styles))
 }
 
-/// The figure as a file that stands for itself: title, plot, what it is and where it comes from.
+/// The figure as a complete file: title, plot, caption and origin.
 pub(super) fn standalone(figure: &Figure, styles: &Styles, theme: Theme) -> Option<String> {
     let drawn = drawn(figure)?;
     let sheet = Sheet::whole(figure, drawn.entries(), drawn.height(Size::Wide), Size::Wide);

@@ -9,11 +9,11 @@ pub struct Figure {
     pub name: String,
     /// The heading.
     pub title: String,
-    /// What is drawn and how it was counted; the origin is added.
+    /// The content and how it was counted. The drawing adds the origin.
     pub caption: String,
-    /// Where it comes from.
+    /// The origin of its data.
     pub origin: Origin,
-    /// What is drawn.
+    /// The kind of figure, with its data.
     pub kind: Kind,
 }
 
@@ -24,7 +24,7 @@ pub enum Kind {
     Plane(Plane),
     /// Over time, in panels one above the other.
     Series(Series),
-    /// Which share stays below what.
+    /// A cumulative distribution.
     Cdf(Cdf),
     /// Bars in groups.
     Bars(Bars),

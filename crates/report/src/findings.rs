@@ -27,35 +27,35 @@ pub enum ReadError {
         "{} has no {name}: a report is made of what `sounding sim PLAN --out DIR` leaves in DIR", folder.display()
     )]
     Missing {
-        /// Which folder.
+        /// The folder.
         folder: PathBuf,
-        /// What it lacks.
+        /// The missing file.
         name: &'static str,
     },
-    /// A file is something else.
+    /// A file has another content than expected.
     #[error("{} is not what `sounding sim --out` writes: {why}", path.display())]
     Wrong {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What about it.
+        /// The reason.
         why: String,
     },
-    /// There is nothing to draw.
+    /// The folder has no data to draw.
     #[error("{} has no flow with a controller in it", folder.display())]
     Empty {
-        /// Which folder.
+        /// The folder.
         folder: PathBuf,
     },
 }
 
-/// A flow of a run, or what all flows of one name did in it.
+/// A flow of a run, or the sum of all its flows with one name.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Flow {
     /// In which of the folders.
     pub(crate) folder: usize,
     pub(crate) run: i64,
     pub(crate) seed: i64,
-    /// The values of what was swept, but for the controller.
+    /// The values of the swept parameters, except the controller.
     pub(crate) scenario: String,
     /// The group of the scenario; the scenario itself without groups.
     pub(crate) group: String,
@@ -63,7 +63,7 @@ pub(crate) struct Flow {
     pub(crate) number: i64,
     pub(crate) device: String,
     pub(crate) direction: String,
-    /// What its figures are drawn as.
+    /// Its name in the figures.
     pub(crate) name: String,
     pub(crate) figures: Figures,
 }
@@ -80,7 +80,7 @@ pub(crate) struct Figures {
     pub(crate) loss: Option<f64>,
     /// Throughput over the oracle's.
     pub(crate) oracle_share: Option<f64>,
-    /// The 95th percentile of the queueing delay, less the oracle's.
+    /// The 95th percentile of the queueing delay minus the oracle's.
     pub(crate) oracle_queue_p95: Option<f64>,
     pub(crate) jain_mean: Option<f64>,
     pub(crate) jain_least: Option<f64>,

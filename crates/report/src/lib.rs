@@ -1,7 +1,7 @@
-//! Reports: figures that say where they come from, and pages of them that fetch nothing.
+//! Reports: figures that name their origin, and pages of figures that load nothing from the network.
 //!
 //! A [`Figure`] has a [`Kind`]: a [`Plane`], a [`Series`], a [`Cdf`], [`Bars`] or a [`Table`]. A [`Page`] has sections of
-//! figures, gives each name one colour, dash and shape in all of them, and writes itself: one HTML document, the same as
+//! figures. Each name has one colour, dash and shape in all figures. The page is written as one HTML document and as
 //! Markdown, and every figure as SVG, PNG and Parquet.
 
 mod axis;
@@ -64,7 +64,7 @@ fn escape(text: &str) -> String {
     escaped
 }
 
-/// As a paragraph of Markdown, whose first sign makes it nothing else.
+/// The text as a paragraph of Markdown. The first character is escaped if Markdown would read it as a list or heading.
 fn paragraph(text: &str) -> String {
     let text = plain(text);
     let text = text.trim_start();

@@ -1,4 +1,4 @@
-//! Where a figure comes from.
+//! The origin of a figure.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub struct Origin {
     pub command: String,
     /// The commit of the program that made them.
     pub commit: String,
-    /// The seeds they were made with; empty where there is none.
+    /// The seeds of the runs; empty without seeds.
     pub seeds: String,
     /// The machine, or why it does not matter.
     pub machine: String,

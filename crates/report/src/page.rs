@@ -16,7 +16,7 @@ use super::drawing::{self, RasterError};
 use super::palette::{Styles, Theme, stylesheet};
 use super::{Figure, Kind, escape, paragraph, plain};
 
-/// What makes the page answer; without them it shows the same.
+/// The scripts that make the page interactive. Without them it shows the same figures.
 const SCRIPTS: [&str; 2] =
     [include_str!("../assets/report.js"), include_str!("../assets/figures.js")];
 
@@ -25,7 +25,7 @@ const SCRIPTS: [&str; 2] =
 pub struct Section {
     /// The heading.
     pub heading: String,
-    /// What the figures are about; may be empty.
+    /// The topic of the figures; may be empty.
     pub text: String,
     /// The figures.
     pub figures: Vec<Figure>,
@@ -38,7 +38,7 @@ pub struct Page {
     pub title: String,
     /// One line below the heading.
     pub subtitle: String,
-    /// What it shows.
+    /// Its sections.
     pub sections: Vec<Section>,
     /// Command, commit, machine and the like: name and value.
     pub origin: Vec<(String, String)>,
@@ -128,7 +128,7 @@ impl Page {
         format!("<dl>{items}</dl>")
     }
 
-    /// The page as Markdown; its pictures are in `figures/` beside it.
+    /// The page as Markdown. Its pictures are in the folder `figures/` beside it.
     pub fn markdown(&self) -> String {
         let mut text = format!("# {}\n\n{}\n", plain(&self.title), paragraph(&self.subtitle));
         for section in &self.sections {
@@ -198,8 +198,8 @@ fn fill(template: &str, parts: &[(&str, &str)]) -> String {
     page
 }
 
-/// What the page may do (Content Security Policy 3): apply these styles and run this script, byte for byte. It loads
-/// nothing and sends nothing. If text from outside gets into it, that neither runs nor draws.
+/// The page's permissions (Content Security Policy 3): apply exactly these styles and run exactly this script. It loads
+/// nothing and sends nothing. If foreign text gets into the page, this text can neither run nor draw.
 fn policy(styles: &[&str], script: &str) -> String {
     let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
     let styles: Vec<String> = styles.iter().map(|style| hash(style)).collect();

@@ -43,7 +43,7 @@ const CLASSES: [&str; 3 * COLOURS] = [
     "c15", "c16", "c17", "c18", "c19", "c20",
 ];
 
-/// What is drawn as the name of this number.
+/// The style of the name with this number.
 fn named(number: usize) -> Ink {
     let number = number % CLASSES.len();
     let (ink, turn) = (&INKS[FIRST + number % COLOURS], (number / COLOURS) as u8);
@@ -71,7 +71,7 @@ pub(super) enum Shape {
 const SHAPES: [Shape; 5] =
     [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond, Shape::Cross];
 
-/// How one name is drawn.
+/// The style of one name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Look {
     number: usize,
@@ -96,10 +96,10 @@ impl Look {
     }
 }
 
-/// Whose colours are kept free for them, so that pages of different experiments can be compared.
+/// Names with fixed colours, so that a reader can compare pages of different experiments.
 const KNOWN: [&str; 7] = ["sounding", "biscay", "bbr", "cubic", "pbe-cc", "copa", "oracle"];
 
-/// How every name of a page is drawn.
+/// The styles of all names of a page.
 #[derive(Clone, Debug, Default)]
 pub struct Styles {
     looks: BTreeMap<String, Look>,
@@ -146,7 +146,7 @@ pub(super) fn colour(ink: usize) -> RGBColor {
     RGBColor(red, green, blue)
 }
 
-/// The class of something drawn in this colour.
+/// The CSS class of this colour.
 pub(super) fn class((red, green, blue): (u8, u8, u8)) -> &'static str {
     let ink = inks().find(|ink| ink.light == (red, green, blue));
     ink.map_or("text", |ink| ink.class)

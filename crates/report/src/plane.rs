@@ -10,10 +10,10 @@ use super::palette::Styles;
 use super::pointed::{self, Pointed, Reads, said};
 use super::{Data, palette};
 
-/// How far a quantity spreads.
+/// The spread of a quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// Where its mark is.
+    /// The position of its mark.
     pub middle: f64,
     /// The edges of the box.
     pub inner: (f64, f64),
@@ -22,7 +22,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Median, quartiles and tenths of these values, by nearest rank; nothing of nothing.
+    /// Median, quartiles and the 10th and 90th percentile of these values, by nearest rank; `None` without values.
     pub fn of(mut values: Vec<f64>) -> Option<Self> {
         values.retain(|value| value.is_finite());
         values.sort_by(f64::total_cmp);
@@ -43,28 +43,28 @@ impl Spread {
 pub struct Mark {
     /// The name.
     pub name: String,
-    /// To the side.
+    /// The horizontal position.
     pub x: Spread,
-    /// Up.
+    /// The vertical position.
     pub y: Spread,
 }
 
 /// Marks in a plane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plane {
-    /// To the side.
+    /// The horizontal axis.
     pub x: Axis,
-    /// Whether less is at the right, so that the best is in the upper right corner.
+    /// Whether smaller values are at the right, so that the best is in the upper right corner.
     pub reversed: bool,
-    /// Up.
+    /// The vertical axis.
     pub y: Axis,
     /// The controllers.
     pub marks: Vec<Mark>,
-    /// What boxes, whiskers and shapes stand for.
+    /// The meaning of boxes, whiskers and shapes.
     pub spread: String,
 }
 
-/// What [`Spread::of`] gives, in words.
+/// The meaning of the values of [`Spread::of`], in words.
 pub const QUARTILES: &str = "shape: median · box: 25–75 % · whiskers: 10–90 %";
 
 impl Plane {

@@ -20,21 +20,21 @@ pub struct Line {
     pub points: Vec<(f64, Option<f64>)>,
 }
 
-/// The shaded area behind the lines, from zero up: usually what the link offered.
+/// The shaded area behind the lines, from zero up: usually the rate that the link offered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shade {
     /// The name.
     pub name: String,
-    /// From when on how much; the last one says until when.
+    /// Pairs of start time and value. The last pair gives the end.
     pub steps: Vec<(f64, f64)>,
 }
 
 /// Lines with their own axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Panel {
-    /// Up.
+    /// The vertical axis.
     pub y: Axis,
-    /// Behind the lines.
+    /// The shaded area behind the lines.
     pub shade: Option<Shade>,
     /// The lines.
     pub lines: Vec<Line>,
@@ -43,9 +43,9 @@ pub struct Panel {
 /// Something that happened for a while.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Happening {
-    /// What kind; each has a row.
+    /// The kind of event. Each kind has a row.
     pub kind: String,
-    /// The recipient.
+    /// The device.
     pub name: String,
     /// When it began and ended.
     pub span: (f64, f64),
@@ -56,11 +56,11 @@ pub struct Happening {
 /// Panels over the same time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// What passes: `time (s)`.
+    /// The horizontal axis: `time (s)`.
     pub x: Axis,
-    /// From top to bottom.
+    /// The panels, from top to bottom.
     pub panels: Vec<Panel>,
-    /// What happened meanwhile.
+    /// The events during this time.
     pub happenings: Vec<Happening>,
 }
 
@@ -202,7 +202,7 @@ impl Series {
         plot.close();
     }
 
-    /// Lines where something began, each moment once.
+    /// Draws a vertical line at the start of each event. Events with the same start share one line.
     fn draw_marks(&self, chart: &mut Chart<'_, '_>, x: &Scale, y: &Scale, plot: &Plot<'_, '_>) {
         let marked = self.happenings.iter().filter(|happening| happening.marked);
         let mut moments: Vec<f64> = marked.map(|happening| happening.span.0).collect();
@@ -236,7 +236,7 @@ impl Series {
                 let row = lines.iter().position(|line| line == name).unwrap_or(0) as i32;
                 let place = |at: f64| x.map(&x.clamp(at), limits);
                 let (from, until) = (place(span.0), place(span.1));
-                // What is shorter than a pixel has one nevertheless.
+                // An event shorter than a pixel is drawn one pixel wide.
                 let until = until.max(from + FINE);
                 let corner = (from, top + row * height);
                 let colour = plot.styles.look(name).colour();

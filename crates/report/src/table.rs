@@ -7,12 +7,12 @@ use sounding_export::figures::{Cell as Stored, Kind};
 use super::palette::Styles;
 use super::{Data, escape, plain};
 
-/// What stands in a cell.
+/// The content of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
     /// Words.
     Text(String),
-    /// A number, and how many decimals of it mean something.
+    /// A number, and the number of significant decimals.
     Number(f64, usize),
     /// No value: it is unknown.
     Unknown,
@@ -44,7 +44,7 @@ impl From<&str> for Cell {
 pub struct Table {
     /// Headings of the columns, with units.
     pub columns: Vec<String>,
-    /// Which column has the names that have colours in the figures.
+    /// The column of the names that have colours in the figures.
     pub named: usize,
     /// The rows.
     pub rows: Vec<Vec<Cell>>,
@@ -61,7 +61,7 @@ impl Table {
         })
     }
 
-    /// Whether a column has words, which stand at its left.
+    /// Whether a column has words. Words are aligned left.
     fn is_words(&self, column: usize) -> bool {
         let mut cells = self.rows.iter().filter_map(|row| row.get(column));
         cells.all(|cell| matches!(cell, Cell::Text(_)))

@@ -1,4 +1,4 @@
-//! Bits, and the lengths that X.691 puts before what has no fixed one.
+//! Bits, and the lengths that X.691 puts before content without a fixed length.
 
 use crate::error::{DecodeError, Fault};
 
@@ -61,7 +61,7 @@ impl<'a> Reader<'a> {
         if number > span { Err(self.fail(Fault::OutOfRange)) } else { Ok(number) }
     }
 
-    /// The length of what has no upper bound that counts. X.691 §11.9.
+    /// The length of content without an effective upper bound. X.691 §11.9.
     pub(crate) fn length(&mut self) -> Result<u32, DecodeError> {
         if !self.flag()? {
             return self.bits(7).map(|length| length as u32);
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// How many additions a sequence knows of. X.691 §11.9.3.4.
+    /// The number of additions in a sequence. X.691 §11.9.3.4.
     pub(crate) fn small_length(&mut self) -> Result<u32, DecodeError> {
         if !self.flag()? {
             return self.bits(6).map(|length| length as u32 + 1);
@@ -111,12 +111,12 @@ impl<'a> BitStr<'a> {
         Self(run)
     }
 
-    /// How many bits.
+    /// The number of bits.
     pub fn len(&self) -> usize {
         self.0.left()
     }
 
-    /// Whether there are none.
+    /// Whether there are no bits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

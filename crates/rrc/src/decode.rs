@@ -1,7 +1,7 @@
 //! The unaligned packed encoding rules of X.691, for the types that the tables can describe.
 //!
-//! Additions of a later release are skipped if the encoding allows it: they come with their length. Contents of strings
-//! and additions that do not decode stay bytes, and are counted; anything else that does not decode is an error.
+//! Additions of a later release are skipped, because the encoding gives their length. Strings and additions whose content
+//! does not decode stay bytes, and are counted. Any other part that does not decode is an error.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -18,12 +18,12 @@ pub const MAX_DEPTH: u32 = 200;
 /// Values of one message.
 pub const MAX_VALUES: u32 = 1 << 17;
 
-/// What came out of a message.
+/// The result of decoding a message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decoded<'a> {
     /// The message.
     pub value: Value<'a>,
-    /// Strings within it that should be the encoding of something and are not; they stay bytes.
+    /// The number of strings in it that should hold an encoded value but do not decode. They stay bytes.
     pub unread: u32,
     /// Bits after its end, which should be less than a byte.
     pub left_bits: usize,

@@ -1,8 +1,8 @@
 //! The parts of a message that matter for a rate or a delay: timers, time-domain allocations, carriers, handovers,
 //! measurements, and changes of the connection.
 //!
-//! Facts are found by the names that the specifications give their fields, wherever a message holds them: a buffer
-//! status timer is one in a setup, a reconfiguration or a handover, of a master or a secondary group.
+//! Facts are found by the field names of the specifications, anywhere in a message. For example, a buffer status timer
+//! counts in a setup, a reconfiguration or a handover, of a master or a secondary group.
 
 mod broadcast;
 mod carrier;
@@ -25,23 +25,23 @@ pub use schedule::{LteTdd, NrTdd, SlotPattern, TimeAllocation};
 
 use crate::{Pdu, Value};
 
-/// What a message says.
+/// The facts of a message.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Facts {
     /// The message, as the specification names it.
     pub message: &'static str,
-    /// What it does to the connection.
+    /// The change of the connection.
     pub event: Option<Event>,
-    /// What it configures or reports, in its order.
+    /// The facts that it configures or reports, in the message's order.
     pub facts: Vec<Fact>,
 }
 
-/// Something a message says, and about which cells.
+/// A fact, and the cells that it is about.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fact {
-    /// Which cells.
+    /// The cells.
     pub place: Place,
-    /// What about them.
+    /// The fact.
     pub known: Known,
 }
 
@@ -52,13 +52,13 @@ pub struct Place {
     pub nr: bool,
     /// Whether they are those of the secondary group of a device with two.
     pub secondary: bool,
-    /// The secondary cell of the group; `None` for its first cell, and for what is about all.
+    /// The secondary cell of the group; `None` for its first cell, and for facts about all its cells.
     pub scell: Option<u8>,
     /// Whether it is about the uplink; of a carrier, and of what belongs to one.
     pub uplink: bool,
 }
 
-/// What can be known from a message.
+/// The kinds of facts in a message.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Known {
@@ -66,11 +66,11 @@ pub enum Known {
     PeriodicBsrTimer(Option<u32>),
     /// Time from a buffer status report without a grant to the next one, in subframes.
     RetxBsrTimer(Option<u32>),
-    /// When the device may ask for a grant.
+    /// The times at which the device may ask for a grant.
     SchedulingRequest(SchedulingRequest),
-    /// How long the device may sleep; `None` if it no longer does.
+    /// The device's sleep cycle; `None` switches it off.
     Drx(Option<Drx>),
-    /// Which slots and symbols a downlink grant can give, in the order of their number in a grant. They offset by K0.
+    /// The slots and symbols that a downlink grant can select, by their number in the grant. The slot offset is K0.
     PdschTimeAllocations(Vec<TimeAllocation>),
     /// The same for the uplink, with K2.
     PuschTimeAllocations(Vec<TimeAllocation>),
@@ -124,7 +124,7 @@ impl Known {
     }
 }
 
-/// What a decoded message says.
+/// The facts of a decoded message.
 pub fn facts(pdu: Pdu, value: &Value<'_>) -> Facts {
     let message = connection::message(pdu, value);
     let mut found = Finder { facts: Vec::new() };
@@ -191,7 +191,7 @@ impl Finder {
                     self.add(place, Known::SchedulingRequest(request));
                 }
             }
-            // Capabilities say what could be, not what is.
+            // Capabilities tell what the device can do, not what is configured.
             "ueCapabilityInformation" | "ueCapabilityEnquiry" => {}
             _ => self.walk(value, within(name, place)),
         }
@@ -208,7 +208,7 @@ impl Finder {
     }
 }
 
-/// What a member is about, of something about `place`.
+/// The cells that a member is about, if its parent is about `place`.
 fn within(name: &str, place: Place) -> Place {
     match name {
         "nr-SecondaryCellGroupConfig-r15" | "nr-SCG" | "secondaryCellGroup" => {
@@ -236,7 +236,7 @@ fn within(name: &str, place: Place) -> Place {
     }
 }
 
-/// What a member says by itself.
+/// The fact that a member holds by itself.
 fn known(name: &str, value: &Value<'_>, place: Place) -> Option<Known> {
     match name {
         "periodicBSR-Timer" | "periodicBSR-Timer-r13" | "periodicBSR-Timer-r15" => {

@@ -1,16 +1,16 @@
-//! RRC of LTE (TS 36.331, with NB-IoT) and NR (TS 38.331): messages as the modem hands them over, decoded.
+//! Decodes RRC messages of LTE (TS 36.331, with NB-IoT) and NR (TS 38.331), in the form in which the modem logs them.
 //!
-//! * [`Messages`] finds the messages in records, and puts together those that come in segments;
+//! * [`Messages`] finds the messages in records, and joins the segments of a message;
 //! * [`decode`] makes a tree of [`Value`]s from a message of a [`Pdu`]; it serialises to JSON, whole or redacted;
-//! * [`encode`] makes a message of such a tree, for a modelled network;
-//! * [`facts`](facts::facts) finds in it what counts for a rate or a delay.
+//! * [`encode`] makes a message from such a tree, for a modelled network;
+//! * [`facts`](facts::facts) finds the values in it that matter for a rate or a delay.
 //!
-//! The types are tables made from the specifications' own ASN.1, release 17, by `scripts/rrc-schema`, and one engine
-//! reads them by X.691. Rust types with derived decoders were tried: those of NR alone kept the compiler busy for two
-//! and a half minutes before it came to generating code. The tables of both take two seconds.
+//! `scripts/rrc-schema` makes tables of the types from the specifications' ASN.1, release 17. One engine reads the tables
+//! by X.691. We also tried Rust types with derived decoders. For NR alone the compiler needed two and a half minutes
+//! before it began to generate code. The tables of LTE and NR together take two seconds.
 //!
-//! The decoder's result for 7340 different messages of the captures equals an independent one's, field by field, except
-//! that it leaves out absent members with a default.
+//! For 7340 different messages of the captures, the result equals that of an independent decoder, field by field. One
+//! difference remains: this decoder leaves out absent members with a default.
 //!
 //! Nothing here panics on hostile input. Depth and number of values are bounded by [`MAX_DEPTH`] and [`MAX_VALUES`];
 //! additions of a later release are skipped, or kept as bytes.

@@ -1,4 +1,4 @@
-//! The messages in records, put together where they come in segments.
+//! Finds the messages in records, and joins their segments.
 
 use alloc::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub struct Messages {
 /// A message, whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message<'a> {
-    /// What it is a message of.
+    /// The kind of the message.
     pub pdu: RrcPdu,
     /// As it is encoded.
     pub bytes: &'a [u8],
@@ -60,7 +60,7 @@ mod tests {
     use std::vec;
     use std::vec::Vec;
 
-    /// A record of version 30 of LTE's messages, the fields after the version as they are given.
+    /// A record of version 30 of LTE's messages, with the given fields after the version.
     fn record(pdu: u8, segment: u8, message: &[u8]) -> Vec<u8> {
         let mut body = vec![0; 24];
         (body[0], body[14], body[19], body[23]) = (30, pdu, message.len() as u8, segment);

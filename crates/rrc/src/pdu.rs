@@ -17,7 +17,7 @@ use crate::value::Value;
 /// The decodable types: messages in Diag records, and parts that are found elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Pdu {
-    /// What a record holds.
+    /// The kind of message in a record.
     Record(RrcPdu),
     /// NR, the configuration of a group of cells.
     NrCellGroupConfig,

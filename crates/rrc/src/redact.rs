@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use crate::Value;
 
-/// What stands for whatever is not shown.
+/// The replacement for every hidden value.
 const REDACTED: Value<'static> = Value::Name("redacted");
 
 /// Members within which every number is one of the radio's; a test walks all that can be in them.
@@ -101,13 +101,13 @@ const OPEN: &[&str] = &[
 ];
 
 impl<'a> Value<'a> {
-    /// The same without the parts that may identify a person.
+    /// The same value without the parts that may identify a person.
     pub fn redacted(&self) -> Value<'a> {
         shown(self, false).unwrap_or(REDACTED)
     }
 }
 
-/// What is shown of a value; `None` if nothing is.
+/// The visible part of a value; `None` if nothing is visible.
 fn shown<'a>(value: &Value<'a>, safe: bool) -> Option<Value<'a>> {
     match value {
         Value::Null | Value::Boolean(_) | Value::Integer(_) | Value::Name(_) => {

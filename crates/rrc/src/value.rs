@@ -70,7 +70,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A string of bits as a number, if it has no more than 64.
+    /// A string of at most 64 bits as a number.
     pub fn number(&self) -> Option<u64> {
         match self {
             Self::Bits(bits) => bits.number(),
@@ -78,7 +78,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Which alternative was chosen, and its value.
+    /// The chosen alternative, and its value.
     pub fn chosen(&self) -> Option<(&'static str, &Value<'a>)> {
         match self {
             Self::Choice(name, value) => Some((name, value)),
@@ -86,7 +86,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The values of a list; none of anything else.
+    /// The values of a list. Other values have no items.
     pub fn items(&self) -> &[Value<'a>] {
         match self {
             Self::List(items) => items,
@@ -94,8 +94,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Calls `visit` with every member and alternative and its name, each before what is within it, as long as
-    /// `visit` says to go in.
+    /// Calls `visit` with the name and value of every member and alternative, parents first. It visits the content of a
+    /// value only if `visit` returns true for it.
     pub fn walk<'v>(&'v self, visit: &mut dyn FnMut(&'static str, &'v Value<'a>) -> bool) {
         let mut member = |name, value: &'v Value<'a>| {
             if visit(name, value) {

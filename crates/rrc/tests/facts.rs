@@ -178,7 +178,7 @@ const KINDS: &str = "BandwidthPart nr 1022, Carrier nr 1022, Drx lte 1734, Drx n
     RetxBsrTimer lte 2170, RetxBsrTimer nr 666, ScellAdded lte 180, ScellReleased lte 43, \
     SchedulingRequest lte 2378, SchedulingRequest nr 709, SystemInformation lte 3954";
 
-/// Numbers within what the specifications allow, where a wrong field would not be.
+/// Checks that numbers are within the range of the specifications. Numbers from a wrong field would be outside.
 fn plausible(known: &Known) {
     match known {
         Known::Measurement(report) => {

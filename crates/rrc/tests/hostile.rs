@@ -52,7 +52,7 @@ fn nested(times: usize) -> Vec<u8> {
     message
 }
 
-/// The deepest message fits a quarter of a megabyte of stack, an eighth of what a thread has.
+/// The deepest message fits a quarter of a megabyte of stack, an eighth of a thread's stack.
 #[test]
 fn messages_within_messages_end_at_the_limit_and_not_at_the_stack() {
     let check = || {

@@ -54,7 +54,7 @@ pub struct Path<P> {
     order: Order,
     /// From the link to the end. Used so often that it is kept as a number.
     after_link_nanos: u64,
-    /// On its way to the link. What is on its way from it waits among the link's departures.
+    /// Packets on the way to the link. Packets on the way from the link are among the link's departures.
     travelling: VecDeque<Travelling<P>>,
     /// Packets that have left, and drops, in order.
     outputs: VecDeque<Output<P>>,

@@ -81,7 +81,7 @@ impl<P> Queue<P> {
         self.waiting.is_empty() && self.limit.holds(Backlog { packets: 1, bytes: cost })
     }
 
-    /// Takes the packet in, and hands every packet that has to go to `dropped`: possibly this one.
+    /// Adds the packet. Passes every packet that must be dropped, possibly this one, to `dropped`.
     pub(crate) fn push(&mut self, packet: Waiting<P>, mut dropped: impl FnMut(Waiting<P>)) {
         let after =
             Backlog { packets: self.waiting.len() as u64 + 1, bytes: self.bytes + packet.cost };

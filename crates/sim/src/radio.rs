@@ -111,7 +111,7 @@ impl<P> Radio<P> {
     }
 
     /// Collects events for [`drain_events`](Self::drain_events): the passage of every packet of these devices and, if
-    /// `sniffed`, what a cell's control channel sends to all its users.
+    /// `sniffed`, the control messages of a cell for all its users.
     pub fn show(&mut self, devices: impl IntoIterator<Item = Device>, sniffed: bool) {
         devices.into_iter().for_each(|device| self.ran.watch(DeviceId(device.0)));
         if sniffed {

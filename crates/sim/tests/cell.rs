@@ -1,4 +1,4 @@
-//! Flows over a modelled radio access network, whose grants answer what is sent.
+//! Flows over a modelled radio access network, whose grants react to the sent data.
 
 #![allow(clippy::unwrap_used, reason = "a test whose input is wrong has to fail")]
 
@@ -28,7 +28,7 @@ fn nr() -> CarrierConfig {
     CarrierConfig { rat: Rat::Nr, numerology: 1, prb: 51, tdd, ..CarrierConfig::default() }
 }
 
-/// A device that stands, its surroundings moving as in a street.
+/// A standing device with moving surroundings, as in a street.
 fn device() -> DeviceConfig {
     let channel = ModelConfig::Script(ScriptConfig {
         fading: FadingConfig::default(),
@@ -55,7 +55,7 @@ struct Run {
 
 fn race(carrier: CarrierConfig, port: Port, controller: &str) -> Run {
     let mut listening = Listening { latency: millis(1), ..Listening::new(port) };
-    // As published the law knows no floor: what is granted is what there is.
+    // The published law has no floor: it treats the granted rate as the capacity.
     if controller == "biscay" && port == DOWN {
         listening.estimator.assume = Some(Bound::Capacity);
     }

@@ -10,7 +10,7 @@ use common::{BDP, UP, at_secs, mbit, millis, named, world};
 use sounding_sim::world::{Event, Flow, Report, Traffic};
 use sounding_units::{Bytes, HostInstant};
 
-/// What a flow without a queue has over 20 ms each way, and so much farther.
+/// The result of a flow without a queue, over 20 ms each way plus `delay`.
 fn alone(flow: Flow, delay: Duration) -> (Report, Vec<Duration>) {
     let mut world = world(mbit(12), BDP);
     let id = world.add_flow(flow);

@@ -1,4 +1,4 @@
-//! Promises of a link and a path, whatever passes through them.
+//! Promises of a link and a path, for any packets.
 
 #![allow(clippy::unwrap_used, reason = "a test whose input is wrong has to fail")]
 

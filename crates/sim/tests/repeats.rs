@@ -10,7 +10,7 @@ fn digest(devices: u16) -> u64 {
     scenes::cell(devices).run(SECS).digest
 }
 
-/// The cells, shared out among so many threads.
+/// The cells, shared out among this many threads.
 fn digests(threads: usize) -> Vec<u64> {
     std::thread::scope(|scope| {
         let each = DEVICES.len().div_ceil(threads);

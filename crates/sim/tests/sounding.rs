@@ -19,7 +19,7 @@ use sounding_units::{Bytes, HostInstant};
 
 const DOWN: Port = Port::down(Device(0));
 
-/// Until then something else holds the flow back.
+/// Until this time another limit holds the flow back.
 const FREED: Duration = Duration::from_secs(2);
 const ENDS: Duration = Duration::from_secs(4);
 /// The wire's part of the path, there and back; the radio adds its own.
@@ -35,7 +35,7 @@ fn carrier(nr: bool) -> CarrierConfig {
     }
 }
 
-/// What arrived, when, and after how long.
+/// Arrival time and delay of each packet.
 type Arrivals = Vec<(HostInstant, Duration)>;
 
 fn run(
@@ -88,7 +88,7 @@ struct Climb {
     p95: Duration,
 }
 
-/// With `assume` every estimate is taken for that.
+/// With `assume`, every estimate has this bound.
 fn climb(nr: bool, port: Port, seed: u64, controller: &str, assume: Option<Bound>) -> Climb {
     let usual = Listening::new(port);
     let full = run(nr, seed, usual, |_| Box::new(Fixed(Bytes::new(800_000))));

@@ -1,5 +1,5 @@
-//! Hosts and flows: what is sent arrives, whatever the application does and whatever the network loses; and the same
-//! world is the same world.
+//! Hosts and flows: all sent data arrives, for every application and every loss in the network. Two runs of one world
+//! are equal.
 
 #![allow(clippy::unwrap_used, reason = "a test whose input is wrong has to fail")]
 
@@ -148,7 +148,7 @@ fn a_timeout_before_a_short_queue_does_not_restart_a_controller() {
         world.run_until(at_secs(40));
         let report = world.report(flow);
         assert!(report.timeouts >= 1, "{name}");
-        // Allegro and Vivace go by what losses cost, and bear some.
+        // Allegro and Vivace weigh the cost of losses, and accept some.
         let arrived = report.delivered.count() / 1448;
         assert!(report.dropped < arrived, "{name}: {} of {arrived}", report.dropped);
     }
@@ -159,7 +159,7 @@ fn a_timeout_for_packets_that_were_only_late_is_undone() {
     for name in sounding_cc::names() {
         let steps: Steps = "0s 12Mbit, 5s 0bit, 6s 12Mbit".parse().unwrap();
         let mut world = world(steps, 10 * BDP);
-        // So that nothing is dropped while the link stands still.
+        // Large enough that nothing is dropped while the link stands still.
         let flow = world.add_flow(Flow::bulk(UP, named(name)).buffered(Bytes::new(200 * 1448)));
         world.run_until(at_secs(5));
         world.measure_afresh();

@@ -18,7 +18,7 @@ use sounding_bpf::is_name;
 /// Longer chains of defaults do not occur.
 const MOST: usize = 8;
 
-/// Keeps what the default was before `ours`, for this thread's network namespace.
+/// Keeps the default algorithm before `ours`, for this thread's network namespace.
 pub(crate) fn keep(ours: &str, was: &str) -> io::Result<()> {
     let path = file_of(ours)?;
     if let Some(folder) = path.parent() {
@@ -53,8 +53,8 @@ pub(crate) fn living(
     all.find(|name| name != ours && is_registered(name))
 }
 
-/// The default to go back to from `ours`: `was`, or the latest before it that this kernel still has. What daemons kept that
-/// have ended since is forgotten with them.
+/// The default to go back to from `ours`: `was`, or the latest before it that this kernel still has. Entries of daemons
+/// that have ended since are removed.
 pub(crate) fn back_from(
     ours: &str,
     was: &str,

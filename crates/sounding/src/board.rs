@@ -56,7 +56,7 @@ pub(crate) struct Board {
     /// Name that readers open it by
     #[arg(long, default_value = "modem")]
     name: String,
-    /// Names of KPIs, or `all`; what a congestion control needs if none is given
+    /// Names of KPIs, or `all`; by default the KPIs that a congestion control needs
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     kpi: Vec<String>,
     /// Let no processor sleep so deep that it takes longer to wake, as 0us or 20us: values are on the board sooner, and
@@ -65,7 +65,7 @@ pub(crate) struct Board {
     cpu_latency: Option<Duration>,
 }
 
-/// Several a second are promised to readers; this is also how soon a new reader is let in.
+/// The time between two heartbeats. Readers are promised several a second. A new reader waits at most this time.
 const BEAT: Duration = Duration::from_millis(5);
 
 pub(crate) fn run(args: Board) -> Result<ExitCode> {

@@ -33,7 +33,7 @@ impl Caller {
 
     fn named(uid: Option<&str>, gid: Option<&str>) -> Result<Option<Self>, NoCaller> {
         let Some(uid) = uid else { return Ok(None) };
-        // The kernel takes -1, which the last number is, for "as it is".
+        // The kernel reads -1, the largest number, as "unchanged".
         let number = |name, value: &str| match value.parse::<u32>() {
             Ok(number) if number != u32::MAX => Ok(number),
             _ => Err(NoCaller { name, value: value.into() }),
@@ -43,8 +43,7 @@ impl Caller {
         Ok((uid != 0).then_some(Self { uid, gid }))
     }
 
-    /// The same for files that only their owner may read: a file that only root could read would be of no use to the
-    /// user.
+    /// The same for files that only their owner may read. The user could not read a file that belongs to root.
     pub(crate) fn owner() -> Option<(u32, u32)> {
         Self::of_sudo().ok().flatten().map(|caller| (caller.uid, caller.gid))
     }

@@ -25,7 +25,7 @@ impl PrivacyArgs {
         if self.no_redact { Privacy::Expose } else { Privacy::Redact }
     }
 
-    /// As [`choice`](Self::choice), and warns about what it gives away.
+    /// As [`choice`](Self::choice), with a warning about the private data in the output.
     pub(crate) fn announced(&self, output: &Path) -> Privacy {
         if self.no_redact {
             let exposes = privacy::EXPOSES;
@@ -35,10 +35,10 @@ impl PrivacyArgs {
     }
 }
 
-/// The log codes that are asked for, and which of them have come.
+/// The requested log codes, and which of them have arrived.
 #[derive(Debug)]
 pub(crate) struct Codes {
-    /// With whether it has come; none, where all codes are wanted.
+    /// Each code, and whether it has arrived. Empty if all codes are wanted.
     codes: Vec<(u16, bool)>,
 }
 
@@ -54,7 +54,7 @@ impl Codes {
         Self { codes: own }
     }
 
-    /// Whether a record of that code is asked for, which has come now.
+    /// Whether this code is requested. Also notes that a record of it has arrived.
     pub(crate) fn wants(&mut self, code: u16) -> bool {
         match self.codes.iter_mut().find(|(own, _)| *own == code) {
             Some((_, has_come)) => {
@@ -65,12 +65,12 @@ impl Codes {
         }
     }
 
-    /// Whether everything is asked for, what is no log record too.
+    /// Whether everything is requested, including packets that are not log records.
     pub(crate) fn is_all(&self) -> bool {
         self.codes.is_empty()
     }
 
-    /// Those that have not come.
+    /// The requested codes that have not arrived.
     pub(crate) fn absent(&self) -> Vec<Absent> {
         let absent = self.codes.iter().filter(|(_, has_come)| !has_come);
         absent

@@ -70,13 +70,13 @@ pub(crate) struct Convert {
     /// standard input
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// What to write, or - for standard output
+    /// File to write, or - for standard output
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// What is read, where its name does not say
+    /// Format of the input, if the file's name does not tell it
     #[arg(long, value_enum, value_name = "KIND")]
     from: Option<InputKind>,
-    /// The kind of file, where its name does not say
+    /// Format of the output, if the file's name does not tell it
     #[arg(long, value_enum, value_name = "KIND")]
     to: Option<FileKind>,
     /// Only records of these codes, e.g. 0xB139,0xB064
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &Convert) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if matches!(target.kind, FileKind::Csv | FileKind::Mahimahi) {
-        // What is not there is said before what it is not.
+        // Report a missing input before the wrong format.
         Source::open(&args.input)?;
         return Err(miette!(
             help = "`sounding link` prints what it carried; a link over time is read with --from mahimahi or --from csv",
@@ -143,7 +143,7 @@ struct Job<'a> {
     messages: messages::Messages,
     stop: Arc<AtomicBool>,
     progress: ProgressBar,
-    /// The codes that are wanted.
+    /// The requested codes.
     asked: Codes,
     tally: Tally,
 }
@@ -271,7 +271,7 @@ impl Job<'_> {
         }
     }
 
-    /// Which users may read the output.
+    /// The users who may read the output.
     fn access(&self) -> Access {
         match self.privacy {
             Privacy::Expose => Access::Private,
@@ -290,14 +290,14 @@ impl Job<'_> {
     }
 }
 
-/// What a capture is written into, one packet at a time.
+/// Writes a capture in one of the formats, one packet at a time.
 enum Writer {
     Lines(Output),
     Messages(Messages<Output>),
     Capture(Output, Format, Vec<u8>),
 }
 
-/// A file that is read and renamed over at once would be lost if what is left out is wanted later.
+/// Refuses to replace the input by the output. The parts that the output leaves out would be lost.
 fn refuse_itself(args: &Convert) -> Result<()> {
     let same = match (args.input.canonicalize(), args.output.canonicalize()) {
         (Ok(input), Ok(output)) => input == output && input.is_file(),

@@ -1,4 +1,4 @@
-//! What is described: codes, versions, fields, and their evidence.
+//! The described records: codes, versions, fields, and their evidence.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -40,7 +40,7 @@ pub(crate) fn text(json: bool) -> String {
     text + "\n" + &totals(&rows)
 }
 
-/// Message types, that is codes, of each system, by the best of what vouches for their versions.
+/// Message types, that is codes, of each system, by the best evidence for their versions.
 fn totals(rows: &[Row]) -> String {
     let mut best = BTreeMap::<&str, BTreeMap<LogCode, Evidence>>::new();
     for row in rows {
@@ -109,7 +109,7 @@ fn rows_of(code: LogCode, layout: &'static Layout) -> Vec<Row> {
     rows
 }
 
-/// Fields by name; what a part finds in the bytes alone, such as MAC's control elements, has no number.
+/// Counts the fields with a name. Parts without described fields, such as MAC's control elements, are not counted.
 fn fields(parts: &[Part]) -> usize {
     let of = |part: &Part| match part {
         Part::Block(block) => block.fields.iter().map(|group| group.len()).sum(),

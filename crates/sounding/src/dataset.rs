@@ -19,24 +19,25 @@ use crate::{screen, signals, sim};
 
 /// Make a set of traces like BISCAY's from modelled cells.
 ///
-/// Each trace is a folder: what a saturating flow got, each way for itself, as packet-delivery files of mahimahi (up.trace,
-/// down.trace); the Diag log of the device's modem meanwhile (up.qmdl.zst, down.qmdl.zst); and the plan that `sounding sim` makes
-/// it with again. Half of the traces are LTE and half NR, static or mobile, on peak or off, in the shares of the paper.
-/// Traces that are there already are kept, so that a set can be continued; the same order gives the same bytes.
+/// Each trace is a folder. It holds the packet deliveries of a saturating flow in each direction, as mahimahi traces (up.trace,
+/// down.trace), and the Diag log of the device's modem during these runs (up.qmdl.zst, down.qmdl.zst). It also holds the
+/// plan, with which `sounding sim` repeats the run. Half of the traces are LTE and half NR, static or mobile, on peak or
+/// off, in the shares of the paper. Existing traces are kept, so an interrupted set can be continued. The same options
+/// give the same bytes.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Folder of the set
     dir: PathBuf,
 
-    /// How many traces; the paper has 260
+    /// Number of traces; the paper has 260
     #[arg(long, value_name = "N", default_value_t = 260, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     traces: u32,
 
-    /// How long each is
+    /// Length of each trace
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]
     duration: Duration,
 
-    /// What the traces follow from
+    /// Seed of the traces
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
@@ -135,7 +136,7 @@ fn there(dir: &Path, entry: &Entry) -> miette::Result<Option<Made>> {
 /// A trace's folder; Diag logs are packed, to a tenth.
 struct TraceFolder {
     folder: Folder,
-    /// What went wrong at the end of a packed file.
+    /// The error at the end of a packed file.
     failed: Arc<Mutex<Option<io::Error>>>,
 }
 

@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
         Ok(if enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });
     let skipped = skipped.map_err(|Failure(report)| report)?;
-    // What is absent cannot be known if part of it is undescribed.
+    // If part of the capture is not described, we cannot know whether the field is absent.
     let absent = if is_whole { asked.absent() } else { Vec::new() };
     let records = Records { without_nas: messages.undecoded(), ..unread };
     let skipped = Skipped { records, absent, ..skipped };
@@ -104,14 +104,14 @@ pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
         // The reader has had enough, and need not know what else there was.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         Err(error) => return Err(say::failed(error)),
-        // A summary has already reported what was not read.
+        // The summary has already reported the unread parts.
         Ok(()) if args.summary => skipped.tell_absent(),
         Ok(()) => skipped.tell(),
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a line; true if the reader has had enough, as `head` has.
+/// Writes a line. Returns true if the reader has closed the pipe, as `head` does.
 fn print(out: &mut impl Write, line: &Json) -> Result<bool> {
     match writeln!(out, "{}", screen::inline(&line.to_string())) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(true),
@@ -119,7 +119,7 @@ fn print(out: &mut impl Write, line: &Json) -> Result<bool> {
     }
 }
 
-/// What a capture holds, by code and version.
+/// The content of a capture, by code and version.
 #[derive(Default)]
 struct Summary {
     kinds: BTreeMap<(u16, u32), Kind>,

@@ -17,7 +17,7 @@ use sounding_testbed::radio::RadioLink;
 use crate::input;
 use crate::screen;
 
-/// Our laws, BBR and CUBIC over one radio link, with nothing but this machine
+/// Our laws, BBR and CUBIC over one emulated radio link; needs only this machine
 #[derive(Args, Debug)]
 #[command(after_help = "\
 What the network granted in a capture becomes the capacity of an emulated link, and the capture's own bytes come out of a
@@ -36,7 +36,7 @@ pub(crate) struct Demo {
     /// Duration of each flow, at most that of the capture's upload
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
     duration: Duration,
-    /// One-way delay of the path beside the link
+    /// One-way delay of the path outside the link
     #[arg(long, value_name = "TIME", default_value = "20ms", value_parser = humantime::parse_duration)]
     delay: Duration,
     /// Seed of the generated capture

@@ -19,7 +19,7 @@ pub(crate) use ports::refuse_held;
 
 use crate::cli_types::RouterUser;
 
-/// Says what this machine and its modem can do, and the cure for what they cannot
+/// Checks what this machine and its modem can do, and names the cure for each problem
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Exit code 0 if everything that `sounding demo` needs is there, 1 if not. A modem is not needed for that.
@@ -35,7 +35,7 @@ pub(crate) struct Doctor {
     /// One JSON object a check
     #[arg(long)]
     json: bool,
-    /// Leave ports alone: do not open them to ask whether a modem answers
+    /// Do not open ports to ask whether a modem answers
     #[arg(long)]
     no_ports: bool,
     /// Folder in which to look for ports
@@ -48,15 +48,15 @@ pub(crate) struct Doctor {
     router: RouterUser,
 }
 
-/// One thing that was looked at.
+/// One check.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Check {
-    /// What it is needed for.
+    /// The purpose that needs it.
     pub(crate) area: &'static str,
     pub(crate) name: String,
     pub(crate) ok: bool,
     pub(crate) detail: String,
-    /// What mends it; empty where nothing is wrong.
+    /// The cure; empty if nothing is wrong.
     pub(crate) cure: String,
     /// More about a modem's port.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -91,14 +91,14 @@ pub(crate) fn run(args: &Doctor) -> Result<ExitCode> {
     Ok(if works { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// What `sounding demo` and `sounding run` cannot do without.
+/// The requirements of `sounding demo` and `sounding run`.
 pub(crate) fn needed_for_demo() -> Vec<Check> {
     let kernel = sounding_bpf::preflight("biscay").into_iter();
     let kernel = kernel.map(|check| of_kernel("kernel", check));
     limits::checks().into_iter().chain(kernel).chain(emulator()).collect()
 }
 
-/// What an emulated link needs.
+/// The requirements of an emulated link.
 #[cfg(feature = "lab")]
 fn emulator() -> Vec<Check> {
     vec![tun(), namespaces(), tool("ip", "iproute2"), tool("unshare", "util-linux")]
@@ -110,12 +110,12 @@ fn emulator() -> Vec<Check> {
     vec![tool("ip", "iproute2")]
 }
 
-/// What only newer kernels have, and nothing waits for.
+/// Optional features that only newer kernels have.
 fn offers() -> impl Iterator<Item = Check> {
     sounding_bpf::offers().into_iter().map(|check| of_kernel("kernel", check))
 }
 
-/// What `sounding run --downlink` and `--peers` need besides.
+/// The additional requirements of `sounding run --downlink` and `--peers`.
 fn downlink() -> impl Iterator<Item = Check> {
     sounding_bpf::downlink_preflight().into_iter().map(|check| of_kernel("downlink", check))
 }

@@ -22,28 +22,29 @@ use command::Interrupts;
 
 /// Run a command behind an emulated link, or a plan's network and flows, in real time.
 ///
-/// COMMAND runs in a separate network namespace, as a device on a radio link. This machine's network is not touched,
-/// and nothing stays behind when the command ends in any way.
+/// COMMAND runs in a separate network namespace, as a device on a radio link. The network of this machine does not change,
+/// and the emulation removes everything when the command ends, for any reason.
 ///
 /// From inside, COMMAND reaches the other end of the link at $SOUNDING_FAR (also $MAHIMAHI_BASE, as under mahimahi), over
 /// IPv4, and its own loopback. It reaches no other address: this machine, name servers and the Internet do not answer, and
-/// only names of /etc/hosts resolve. So the servers that it needs run at the other end: start them with --far, and name
-/// them by their address. Files are those of this machine, and so are UNIX sockets that have a path. Another emulated link
-/// is refused inside, as by `sounding emu` or `sounding demo`.
+/// only names in /etc/hosts resolve. Therefore start the servers that it needs at the other end, with --far, and use their
+/// addresses. COMMAND sees the files of this machine, and its UNIX sockets with a path. It cannot start another emulated
+/// link (`sounding emu`, `sounding demo`).
 ///
-/// COMMAND runs as the user who called sudo, with that user's groups and without capabilities; it may ping, and listen
+/// COMMAND runs as the user who called sudo, with that user's groups and without capabilities. It may ping, and listen
 /// on any port. With --as-root it runs as root.
 ///
 /// TRACE is a mahimahi packet-delivery trace: one time in milliseconds a line, each an opportunity for one packet of
-/// 1500 bytes. Such a link follows mm-link to the byte. RATE is a rate (12Mbit, 1.5Gbit); STEPS are rates from given
-/// times on (`0s 20Mbit, 5s 5Mbit`). The order of the stages is that of `mm-delay D mm-link UP DOWN`.
+/// 1500 bytes. Such a link behaves exactly like mm-link. RATE is a rate (12Mbit, 1.5Gbit). STEPS are start times with
+/// rates (`0s 20Mbit, 5s 5Mbit`). The order of the stages is that of `mm-delay D mm-link UP DOWN`.
 ///
-/// PLAN is a scenario as `sounding sim` runs it: with a plan, the network is the plan's. Its flows run in this kernel,
-/// one run after the other, or COMMAND runs at the plan's first device instead. If the plan gives a device a modem, the
-/// modem is on a port that speaks Diag and is printed first: `sounding link PORT` and `sounding run --device PORT` read
-/// it.
+/// PLAN is a scenario file of `sounding sim`, and describes the network. Its flows run in this kernel, one run after the
+/// other. If COMMAND is given, it runs at the plan's first device instead of the flows. If the plan gives a device a
+/// modem, a port speaks Diag for it. The port is printed first: read it with `sounding link PORT` or
+/// `sounding run --device PORT`.
 ///
-/// Needs CAP_SYS_ADMIN and CAP_NET_ADMIN: run it with sudo. Where root itself runs it, COMMAND stays root, which is said.
+/// Needs CAP_SYS_ADMIN and CAP_NET_ADMIN: run it with sudo. If root runs it without sudo, COMMAND runs as root, and a message
+/// says this.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -87,8 +88,8 @@ pub(crate) struct Args {
     #[arg(long)]
     once: bool,
 
-    /// Run COMMAND as root too, with all that root may do. Without it, it runs as the user who called sudo, without
-    /// capabilities, and nothing it starts gains any: sudo does not work in it
+    /// Run COMMAND as root, with all rights of root. By default it runs as the user who called sudo, without
+    /// capabilities, and no program that it starts can gain any: sudo does not work in it
     #[arg(long, requires = "command")]
     as_root: bool,
 
@@ -112,7 +113,7 @@ pub(crate) struct Args {
     #[command(flatten, next_help_heading = "Modem of a plan")]
     port: PortArgs,
 
-    /// What to run, with its arguments
+    /// Program to run, with its arguments
     #[arg(required_unless_present = "plan", last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -175,7 +176,7 @@ pub(crate) fn run(args: &Args) -> miette::Result<ExitCode> {
         return plan::run(args, path);
     }
     let config = config(args)?;
-    // Before anything is started, so that no signal finds a half-made emulation.
+    // The signal handler comes first, so that no signal can interrupt a half-made emulation.
     let interrupts = Interrupts::catch().into_diagnostic()?;
     let emulation = Emulation::start(config).map_err(EmuError::from)?;
     tell_of_scheduling(&emulation);
@@ -219,7 +220,7 @@ fn config(args: &Args) -> Result<Config, EmuError> {
     Ok(config)
 }
 
-/// Reads what `--up` or `--down` says.
+/// Parses the value of `--up` or `--down`.
 fn schedule(option: &'static str, value: &str) -> Result<Schedule, EmuError> {
     let rate = match value.parse::<Steps>() {
         Ok(steps) => return Ok(steps.into()),

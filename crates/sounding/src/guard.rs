@@ -1,10 +1,10 @@
-//! The changes of `sounding run` on the machine, and how they are undone whatever happens to the daemon.
+//! The changes that `sounding run` makes on the machine, and their removal, even if the daemon crashes.
 //!
 //! A second process, the guard, holds the list of changes and undoes them when the pipe from the daemon closes. That
-//! happens when the daemon ends, is killed or crashes, so there is one way of restoring and it is always taken.
+//! happens when the daemon ends, is killed or crashes. So every case uses the same way of restoring.
 //!
-//! The list is made and closed before the daemon reads the modem. Then the daemon drops the rights that this took, and the
-//! guard keeps what undoing takes.
+//! The list is complete and closed before the daemon reads the modem. Then the daemon drops the rights for such changes. The
+//! guard keeps only the rights for undoing them.
 
 mod change;
 mod route;
@@ -43,7 +43,7 @@ const MOST: usize = 4096;
 enum Instruction {
     /// Undo this in the end. It is made only after the guard has agreed.
     Undo(Change),
-    /// Read nothing else until the end.
+    /// Read no more instructions.
     Close,
 }
 
@@ -56,7 +56,7 @@ pub(crate) enum GuardError {
     /// The guard process does not start or is gone.
     #[error("guard process: {0}")]
     Process(#[source] io::Error),
-    /// The guard takes it for nothing that this program changes.
+    /// The guard refuses the instruction, because this program never makes such a change.
     #[error("guard process: it will not undo {instruction}: {why}")]
     Refuses { instruction: String, why: String },
     /// A setting cannot be read or written.
@@ -65,7 +65,7 @@ pub(crate) enum GuardError {
     /// The tool that knows routes does not run.
     #[error("ip route: {0}: install iproute2")]
     NoTool(#[source] io::Error),
-    /// What is pinned stays, or the sockets that it held do.
+    /// Removing the pinned programs or their sockets' settings failed.
     #[error("{path}: {error}: releasing it takes root")]
     Pins { path: PathBuf, error: io::Error },
     /// The name stays, and no daemon behind it.
@@ -118,7 +118,7 @@ impl Guard {
             Some(was) => was,
             None => change::stock()?,
         };
-        // From here on the guard forgets what is kept, whatever becomes of this.
+        // From here on the guard removes the kept default, even if the next step fails.
         self.undo(Change::Default { ours: name.into(), was: was.clone() })?;
         if let Err(error) = before::keep(name, &was) {
             eprintln!(
@@ -128,7 +128,7 @@ impl Guard {
         }
         change::set_default(name)?;
         if present != name && present != was {
-            // A dead daemon's: what it knew is known here now.
+            // The file belongs to a dead daemon. Its content has been read.
             let _ = before::forget(&present);
         }
         Ok(())
@@ -157,13 +157,14 @@ impl Guard {
         self.undo(Change::Name { name: instance.name().into(), map })
     }
 
-    /// No more changes follow. From here on the guard reads nothing, even if another process has the daemon's end of
-    /// the pipe.
+    /// No more changes follow. From here on the guard reads no instructions, even if another process holds the
+    /// daemon's end of the pipe.
     pub(crate) fn close(&mut self) -> Result<(), GuardError> {
         self.tell(&Instruction::Close)
     }
 
-    /// The guard learns of a change before it is made: a crash in between then undoes nothing, which is harmless.
+    /// Tells the guard about a change before it is made. After a crash in between, the guard undoes a change that was
+    /// never made, which is harmless.
     fn undo(&mut self, change: Change) -> Result<(), GuardError> {
         self.tell(&Instruction::Undo(change))
     }
@@ -206,7 +207,7 @@ pub(crate) fn main() -> io::Result<()> {
     nix::sys::prctl::set_name(c"sounding")?;
     let mut list = List { daemon: getppid().as_raw().cast_unsigned(), ..List::default() };
     let mut input = io::stdin().lock();
-    // What cannot be read is the end of the daemon too.
+    // A read error counts as the end of the daemon.
     while let Ok(Some(line)) = next_line(&mut input) {
         let answer = match list.handle(line) {
             Ok(()) => {
@@ -220,7 +221,7 @@ pub(crate) fn main() -> io::Result<()> {
                 refusal.to_string()
             }
         };
-        // A daemon that is gone needs none.
+        // A daemon that has ended needs no answer.
         let _ = writeln!(io::stdout(), "{}", answer.replace('\n', " "));
     }
     // Also where the daemon was killed before it closed the list.
@@ -240,10 +241,10 @@ fn drop_rights() {
     }
 }
 
-/// What is to be undone.
+/// The changes to undo.
 #[derive(Debug, Default)]
 struct List {
-    /// Whose changes these are.
+    /// The process that made these changes.
     daemon: u32,
     changes: Vec<Change>,
     is_closed: bool,
@@ -279,7 +280,7 @@ fn next_line(input: &mut impl BufRead) -> io::Result<Option<Result<Vec<u8>, Refu
     Ok((!line.is_empty()).then_some(Ok(line)))
 }
 
-/// How long the guard of a killed daemon may still be at work.
+/// The longest time that the guard of a killed daemon needs.
 const PUT_BACK: Duration = Duration::from_secs(2);
 
 /// The result of `read`. If a name was free a moment ago and is now set, a killed daemon of that name left it. Its

@@ -32,7 +32,7 @@ pub(crate) enum CaptureError {
     /// It cannot be read.
     #[error("{path}: {error}")]
     Read { path: PathBuf, error: io::Error },
-    /// It is larger than what is read whole.
+    /// The file is too large to be read whole.
     #[error("{path}: larger than {} GiB", LARGEST >> 30)]
     #[diagnostic(help(
         "cut it first, e.g. with `split --bytes=1G`: a piece may begin and end anywhere"
@@ -114,7 +114,7 @@ impl Source {
         Ok(source)
     }
 
-    /// What kind of capture it is.
+    /// The kind of capture.
     pub(crate) fn kind(&self) -> Kind {
         self.kind
     }
@@ -133,7 +133,7 @@ impl Source {
         Ok((!self.chunk.is_empty()).then_some(&self.chunk))
     }
 
-    /// Passes every packet and every damage to `each`. Returns what was skipped on the way; `None` if `each` ends
+    /// Passes every packet and every damaged part to `each`. Returns the skipped parts, or `None` if `each` ends
     /// early.
     pub(crate) fn for_each<E: From<CaptureError>>(
         mut self,
@@ -208,7 +208,7 @@ pub(crate) fn refuse_device(path: &Path) -> Result<(), CaptureError> {
     }
 }
 
-/// What a capture brings.
+/// A step in reading a capture.
 pub(crate) enum Step<'a> {
     /// A chunk of the file is about to be read.
     Chunk { taken: u64, size: Option<u64> },
@@ -216,7 +216,7 @@ pub(crate) enum Step<'a> {
     Found(Result<Located<'a>, Damage>),
 }
 
-/// A whole capture as a stream of frames, to serve or replay it, and a count of the parts that are none.
+/// A whole capture as a stream of frames, to serve or replay it, and the count of parts that are not frames.
 pub(crate) fn capture(path: &Path) -> Result<(Vec<u8>, Skipped), CaptureError> {
     let mut source = Source::open(path)?;
     let mut bytes = Vec::new();
@@ -287,7 +287,7 @@ fn unpacked(mut stream: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     })
 }
 
-/// Counts what is read.
+/// Counts the bytes that are read.
 struct Counted<R> {
     inner: R,
     taken: Rc<Cell<u64>>,

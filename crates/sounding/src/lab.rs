@@ -128,7 +128,8 @@ impl Chosen {
     }
 }
 
-// Where a result goes besides the table on standard output. A doc comment would become the help of every experiment.
+// The destination of results, in addition to the table on standard output. A doc comment would become the help text of
+// every experiment.
 #[derive(clap::Args)]
 struct Output {
     /// Write the result as a page of Markdown

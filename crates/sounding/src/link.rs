@@ -67,7 +67,7 @@ pub(crate) struct Link {
     /// One direction only; with --method cqi it is the downlink
     #[arg(long, value_enum)]
     direction: Option<DirectionWord>,
-    /// What the rate is made of
+    /// Source of the rate
     #[arg(long, value_enum, default_value_t = MethodWord::Grants)]
     method: MethodWord,
     /// A sniffer of the cell, for --method cell: a log dcilog:FILE (NG-Scope), falcon:FILE or nr-scope:FILE, and beside a live modem
@@ -149,13 +149,13 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Why nothing more is printed.
+/// The reason why the output ends.
 enum Stopped {
     Input(miette::Report),
     Output(io::Error),
 }
 
-/// The way from bytes to rows.
+/// The chain from bytes to rows.
 struct Reading {
     sounder: Sounder,
     rows: Rows,
@@ -163,10 +163,10 @@ struct Reading {
     sniffers: Vec<Sniffer>,
 }
 
-/// How long a live port is waited for at a time.
+/// The longest single wait for a live port.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// A modem that does not take its masks back within this keeps those of this program.
+/// The time limit for restoring the modem's masks. After it, the modem keeps the masks of this program.
 const PUT_BACK: Duration = Duration::from_secs(1);
 
 /// Records of a live modem arrive within this: its buffer is drained every 100 ms at most.
@@ -198,7 +198,7 @@ impl Reading {
         Ok(Skipped { records: records(&counts), ..capture.skipped(counts.stream) })
     }
 
-    /// The last rows and words: what was skipped, also to a program that reads the rows.
+    /// Writes the last rows, and reports the skipped parts, also to a program that reads the rows.
     fn finish(&mut self, skipped: &Skipped) -> io::Result<()> {
         self.rows.finish(&self.sounder)?;
         let printer = &mut self.rows.printer;
@@ -212,7 +212,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Until an interrupt, or until the source is over for good.
+    /// Reads until an interrupt or the final end of the source.
     fn read_live(
         &mut self,
         source: &Source,

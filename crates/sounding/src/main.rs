@@ -95,7 +95,7 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
-    // Before anything of the caller's is read, its environment too.
+    // This comes before the program reads any input of the caller, including the environment.
     if sounding_host::is_raised() {
         eprintln!("{:?}", raised());
         return ExitCode::FAILURE;

@@ -1,4 +1,4 @@
-//! Files that are there whole or not at all.
+//! Output files that are never incomplete.
 //!
 //! Output goes to a temporary name beside the final one, and is renamed once it is complete and on disk. An error, a
 //! full disk or Ctrl-C removes it, and leaves any earlier file of the final name.
@@ -16,7 +16,7 @@ use tempfile::NamedTempFile;
 
 use crate::caller;
 
-/// Which users may read an output.
+/// The users who may read an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     /// By the process's umask.
@@ -25,7 +25,7 @@ pub(crate) enum Access {
     Private,
 }
 
-/// What packs an output.
+/// The compression of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Packing {
     None,
@@ -126,7 +126,7 @@ impl Target {
             Self::File(_, path, false) if path.exists() => Err(io::ErrorKind::AlreadyExists.into()),
             Self::File(out, path, _) => {
                 let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-                // Some file systems notice only here that there is no room.
+                // Some file systems report a full disk only here.
                 file.as_file().sync_all()?;
                 file.persist(path).map(drop).map_err(|error| error.error)
             }

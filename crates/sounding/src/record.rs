@@ -23,7 +23,7 @@ use crate::skipped::counted;
 use crate::{cli_types, screen, signals};
 use file::Recording;
 
-/// Writes what a modem sends to a file, until Ctrl-C
+/// Writes a modem's output to a file, until Ctrl-C
 #[derive(Args, Debug)]
 #[command(after_help = "\
 The file is the byte stream of the port (.qmdl), which every verb reads. Everything that has come is in it at every
@@ -52,10 +52,10 @@ pub(crate) struct Record {
     /// Record only log records of these codes, the most important first, e.g. 0xB139,0xB064
     #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = log_code)]
     code: Vec<LogCode>,
-    /// Leave the modem's log mask as it is, and record what comes
+    /// Do not change the modem's log mask, and record everything that arrives
     #[arg(long, conflicts_with_all = ["code", "budget"])]
     no_mask: bool,
-    /// What the modem may send; over it the least important records are switched off
+    /// Highest rate of the modem's output; above it the least important records are switched off
     #[arg(long, value_name = "RATE")]
     budget: Option<Rate>,
     /// Stop after this long
@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
     });
     let progress = progress();
     let mut recorder = Recorder {
-        // What is in the file has the modem's own time.
+        // The records in the file carry the modem's own time.
         live: Live::new(transport, wanted).remembering(source).in_no_hurry(),
         reader: Reader::new(),
         file,
@@ -219,7 +219,7 @@ impl Recorder<'_> {
         Ok(())
     }
 
-    /// One wait for bytes, which are written before they are looked at.
+    /// Waits once for bytes, and writes them before it reads their content.
     fn step(&mut self, buffer: &mut [u8]) -> Result<Read> {
         self.live.tick(monotonic_now());
         let framing = self.live.framing();
@@ -229,7 +229,7 @@ impl Recorder<'_> {
             let bytes = &buffer[..count];
             let stretch = match framing {
                 Framing::Hdlc => bytes,
-                // A file is a stream, whatever the port was.
+                // The file is a stream of HDLC frames, even if the port has another framing.
                 Framing::Packet => {
                     self.framed.clear();
                     hdlc::encode(bytes, &mut self.framed);
@@ -255,7 +255,7 @@ impl Recorder<'_> {
     }
 
     fn say(&self, sentence: &str) {
-        // A sentence is one line, whatever the source is called.
+        // The message is one line, even if the source's name contains a line break.
         self.progress.suspend(|| eprintln!("sounding: {}", screen::inline(sentence)));
     }
 

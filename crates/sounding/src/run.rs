@@ -30,7 +30,7 @@ use config::{Config, Flags};
 use daemon::Daemon;
 use server::Server;
 
-/// Flows receive an estimate at least this often while records come in.
+/// Flows receive an estimate at least this often while records arrive.
 const PUBLISH_EVERY: Duration = Duration::from_millis(10);
 
 /// Feeds the modem's view of the link to the kernel, until Ctrl-C

@@ -1,9 +1,9 @@
-//! Text of others on its way to a terminal or a log: what a modem says, names of files, programs and plans.
+//! Foreign text that goes to a terminal or a log: a modem's messages, names of files, programs and plans.
 //!
-//! Terminals execute control characters: they move the cursor, rename the window, put text on the clipboard; and a log
-//! is read in a terminal. Unicode has more of them: controls of the second set, and marks that reverse the reading
-//! order. All output of this program passes here, see [`say`](crate::say), and leaves with these escaped. They are
-//! escaped as JSON does it, so that a line of JSON is unchanged.
+//! Terminals execute control characters: they move the cursor, rename the window, or put text on the clipboard. People
+//! also read logs in a terminal. Unicode adds more controls, and marks that reverse the reading order. All output of
+//! this program passes here, see [`say`](crate::say). This module escapes such characters in the way of JSON, so that a
+//! line of JSON is unchanged.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -19,7 +19,7 @@ pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     escape(text, |c| c != '\n' && c != '\t' && harms(c))
 }
 
-/// The name of a file, as a part of a line.
+/// The name of a file, safe as part of a line.
 pub(crate) fn path(path: &Path) -> impl fmt::Display + '_ {
     struct Shown<'a>(&'a Path);
     impl fmt::Display for Shown<'_> {
@@ -59,7 +59,7 @@ fn harms(c: char) -> bool {
         // Both sets of controls (ECMA-48), and what ends a line or a paragraph in Unicode.
         c if c.is_control() => true,
         '\u{2028}' | '\u{2029}' => true,
-        // Marks of direction (UAX #9): what stands behind them is read in another order.
+        // Direction marks (UAX #9): text after them is displayed in another order.
         '\u{061C}' | '\u{200E}' | '\u{200F}' => true,
         '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => true,
         // Invisible marks and tags.

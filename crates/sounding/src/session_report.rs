@@ -10,14 +10,14 @@ use sounding_units::{Bytes, Rate};
 
 use crate::screen;
 
-/// Says on standard error what has come of a session, where standard output is for what the modem sends.
+/// Reports a session's events on standard error. Standard output is for the modem's data.
 pub(crate) fn tell(mut poll_event: impl FnMut() -> Option<Event>) {
     while let Some(event) = poll_event() {
         eprintln!("sounding: {}", sentence(&event));
     }
 }
 
-/// An estimate as a JSON object: what is not known is null.
+/// An estimate as a JSON object. Unknown values are null.
 pub(crate) fn estimate(estimate: &LinkEstimate) -> Json {
     let fair = estimate.known_fair();
     json!({
@@ -75,7 +75,7 @@ pub(crate) fn json(event: &Event) -> Json {
     }
 }
 
-/// An event as a sentence of one line, whatever the modem says in it.
+/// An event as a sentence of one line, even if it contains text of the modem.
 pub(crate) fn sentence(event: &Event) -> String {
     screen::inline(&words(event)).into_owned()
 }

@@ -38,7 +38,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
 
-    /// Folder for the results: result.json, flows.parquet and a folder for each run of which something is kept
+    /// Folder for the results: result.json, flows.parquet and a folder for each run with kept data
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 
@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 
-    /// Only say whether the plan is one, and how many runs it comes to
+    /// Only check the plan, and print its number of runs
     #[arg(long)]
     check: bool,
 
@@ -58,11 +58,11 @@ pub(crate) struct Args {
     #[arg(long, requires = "out")]
     packets: bool,
 
-    /// Keep what each modem wrote, as a capture
+    /// Keep the output of each modem, as a capture
     #[arg(long, requires = "out")]
     captures: bool,
 
-    /// Keep what each flow got, as a packet-delivery trace of mahimahi
+    /// Keep the deliveries of each flow, as a packet-delivery trace of mahimahi
     #[arg(long, requires = "out")]
     traces: bool,
 
@@ -81,7 +81,7 @@ Examples:
 Files of a run appear when it is complete. Ctrl-C gives up what is under way and keeps what is finished; the exit status is
 then 1.";
 
-/// A packet of 1500 bytes takes as long at 12 Mbit/s: below, bins tell of single packets.
+/// A packet of 1500 bytes takes this time at 12 Mbit/s. Narrower bins would show single packets.
 const NARROWEST: Duration = Duration::from_millis(1);
 
 /// The width of bins, if it is one.

@@ -1,5 +1,5 @@
-//! What was skipped in a capture, and what was requested and is not in it: counted, and reported once and in the same
-//! way by every command that reads captures.
+//! Counts the skipped parts of a capture, and the requested parts that it lacks. Every command that reads captures reports
+//! them once and in the same way.
 
 use serde_json::{Map, Value as Json, json};
 use sounding_diag::capture::Counts;
@@ -9,7 +9,7 @@ use sounding_export::messages::NO_NAS;
 /// The parts of a capture that are not in the command's output.
 #[derive(Debug, Default)]
 pub(crate) struct Skipped {
-    /// The capture or port, as it was named.
+    /// The capture or port, as the user named it.
     pub(crate) name: String,
     /// It is a file, which can be read again.
     pub(crate) is_file: bool,
@@ -17,11 +17,11 @@ pub(crate) struct Skipped {
     /// The unpacker's error for a packed file that is damaged or cut.
     pub(crate) packing: Option<String>,
     pub(crate) records: Records,
-    /// What was asked for and occurs nowhere.
+    /// Requested names that do not occur in the capture.
     pub(crate) absent: Vec<Absent>,
 }
 
-/// Something that was asked for by its name and occurs nowhere in a capture.
+/// A requested name that does not occur in a capture.
 #[derive(Debug)]
 pub(crate) struct Absent {
     /// The name.
@@ -35,7 +35,7 @@ pub(crate) struct Absent {
 pub(crate) struct Records {
     /// Undescribed codes, versions, sub-packets or kinds of message.
     pub(crate) undescribed: u64,
-    /// Versions that lack what was requested.
+    /// The number of records whose version lacks the requested fields.
     pub(crate) lacking: u64,
     /// Their bytes do not fit their description.
     pub(crate) corrupt: u64,
@@ -56,12 +56,12 @@ impl Records {
 }
 
 impl Skipped {
-    /// On standard error, where what is read does not go; nothing where nothing was skipped and nothing is absent.
+    /// Reports on standard error, which carries no data. Silent if nothing was skipped and nothing is absent.
     pub(crate) fn tell(&self) {
         self.tell_after(None);
     }
 
-    /// As [`tell`](Self::tell), only for absent parts.
+    /// As [`tell`](Self::tell), but only for absent parts.
     pub(crate) fn tell_absent(&self) {
         if let Some(nowhere) = self.nowhere() {
             eprintln!("sounding: {}: {nowhere}", self.name);
@@ -83,7 +83,7 @@ impl Skipped {
         (!clauses.is_empty()).then(|| format!("{}: {}", self.name, clauses.join("; ")))
     }
 
-    /// What was asked for and is not there.
+    /// The sentence about absent names.
     fn nowhere(&self) -> Option<String> {
         let names = self.absent.iter().map(|Absent { name, because }| match because {
             Some(because) => format!("{name} ({because})"),
@@ -93,7 +93,7 @@ impl Skipped {
         (!names.is_empty()).then(|| format!("nowhere in it: {}", names.join(", ")))
     }
 
-    /// What was skipped, the place of the first, and how to see more.
+    /// The sentence about skipped parts, with the place of the first, and the way to see more.
     fn not_read(&self) -> Option<String> {
         let parts = self.parts();
         if parts.is_empty() {
@@ -109,14 +109,14 @@ impl Skipped {
         Some(text)
     }
 
-    /// What this build has no decoder for.
+    /// The sentence about messages for which this build has no decoder.
     fn not_decoded(&self) -> Option<String> {
         let count = self.records.without_nas;
         let messages = counted(count, "NAS message", "NAS messages");
         (count > 0).then(|| format!("not decoded: {messages} ({NO_NAS})"))
     }
 
-    /// Where damage is, as far as it was kept: a line each.
+    /// The kept places of damage, one line each.
     pub(crate) fn places(&self) -> Vec<String> {
         let first = self.first().map(|first| format!("first damage: {first}"));
         let cut = self.stream.cut_at.map(|offset| {
@@ -128,7 +128,7 @@ impl Skipped {
         [first, cut, packing].into_iter().flatten().collect()
     }
 
-    /// How many of which kind, each as a few words.
+    /// The count of each kind, in a few words.
     fn parts(&self) -> Vec<String> {
         let Self { stream, packing, records, .. } = self;
         let cut = u64::from(stream.cut_at.is_some());
@@ -158,13 +158,13 @@ impl Skipped {
         parts
     }
 
-    /// The first damage, where no part says its place already.
+    /// The place of the first damage, if no other part of the sentence names it.
     fn first(&self) -> Option<String> {
         let first = self.stream.first_damage?;
         (Some(first.offset()) != self.stream.cut_at).then(|| first.to_string())
     }
 
-    /// The same for programs; nothing where nothing was skipped and nothing is absent.
+    /// The same for programs; `None` if nothing was skipped and nothing is absent.
     pub(crate) fn json(&self) -> Option<Json> {
         let mut line = Map::new();
         if !self.parts().is_empty() {
@@ -176,7 +176,7 @@ impl Skipped {
         (!line.is_empty()).then_some(Json::Object(line))
     }
 
-    /// The names of what is absent.
+    /// The names that are absent.
     pub(crate) fn absent_names(&self) -> Json {
         self.absent.iter().map(|absent| absent.name.as_str()).collect()
     }

@@ -1,4 +1,4 @@
-//! The verbs as a stranger meets them: captures cut, flipped, empty or something else, wrong devices, wrong words.
+//! The verbs with wrong input: captures that are cut, flipped, empty or of another format, wrong devices, wrong words.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

@@ -18,13 +18,13 @@ use sounding_host::Priority;
 use sounding_testbed::radio::RadioLink;
 use sounding_testdata::{may_emulate, steadily};
 
-/// What may be lost.
+/// The largest permitted loss.
 const LOSS: Duration = Duration::from_millis(100);
 
 /// Time limit of a step. On an idle machine every step takes less than a second.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Moments of a recording at which something ends.
+/// The number of times at which a recording is interrupted.
 const POINTS: u64 = 30;
 
 /// A recorder, and a modem that is this test: what it has sent, and when, is known to the byte.
@@ -62,7 +62,7 @@ impl Rig {
         self.folder.path().join("out.qmdl")
     }
 
-    /// Sends stretches that end anywhere for so long, 40 bytes per millisecond.
+    /// Sends stretches that end anywhere for this long, 40 bytes per millisecond.
     fn send_for(&mut self, span: Duration) {
         let begin = Instant::now();
         let modem = self.modem.as_mut().unwrap();
@@ -82,7 +82,7 @@ impl Rig {
         file.len()
     }
 
-    /// How much had been sent by then.
+    /// The number of bytes that had been sent at this time.
     fn sent_by(&self, moment: Instant) -> usize {
         let sent = self.sent.iter().take_while(|(at, _)| *at <= moment).last();
         sent.map_or(0, |(_, sent)| *sent)

@@ -1,4 +1,4 @@
-//! Personal data in real captures is in no output made of them.
+//! No output contains the personal data of the real captures.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -118,7 +118,7 @@ fn keeps_its_secrets(folder: &str, file: &str) {
     let known = Known::of(&expected);
     assert!(known.messages.len() > 10, "{file}: nothing to look for");
     let out = tempfile::tempdir().unwrap();
-    // The search finds what is there.
+    // Check that the search can find the data at all.
     let open = unframed(&convert(&capture, &out.path().join("open.qmdl"), &["--no-redact"]));
     assert!(known.messages.iter().all(|message| holds(&open, message)), "{file}");
     assert!(known.temporary.iter().all(|&number| holds_number(&open, number)), "{file}");

@@ -17,7 +17,7 @@ use sounding_diag::hdlc;
 use sounding_diag::packet::Packet;
 use sounding_modem::Pty;
 
-/// A window's name, a cleared screen, a line that looks like one of ours, a control of the second set, and a turned end.
+/// Sets a window's name, clears the screen, imitates one of our lines, has a C1 control, and reverses the reading order.
 const HOSTILE: &str = "MPSS\x1b]0;mine\x07\x1b[2J\r\nok  kernel    forged\u{9b}31m\u{202e}gnp.exe";
 
 /// Nothing here takes a second on an idle machine; a loaded one gets this.
@@ -28,7 +28,7 @@ fn sounding(arguments: &[&OsStr]) -> Output {
     Command::new(program).args(arguments).stdin(Stdio::null()).output().unwrap()
 }
 
-/// Nothing that leads a terminal, and no line that is not ours.
+/// Asserts that the output has no control characters, and no forged line.
 fn assert_is_text(what: &str, bytes: &[u8]) {
     let text = str::from_utf8(bytes).unwrap_or_else(|_| panic!("{what}: not UTF-8: {bytes:?}"));
     for c in text.chars().filter(|c| !matches!(c, '\n' | '\t')) {
@@ -40,7 +40,7 @@ fn assert_is_text(what: &str, bytes: &[u8]) {
     assert_eq!(forged, None, "{what}: {text}");
 }
 
-/// A modem that answers every request, and says what it likes.
+/// A modem that answers every request with hostile text.
 struct Liar {
     folder: tempfile::TempDir,
     stop: Arc<AtomicBool>,

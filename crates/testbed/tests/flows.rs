@@ -1,4 +1,4 @@
-//! Flows through a real emulation. These need root; without it they say so and pass.
+//! Flows through a real emulation. These tests need root. Without root they print a message and pass.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

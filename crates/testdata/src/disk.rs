@@ -1,7 +1,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Exit code of the shell where nothing can be mounted; of none of the programs that are tried.
+/// The shell's exit code if it cannot mount. The tested programs do not use this code.
 const NO_MOUNT: i32 = 99;
 
 /// Runs a shell script while a separate tmpfs of `size` is mounted at `folder`. No other process sees it, and it ends

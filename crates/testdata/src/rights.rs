@@ -4,8 +4,8 @@ use std::path::Path;
 const NET_ADMIN: u32 = 12;
 const SYS_ADMIN: u32 = 21;
 
-/// Whether this process may make network namespaces and TUN devices; where it may not, a line on stderr says what
-/// the caller skips and why.
+/// Whether this process may make network namespaces and TUN devices. If not, a line on stderr names the skipped test and
+/// the reason.
 pub fn may_emulate() -> bool {
     let capabilities = effective_capabilities();
     let why = if capabilities >> NET_ADMIN & 1 == 0 {
@@ -39,8 +39,8 @@ pub fn as_stranger<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
         let thread = scope.spawn(|| {
             let id = libc::c_long::from(STRANGER);
             let none: libc::c_long = 0;
-            // The C library would change every thread of this process; the system calls change this one, which ends.
-            // SAFETY: these take numbers, and no group is read where there are none.
+            // The C library would change every thread of this process. The system calls change only this thread, which ends.
+            // SAFETY: the arguments are numbers, and with zero groups no pointer is read.
             let became = unsafe {
                 libc::syscall(libc::SYS_setgroups, none, none) == 0
                     && libc::syscall(libc::SYS_setresgid, id, id, id) == 0

@@ -10,10 +10,10 @@ use sounding_host::Priority;
 
 use super::say;
 
-/// How often a test may be begun.
+/// The largest number of attempts for a test.
 const ATTEMPTS: u32 = 3;
 
-/// How often a watcher looks at the clock.
+/// The time between two looks at the clock.
 const PERIOD: Duration = Duration::from_millis(1);
 
 /// Later than this no thread of real time is on a machine that keeps time: half of the silence that flows bear.
@@ -68,7 +68,7 @@ impl Watch {
         Self { stop, watchers }
     }
 
-    /// What stood still for longer than is bearable, if something did.
+    /// The thread that stood still for too long, if any.
     fn stop(self) -> Option<String> {
         self.stop.store(true, Ordering::Relaxed);
         let mut stalls = Vec::new();
@@ -139,7 +139,7 @@ mod tests {
             }))
         };
         assert!(run().is_err());
-        // Nearly always one; a machine that stands still just now makes it more.
+        // This is nearly always one attempt. It takes more if the machine stalls.
         assert!((1..=3).contains(&runs.get()));
     }
 
@@ -147,7 +147,7 @@ mod tests {
     fn a_watch_tells_a_processor_that_was_taken_away() {
         let watch = Watch::start();
         let before = Instant::now();
-        // A thread of higher priority on processor 0 is what a stall looks like to those below it.
+        // A thread of higher priority on processor 0 causes a stall for the threads with lower priority.
         let taken = std::thread::spawn(|| {
             be_of_real_time_on(0);
             let ok = Priority::Fifo(2).take().is_ok();

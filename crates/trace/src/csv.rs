@@ -27,7 +27,7 @@ pub enum ParseCsvError {
         "line 1 has the columns {found}, not `time_ms,packets` or `from_ns,until_ns,rate_bits_per_sec`"
     )]
     Header {
-        /// What is there.
+        /// The found heading.
         found: String,
     },
     /// A line has more or fewer fields than the header.
@@ -35,9 +35,9 @@ pub enum ParseCsvError {
     Fields {
         /// Number of the line.
         line: u64,
-        /// How many it has.
+        /// The number of its fields.
         found: usize,
-        /// How many it should.
+        /// The expected number.
         expected: usize,
     },
     /// A field is no whole number.
@@ -107,7 +107,7 @@ fn quote(text: &[u8]) -> String {
     String::from_utf8_lossy(beginning).chars().take(40).collect()
 }
 
-/// Where a line begins, and its fields.
+/// The start of a line, and its fields.
 type Record<'a> = (u64, Vec<&'a [u8]>);
 
 /// Lines and their fields.

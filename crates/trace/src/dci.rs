@@ -21,12 +21,12 @@ use core::time::Duration;
 
 pub use sounding_estimate::Direction;
 
-/// A moment of a cell: a slot, which in LTE is a subframe.
+/// A slot of a cell. In LTE this is a subframe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moment {
-    /// By the sniffer's clock, from whatever it counts from; formats keep microseconds.
+    /// The sniffer's clock, with its own origin. The formats keep microseconds.
     pub time: Duration,
-    /// Which of the sniffed cells.
+    /// The number of the sniffed cell.
     pub cell: u8,
     /// System frame number, 0..=1023.
     pub frame: u16,
@@ -66,7 +66,7 @@ pub struct Block {
     pub bits: u32,
 }
 
-/// What a line says.
+/// The content of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heard {
     /// A message.
@@ -75,19 +75,19 @@ pub enum Heard {
     Nothing(Moment),
 }
 
-/// How a file is written.
+/// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Format {
     /// NG-Scope's `.dciLog` of one direction: tab-separated without a header, 14 columns down, 12 up.
     DciLog(Direction),
     /// FALCON: tab-separated without a header, 20 columns.
     Falcon,
-    /// NR-Scope: CSV, whose header says which columns there are.
+    /// NR-Scope: CSV with a header that names the columns.
     NrScope,
 }
 
 impl Format {
-    /// The line that a file begins with; empty where there is none.
+    /// The first line of a file; empty if the format has none.
     pub const fn header(self) -> &'static str {
         match self {
             Self::DciLog(_) | Self::Falcon => "",
@@ -95,8 +95,8 @@ impl Format {
         }
     }
 
-    /// Appends a line; false, and nothing appended, for what the format has no line for: the other direction, a slot
-    /// outside a frame of LTE, silence where only messages are kept.
+    /// Appends a line. Returns false and appends nothing if the format has no line for it: the other direction, a slot
+    /// outside a frame of LTE, or a slot without messages in a format of messages only.
     pub fn write(self, heard: &Heard, out: &mut String) -> bool {
         let before = out.len();
         let written = match self {

@@ -1,10 +1,10 @@
-//! Descriptions of a link over time, and the files they are kept in.
+//! Descriptions of a link over time, and their file formats.
 //!
-//! A [`Trace`] is what mahimahi replays: moments at which one packet may leave. [`Steps`] is a rate that changes at
-//! given moments, and a [`Series`] one that was sampled. A [`Schedule`] is a trace or steps;
-//! [`Schedule::opportunities`] turns both into delivery opportunities. A [`LinkTrace`] is either with its end, as
-//! tables hold it ([`csv`]). [`dci`] is a cell's control channel as sniffers receive it, with its formats; [`log`] is
-//! what links and tunnels logged of the packets that passed.
+//! A [`Trace`] is a list of times at which one packet may leave, as mahimahi replays it. [`Steps`] is a rate that changes
+//! at given times. A [`Series`] is a sampled rate. A [`Schedule`] is a trace or steps;
+//! [`Schedule::opportunities`] turns both into delivery opportunities. A [`LinkTrace`] is a trace or
+//! steps with an end, as in tables ([`csv`]). [`dci`] reads and writes the sniffer formats of a cell's control channel.
+//! [`log`] reads the packet logs of links and tunnels.
 
 #![no_std]
 #![forbid(unsafe_code)]

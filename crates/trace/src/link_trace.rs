@@ -15,7 +15,7 @@ use crate::{
 pub enum LinkTrace {
     /// When it could have carried a packet each, as mahimahi has it.
     Opportunities(Trace),
-    /// How much it could have carried of whatever size.
+    /// The possible rate for packets of any size.
     Rates(Rates),
 }
 
@@ -33,7 +33,7 @@ impl Rates {
     }
 }
 
-/// Which of both a table is.
+/// The form of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A row for each millisecond in which packets could leave.
@@ -75,7 +75,7 @@ pub enum LinkTraceError {
         row: usize,
         /// Its place.
         at: u64,
-        /// Where the one before is.
+        /// The time of the previous row.
         before: u64,
     },
     /// A span does not begin where the one before ended, or at 0.
@@ -85,9 +85,9 @@ pub enum LinkTraceError {
     Gap {
         /// Number of the row.
         row: usize,
-        /// Where it begins.
+        /// The start of the row.
         from: u64,
-        /// Where it should.
+        /// The end of the previous row, where it should begin.
         ended: u64,
     },
     /// A span that lasts no time.
@@ -95,10 +95,10 @@ pub enum LinkTraceError {
     NoTime {
         /// Number of the row.
         row: usize,
-        /// Where it ends.
+        /// The end of the row.
         until: u64,
     },
-    /// A millisecond in which nothing could leave.
+    /// A row without opportunities.
     #[error("row {row} has 0 packets: leave out milliseconds in which nothing could leave")]
     NoPackets {
         /// Number of the row.
@@ -127,7 +127,7 @@ pub struct Builder {
     rows: usize,
     millis: Vec<u32>,
     steps: Vec<Step>,
-    /// Where the last row was or ended.
+    /// The time or end of the last row.
     reached: u64,
 }
 
@@ -205,7 +205,7 @@ impl Builder {
 }
 
 impl LinkTrace {
-    /// Which table holds it.
+    /// The form of its table.
     pub fn form(&self) -> Form {
         match self {
             Self::Opportunities(_) => Form::Opportunities,
@@ -231,7 +231,7 @@ impl LinkTrace {
         }
     }
 
-    /// The link as mahimahi holds it, and what is lost by that.
+    /// The link as a mahimahi trace, and the information that this format loses.
     pub fn to_trace(&self) -> Result<(Trace, Lost), InvalidTrace> {
         match self {
             Self::Opportunities(trace) => Ok((trace.clone(), Lost::default())),
@@ -249,12 +249,12 @@ impl LinkTrace {
     }
 }
 
-/// What a packet-delivery trace does not hold of a link.
+/// The information about a link that a packet-delivery trace cannot hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
     /// Whether there were rates, and where between whole milliseconds packets of 1500 bytes became whole.
     pub rates: bool,
-    /// What was carried after the last whole packet.
+    /// The bytes after the last whole packet.
     pub bytes: Bytes,
     /// The time after the last whole packet: a trace ends with it.
     pub end: Duration,
@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn what_mahimahi_cannot_hold_of_rates_is_counted() {
-        // 2.5 packets in 2.5 ms, then nothing.
+        // The link carries 2.5 packets in 2.5 ms, then nothing.
         let spans: [&[u64]; 2] = [&[0, 2_500_000, 12_000_000], &[2_500_000, 10_000_000, 0]];
         let (trace, lost) = course(Form::Rates, &spans).unwrap().to_trace().unwrap();
         assert_eq!(trace.millis(), [1, 2]);

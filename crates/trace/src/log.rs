@@ -4,10 +4,10 @@
 //!
 //! ```text
 //! # base timestamp: 39        about the whole
-//! 46 # 1504                   so many bytes could have left
-//! 46 + 1504                   a packet of so many bytes joined the queue, or entered the tunnel
-//! 98 - 1504 52                and left, so many milliseconds later
-//! 98 d 1 1504                 so many packets of so many bytes together were dropped
+//! 46 # 1504                   this many bytes could have left
+//! 46 + 1504                   a packet of this many bytes joined the queue, or entered the tunnel
+//! 98 - 1504 52                and left, this many milliseconds later
+//! 98 d 1 1504                 this many packets of this many bytes together were dropped
 //! ```
 //!
 //! mm-link writes whole milliseconds, counts the 4 bytes of a TUN header with each packet and each opportunity, and its
@@ -24,13 +24,13 @@ use core::time::Duration;
 
 use sounding_units::Bytes;
 
-/// No log has longer lines but for those about the whole; what is longer is cut there.
+/// No log has longer lines, except lines about the whole log. Longer lines are cut at this length.
 pub const LONGEST: usize = 4096;
 
 /// The header of a TUN device, which mm-link counts with every packet.
 pub const TUN_HEADER: Bytes = Bytes::new(4);
 
-/// Whose log it is.
+/// The program that wrote the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
     /// mahimahi's mm-link.
@@ -40,7 +40,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// What it is called.
+    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::MmLink => "mahimahi",
@@ -49,7 +49,7 @@ impl Source {
     }
 }
 
-/// The contents of a line. Times are since the log began; sizes are as in the log.
+/// The contents of a line. Times count from the start of the log; sizes are those in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     /// Something about the whole.
@@ -69,7 +69,7 @@ pub enum Line {
         at: Duration,
         /// Number of bytes.
         size: Bytes,
-        /// How long after it came.
+        /// The time since its arrival.
         delay: Duration,
         /// The flow; not named if there is only one.
         flow: Option<u32>,
@@ -78,12 +78,12 @@ pub enum Line {
     Dropped {
         /// When.
         at: Duration,
-        /// How many.
+        /// The number of packets.
         packets: u64,
-        /// How many bytes in all.
+        /// Their total size.
         size: Bytes,
     },
-    /// So much could have left.
+    /// An opportunity to send this number of bytes.
     Opportunity {
         /// When.
         at: Duration,
@@ -93,7 +93,7 @@ pub enum Line {
 }
 
 impl Line {
-    /// When it happened; `None` of what is about the whole.
+    /// The time of the event; `None` for a line about the whole log.
     pub fn at(&self) -> Option<Duration> {
         match self {
             Self::About(_) => None,

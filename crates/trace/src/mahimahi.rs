@@ -9,7 +9,7 @@ use core::fmt;
 
 use crate::{InvalidTrace, MAX_MILLIS, MAX_OPPORTUNITIES, Trace};
 
-/// How much of a wrong line an error repeats, in characters.
+/// The number of characters of a wrong line that the error quotes.
 const QUOTED: usize = 40;
 
 /// Why bytes are not a mahimahi trace. Lines count from 1.
@@ -18,7 +18,7 @@ pub enum ParseTraceError {
     /// The file has no line.
     #[error("the trace is empty: it needs at least one line with a time in milliseconds")]
     Empty,
-    /// A line without anything on it.
+    /// An empty line.
     #[error("line {line} is blank: every line is one time in milliseconds")]
     Blank {
         /// Number of the line.
@@ -69,7 +69,7 @@ pub enum ParseTraceError {
     /// Every line is 0.
     #[error("all {lines} lines are 0 ms: a trace that lasts no time cannot be repeated")]
     NoDuration {
-        /// How many lines there are.
+        /// The number of lines.
         lines: usize,
     },
 }

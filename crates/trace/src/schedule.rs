@@ -57,7 +57,7 @@ impl Schedule {
     }
 }
 
-/// How many opportunities of a repeated trace lie before `at`.
+/// The number of opportunities before `at` in a repeated trace.
 fn opportunities_before(trace: &Trace, at: Duration) -> u64 {
     let period = u128::from(trace.period_millis());
     // An opportunity at millisecond `m` is before `at` if `m` is less than `at` rounded up to milliseconds.
@@ -96,7 +96,7 @@ pub struct Opportunities {
     index: usize,
     /// Trace: when the current lap began. Steps: the moment of the last opportunity.
     base: Duration,
-    /// Steps only: what the last nanosecond carried beyond the last opportunity, in bits times 10^9.
+    /// Only for steps: the capacity since the last opportunity, in bits times 10^9.
     credit: u128,
 }
 

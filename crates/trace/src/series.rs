@@ -14,7 +14,7 @@ use crate::{ParseStepsError, Steps};
 /// A rate over a span of time, after which it begins again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Series {
-    /// From when on which rate; the first at zero.
+    /// Start times with rates. The first start is zero.
     steps: Steps,
     /// When it begins again; after the last step.
     lasts: Duration,
@@ -26,7 +26,7 @@ pub enum ParseSeriesError {
     /// It is no text.
     #[error("it is no text in UTF-8")]
     NotText,
-    /// A line is not what it should be.
+    /// A line has a wrong form.
     #[error(
         "line {line}: {text:?} is not a time in seconds and a rate in Mbit/s, as in `12.0 3.42`"
     )]
@@ -50,7 +50,7 @@ pub enum ParseSeriesError {
     Cell {
         /// Number of the line.
         line: usize,
-        /// What stands there.
+        /// The found text.
         text: String,
     },
     /// There are not two samples.
@@ -68,12 +68,12 @@ fn quote(text: &str) -> String {
     text.chars().take(QUOTED).collect()
 }
 
-/// Longest time and highest rate that a line may name: what is more is a file of something else.
+/// The largest time and rate of a line. A larger number means another kind of file.
 const MOST: f64 = 1e6;
 
 impl Series {
-    /// Reads lines of a time and a rate. Each rate held since the time of the line in front of it, as Pensieve plays them,
-    /// so the first line only says when the series begins.
+    /// Reads lines of a time and a rate. Each rate applies from the time of the previous line, as Pensieve plays them. So
+    /// the first line only gives the start of the series.
     pub fn parse(bytes: &[u8]) -> Result<Self, ParseSeriesError> {
         let text = core::str::from_utf8(bytes).map_err(|_| ParseSeriesError::NotText)?;
         let mut steps = Vec::new();
@@ -109,7 +109,7 @@ impl Series {
         Self::new(steps, before)
     }
 
-    /// Reads a log of G-NetTrack: a line a second, of which `column` is the rate in kbit/s (`DL_bitrate`, `UL_bitrate`).
+    /// Reads a log of G-NetTrack: one line each second. `column` is the rate in kbit/s (`DL_bitrate`, `UL_bitrate`).
     pub fn gnettrack(bytes: &[u8], column: &'static str) -> Result<Self, ParseSeriesError> {
         let text = core::str::from_utf8(bytes).map_err(|_| ParseSeriesError::NotText)?;
         let mut lines = text.lines();

@@ -10,10 +10,10 @@ fn corpus() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/trace"))
 }
 
-/// Spaces that an error shows by their numbers.
+/// Wide spaces (U+3000). An error message shows them by their code.
 const WIDE: [[u8; 3]; 44] = [*b"\xE3\x80\x80"; 44];
 
-/// What the seeds are, and whether they are links.
+/// The seeds: name, kind, bytes, and whether they are valid links.
 const SEEDS: &[(&str, u8, &[u8], bool)] = &[
     ("opportunities", 0, b"0\n0\n3\n3\n5000\n", true),
     ("opportunities-of-windows", 0, b"1\r\n2\r\n", true),

@@ -10,8 +10,8 @@ pub struct HostInstant(u64);
 
 /// A moment on the modem's clock, in nanoseconds since 1980-01-06 00:00 UTC (the GPS epoch) without leap seconds.
 ///
-/// A modem that has not met a network yet counts from 1980 at power-up, so only differences between instants of
-/// one modem mean anything.
+/// A modem that has not yet found a network counts from 1980 at power-up. So only differences between instants of one
+/// modem are meaningful.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModemInstant(u64);
 
@@ -72,8 +72,8 @@ const fn saturating_nanos(span: Duration) -> u64 {
 impl ModemInstant {
     /// From the 64-bit time stamp of a Diag log record.
     ///
-    /// The high 48 bits count units of 1.25 ms; the low 16 bits count 1/32 chip, 49152 of them to a unit, and
-    /// anything above is carried over rather than refused.
+    /// The high 48 bits count units of 1.25 ms. The low 16 bits count 1/32 chip, 49152 of them to a unit. Larger values
+    /// of the low bits are accepted and carried over.
     pub const fn from_diag(stamp: u64) -> Self {
         let units = stamp >> 16;
         let chips = stamp & 0xFFFF;

@@ -1,7 +1,7 @@
 /// The number of smallest units in a decimal number of larger ones, rounded to the nearest: `1.5` of a `scale` of 1000
-/// is 1500. `None` for what is no plain decimal number, or is more than fits.
+/// is 1500. `None` if the text is not a plain decimal number, or if the result does not fit.
 ///
-/// Not by way of a floating-point number: that has no room for every nanosecond of a year.
+/// Does not use floating point, which cannot represent every nanosecond of a year.
 pub fn scaled_decimal(number: &str, scale: u64) -> Option<u64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let is_number = whole.len() + fraction.len() > 0;

@@ -67,12 +67,12 @@ impl fmt::Display for Rate {
     }
 }
 
-/// Why a text is not a rate.
+/// The reason why a text is not a rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParseRateError {
     /// The part before the unit is not a non-negative decimal number, or is more than fits.
     Number,
-    /// The part after the number is none of `bit`, `kbit`, `Mbit`, `Gbit`.
+    /// The unit is not `bit`, `kbit`, `Mbit` or `Gbit`.
     Unit,
 }
 
@@ -92,7 +92,7 @@ impl core::error::Error for ParseRateError {}
 impl FromStr for Rate {
     type Err = ParseRateError;
 
-    /// Reads `12Mbit`, `1.5 Gbit`, `800kbit/s`, `0bit`, whatever the case of the unit.
+    /// Reads `12Mbit`, `1.5 Gbit`, `800kbit/s`, `0bit`. Upper and lower case of the unit are equal.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.trim();
         let split =

@@ -1,4 +1,4 @@
-//! What bytes, rates and times make of each other.
+//! Conversions between bytes, rates and times.
 
 use core::ops::Mul;
 use core::time::Duration;

@@ -10,11 +10,11 @@ _LOG = logging.getLogger("sounding.mobile_insight")
 
 
 class Event(NamedTuple):
-    """Something that happened: a log record, or what an analyzer made of some."""
+    """An event: a log record, or an analyzer's result."""
 
     #: When it was handed over, on a clock of the host that only goes forward.
     timestamp: float
-    #: What it is.
+    #: The kind of event.
     type_id: str
     #: A `DMLogPacket` from a monitor; an analyzer sends any type.
     data: Any
@@ -30,7 +30,7 @@ class Element:
         self.to_list: list[Element] = []
         self.logger = _LOG
         if not _LOG.hasHandlers():
-            # Scripts say what they found through the log, and expect to see it.
+            # Scripts report their results through the log, so the log goes to the terminal.
             self.set_log()
             _LOG.addHandler(logging.StreamHandler())
 
@@ -43,7 +43,7 @@ class Element:
         """Takes an event from `module`."""
 
     def set_log(self, logpath: str = "", loglevel: int = logging.INFO) -> None:
-        """Says what is logged, and to which file besides; all elements share one log."""
+        """Sets the log level and an additional log file. All elements share one log."""
         _LOG.setLevel(loglevel)
         if logpath:
             _LOG.addHandler(logging.FileHandler(logpath, mode="w"))

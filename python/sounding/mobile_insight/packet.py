@@ -51,7 +51,7 @@ class DMLogPacket:
         """
         if self._decoded is None:
             self._decoded = self._decode()
-        # Scripts write into what they are given.
+        # Scripts may change the object that they receive.
         return dict(self._decoded)
 
     def _decode(self) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class Table:
         self.known = frozenset(rule.ours for rule in flat) | set(unmapped)
 
     def apply(self, item: Item, strange: set[str]) -> dict[str, Any]:
-        """MobileInsight's fields; what no rule knows keeps our name, which is noted in `strange`."""
+        """MobileInsight's fields. A field without a rule keeps our name, and the name is added to `strange`."""
         out: dict[str, Any] = {}
         for theirs, ours, make in self.rules:
             if ours not in item:

@@ -13,7 +13,7 @@ from ._sweep import MakeExecutor
 
 @contextmanager
 def processes(workers: int) -> Iterator[MakeExecutor]:
-    """So many processes of this machine; a pool whose worker was killed is replaced by another."""
+    """A fixed number of processes on this machine. If a worker is killed, a new pool replaces the old one."""
     # A fork of a process with threads may hold a lock that is never released.
     fresh = multiprocessing.get_context("spawn")
     yield lambda: ProcessPoolExecutor(workers, mp_context=fresh)
@@ -37,6 +37,6 @@ def dask(workers: int, scheduler: str | None) -> Iterator[MakeExecutor]:
 
 
 def _executor(client: Any) -> Executor:
-    # Parts are not functions of their arguments alone: what was finished of one is in its folder.
+    # A part's result also depends on its folder, which holds its finished runs.
     executor: Executor = client.get_executor(pure=False)
     return executor

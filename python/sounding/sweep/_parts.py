@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 class SweepError(Exception):
-    """A sweep that the program refuses or cannot finish, with what it said."""
+    """The program refuses a sweep or cannot finish it. The text is the program's message."""
 
 
 @dataclass(frozen=True, order=True)
@@ -28,7 +28,7 @@ def command(program: str, plan: str, out: str, arguments: Sequence[str]) -> list
 
 
 def run(command: Sequence[str]) -> str:
-    """Runs the program; its standard output, or an error with what it said."""
+    """Runs the program. Returns its standard output, or raises an error with its message."""
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode != 0:
         raise SweepError(f"{' '.join(command)}: status {done.returncode}: {done.stderr.strip()}")

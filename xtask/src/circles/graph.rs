@@ -1,10 +1,10 @@
-//! Which siblings use each other, and the circles among them.
+//! The uses between sibling modules, and the circles among them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::tree::Tree;
 
-/// Where one module uses another: a file and a line.
+/// The place where one module uses another: a file and a line.
 pub(crate) type Place = (String, usize);
 
 /// Modules of one parent, each of which uses each other one, if over others.
@@ -14,7 +14,7 @@ pub(crate) struct Circle {
     pub(crate) parent: String,
     /// Names of the modules, in order.
     pub(crate) members: Vec<String>,
-    /// Which module uses which within the circle, and the first place.
+    /// The uses within the circle, each with its first place.
     pub(crate) uses: Vec<(String, String, Place)>,
 }
 

@@ -1,8 +1,8 @@
-//! Which module a path of the code leads to.
+//! Finds the module that a path in the code refers to.
 
 use super::tree::{Module, Tree};
 
-/// Re-exports of re-exports end somewhere; what goes on longer is a name that imports itself.
+/// The longest chain of re-exports. A longer chain is a name that imports itself.
 const MOST_STEPS: u32 = 16;
 
 impl Tree {

@@ -1,4 +1,4 @@
-//! Paths in what a macro receives, which no parser knows the grammar of.
+//! Paths in a macro's input, whose grammar no parser knows.
 
 use proc_macro2::{TokenStream, TokenTree};
 

@@ -1,4 +1,4 @@
-//! The modules of one library or program, and what each of them names.
+//! The modules of one library or program, and the names that each of them uses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -135,7 +135,7 @@ impl Reader<'_> {
     }
 }
 
-/// Notes what a `use` brings into a module.
+/// Notes the names that a `use` brings into a module.
 fn import(module: &mut Module, path: &mut Vec<String>, tree: &UseTree) {
     let enter = |module: &mut Module, name: String, path: Vec<String>| {
         module.imports.entry(name).or_default().push(path);

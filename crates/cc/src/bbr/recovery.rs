@@ -14,7 +14,8 @@ pub(super) enum Conservation {
     #[default]
     None,
     Entering,
-    /// One packet out for each that was delivered, until one is delivered that left after so much was.
+    /// Packet conservation: one packet leaves for each delivered one. It ends when a packet is delivered that left after
+    /// this number of delivered bytes.
     Conserving {
         ends_at: Bytes,
     },

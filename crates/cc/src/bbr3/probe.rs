@@ -220,7 +220,7 @@ mod tests {
         Bytes::new(count * MSS)
     }
 
-    /// A flow in Up with a hundred segments in flight, which loses so many of them.
+    /// A flow in Up with a hundred segments in flight, which loses this many of them.
     fn probing(lost: u64) -> Bbr3 {
         let mut flow = Bbr3::new(&Start::tcp(HostInstant::default(), None, 1));
         flow.mode = Mode::Up;

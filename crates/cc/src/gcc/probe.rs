@@ -2,7 +2,7 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, HostInstant, Rate};
 
-/// A probe lasts so long, and so many packets, at least (libwebrtc `ProbeController` and `BitrateProber`, as all here).
+/// Minimum duration and number of packets of a probe (all constants here: libwebrtc `ProbeController`, `BitrateProber`).
 const LASTS: Duration = Duration::from_millis(15);
 const PACKETS: u64 = 5;
 /// The first two, in rates to begin with, and each after that if the last got through.

@@ -29,7 +29,7 @@ impl QueueingDelay {
         }
     }
 
-    /// Folds a sample in; the queueing delay from here on.
+    /// Adds a sample. Returns the new queueing delay.
     pub(super) fn handle_sample(&mut self, now: HostInstant, delay: Duration) -> Duration {
         self.has_sample = true;
         if now - self.minute_began >= MINUTE {

@@ -18,7 +18,7 @@ const LONGEST: u64 = 1 << 30;
 /// early on such links.
 #[derive(Clone, Copy, Debug)]
 pub struct Aggregation {
-    /// When the current burst began, and what it delivered.
+    /// The start of the current burst, and its delivered bytes.
     since: HostInstant,
     acked: Bytes,
     /// The most of this half of the window, and of the one before.

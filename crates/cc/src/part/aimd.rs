@@ -103,7 +103,7 @@ impl Aimd {
         }
     }
 
-    /// Grows or shrinks by so many segments or parts of one, to two segments at least.
+    /// Grows or shrinks by this many segments or parts of one, to two segments at least.
     pub fn shift(&mut self, segments: f64) {
         let wanted = self.cwnd.count() as f64 + self.fraction + segments * self.mss.count() as f64;
         let least = self.least().count() as f64;

@@ -36,7 +36,7 @@ impl<T: Copy + Ord> Windowed<T> {
         self.best[0].value
     }
 
-    /// Remembers for so long from the next update on.
+    /// Remembers for this long from the next update on.
     pub fn set_window(&mut self, window: u64) {
         self.window = window;
     }

@@ -5,7 +5,7 @@ use crate::{Ack, Recovery};
 /// Congestion marks, answered once a round as one loss would be (RFC 3168 §6.1.2).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Marks {
-    /// Marks on packets that left before so much was delivered were answered already.
+    /// The sender has already reacted to marks on packets that left before this number of delivered bytes.
     answered: Bytes,
 }
 

@@ -14,19 +14,19 @@ const WAITING: usize = 16;
 pub struct Outcome {
     /// The intended rate.
     pub rate: Rate,
-    /// Share of the sent bytes.
+    /// The lost share of the sent bytes.
     pub loss: f64,
-    /// Seconds of RTT for each second.
+    /// The slope of the RTT, in seconds per second.
     pub rtt_slope: f64,
 }
 
-/// A span of time in which packets leave at one rate, and what becomes of them (PCC's monitor interval).
+/// PCC's monitor interval: a span in which packets leave at one rate, with the results of these packets.
 #[derive(Clone, Copy, Debug)]
 struct Interval<T> {
     purpose: T,
     rate: Rate,
     began_at: HostInstant,
-    /// It is over with the first packet from here on.
+    /// The first packet from this time on ends the interval.
     until: HostInstant,
     closed: bool,
     sent: Bytes,
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_application_held_back_says_nothing_of_a_rate() {
+    fn an_application_limited_interval_has_no_outcome() {
         let mut intervals = Intervals::new();
         intervals.begin(millis(0), Duration::from_millis(10), RATE, 0);
         intervals.handle_sent(SIZE, true);

@@ -283,7 +283,7 @@ mod tests {
         assert!(at(10.0, -0.05, 0.0) > at(10.0, 0.0, 0.0), "a queue that drains");
     }
 
-    /// At 12 Mbit/s a tenth of a Mbit/s more is worth 0.07: so much and no more of it may be lost.
+    /// At 12 Mbit/s a tenth of a Mbit/s more is worth 0.07: this much and no more of it may be lost.
     #[test]
     fn loss_by_chance_is_borne_up_to_a_few_percent() {
         let gain = |loss| at(12.1, 0.0, loss) - at(12.0, 0.0, loss);

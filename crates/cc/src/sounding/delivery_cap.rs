@@ -1,7 +1,7 @@
 /// The window is for at most this multiple of the measured delivery rate, headers included: BBR starts with 2.885
 /// (interpretation 12).
 const GAIN: u64 = 3;
-/// The maximum covers the deliveries of this and the last so many rounds, or twice as many: BBR's filter has ten.
+/// The maximum covers the deliveries of this round and this many earlier rounds, or twice as many: BBR's filter has ten.
 const ROUNDS: u32 = 5;
 
 /// The path's delivered rate, bytes/s of payload: the one measurement that does not depend on a publisher.

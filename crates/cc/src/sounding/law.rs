@@ -21,7 +21,7 @@ const KNOWN_FOR: Duration = Duration::from_secs(1);
 const SUSPECT_ROUNDS: u32 = 2;
 /// Rounds of a lowered window until the path counts as longer: one to drain the queue, one to measure that the RTT stays.
 const ASK_ROUNDS: u32 = 2;
-/// The radio is the bottleneck again once it has had a backlog for so many RTTs: a burst of the stock algorithm's probing
+/// The radio is the bottleneck again once it has had a backlog for this many RTTs: a burst of the stock algorithm's probing
 /// is over after one.
 const BACK_AFTER_RTTS: u64 = 2;
 /// If a wire carries more than this many eighths of its old rate, it has become wider: half of what BBR's probing would find.

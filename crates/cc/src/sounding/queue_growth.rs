@@ -94,7 +94,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether any of these, each so many milliseconds after the one before, ends a queue_growth; 1200 bytes each.
+    /// Whether any of these, each this many milliseconds after the one before, ends a queue_growth; 1200 bytes each.
     fn rises(acks: impl IntoIterator<Item = (u64, u64)>) -> Option<u64> {
         let mut now = HostInstant::from_nanos(1_000_000_000);
         let mut queue_growth = QueueGrowth::new(now);

@@ -15,7 +15,7 @@ const MAX_US: u64 = 40_000;
 const MIN_US: u64 = 13_000;
 /// See [`MIN_US`].
 const MIN_PER_VARIATION: u64 = 200;
-/// QueueTarget goes by so much of the time in which a backlog never ended, and comes by so much of the time in which it did, in
+/// QueueTarget goes by this much of the time in which a backlog never ended, and comes by this much of the time in which it did, in
 /// thousandths: a link is full two fifths of the time at least.
 const LESS_PERMILLE: u64 = 12;
 /// See [`LESS_PERMILLE`].
@@ -25,7 +25,7 @@ const MORE_PERMILLE: u64 = 10;
 const MORE_PER_VARIATION: u64 = 5;
 /// Longest time between reports that counts: a silence shows no backlog.
 const MAX_ELAPSED_US: u64 = 100_000;
-/// The variation is that of the last so many estimates, as 2 to this: a third of a second at one in 10 ms.
+/// The variation is that of the last this many estimates, as 2 to this: a third of a second at one in 10 ms.
 const SHIFT: u32 = 5;
 /// Variation of an unknown link: that of links that fade at walking speed.
 const UNKNOWN_PERMILLE: u64 = 200;

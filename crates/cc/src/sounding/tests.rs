@@ -38,7 +38,7 @@ impl Drive {
         self.law.handle_feed(self.now, word, self.part, SHADOW);
     }
 
-    /// A round in which so much arrives, and of ten segments so many are lost.
+    /// A round in which this much arrives, and of ten segments this many are lost.
     fn round(&mut self, mbit: u64, lost: u64) {
         for _ in 0..4 {
             self.now = self.now + self.rtt / 4;
@@ -223,7 +223,7 @@ fn a_link_that_changes_is_followed_at_its_rate_and_not_by_a_burst_or_a_pause() {
     }
 }
 
-/// A link of 12 Mbit/s that is full for so many seconds, on a path of this length. Returns the RTT without queue that
+/// A link of 12 Mbit/s that is full for this many seconds, on a path of this length. Returns the RTT without queue that
 /// is assumed.
 fn filled(drive: &mut Drive, path: Duration, seconds: u64) -> Duration {
     let until = drive.now + Duration::from_secs(seconds);

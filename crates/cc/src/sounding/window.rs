@@ -27,7 +27,7 @@ const MAX_MSS: u64 = 65_535;
 const MIN_PACING: u64 = 125_000;
 /// Shortest time for a rate: a shorter one depends on the clock more than on the path.
 const MIN_RTT_US: u64 = 1_000;
-/// A flow that gets less than three quarters of its part for so long has a rival that does not share. Chosen: longer than
+/// A flow that gets less than three quarters of its part for this long has a rival that does not share. Chosen: longer than
 /// any climb or handover.
 const RIVAL_AFTER: Duration = Duration::from_secs(1);
 /// A competitor's standing queue is at least this long, beyond the radio's jitter.
@@ -68,7 +68,7 @@ pub(super) struct Share {
     pub(super) link: u64,
 }
 
-/// Whether so much arrives that less than three quarters of `share` do.
+/// Whether the flow receives less than three quarters of `share`.
 pub(super) fn is_starved(rate: u64, share: u64) -> bool {
     rate * 4 < share * 3
 }
@@ -106,7 +106,7 @@ impl Window {
         self.part = part.fraction();
     }
 
-    /// The link has had this rate since so long ago.
+    /// The link has had this rate for this time.
     ///
     /// Moves the window to a new rate over one RTT. Packets in flight left at the old rate. If the link became faster,
     /// a window for the new rate alone would put the difference into the queue at once. If it became slower, sending

@@ -24,7 +24,7 @@ impl Profile {
         Self { curve: unknown.clone(), delays: unknown, width: 1.0 }
     }
 
-    /// A packet that left with this window, in segments, took so long, in seconds.
+    /// Adds a packet's delay, in seconds, and the window at its departure, in segments.
     pub(super) fn handle_sample(&mut self, window: f64, delay: f64) {
         while window / self.width >= POINTS as f64 - 0.5 {
             for points in [&mut self.delays, &mut self.curve] {

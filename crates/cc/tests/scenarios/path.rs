@@ -14,7 +14,7 @@ const MSS: Bytes = Bytes::new(1448);
 const BASE_MS: u64 = 40;
 const TICKS_PER_MS: u64 = 10;
 
-/// What happens, from when on.
+/// An event, with its start.
 #[derive(Clone, Copy)]
 pub(crate) enum Change {
     /// Segments the path delivers in ten milliseconds.
@@ -23,7 +23,7 @@ pub(crate) enum Change {
     Room(usize),
     /// The modem's rate, in Mbit/s of IP; before it there is none.
     Told(u64),
-    /// What it says now is only what was asked for.
+    /// The modem's rate is only a floor, in Mbit/s: the granted rate that the flow requested.
     Floor(u64),
     /// The modem falls silent.
     Silence,
@@ -155,7 +155,7 @@ impl Path {
             self.returning.push_back((self.ticks + (BASE_MS - 1) * TICKS_PER_MS, sent));
         }
         let due = self.returning.iter().take_while(|(at, _)| *at <= self.ticks).count();
-        // Every second segment is acknowledged, or what has waited two milliseconds.
+        // The receiver acknowledges every second segment, or a segment that has waited for two milliseconds.
         let late =
             self.returning.front().is_some_and(|(at, _)| at + 2 * TICKS_PER_MS <= self.ticks);
         if due >= 2 || late {

@@ -1,4 +1,4 @@
-//! What the fuzz target does with its input. The test `model` does the same with random operations and with seeds.
+//! The code of the fuzz target. The test `model` runs it with random operations and with seeds.
 
 mod flow;
 
@@ -10,22 +10,22 @@ use sounding_estimate::{Bound, LinkEstimate, Source, State};
 use sounding_kpi::Direction;
 use sounding_units::{HostInstant, Rate};
 
-/// Something that happens to a flow.
+/// An event of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
-    /// So many tenths of a millisecond pass.
+    /// This number of tenths of a millisecond passes.
     Pass(u16),
-    /// The machine sleeps for so many seconds.
+    /// The machine sleeps for this many seconds.
     Sleep(u16),
-    /// So many segments are there to be sent; the application has no more behind them.
+    /// The application offers this number of segments, and then no more.
     Send { segments: u8, app_limited: bool },
-    /// So many segments are lost, and an acknowledgement of others shows it.
+    /// This number of segments is lost, and an acknowledgement of other segments shows the loss.
     Acknowledge { lost: u8, acked: u8, marked: bool },
     /// The retransmission timer fires.
     TimeOut { spurious: bool },
     /// The modem's host publishes a rate, in units of 10 kbit/s.
     Tell { rate: u16, served: bool, flows: u8 },
-    /// The modem's host publishes that nothing is known.
+    /// The modem's host publishes that the rate is unknown.
     Fall { silent: Silence },
 }
 
@@ -40,10 +40,10 @@ pub(crate) enum Silence {
     Handover,
 }
 
-/// How a flow begins.
+/// The initial state of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting {
-    /// The clock shows so many seconds.
+    /// The clock shows this many seconds.
     pub(crate) clock_s: u32,
     /// Round trip without queue.
     pub(crate) rtt_ms: u8,
@@ -52,7 +52,7 @@ pub(crate) struct Setting {
     pub(crate) seed: u64,
 }
 
-/// Every controller of the registry goes through the operations and keeps its promises, or this panics.
+/// Runs the operations with every controller of the registry. Panics if a controller breaks a promise.
 pub(crate) fn run(setting: Setting, operations: &[Operation]) {
     let now = HostInstant::from_nanos(u64::from(setting.clock_s) * 1_000_000_000);
     let base_rtt = Duration::from_millis(setting.rtt_ms.into());
@@ -104,7 +104,7 @@ fn estimate(rate: Rate, bound: Bound, state: State, age: Duration) -> LinkEstima
     }
 }
 
-/// Longest story of the fuzz target: beyond it repeats what came before.
+/// The largest number of operations of the fuzz target. Longer inputs only repeat.
 const MOST: usize = 400;
 
 /// Five bytes of setting, then three for each operation.

@@ -28,7 +28,7 @@ pub struct AggregationConfig {
     /// From the command to the first use: n+24 to n+34 (TS 36.133 §7.7.2).
     #[serde(deserialize_with = "quantity::duration")]
     pub activation: Duration,
-    /// sCellDeactivationTimer: a carrier that is not needed for so long is dropped. With `load` it is needed while the
+    /// sCellDeactivationTimer: a carrier that is not needed for this long is dropped. With `load` it is needed while the
     /// others alone would have that load.
     #[serde(deserialize_with = "quantity::duration")]
     pub deactivation: Duration,
@@ -68,7 +68,7 @@ impl AggregationConfig {
 pub struct HandoverConfig {
     /// Event A3: a neighbour is this much better, in dB (TS 36.331 §5.5.4.4).
     pub a3_offset_db: f32,
-    /// And has been for so long.
+    /// The time for which this must hold.
     #[serde(deserialize_with = "quantity::duration")]
     pub time_to_trigger: Duration,
     /// From the measurement report to the command.
@@ -129,7 +129,7 @@ pub struct DualConfig {
     pub t310: Duration,
     /// The group that the uplink, and its requests, use first.
     pub primary_path: PrimaryPath,
-    /// ul-DataSplitThreshold: with so much waiting the uplink goes both ways (TS 38.331 PDCP-Config). Default 100 KiB; 0 is
+    /// ul-DataSplitThreshold: with this much waiting the uplink goes both ways (TS 38.331 PDCP-Config). Default 100 KiB; 0 is
     /// always.
     #[serde(deserialize_with = "quantity::bytes")]
     pub split_threshold: Bytes,
@@ -163,7 +163,7 @@ pub struct SleepConfig {
     /// onDurationTimer.
     #[serde(deserialize_with = "quantity::duration")]
     pub on: Duration,
-    /// The network releases the connection after so long without data: 10 to 30 s.
+    /// The network releases the connection after this long without data: 10 to 30 s.
     #[serde(deserialize_with = "quantity::duration")]
     pub release: Duration,
     /// From data to the first grant of a new connection: random access and RRC setup. 60 to 100 ms.

@@ -36,7 +36,7 @@ pub(crate) struct DeviceCarrier {
     measured: [f32; SUB_BANDS],
     /// Noise and interference at the base station in a resource block, dBm.
     noise_dbm_per_prb: f32,
-    /// From when on the carrier is used; `None` while it is not.
+    /// The time from which the carrier is used; `None` while it is not used.
     pub(crate) usable: Option<HostInstant>,
     /// The last time that it carried data.
     pub(crate) used: HostInstant,
@@ -132,19 +132,19 @@ impl DeviceCarrier {
         self.uplink.processes.reset();
     }
 
-    /// When [`advance`](Self::advance) has work.
+    /// The next time at which [`advance`](Self::advance) has work.
     pub(crate) fn due(&self) -> HostInstant {
         self.channel.due().min(self.reporter.wakeup())
     }
 
-    /// Transmit power in each of so many resource blocks, dBm.
+    /// Transmit power per resource block if the device uses `prb` blocks, dBm.
     fn power_dbm_per_prb(&self, prb: u16) -> f32 {
         let wanted =
             self.power.target_snr_db + self.noise_dbm_per_prb - self.channel.mean_gain_db();
         wanted.min(self.power.most_dbm - 10.0 * libm::log10f(f32::from(prb.max(1))))
     }
 
-    /// Transmit power in all of so many resource blocks, dBm.
+    /// Total transmit power in `prb` resource blocks, dBm.
     pub(crate) fn power_dbm(&self, prb: u16) -> f32 {
         self.power_dbm_per_prb(prb) + 10.0 * libm::log10f(f32::from(prb.max(1)))
     }
@@ -178,7 +178,7 @@ impl DeviceCarrier {
         Some((prb, mcs))
     }
 
-    /// Blocks beyond which none would be received: the lowest MCS takes some −4 dB.
+    /// The largest number of blocks that the base station can receive. The lowest MCS needs about −4 dB.
     fn most_uplink_prb(&self) -> u16 {
         const MIN_SNR_DB: f32 = -2.0;
         let whole = self.power.most_dbm + self.channel.mean_gain_db() - self.noise_dbm_per_prb;

@@ -168,7 +168,7 @@ impl DeviceCarriers {
         best.map(|(cell, rsrp)| (cell, rsrp - here))
     }
 
-    /// The cell after the one that serves, of so many.
+    /// The next cell after the serving one, among this many cells.
     pub(crate) fn next_cell(&self, cells: usize) -> usize {
         (self.serving + 1) % cells
     }
@@ -201,7 +201,7 @@ impl DeviceCarriers {
         !self.is_away(now) && self.first_of_secondary().is_some()
     }
 
-    /// Measures the first cell of the secondary group; what becomes of the group.
+    /// Measures the first cell of the secondary group. Returns the resulting change of the group.
     pub(crate) fn steer_secondary(
         &mut self,
         now: HostInstant,

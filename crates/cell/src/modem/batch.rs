@@ -9,7 +9,7 @@ use sounding_units::HostInstant;
 #[derive(Clone, Debug)]
 pub(super) struct Batch<T> {
     items: Vec<T>,
-    /// A record is written when so many have come.
+    /// The modem writes a record after this many items.
     most: usize,
     /// And at the latest when a multiple of this has passed since the network began.
     every: Duration,

@@ -75,7 +75,7 @@ impl Coding {
         }
     }
 
-    /// The error rates of a block of so many bits; `None` for a reserved MCS or no bits.
+    /// The error rates of a block of this many bits; `None` for a reserved MCS or no bits.
     pub fn bler(self, mcs: u8, bits: u32) -> Option<Bler> {
         match self.tables() {
             Tables::Lte(table, _) => {

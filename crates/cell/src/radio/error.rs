@@ -44,7 +44,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// A block of so many bits before its first transmission; `None` for a reserved MCS or no bits.
+    /// A block of this many bits before its first transmission; `None` for a reserved MCS or no bits.
     pub fn new(coding: Coding, choice: Choice, bits: u32, harq: &HarqConfig) -> Option<Self> {
         Some(Self {
             bler: coding.bler(choice.mcs, bits)?,

@@ -50,7 +50,7 @@ impl RankConfig {
     }
 }
 
-/// SINR of each of so many layers, dB, of a channel whose one layer has this SINR: the power is shared, and so are
+/// SINR of each of this many layers, dB, of a channel whose one layer has this SINR: the power is shared, and so are
 /// the antennas that combined for one.
 pub fn per_layer_db(sinr_db: f32, layers: u8) -> f32 {
     // 20 log10 of 2, 3 and 4.

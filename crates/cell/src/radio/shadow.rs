@@ -24,7 +24,7 @@ impl Shadow {
         Self { before, after: next(before, rng), share: 0.0 }
     }
 
-    /// The device went on by so many metres, where values `correlation_m` apart are correlated by 1/e.
+    /// The device moved by this many metres; values `correlation_m` apart are correlated by 1/e.
     pub(super) fn advance(&mut self, metres: f64, correlation_m: f64, rng: &mut ChaCha8Rng) {
         self.share += metres * DRAWS_PER_DISTANCE / correlation_m;
         // After this many draws the first has no effect.

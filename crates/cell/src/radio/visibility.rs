@@ -25,7 +25,7 @@ impl SiteVisibility {
         Self { clear, share: if clear { 1.0 } else { 0.0 }, left_m }
     }
 
-    /// The device went on by so many metres, to where the probability is this. Exponentially distributed ways
+    /// The device moved by this many metres, to a place with this probability. Exponentially distributed ways
     /// between the draws make the state's correlation fall exponentially with the way.
     pub(super) fn advance(
         &mut self,

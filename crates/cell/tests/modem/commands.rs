@@ -33,7 +33,7 @@ fn watched(load: Option<f64>) -> (Vec<bool>, Vec<u8>) {
     let (mut events, mut changes, mut commands) = (Vec::new(), Vec::new(), Vec::new());
     for ms in 0..3_500 {
         let now = ORIGIN + Duration::from_millis(ms);
-        // More than one carrier holds, then little, then nothing: records that wait are written.
+        // First more data than one carrier can send, then little, then none. The modem then writes the waiting records.
         let packets = if ms < 1_000 { 16 } else { u64::from(ms < 3_000 && ms % 4 == 0) };
         for _ in 0..packets {
             ran.handle_packet(now, id, Direction::Downlink, Bytes::new(1_500), ());

@@ -1,4 +1,4 @@
-//! LTE's records say what the events say, code by code.
+//! LTE's records agree with the events, code by code.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

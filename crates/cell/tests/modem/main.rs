@@ -1,4 +1,4 @@
-//! What a modem writes is what happened.
+//! A modem's records agree with the events of the model.
 
 #[path = "../../../diag/tests/tree/mod.rs"]
 mod tree;

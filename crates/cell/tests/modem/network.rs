@@ -72,7 +72,7 @@ pub(crate) fn run(
     config: ModemConfig,
     seed: u64,
 ) -> Run {
-    // A good channel that fades deep now and then, so that blocks are lost for good.
+    // A good channel with occasional deep fades, so that HARQ loses some blocks.
     let channel = ScriptConfig {
         fading: FadingConfig { surroundings_mps: 10.0, ..FadingConfig::default() },
         ..ScriptConfig::constant(20.0)
@@ -91,7 +91,7 @@ pub(crate) fn run_over(
     let device = DeviceConfig {
         cells: vec![(0..carriers.len()).collect()],
         channel: ModelConfig::Script(channel),
-        // So that RLC has something to repeat.
+        // Let RLC have something to repeat.
         harq: HarqConfig { transmissions: 2, ..HarqConfig::default() },
         ..DeviceConfig::default()
     };
@@ -127,7 +127,7 @@ pub(crate) fn run_over(
             }
         }
     }
-    // Flushes what the modem still collects.
+    // Flushes the records that the modem still collects.
     modem.handle_time(now + Duration::from_secs(1));
     result.records.extend(std::iter::from_fn(|| modem.poll_record()));
     assert_eq!(modem.unwritten(), 0);

@@ -1,4 +1,4 @@
-//! NR's records say what the events say, code by code.
+//! NR's records agree with the events, code by code.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! RRC messages in records say what the network did.
+//! RRC messages in records agree with the actions of the network.
 
 use std::time::Duration;
 

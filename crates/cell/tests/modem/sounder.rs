@@ -16,7 +16,7 @@ use crate::network::{Flows, ORIGIN, lte, lte_tdd, nr, run, run_over, same};
 
 const SPAN: Duration = Duration::from_secs(6);
 
-/// A saturated link's goodput, and what the bytes of its modem say of it on average, in Mbit/s.
+/// A saturated link's goodput, and the mean rate from its modem's bytes, in Mbit/s.
 fn goodput_and_estimate(
     carrier: CarrierConfig,
     direction: Direction,
@@ -52,13 +52,13 @@ fn a_saturated_link_is_estimated_within_a_few_percent() {
                 goodput_and_estimate(carrier.clone(), direction, ModemConfig::default());
             println!("{rat} {direction}: {goodput:.1} Mbit/s, estimated {estimate:.1}");
             let off = estimate / goodput - 1.0;
-            // 950 of 1000 bytes of a block are taken for IP, and 990 are; a lost uplink block is not known of.
+            // The estimator assumes 950 IP bytes in 1000 bytes of a block; here there are 990. It does not see lost uplink blocks.
             assert!(off.abs() < 0.08, "{rat} {direction}: {off:.3}");
         }
     }
 }
 
-/// What the KPIs of all records sum up to.
+/// The sums of the KPIs over all records.
 #[derive(Debug, Default, PartialEq)]
 struct Sums {
     /// Bytes of uplink and downlink transmissions, the repeated and the lost included.
@@ -201,7 +201,7 @@ fn only_what_the_mask_names_is_written_by_the_modems_own_clock() {
     assert!(drifted.abs_diff(elapsed / 20_000) < Duration::from_nanos(200), "{drifted:?}");
 }
 
-/// Every 10 ms the state of a downlink that nothing reaches from 2 s to 3 s.
+/// The state of a downlink every 10 ms. It has no signal from 2 s to 3 s.
 fn states_of_an_outage(carrier: CarrierConfig, flows: Flows) -> Vec<(u64, State)> {
     let level = |second: u64, sinr_db| Level {
         at_s: (ORIGIN + Duration::from_secs(second)).as_nanos() as f64 / 1e9,

@@ -18,7 +18,7 @@ const MAX_RADIOS: u32 = 255;
 /// that jumps further is accepted when the next record agrees (test `a_clock_that_is_set_is_believed`).
 const A_DAY: u64 = 24 * 3600 * 800;
 
-/// The low half of a time stamp counts 1/32 chip, so many to a unit (docs/reference/diag.md, transport).
+/// The low half of a time stamp counts 1/32 chip, this many to a unit (docs/reference/diag.md, transport).
 const CHIPS: u64 = 49_152;
 /// No record is of the year 2100 or later, in units of 1.25 ms since 1980.
 const THE_YEAR_2100: u64 = 120 * 366 * A_DAY;

@@ -41,7 +41,7 @@ impl LogMask<'_> {
     }
 }
 
-/// Bytes that the bits of so many items take.
+/// Bytes that the bits of this many items take.
 pub(crate) const fn mask_len(items: u32) -> usize {
     items.div_ceil(8) as usize
 }

@@ -104,7 +104,7 @@ pub enum Count {
     Of(Bits, u16),
     /// The number in the last block, or zero if a flag is set; the flag is the first argument.
     Unless(Bits, Bits),
-    /// Always so many.
+    /// A fixed number.
     Fixed(u16),
     /// One, if the last block has one of these numbers, else none.
     When(Bits, &'static [u64]),

@@ -13,7 +13,7 @@ use crate::layout::{
 const RECEIVERS: Names = &[(0, "none"), (1, "rx0"), (2, "rx1"), (3, "rx0_rx1")];
 const CARRIER: Names = &[(0, "pcc"), (1, "scc1"), (2, "scc2")];
 
-/// The RSRP in the word that begins so many bytes after the one with an identity at `at`.
+/// The RSRP in the word that begins this many bytes after the one with an identity at `at`.
 const fn power(at: u16, bytes: u16) -> Bits {
     bits(at + bytes - at % 4, 10, 0)
 }

@@ -21,7 +21,7 @@ pub struct LteCsi {
     pub alternative_table: Option<bool>,
 }
 
-/// The bit paths of what [`LteCsi`] holds, in one version.
+/// The bit paths of the fields of [`LteCsi`], in one version.
 struct Keys {
     report_type: Option<Bits>,
     /// The version's number for reports of wideband CQI.

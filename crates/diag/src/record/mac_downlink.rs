@@ -139,7 +139,7 @@ pub(super) static LAYOUTS: &[Layout] = &[
 static KEYS: [Keys; 2] = [Keys::of(SAMPLE_V2), Keys::of(SAMPLE_V4)];
 static KEYS_V49: Keys = Keys::of(BLOCK_V49);
 
-/// The bit paths of what [`DownlinkBlock`] holds, in one version.
+/// The bit paths of the fields of [`DownlinkBlock`], in one version.
 struct Keys {
     cell: Option<Bits>,
     harq: Bits,

@@ -84,7 +84,7 @@ pub(super) static LAYOUTS: &[Layout] = &[Layout {
 
 static KEYS: [Keys; 2] = [Keys::of(SAMPLE_V1), Keys::of(SAMPLE_V2)];
 
-/// The bit paths of what [`UplinkBlock`] holds, in one version.
+/// The bit paths of the fields of [`UplinkBlock`], in one version.
 struct Keys {
     cell: Option<Bits>,
     harq: Bits,

@@ -23,7 +23,7 @@ enum Time {
     Each,
 }
 
-/// The bit paths of what [`ControlMessage`] holds, in one version.
+/// The bit paths of the fields of [`ControlMessage`], in one version.
 struct Keys {
     time: Time,
     frame: Bits,

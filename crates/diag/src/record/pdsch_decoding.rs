@@ -208,7 +208,7 @@ static KEYS: [Keys; 7] = [
     Keys::of(bits(10, 10, 7), RECORD_V143, TB_V143),
 ];
 
-/// The bit paths of what [`DecodedBlock`] holds, in one version.
+/// The bit paths of the fields of [`DecodedBlock`], in one version.
 struct Keys {
     carrier: Bits,
     offset: Bits,

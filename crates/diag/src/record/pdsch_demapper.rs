@@ -176,7 +176,7 @@ static KEYS: [Keys; 6] = [
     Keys::of(V144, bits(1, 3, 0)),
 ];
 
-/// The bit paths of what [`Demapped`] holds, in one version.
+/// The bit paths of the fields of [`Demapped`], in one version.
 struct Keys {
     pci: Bits,
     subframe: Bits,

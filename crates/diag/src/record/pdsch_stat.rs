@@ -157,7 +157,7 @@ static KEYS: [Keys; 7] = [
 /// Index of the keys of version 36.
 const EMITTED: usize = 4;
 
-/// The bit paths of what [`PdschBlock`] holds, in one version.
+/// The bit paths of the fields of [`PdschBlock`], in one version.
 struct Keys {
     tb_bytes: Bits,
     mcs: Bits,

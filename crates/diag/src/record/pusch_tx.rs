@@ -33,7 +33,7 @@ static KEYS: [Keys; 8] = [
     Keys::of(RECORD_V161),
 ];
 
-/// The bit paths of what [`PuschTx`] holds, in one version.
+/// The bit paths of the fields of [`PuschTx`], in one version.
 struct Keys {
     tti: Bits,
     carrier: Option<Bits>,

@@ -146,7 +146,7 @@ pub(super) fn described(
 /// The part of a message that a record holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Segment {
-    /// The whole text.
+    /// The whole message.
     Whole,
     /// A part with others after it: its number, 1..=6.
     Part(u8),
@@ -166,13 +166,13 @@ impl Segment {
     }
 }
 
-/// Puts messages together that come in segments: one of these for each radio and log code.
+/// Joins the segments of messages. Each radio and log code needs a separate value of this type.
 ///
 /// ```text
 ///            Part(1)            Part(n + 1)
 ///    Empty ──────────▶ n parts ─────────────▶ n + 1 parts
 ///      ▲                  │ Last: a message
-///      └──────────────────┘ anything else: what there was is dropped, and counted
+///      └──────────────────┘ anything else: the parts are dropped, and counted
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct MessageSegments {
@@ -182,8 +182,8 @@ pub struct MessageSegments {
 }
 
 impl MessageSegments {
-    /// Takes the message of the next record, and gives the whole message that it completes. No more is kept than seven
-    /// records hold.
+    /// Takes the message of the next record, and returns the whole message that it completes. At most seven parts are
+    /// kept.
     pub fn handle_segment<'a>(&'a mut self, segment: Segment, bytes: &'a [u8]) -> Option<&'a [u8]> {
         let continues = match segment {
             Segment::Part(part) => part == self.parts + 1,

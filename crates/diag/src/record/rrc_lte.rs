@@ -200,7 +200,7 @@ static KEYS: [Keys; 11] = {
     keys
 };
 
-/// The bit paths of what [`LteRrc`] holds, in one layout.
+/// The bit paths of the fields of [`LteRrc`], in one layout.
 #[derive(Clone, Copy)]
 struct Keys {
     bearer: Bits,

@@ -170,7 +170,7 @@ static KEYS: [Keys; 11] = {
     keys
 };
 
-/// The bit paths of what [`NrRrc`] holds, in one layout.
+/// The bit paths of the fields of [`NrRrc`], in one layout.
 #[derive(Clone, Copy)]
 struct Keys {
     bearer: Bits,

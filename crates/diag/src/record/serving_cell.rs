@@ -260,7 +260,7 @@ pub(super) static LAYOUTS: &[Layout] = &[Layout {
     ],
 }];
 
-/// The fields of what [`CellMeasurement`] holds, in one version.
+/// The fields of [`CellMeasurement`], in one version.
 struct Keys {
     version: u8,
     earfcn: Bits,

@@ -95,7 +95,7 @@ static KEYS: [Keys; 3] = [
     Keys::of(SAMPLE_V24, CHANNEL_V24),
 ];
 
-/// The bit paths of what [`BufferSample`] and [`ChannelBacklog`] hold, in one version.
+/// The bit paths of the fields of [`BufferSample`] and [`ChannelBacklog`], in one version.
 struct Keys {
     frame: Bits,
     subframe: Bits,

@@ -46,7 +46,7 @@ pub(super) static LAYOUTS: &[Layout] = &[Layout {
 
 static KEYS: [Keys; 2] = [Keys::of(V1), Keys::of(V2)];
 
-/// The bit paths of what [`UplinkStatistics`] holds, in one version.
+/// The bit paths of the fields of [`UplinkStatistics`], in one version.
 struct Keys {
     samples: Bits,
     padding: Bits,

@@ -86,7 +86,7 @@ const fn cells(name: &'static str, count: Bits, parts: &'static [Part]) -> Part 
     Part::List { name, count: Count::Says(count), parts }
 }
 
-/// Both lists of cells, each cell of so many bytes and with these fields.
+/// Both lists of cells, each cell of this many bytes and with these fields.
 macro_rules! ranked {
     ($version:literal, $head:literal, $wcdma:expr, $gsm:expr) => {
         Layout {

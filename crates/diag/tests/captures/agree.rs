@@ -1,11 +1,11 @@
-//! Compares a decoded record with the reference's reading of it, name by name, both ways: a field of ours without a
-//! rule fails, and so does one of the reference's that no rule accounts for.
+//! Compares a decoded record with the reference's reading of it, name by name, in both directions. A field of ours
+//! without a rule fails the test. A field of the reference without a rule fails it too.
 
 use serde_json::{Map, Value as Json};
 
 use crate::tree::{Item, Leaf, Node};
 
-/// One field or list of ours, or of the reference's, and how the other side has it.
+/// One field or list of ours or of the reference, and its form on the other side.
 pub(crate) struct Rule {
     pub ours: &'static str,
     pub theirs: &'static str,
@@ -17,27 +17,27 @@ pub(crate) enum How {
     Same,
     /// Our number has this text; the reference's word for one it does not know is always the same.
     Text(&'static [(i64, &'static str)]),
-    /// The reference gives what this makes of our item, instead of the value; why is in the table of its errors.
+    /// The reference is wrong, and gives the result of this function. The table of its errors has the reason.
     Error(fn(&Item) -> Json),
-    /// The same number; but of an antenna that is not there we have none, where the reference has the value of zero steps:
-    /// this, beside −180 dBm as what it calls the antenna's RSRP.
+    /// The same number, except for an antenna that does not exist. Then we have no value, and the reference has the value
+    /// of zero steps, `zero`. Its RSRP for this antenna, named `rsrp`, is −180 dBm.
     Antenna { rsrp: &'static str, zero: f64 },
     /// As [`How::Error`], but the reference is right and only writes it differently.
     Differently(fn(&Item) -> Json),
-    /// A list, item by item, by these rules. The reference may go on into room that is not in use.
+    /// A list, item by item, by these rules. The reference may also read items in unused space.
     List(Vec<Rule>),
-    /// Only we have it.
+    /// Only our decoder has it.
     Ours,
-    /// Only the reference has it: constants, sums, what it repeats.
+    /// Only the reference has it: constants, sums and repeated values.
     Theirs,
 }
 
-/// How many fields of a record were held against the reference's.
+/// The number of compared fields of a record.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fields {
-    /// The same on both sides, perhaps written differently.
+    /// Equal on both sides, possibly in another notation.
     pub equal: u64,
-    /// Different, just as the table of the reference's errors says.
+    /// Different, as the table of the reference's errors predicts.
     pub explained: u64,
     /// The reference does not have it.
     pub ours_alone: u64,

@@ -1,4 +1,4 @@
-//! All captures that are found, and what they come to.
+//! All captures that are found, and the totals of the comparison.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -48,7 +48,7 @@ pub(crate) fn known() -> Option<Vec<&'static Pair>> {
     PINNED.iter().map(|(name, ..)| pairs.iter().find(|pair| pair.name == *name)).collect()
 }
 
-/// One of them and what it came to, or what it broke off with.
+/// One capture with its result, or with the error that ended its test.
 struct Outcome {
     pair: Pair,
     seen: Result<Seen, String>,
@@ -120,7 +120,7 @@ fn captures_that_are_known_hold_what_they_held() {
     }
 }
 
-/// There is nothing to hold them against; that they can be read at all is what is left.
+/// Without a reference, the test only checks that they can be read.
 #[test]
 fn captures_without_an_expected_reading_are_read_to_their_end() {
     for (name, path) in &found().unread {
@@ -151,7 +151,7 @@ fn captures_without_an_expected_reading_are_read_to_their_end() {
     }
 }
 
-/// `make agreement`: what is compared, code by code.
+/// `make agreement`: prints the comparison, code by code.
 #[test]
 #[ignore = "prints a table of what the other tests compare"]
 fn agreement() {

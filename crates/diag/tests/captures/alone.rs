@@ -1,4 +1,4 @@
-//! Records in captures that no other decoder reads: what they say must fit what others say, or the standard.
+//! Records in captures that no other decoder reads. Their values must agree with other records or with the standard.
 
 use std::collections::BTreeSet;
 
@@ -108,7 +108,7 @@ fn a_preamble_is_that_of_mac_and_its_answer_comes_in_the_window() {
 fn a_cell_is_selected_by_what_was_measured_and_what_it_asks_for() {
     let mut selected = 0;
     for (pair, capture) in found().pairs.iter().zip(records(&[0xB17A, 0xB17F])) {
-        // Of a capture that is known it is what its system information says; TS 36.331 §6.3.6 allows so much.
+        // Of a capture that is known it is what its system information says; TS 36.331 §6.3.6 allows this much.
         let p_max = if pair.is_known() { 23.0..=23.0 } else { -30.0..=33.0 };
         let mut measured = None;
         for (code, record) in &capture {

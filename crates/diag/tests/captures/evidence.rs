@@ -1,4 +1,4 @@
-//! What the library says vouches for each version is what the captures and vectors hold.
+//! The evidence that the library claims for each version exists in the captures and vectors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::vectors::bodies;
 
 type Held = BTreeSet<(LogCode, Version)>;
 
-/// The described versions in a record, if it is one that can be read.
+/// The described versions in a record, if the record is readable.
 fn versions(log: &LogRecord<'_>) -> Vec<Version> {
     let Some(version) = log.code.version_of(log.body) else { return Vec::new() };
     let layouts = record::layouts(log.code).into_iter().flatten();

@@ -19,13 +19,13 @@ pub(crate) struct Line<'a> {
     pub code: Option<&'a str>,
     /// First byte of the body.
     pub ver: Option<u8>,
-    /// Of a log record, what its inner length says.
+    /// The inner length of a log record.
     pub len: Option<u64>,
     /// Time stamp as on the wire.
     pub ts: Option<u64>,
     /// Bytes of body.
     pub body: Option<usize>,
-    /// Why there is nothing else.
+    /// The reason if the other fields are missing.
     pub err: Option<&'a str>,
     /// The fields the reference found.
     #[serde(borrow)]

@@ -1,6 +1,6 @@
-//! Which captures there are, and which of them another reader has read: found by looking.
+//! Finds the captures, and the captures that another reader has read.
 //!
-//! A capture is any file under `captures` that is one. What the reference reads in it is
+//! Every file under `captures` whose content is a capture counts. The reference's reading is
 //! `expected/{its path under captures, with _ for each /}.jsonl.zst`, in any folder under `expected`.
 
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use sounding_diag::capture::Capture;
 
 use crate::pinned::PINNED;
 
-/// What follows a capture's name in that of its expected reading.
+/// The suffix of an expected reading, after the capture's name.
 const ENDING: &str = ".jsonl.zst";
 
 /// A capture with its expected reading.
@@ -23,7 +23,7 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// Whether what it holds is known.
+    /// Whether its content is known.
     pub(crate) fn is_known(&self) -> bool {
         PINNED.iter().any(|(name, ..)| *name == self.name)
     }

@@ -1,4 +1,5 @@
-//! Real captures, read beside an independent reader: every frame, and every field of every record described here.
+//! Compares our reading of real captures with an independent reader: every frame, and every field of every described
+//! record.
 //!
 //! Both are found by looking: `SOUNDING_DATA` may name any folder with `captures` and `expected` in it.
 
@@ -28,13 +29,13 @@ use sounding_diag::{LogCode, LogRecord};
 use agree::Fields;
 use found::Pair;
 
-/// What of a capture was held against its expected reading.
+/// The result of comparing a capture with its expected reading.
 #[derive(Debug, Default)]
 struct Seen {
     frames: usize,
     compared: BTreeMap<LogCode, usize>,
     fields: BTreeMap<LogCode, Fields>,
-    /// Records that differ in a way that nothing explains.
+    /// Records with an unexplained difference.
     unexplained: BTreeMap<LogCode, Vec<String>>,
 }
 
@@ -115,8 +116,8 @@ fn check_record(at: &str, log: &LogRecord<'_>, line: &expected::Line<'_>, seen: 
     }
 }
 
-/// Bytes of a record that its layout says nothing about. Where the reference knows no more than the header, that the
-/// layout ends where the record does, but for padding to a whole word, is what speaks for it.
+/// Bytes of a record that its layout does not describe. If the reference reads only the header, the evidence for our
+/// layout is that it ends where the record ends, except for padding to a whole word.
 fn unread(log: &LogRecord<'_>) -> usize {
     let layouts = record::layouts(log.code).expect("it is described");
     let version = log.code.version_of(log.body).expect("it has a version");

@@ -1,6 +1,6 @@
-//! What captures that are known hold: their frames, and the records that are compared field by field.
+//! The content of known captures: the number of frames, and of records that are compared field by field.
 //!
-//! So a change that has fewer of them compared does not go unseen. Captures that are not here are compared all the same.
+//! So a change that reduces the number of compared records fails. Captures that are not listed here are compared too.
 
 /// The capture's path under `captures`, its frames and its compared records.
 pub(crate) const PINNED: &[(&str, usize, usize)] = &[

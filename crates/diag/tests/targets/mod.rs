@@ -1,4 +1,4 @@
-//! What the fuzz targets do with their input. The test `corpus` does the same with their seeds.
+//! The code of the fuzz targets. The test `corpus` runs it with the seeds.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -61,7 +61,7 @@ pub(crate) fn session(data: &[u8]) {
     let mut requests = 0;
     let mut rest = data;
     let mut request = Vec::new();
-    // Each answer is a length and so many bytes; every third comes late.
+    // Each answer is a length and this many bytes; every third comes late.
     while let Some((&len, tail)) = rest.split_first() {
         let (answer, tail) = tail.split_at(usize::from(len).min(tail.len()));
         rest = tail;

@@ -20,7 +20,7 @@ fn config() -> Config {
     let up = Trace::from_millis(steady.chain([300; 1500]).collect()).unwrap();
     let down = Rate::from_bits_per_sec(1_000_000_000);
     let sysctls = [
-        // So much under way that the queue is long where the link stands still.
+        // Enough data in flight for a long queue while the link stands still.
         ("net.ipv4.tcp_rmem", "4096 8388608 8388608"),
         ("net.ipv4.tcp_wmem", "4096 8388608 8388608"),
         ("net.ipv4.tcp_congestion_control", "reno"),

@@ -1,11 +1,11 @@
-//! What the tests of real emulations share.
+//! Shared helpers of the tests of real emulations.
 
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::time::{Duration, Instant};
 
 use sounding_emu::{DirectionReport, Emulation};
 
-/// A machine under load may take this long for anything; nothing is asserted about less.
+/// A machine under load may need this time for any step. No test asserts a shorter time.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// One UDP socket at either end, the near one connected to the far one and the other way round.
@@ -35,7 +35,7 @@ pub(crate) fn assert_conserved(way: &DirectionReport) {
     assert_eq!(way.refused + way.unbuffered + way.kernel.total(), 0, "{way:?}");
 }
 
-/// Waits until `done`, and says whether that ever came.
+/// Waits until `done`. Returns false after a timeout.
 pub(crate) fn eventually(mut done: impl FnMut() -> bool) -> bool {
     let until = Instant::now() + PATIENCE;
     while Instant::now() < until {

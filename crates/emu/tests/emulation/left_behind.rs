@@ -1,4 +1,4 @@
-//! What an emulation leaves behind: nothing.
+//! An emulation leaves nothing behind.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -151,7 +151,7 @@ fn nothing_survives_a_sigkill() {
         .take(2)
         .collect();
     assert!(names.len() == 2 && is_in_use(&names), "the victim did not start: {names:?}");
-    // Its pid only, not its group: what it started has to go by itself.
+    // The signal goes only to its pid, not to its group. Its children must end by themselves.
     victim.kill().unwrap();
     victim.wait().unwrap();
     assert!(eventually(|| !is_in_use(&names)), "something is left in {names:?}");

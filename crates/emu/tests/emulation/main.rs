@@ -1,4 +1,4 @@
-//! Real emulations. These tests need root; without it they say so and pass.
+//! Real emulations. These tests need root. Without root they print a message and pass.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

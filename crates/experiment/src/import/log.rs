@@ -28,9 +28,9 @@ pub struct Recorded {
     pub base: Duration,
     /// Its flows by their numbers.
     pub flows: BTreeMap<u32, Packets>,
-    /// When so many packets were dropped.
+    /// The time of a drop, and the number of packets.
     pub dropped: Vec<(Duration, u64)>,
-    /// When so many bytes could have left.
+    /// The time of an opportunity, and its bytes.
     pub opportunities: Vec<(Duration, Bytes)>,
     /// Unparsable lines, by reason.
     pub bad: BTreeMap<Problem, u64>,

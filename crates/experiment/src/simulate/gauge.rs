@@ -63,7 +63,7 @@ pub(super) struct Gauge {
     step: Duration,
     /// When the current step began.
     begins: HostInstant,
-    /// From when on stalls and shares count.
+    /// The time from which stalls and shares count.
     measured: HostInstant,
 }
 

@@ -1,4 +1,4 @@
-//! What is measured of a flow is what its definition says.
+//! Each measured figure of a flow agrees with its definition.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sounding_experiment::plan::{Actors, PlanError, Run, Text, network};
 
-/// Networks of more are left out: what they take is what was asked for.
+/// Larger networks are skipped. They need more time and memory, as the plan demands.
 const MAX_DEVICES: u16 = 16;
 const MAX_CARRIERS: usize = 4;
 
@@ -38,7 +38,7 @@ fn build(text: &Text, run: &Run) {
     let carriers = run.plan.cell.as_ref().map_or(0, |cell| cell.carriers.len());
     let links = run.plan.links.iter().flat_map(|link| [&link.up, &link.down]);
     let wires = run.plan.wire.iter().flat_map(|wire| [&wire.up, &wire.down]);
-    // Files of this machine are none of the fuzzer's business.
+    // The fuzzer must not read files of this machine.
     let is_outside = links.chain(wires).any(|link| link.contains(['/', '\\', '.']));
     let devices = groups.last().map_or(0, |group| group.devices.end);
     if devices > MAX_DEVICES || carriers > MAX_CARRIERS || is_outside {

@@ -7,7 +7,7 @@ use parquet::file::writer::SerializedColumnWriter;
 use super::rows::Cell;
 use super::schema::Kind;
 
-/// Cells as Parquet wants them.
+/// Cells in the form that Parquet needs.
 #[derive(Debug)]
 pub(super) struct Cells {
     kind: Kind,
@@ -59,7 +59,7 @@ impl Cells {
         10
     }
 
-    /// Writes what waits, and forgets it.
+    /// Writes the buffered cells, and clears the buffer.
     pub(super) fn write(
         &mut self,
         column: &mut SerializedColumnWriter<'_>,

@@ -10,7 +10,7 @@ use sounding_diag::record;
 
 use crate::privacy::{self, Privacy};
 
-/// What stands in a cell.
+/// The content of a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Cell {
     Flag(bool),
@@ -22,7 +22,7 @@ pub(super) enum Cell {
     Bytes(Rc<[u8]>),
     /// Microseconds on the Unix clock.
     Time(i64),
-    /// A time stamp as it is on the wire.
+    /// A time stamp in its form on the wire.
     Stamp(u64),
 }
 
@@ -152,7 +152,7 @@ struct Tree<'n> {
 }
 
 impl Tree<'_> {
-    /// What a field or a list belongs to now.
+    /// The item that a new field or list belongs to.
     fn item(&mut self) -> &mut Item {
         match self.open.last_mut().and_then(|(_, items)| items.last_mut()) {
             Some(item) => item,

@@ -1,4 +1,4 @@
-//! Which columns a table has, and of which kind.
+//! The columns of a table, and their kinds.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use sounding_diag::{LogCode, LogRecord};
 use super::rows::{Cell, Id, Names, Row, rows};
 use crate::privacy::Privacy;
 
-/// What all cells of a column can be written as.
+/// The type that fits all cells of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Flag,
@@ -60,7 +60,7 @@ pub(super) struct Column {
 #[derive(Clone, Debug, Default)]
 pub struct Schema {
     columns: Vec<Column>,
-    /// Where the column of each name is.
+    /// The position of each name's column.
     places: Vec<Option<usize>>,
     rows: u64,
 }
@@ -133,7 +133,7 @@ pub struct Schemas {
 }
 
 impl Schemas {
-    /// Takes what a record needs into account.
+    /// Adds the columns that a record needs.
     pub fn handle_record(&mut self, offset: u64, record: &LogRecord<'_>, privacy: Privacy) {
         let table = self.tables.entry(record.code).or_default();
         rows(&mut self.names, offset, record, privacy)

@@ -18,7 +18,7 @@ use crate::privacy::Privacy;
 
 /// Rows of a group. Chosen; readers work best with some ten thousands and more.
 const GROUP_ROWS: usize = 1 << 17;
-/// Bytes that all rows which wait may take together: what is larger is written as a group before it is full.
+/// The largest size of all buffered rows in bytes. A larger group is written before it has its full number of rows.
 const WAITING_BYTES: usize = 256 << 20;
 
 /// Why a table cannot be written.
@@ -115,7 +115,7 @@ impl<W: Write + Send> Tables<W> {
         Ok(())
     }
 
-    /// Writes what waits and the ends of the files; what was written to, in the order of the codes.
+    /// Writes the buffered rows and the ends of the files. Returns the writers in the order of the log codes.
     pub fn finish(self) -> Result<Vec<(LogCode, W)>, TableError> {
         let finish = |(code, mut table): (LogCode, Table<W>)| {
             table.write()?;
@@ -142,7 +142,7 @@ impl<W: Write> Write for Lent<W> {
 }
 
 impl<W: Write + Send> Table<W> {
-    /// Adds a row. Returns how much memory it takes; `None` if it has a column that the table lacks.
+    /// Adds a row. Returns its size in memory, or `None` if the table lacks one of its columns.
     fn push(&mut self, row: Row) -> Option<usize> {
         let mut cells: Vec<_> = self.columns.iter().map(|_| None).collect();
         for (id, cell) in row {

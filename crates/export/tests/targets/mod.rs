@@ -14,8 +14,8 @@ use sounding_units::ModemInstant;
 const SHOWN: &[&str] =
     &["offset", "code", "name", "stamp", "unix_ns", "radio", "decoded", "redacted", "len_bytes"];
 
-/// Records, each a code, a length in two bytes and a body: whatever they hold, they are written in every format, what
-/// is written is read back, and nothing of what is hidden is in it. How many records that were.
+/// Reads records, each with a code, a length in two bytes and a body. Writes them in every format and reads them back.
+/// The output must not contain hidden content. Returns the number of records.
 pub(crate) fn export(data: &[u8]) -> usize {
     let records = records(data);
     for privacy in [Privacy::Redact, Privacy::Expose] {

@@ -21,7 +21,7 @@ pub(crate) fn each_log(mut input: &[u8], mut read: impl FnMut(&LogRecord<'_>)) {
     }
 }
 
-/// How many records of each code there are.
+/// The number of records of each code.
 pub(crate) fn codes(bytes: &[u8]) -> BTreeMap<LogCode, u64> {
     let mut seen = BTreeMap::new();
     each_log(bytes, |log| *seen.entry(log.code).or_default() += 1);

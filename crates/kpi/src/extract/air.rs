@@ -29,7 +29,7 @@ const CYCLE: u64 = 10_240_000_000;
 /// frames begin elsewhere.
 const MAX_NS: u64 = 400_000_000;
 
-/// The network's time and the modem's stamps may drift apart by so much: one nanosecond in so many.
+/// The network's time and the modem's stamps may drift apart by one nanosecond in this many nanoseconds.
 const DRIFT: u64 = 20_000;
 
 impl Air {

@@ -33,7 +33,7 @@ macro_rules! facts {
 }
 
 /// * `event A | B`: 1 for each message that does one of these;
-/// * `by FUNCTION`: what the function gives;
+/// * `by FUNCTION`: the result of the function;
 /// * `SCOPE KIND(it) => VALUE`: a value for each fact of that kind about cells of the scope;
 /// * `SCOPE KIND(it) each VALUES`: a value for each of the entries of such a fact.
 macro_rules! reading {

@@ -60,7 +60,7 @@ fn converted(kpi: &NamedKpi, leaf: &Leaf) -> Option<f64> {
     })
 }
 
-/// What decoding the whole record gives.
+/// The KPI's values from decoding the whole record.
 pub(crate) fn decoded(kpi: &NamedKpi, log: &LogRecord<'_>) -> Result<Vec<At>, RecordError> {
     let mut builder = Builder::new();
     record::decode(log, &mut builder)?;
@@ -71,7 +71,7 @@ pub(crate) fn decoded(kpi: &NamedKpi, log: &LogRecord<'_>) -> Result<Vec<At>, Re
     Ok(values.collect())
 }
 
-/// What a subscription of one KPI gives.
+/// The KPI's values from a subscription of only this KPI.
 pub(crate) fn subscribed(kpi: &'static NamedKpi, log: &LogRecord<'_>) -> Result<Vec<At>, Unread> {
     let mut values = Vec::new();
     Subscription::of([kpi])

@@ -3,7 +3,7 @@ use miette::IntoDiagnostic;
 use crate::baselines;
 use crate::experiment::{Experiment, Host, Needs, Outcome, jobs, report};
 
-/// Properties of each controller from theory and papers, and ours beside them, in virtual time; needs no rights
+/// Properties of each controller from theory and papers, compared with measurements in virtual time; needs no rights
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     /// Only these controllers, with the parameters that they are published with

@@ -8,7 +8,7 @@ use sounding_units::{Bytes, HostInstant};
 /// Acknowledgements pass.
 const SMALL: Bytes = Bytes::new(200);
 
-/// A path of which so many packets in a thousand do not reach the queue.
+/// A path that loses this many packets in a thousand before the queue.
 #[derive(Debug)]
 pub(super) struct Lossy<P> {
     path: Path<P>,

@@ -19,7 +19,7 @@ use super::{Property, says};
 const ANY: f64 = f64::INFINITY;
 const NONE: f64 = f64::NEG_INFINITY;
 
-/// All of them.
+/// All properties.
 pub(super) const PROPERTIES: &[&[Property]] = &[
     reno::RENO,
     cubic::CUBIC,
@@ -46,7 +46,7 @@ fn cuts(samples: &[Sample]) -> Vec<(Sample, Sample)> {
     pairs.filter(|(before, after)| after.cwnd < before.cwnd * 0.8).collect()
 }
 
-/// Where a state was entered, and from which.
+/// The samples at which a state was entered, with the previous state.
 fn entered<'a>(
     samples: &'a [Sample],
     state: &'a str,
@@ -61,12 +61,12 @@ fn apart(moments: impl Iterator<Item = Sample>) -> Vec<f64> {
     moments.windows(2).map(|pair| (pair[1].at - pair[0].at).as_secs_f64()).collect()
 }
 
-/// Not a number of nothing.
+/// The minimum; NaN without values.
 fn least(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(f64::NAN, f64::min)
 }
 
-/// Not a number of nothing.
+/// The maximum; NaN without values.
 fn most(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(f64::NAN, f64::max)
 }

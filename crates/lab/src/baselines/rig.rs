@@ -192,7 +192,7 @@ impl Rig {
     }
 }
 
-/// Throughput over what a link of so many Mbit/s could have carried.
+/// Throughput over what a link of this many Mbit/s could have carried.
 pub(super) fn used(report: &Report, rate: u64) -> f64 {
     report.utilisation(mbit(rate) * report.span())
 }

@@ -1,4 +1,5 @@
-//! How far controllers stay from the oracle, link by link: our own target, for what the paper's Figure 8 only draws.
+//! The distance of controllers from the oracle, link by link. The paper's Figure 8 shows it only as a figure, so the target is this
+//! project's.
 
 use std::fmt;
 
@@ -9,15 +10,15 @@ use super::Figures;
 use super::given_link::ORACLE;
 use crate::table::Table;
 
-/// Those that are to be near it. How near senders come that know the truth of the present: [`references`](crate::references).
+/// The compared controllers. [`references`](crate::references) has the distance of senders that know the present.
 const CONTROLLERS: [&str; 2] = ["biscay", "sounding"];
-/// The aim: this part of its throughput, and no more than this beyond its 95th percentile, on the median link.
+/// The aim on the median link: this part of the oracle's throughput, and a 95th percentile of delay at most this much above the oracle's.
 const THROUGHPUT_PERCENT: f64 = 98.0;
 const BEYOND_MS: f64 = 5.0;
 /// Links of the worst tenth that are named; the results have all of them.
 const NAMED: usize = 8;
 
-/// One controller beside the oracle.
+/// One controller compared with the oracle.
 #[derive(Clone, Debug, Serialize)]
 pub struct Distance {
     /// The controller.
@@ -39,11 +40,11 @@ pub struct Beside {
     pub throughput_percent: f64,
     /// The 95th percentile of queueing beyond the oracle's.
     pub beyond_ms: f64,
-    /// What the link offers in the mean.
+    /// Mean rate of the link.
     pub offered_mbit_per_sec: f64,
-    /// For how long it stands still at the worst.
+    /// Its longest outage.
     pub longest_pause_ms: f64,
-    /// By how much what it carries in 100 ms differs from the 100 ms before, in percent of its mean.
+    /// Mean change of its rate from one 100 ms to the next, in percent of its mean.
     pub change_percent: f64,
 }
 

@@ -18,7 +18,7 @@ use crate::experiment::{
 };
 use crate::paper;
 
-/// An item of BISCAY's evaluation in virtual time: the paper's figures, ours, and why they differ
+/// An item of BISCAY's evaluation in virtual time: the paper's figures, the measured ones, and why they differ
 ///
 /// Over public recordings of LTE, over a set that `sounding lab dataset` made, with its Diag logs as the source of
 /// estimates, or over your own links. The plan is that of papers/biscay.
@@ -27,7 +27,7 @@ pub(crate) struct ReplayFlags {
     #[command(flatten)]
     links: Links,
 
-    /// How long each run lasts, if not as the plan has it
+    /// Duration of each run; default: as in the plan
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     duration: Option<Duration>,
 
@@ -90,8 +90,8 @@ impl Experiment for Replay {
     }
 }
 
-/// How well rates by BISCAY's methods and raw KPIs correlate with goodput, over modelled links: the paper's figure,
-/// ours, and why they differ
+/// Correlation of rates by BISCAY's methods and by raw KPIs with goodput, over modelled links: the paper's figure,
+/// the measured one, and why they differ
 #[derive(clap::Args)]
 pub(crate) struct MethodsFlags {
     /// Only links whose name contains this, as `sounding lab run estimators` calls them
@@ -102,7 +102,7 @@ pub(crate) struct MethodsFlags {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: Option<u64>,
 
-    /// How long each flow sends, of which 22s are learnt from
+    /// Duration of each flow; the raw KPIs learn from the first 22s
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     duration: Option<Duration>,
 
@@ -149,10 +149,11 @@ impl Experiment for MethodsItem {
     }
 }
 
-/// Resource blocks as they are, and as two readers of the modem know them: the paper's figure, ours, and why they differ
+/// Resource blocks as two readers of the modem see them, compared with the truth: the paper's figure, the measured one, and why they
+/// differ
 #[derive(clap::Args)]
 pub(crate) struct ViewsFlags {
-    /// How long to look, if not as the plan has it
+    /// Measured time; default: as in the plan
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     duration: Option<Duration>,
 
@@ -191,11 +192,11 @@ impl Experiment for ViewsItem {
     }
 }
 
-/// A wire behind the radio that gets narrower than it and wide again: how soon our laws know, in virtual time over a link that is
-/// given and over modelled cells, or in this kernel; the paper's figure, ours, and why they differ
+/// A wire behind the radio becomes narrower than the radio and wide again: how soon the laws detect it, in virtual time over a given
+/// link and over modelled cells, or in this kernel; the paper's figure, the measured one, and why they differ
 ///
 /// With --kernel the cell is between namespaces, its modem on a pty that a daemon reads, and the flows are this kernel's own, for
-/// 70 s each. That needs root. Ctrl-C ends what is under way, puts everything back and prints what was measured until then.
+/// 70 s each. That needs root. Ctrl-C ends the run, restores all settings and prints the results so far.
 #[derive(clap::Args)]
 pub(crate) struct CrossingsFlags {
     /// In this kernel, in real time
@@ -210,7 +211,7 @@ pub(crate) struct CrossingsFlags {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     seeds: Option<u32>,
 
-    /// How long each flow sends, if not as the plan has it
+    /// Duration of each flow; default: as in the plan
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     duration: Option<Duration>,
 }
@@ -273,16 +274,16 @@ impl Experiment for CrossingsItem {
     }
 }
 
-/// How an item ends that can be interrupted.
+/// The end of an item that can be interrupted.
 fn end(complete: bool) -> End {
     if complete { End::Complete } else { End::Interrupted }
 }
 
-/// Our laws, BBR and CUBIC in this kernel over a private network in real time, handovers and all: the paper's figure, ours, and
-/// why they differ
+/// Both laws, BBR and CUBIC in this kernel over a private network in real time, with handovers: the paper's figure, the measured one,
+/// and why they differ
 ///
 /// The network is a modelled cell with two base stations between namespaces; its modem is on a pty, which a daemon reads for
-/// BISCAY. Needs root. Ctrl-C ends what is under way, puts everything back and prints what was measured until then.
+/// BISCAY. Needs root. Ctrl-C ends the run, restores all settings and prints the results so far.
 #[derive(clap::Args)]
 pub(crate) struct PrivateFlags {
     /// Runs of each algorithm with each seed
@@ -293,7 +294,7 @@ pub(crate) struct PrivateFlags {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     seeds: Option<u32>,
 
-    /// How long each flow sends, if not as the plan has it; its first 3s are not measured
+    /// Duration of each flow; default: as in the plan; its first 3s are not measured
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     duration: Option<Duration>,
 
@@ -328,7 +329,7 @@ impl Experiment for PrivateItem {
         if flags.duration.is_some_and(|duration| duration < SHORTEST) {
             return Err(miette::miette!("--duration is at least {SHORTEST:?}"));
         }
-        // Before anything is started, so that no signal finds a half-made emulation.
+        // Before the start of the emulation, so that no signal interrupts its setup.
         let stop = host.stop()?;
         let plan = Private {
             duration: flags.duration,

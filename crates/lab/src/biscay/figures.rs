@@ -1,4 +1,4 @@
-//! What is measured of flows over a link.
+//! Measurements of flows over a link.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use super::links::Scenario;
 
 /// The slow start of all flows together is not measured.
 const SETTLED: Duration = Duration::from_secs(2);
-/// What short transfers see of fairness.
+/// Window for the fairness of short transfers.
 const SHORT: Duration = Duration::from_millis(500);
 
-/// What one set of flows came to over one link.
+/// The result of one set of flows over one link.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
     /// Over which.
@@ -23,13 +23,13 @@ pub struct Figures {
     pub scenario: Scenario,
     /// The controller.
     pub controller: String,
-    /// How many of them.
+    /// Number of flows.
     pub flows: usize,
     /// Time between two estimates, where there is a choice; `None` if there was one only.
     pub every_ms: Option<f64>,
     /// Over all flows together.
     pub throughput_mbit_per_sec: f64,
-    /// Over what the link offered.
+    /// Throughput ÷ capacity.
     pub utilisation: f64,
     /// Waiting for the link, in the mean.
     pub mean_ms: f64,
@@ -39,15 +39,15 @@ pub struct Figures {
     pub jain: f64,
     /// Its mean over windows of 500 ms.
     pub jain_short: f64,
-    /// What a tenth of those windows are below.
+    /// 10th percentile over those windows.
     pub jain_short_p10: f64,
-    /// The mean of what it could be at most in those windows, whose packets are whole.
+    /// Mean of the largest possible index in those windows, because packets are whole.
     pub jain_short_most: f64,
-    /// What the link offers in the mean.
+    /// Mean rate of the link.
     pub offered_mbit_per_sec: f64,
-    /// For how long it stands still at the worst.
+    /// Its longest outage.
     pub longest_pause_ms: f64,
-    /// By how much what it carries in 100 ms differs from the 100 ms before, in percent of its mean.
+    /// Mean change of its rate from one 100 ms to the next, in percent of its mean.
     pub change_percent: f64,
 }
 
@@ -57,7 +57,7 @@ impl Figures {
         if self.scenario == Scenario::Own { &self.link } else { kind }
     }
 
-    /// `None` if nothing arrived.
+    /// `None` without received packets.
     pub(super) fn of(
         link: &RadioLink,
         scenario: Scenario,
@@ -116,7 +116,7 @@ impl Figures {
     }
 }
 
-/// What a link was like while flows were looked at.
+/// Statistics of a link during the measurement.
 struct Offered {
     bytes: u64,
     longest_pause_ms: f64,
@@ -136,7 +136,7 @@ impl Offered {
         let tenths: Vec<u64> = millis.chunks_exact(100).map(|tenth| tenth.iter().sum()).collect();
         let changes: u64 = tenths.windows(2).map(|pair| pair[0].abs_diff(pair[1])).sum();
         let bytes: u64 = millis.iter().sum();
-        // As many changes as tenths but one: near enough of tens of seconds.
+        // One change fewer than tenths of a second, which makes no difference over tens of seconds.
         let carried = tenths.iter().sum::<u64>().max(1);
         Self {
             bytes,

@@ -1,4 +1,4 @@
-//! Which links an experiment goes over.
+//! The links of an experiment.
 
 use std::path::{Path, PathBuf};
 
@@ -14,12 +14,12 @@ pub(crate) struct Links {
     #[arg(long, value_name = "DIR")]
     dataset: Option<PathBuf>,
 
-    /// A trace of mahimahi's or a modem's log of your own instead of the recordings; may be given several times
+    /// Your own mahimahi trace or modem log instead of the recordings; may be given several times
     ///
     /// Each own link has separate rows; others are grouped by scenario. A log makes a link for each direction with
-    /// enough grants, not counting acknowledgements. The link offers what was granted within 100 ms, at an even rate.
-    /// It is run twice: once with the log's records, and once with a modelled modem that is granted what the link
-    /// offers. A log of a sender that did not keep the link full shows bursts that this link does not have.
+    /// enough grants, not counting acknowledgements. The link's rate is the grants averaged over 100 ms.
+    /// It is run twice: once with the log's records, and once with a modelled modem that reports the link's
+    /// rate. A log of a sender that did not keep the link full shows bursts that this link does not have.
     #[arg(long, value_name = "FILE", conflicts_with = "dataset")]
     own: Vec<PathBuf>,
 
@@ -27,7 +27,7 @@ pub(crate) struct Links {
     #[arg(long, value_name = "TEXT")]
     links: Option<String>,
 
-    /// At most so many links, evenly over the list
+    /// At most this many links, evenly over the list
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     most: Option<u16>,
 
@@ -37,7 +37,7 @@ pub(crate) struct Links {
 }
 
 impl Links {
-    /// Those that are asked for.
+    /// The requested links.
     pub(crate) fn entries(&self, host: &dyn Host) -> miette::Result<Vec<Entry>> {
         let (entries, folder) = match (&self.dataset, self.own.first()) {
             (_, Some(first)) => {
@@ -53,9 +53,9 @@ impl Links {
     }
 }
 
-/// What a modem wrote over a link of a set.
+/// The modem's log of a link of a set.
 pub(crate) fn read(host: &dyn Host, path: &Path) -> Result<Vec<u8>, String> {
-    // Our own modem wrote it: what is missing of it is reported and does not end the item.
+    // A modelled modem wrote it. Missing parts are reported and do not end the item.
     host.capture(path).map_err(|error| match error {
         CaptureError::Other(error) | CaptureError::Unreadable(error) => error.to_string(),
     })

@@ -1,4 +1,4 @@
-//! Flows over a link that is given, its modem's records their feed: everything in virtual time.
+//! Flows over a given link, with estimates from its modem's records, in virtual time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,20 +18,20 @@ use crate::reference::Reference;
 
 /// The flow begins this long after the link, as the modem's first reports arrive.
 pub(super) const HEAD_START: Duration = Duration::from_millis(300);
-/// What acknowledgements come back over: not what is compared.
+/// Rate of the return path, which does not limit acknowledgements.
 pub(super) const WIDE: Rate = Rate::from_bits_per_sec(1_000_000_000);
 
-/// What controllers that draw lots draw from.
+/// Seed of the controllers' random numbers.
 const SEED: u64 = 1;
 
-/// How flows are sent over a link.
+/// Settings of flows over a link.
 #[derive(Clone, Debug)]
 pub(super) struct PathSetup {
     /// One-way propagation delay of either direction.
     pub(super) delay: Duration,
-    /// Until when.
+    /// The end.
     pub(super) until: Duration,
-    /// How often an estimate is published, if not as the daemon does it.
+    /// Interval of estimates; default: the daemon's.
     pub(super) every: Option<Duration>,
     /// Rate of a wire behind the radio, if one is to be narrower at times.
     pub(super) wire: Option<Steps>,
@@ -41,7 +41,7 @@ pub(super) struct PathSetup {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FlowStart<'a> {
     pub(super) controller: &'a str,
-    /// From when on, after the others.
+    /// The start, relative to the start of all flows.
     pub(super) begins: Duration,
 }
 
@@ -57,9 +57,9 @@ pub(super) struct Arrival {
 /// The result.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Observed {
-    /// In order of time.
+    /// Ordered by time.
     pub(super) arrivals: Vec<Arrival>,
-    /// When the first flow's controller was in another state than before, and in which.
+    /// The times at which the first flow's controller changed its state, with the new state.
     pub(super) states: Vec<(Duration, &'static str)>,
 }
 
@@ -84,7 +84,7 @@ impl Observed {
     }
 }
 
-/// The sender that knows what a link will carry.
+/// Name of the sender that knows the future of a link.
 pub(super) const ORACLE: &str = "oracle";
 
 /// Sends flows over a link.
@@ -156,7 +156,7 @@ fn send<N: Network<Segment>>(
     observed
 }
 
-/// What the link carries, for senders that know the truth.
+/// The link's capacity, for senders that know the truth.
 struct Knows {
     offered: Arc<Schedule>,
     /// The number of flows that share equally.
@@ -167,11 +167,11 @@ struct Knows {
 
 /// No packet leaves a link in the millisecond in which it came.
 const NEXT: Duration = Duration::from_millis(1);
-/// Between a moment and what is just after it.
+/// The shortest time step.
 const INSTANT: Duration = Duration::from_nanos(1);
 
 impl Knows {
-    /// Payload that a flow may have had carried before then.
+    /// The payload that the link can carry for a flow before this time.
     fn before(&self, until: HostInstant, start: &Start) -> Bytes {
         let (mss, all) = (start.mss.count(), start.mss.count() + start.headers.count());
         let carried = self.offered.capacity(Duration::ZERO, until - HostInstant::default());
@@ -209,7 +209,7 @@ pub(super) fn is_known(name: &str) -> bool {
     is_truthful(name) || sounding_cc::by_name(name).is_some()
 }
 
-/// Whether one of this name knows the truth of its link.
+/// Whether the controller with this name knows the truth of its link.
 pub(super) fn is_truthful(name: &str) -> bool {
     name == ORACLE || Reference::by_name(name).is_some()
 }
@@ -223,13 +223,13 @@ mod tests {
 
     use super::*;
 
-    /// What was believed to wait, and when.
+    /// Computed queue lengths, with their times.
     type Beliefs = Arc<Mutex<Vec<(HostInstant, u64)>>>;
 
     /// When a packet joined the queue, and when it left.
     type Passed = (HostInstant, HostInstant);
 
-    /// A reference that keeps a record of what it believes.
+    /// A reference that records its computed queue.
     struct Watched<F: Fn(HostInstant) -> Bytes + Send> {
         present: Present<F>,
         beliefs: Beliefs,
@@ -293,8 +293,8 @@ mod tests {
     /// Packets that are still on their way at the end of a run are not known.
     const KNOWN: Duration = Duration::from_secs(9);
 
-    /// A flow of this reference over the link, in one of the two directions: what it believed, and when packets joined the link's
-    /// queue and left it.
+    /// Runs a flow of this reference over the link, in one of the two directions. Returns its computed queue, and when packets joined the
+    /// link's queue and left it.
     fn watched(
         trace: &Trace,
         direction: Direction,
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_reference_believes_to_wait_is_what_waits_to_the_byte() {
+    fn a_reference_computes_its_queue_exactly() {
         let trace = bursty();
         for direction in [Direction::Uplink, Direction::Downlink] {
             for name in ["present-3ms-over-10ms", "reported-15ms-over-100ms"] {

@@ -11,13 +11,13 @@ use crate::paper::{self, PaperItem, paper_item};
 /// An item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Item {
-    /// What BISCAY gains on each algorithm.
+    /// The gain of BISCAY over each algorithm.
     Table1,
-    /// How well each way to a rate goes with goodput.
+    /// Correlation of each estimation method with goodput.
     Fig5,
-    /// How often the link is sampled.
+    /// The sampling interval.
     Fig6,
-    /// What two readers of a modem know of its resource blocks.
+    /// Resource blocks as two readers of a modem see them.
     Fig7,
     /// All algorithms by scenario.
     Fig8,
@@ -51,10 +51,10 @@ impl Item {
 /// The data behind an item's table: its rows were made of `M`.
 #[derive(Clone, Debug, Serialize)]
 pub struct Evidence<M> {
-    /// How far from the oracle, where it ran too.
+    /// Distance to the oracle, if it ran too.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub distances: Vec<Distance>,
-    /// What the rows were made of, under its own name.
+    /// The data of the rows, under its name.
     #[serde(flatten)]
     pub measured: M,
 }

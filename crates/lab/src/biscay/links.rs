@@ -63,23 +63,23 @@ impl Scenario {
 pub struct Entry {
     /// Its name.
     pub name: String,
-    /// How it was recorded.
+    /// The scenario of its recording.
     pub scenario: Scenario,
     source: Source,
 }
 
-/// What is known of a link.
+/// The data of a link.
 #[derive(Clone, Debug)]
 enum Source {
-    /// What it offers. A modelled modem is granted just that.
+    /// Its capacity. A modelled modem reports exactly this.
     Offered(PathBuf),
-    /// And what the modem wrote while it was recorded.
+    /// Its capacity, and the modem's log of the recording.
     Recorded { offered: PathBuf, modem: PathBuf, direction: Direction },
-    /// The whole text.
+    /// The whole link, already read.
     Read(Arc<RadioLink>),
 }
 
-/// How a capture becomes the bytes of a modem, packed or not: all of it, or an error.
+/// Reads a capture, packed or not, into the bytes of a modem: all of it, or an error.
 pub type ReadCapture<'a> = dyn Fn(&Path) -> Result<Vec<u8>, String> + Sync + 'a;
 
 /// Why there are no links.
@@ -99,7 +99,7 @@ pub enum LinksError {
          them, with such an index"
     )]
     Index {
-        /// Where their index would be.
+        /// The expected place of their index.
         path: String,
         /// Why it cannot be read.
         error: std::io::Error,
@@ -107,7 +107,7 @@ pub enum LinksError {
     /// A trace cannot be used.
     #[error(transparent)]
     Trace(#[from] TraceFileError),
-    /// It is there, and not what it should be.
+    /// The file is not as expected.
     #[error("{path}: {error}")]
     Format {
         /// The path.
@@ -115,7 +115,7 @@ pub enum LinksError {
         /// The fault.
         error: String,
     },
-    /// It was written without anything being sent either way.
+    /// The log has no transfer in either direction.
     #[error("{path}: no link: {up}; {down}")]
     Idle {
         /// The path.
@@ -125,17 +125,17 @@ pub enum LinksError {
         /// Error of the downlink.
         down: RadioError,
     },
-    /// There is nothing.
+    /// There are no links.
     #[error("{folder} has no link, or none whose name contains {filter:?}")]
     Nothing {
-        /// Where was looked.
+        /// The searched folder.
         folder: String,
         /// For what.
         filter: String,
     },
 }
 
-/// Public recordings of LTE and NR as packet-delivery files, as `traces/files.tsv` lists them; 3G is none of the paper's
+/// Public recordings of LTE and NR as packet-delivery files, from `traces/files.tsv`; the paper has no 3G
 /// networks.
 pub fn real(data: &Path) -> Result<Vec<Entry>, LinksError> {
     let read = |error| LinksError::Index {
@@ -206,8 +206,8 @@ pub fn own_trace(path: &Path) -> Result<Entry, LinksError> {
 const MIN_PART: u64 = 10;
 
 /// The links in a user's own modem log, each direction with enough grants, and each twice: with the modem's records,
-/// and with a modelled modem that is granted what the link offers. What was granted within 100 ms makes one rate of the
-/// link, but the records have it block by block. A log of a sender that did not keep the link full shows bursts and
+/// and with a modelled modem that reports the link's rate. Grants are averaged over 100 ms for the
+/// link, but the records have single blocks. A log of a sender that did not keep the link full shows bursts and
 /// pauses that the link does not have.
 pub fn own_capture(path: &Path, capture: &[u8]) -> Result<Vec<Entry>, LinksError> {
     let name = file_name(path);
@@ -246,7 +246,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |n| n.to_string_lossy().into())
 }
 
-/// Those whose name contains `filter`, and at most so many, evenly over the list.
+/// The links whose name contains `filter`, limited to a number, evenly spread over the list.
 pub fn chosen(
     mut entries: Vec<Entry>,
     folder: &Path,
@@ -267,7 +267,7 @@ pub fn chosen(
 }
 
 impl Entry {
-    /// The link, and what its modem wrote for so long at most.
+    /// The link, and what its modem wrote for this long at most.
     pub fn open(&self, span: Duration, read: &ReadCapture<'_>) -> Result<RadioLink, LinksError> {
         let (offered, modem, direction) = match &self.source {
             Source::Offered(path) => {

@@ -1,4 +1,4 @@
-//! How well the rates by both of BISCAY's methods, and raw KPIs, correlate with goodput (BISCAY §5.2, Fig. 5):
+//! Correlation of the rates by both of BISCAY's methods, and by raw KPIs, with goodput (BISCAY §5.2, Fig. 5):
 //! [`estimators`] over the links of the paper's figure.
 
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::paper::Ours;
 /// The data of the rows.
 #[derive(Clone, Debug, Serialize)]
 pub struct OfMethods {
-    /// For each method to obtain a rate.
+    /// One for each method.
     pub methods: Vec<Row>,
 }
 
@@ -30,7 +30,7 @@ pub struct Methods {
     pub links: String,
     /// Runs over each, at other places and in other company.
     pub seeds: u64,
-    /// How long each takes; the raw KPIs learn from the first 22 s.
+    /// Duration of each run; the raw KPIs learn from the first 22 s.
     #[serde(deserialize_with = "time::duration")]
     pub duration: Duration,
 }

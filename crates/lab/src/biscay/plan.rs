@@ -1,4 +1,4 @@
-//! What an item of the evaluation runs.
+//! The plan of an item of the evaluation.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub struct Plan {
     /// The senders: controllers, or ones that know the truth.
     #[serde(deserialize_with = "known")]
     pub controllers: Vec<String>,
-    /// So many of each at once, one number after the other.
+    /// Numbers of parallel flows, one after the other.
     #[serde(default = "one")]
     pub flows: Vec<usize>,
     /// Delay between the starts of consecutive flows.

@@ -30,7 +30,7 @@ const BIN: Duration = Duration::from_millis(500);
 /// The command.
 #[derive(Clone, Debug)]
 pub struct Private {
-    /// How long each flow sends, if not as the plan has it.
+    /// Duration of each flow; default: as in the plan.
     pub duration: Option<Duration>,
     /// Seeds of the network, counted from 1, if not as many as the plan has.
     pub seeds: Option<u32>,
@@ -68,9 +68,9 @@ pub struct PrivateRun {
     pub controller: String,
     /// The network's seed.
     pub seed: u64,
-    /// Which of the runs with it, from 1.
+    /// Number of the repetition, from 1.
     pub rep: u32,
-    /// IP bytes that came out.
+    /// Received IP bytes.
     pub throughput_mbit_per_sec: f64,
     /// One-way delay, from the sender's device to the receiver's: mean.
     pub mean_ms: f64,
@@ -80,13 +80,13 @@ pub struct PrivateRun {
     pub p90_ms: f64,
     /// Its 95th.
     pub p95_ms: f64,
-    /// How often the phone goes to the other base station, by the same network in virtual time.
+    /// Number of handovers of the phone, from the same network in virtual time.
     pub handovers: usize,
-    /// The part of the time in which a flow of ours was on its fallback, in percent.
+    /// The part of the time in which the fallback controlled a flow of a law, in percent.
     pub fallback_percent: Option<f64>,
-    /// Times that the emulation fell behind the clock; if any, the run says little.
+    /// Times that the emulation fell behind the clock; if any, the run is unreliable.
     pub times_behind: u64,
-    /// Throughput and mean delay in each half second; delays are unknown where nothing came out.
+    /// Throughput and mean delay in each half second; delays are unknown without received packets.
     pub bins: Vec<(f64, Option<f64>)>,
     /// Delay of each packet, sorted.
     #[serde(skip)]
@@ -96,7 +96,7 @@ pub struct PrivateRun {
 /// The data of the rows.
 #[derive(Clone, Debug, Serialize)]
 pub struct Runs {
-    /// All of them.
+    /// All runs.
     pub runs: Vec<PrivateRun>,
 }
 
@@ -218,7 +218,7 @@ impl PrivateRun {
     }
 }
 
-/// The controllers that ours are compared with.
+/// The controllers that the laws are compared with.
 const OTHERS: [&str; 2] = ["bbr", "cubic"];
 
 fn rows(runs: &[PrivateRun], expected: &Expected) -> Ours {

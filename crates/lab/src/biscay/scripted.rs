@@ -1,4 +1,4 @@
-//! A network that is given, and beside it what the modem of its first device wrote meanwhile.
+//! A given network, with the log of its first device's modem.
 
 use std::ops::Range;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What two readers of one modem know of its resource blocks at a time: one that drains its buffer, and one that waits
+//! Resource blocks as two readers of one modem see them: one drains its buffer, and one waits
 //! for the modem's batches (BISCAY §5.2, Fig. 7).
 
 use std::path::PathBuf;
@@ -25,29 +25,29 @@ const READERS: [(&str, Duration); 2] = [
     ("in batches of 1 s", Duration::from_secs(1)),
 ];
 
-/// How often both are read, and the span whose resource blocks are counted.
+/// Interval at which both are read, and the span whose resource blocks are counted.
 const STEP: Duration = Duration::from_millis(10);
 
-/// What one reader knew.
+/// Results of one reader.
 #[derive(Clone, Debug, Serialize)]
 pub struct View {
-    /// How it reads.
+    /// Its way to read.
     pub reader: String,
-    /// How often it learns something new.
+    /// Updates per second.
     pub updates_per_sec: f64,
-    /// How old the newest that it knows is, in the median.
+    /// Median age of its newest record.
     pub age_p50_ms: f64,
     /// And at the worst of a hundred moments.
     pub age_p99_ms: f64,
-    /// Mean difference between what it knows and what is, in percent of the mean.
+    /// Mean difference between its value and the truth, in percent of the mean.
     pub error_percent: f64,
     /// Pearson's correlation of the two; `None` where one never changes.
     pub pearson_r: Option<f64>,
-    /// Resource blocks in a subframe: what is, and what it knows, one of each for each 10 ms.
+    /// Resource blocks in a subframe: the truth and the reader's value, a pair for each 10 ms.
     pub series: Vec<(f64, f64)>,
 }
 
-/// Why there are none.
+/// Why there are no results.
 #[derive(Debug, Error)]
 pub enum ViewsError {
     /// It is not a valid plan.
@@ -56,7 +56,7 @@ pub enum ViewsError {
     /// It does not run.
     #[error(transparent)]
     Run(#[from] SimulateError),
-    /// The modem reported nothing.
+    /// The modem sent no records.
     #[error(
         "the modem tells of no resource blocks in the plan's flow: does its device have a modem and send?"
     )]

@@ -25,7 +25,7 @@ use grounds::{Seen, given, in_kernel, over_cell};
 /// The command.
 #[derive(Clone, Debug)]
 pub struct Wires {
-    /// How long each flow sends, if not as the plan has it.
+    /// Duration of each flow; default: as in the plan.
     pub duration: Option<Duration>,
     /// Seeds of the cell, counted from 1, if not as many as the plan has.
     pub seeds: Option<u32>,
@@ -49,7 +49,7 @@ pub enum WireError {
         /// Those of the plan.
         all: String,
     },
-    /// What the wire carries is none: an error of this program.
+    /// The wire's rates are invalid: an error of this program.
     #[error("the wire: {0}")]
     Steps(#[from] ParseStepsError),
     /// The cell is none: an error of this program.
@@ -107,7 +107,7 @@ pub struct Crossing {
     pub ground: Ground,
     /// The cell's.
     pub seed: u64,
-    /// What the wire carried, Mbit/s.
+    /// Rate of the wire, Mbit/s.
     pub wire_mbit_per_sec: f64,
     /// Until it went over to the controller for wires, ms; `None` if it never did.
     pub found_ms: Option<f64>,
@@ -119,16 +119,16 @@ pub struct Crossing {
     pub used: f64,
     /// The 95th percentile of queueing meanwhile, the first second left out, ms.
     pub queueing_p95_ms: f64,
-    /// How often it changed its mind there.
+    /// Number of changes of phase there.
     pub changes: usize,
-    /// Times that the emulation fell behind the clock; if any, the run says little.
+    /// Times that the emulation fell behind the clock; if any, the run is unreliable.
     pub times_behind: u64,
 }
 
 /// The data of the rows.
 #[derive(Clone, Debug, Serialize)]
 pub struct Crossings {
-    /// All of them.
+    /// All crossings.
     pub crossings: Vec<Crossing>,
 }
 
@@ -182,7 +182,7 @@ pub fn crossings(
     ))
 }
 
-/// Which controller runs when, and where.
+/// The order of the runs, with their ground.
 fn turns(runs: &[Run], in_kernel: bool) -> Vec<(Ground, &Run)> {
     if in_kernel {
         let mut turns: Vec<_> = runs.iter().map(|run| (Ground::Kernel, run)).collect();
@@ -203,7 +203,7 @@ fn controller(run: &Run) -> &str {
     run.plan.flows.first().map_or("", |flow| flow.controller.name())
 }
 
-/// What the wire carries when.
+/// The rates of the wire over time.
 fn wire_of(run: &Run) -> Result<Steps, ParseStepsError> {
     run.plan.wire.as_ref().map_or("", |wire| wire.up.as_str()).parse()
 }

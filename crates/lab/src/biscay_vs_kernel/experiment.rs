@@ -6,7 +6,7 @@ use miette::IntoDiagnostic;
 use crate::biscay_vs_kernel;
 use crate::experiment::{Experiment, Host, Needs, Outcome, program, report};
 
-/// Our laws, BBR and CUBIC over recorded links and over links made from captures, beside the oracle
+/// Both laws, BBR and CUBIC over recorded links and over links made from captures, compared with the oracle
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     /// Runs of each algorithm over each link
@@ -29,7 +29,7 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "TIME", default_value = "20ms", value_parser = humantime::parse_duration)]
     delay: Duration,
 
-    /// Runs at once; more than one disturb each other on a small machine
+    /// Number of simultaneous runs; on a small machine they disturb each other
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
     jobs: u8,
 

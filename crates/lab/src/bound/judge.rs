@@ -1,4 +1,4 @@
-//! One run: the modelled cell, the whole way from its modem's bytes to an estimate, and the truth beside it.
+//! One run: the modelled cell, all steps from its modem's bytes to an estimate, and the truth.
 
 use std::time::Duration;
 
@@ -17,10 +17,10 @@ use super::{Counts, PACKET};
 const TICK: Duration = Duration::from_millis(1);
 /// A label covers so long before its moment: see [`Bound`].
 const HELD_FOR: usize = 20;
-/// A modem has to have written something before it can be judged.
+/// Ticks before the first judgement, so that the modem has written records.
 const WARM_UP: usize = 300;
 
-/// How long demand may wait for its answer, in ticks: see [`Bound::Capacity`].
+/// Length of a grant cycle, in ticks: see [`Bound::Capacity`].
 const fn cycle(direction: Direction) -> usize {
     match direction {
         Direction::Uplink => 15,
@@ -32,20 +32,20 @@ const fn cycle(direction: Direction) -> usize {
 #[derive(Debug, Default)]
 struct Truth {
     backlog: Vec<u64>,
-    /// What had entered since the beginning.
+    /// Bytes that have entered since the beginning.
     entered: Vec<u64>,
     /// Whether the device was on its way to another cell.
     away: Vec<bool>,
 }
 
 impl Truth {
-    /// Whether something waits that had entered a cycle ago.
+    /// Whether data waits that entered at least a cycle ago.
     fn is_unmet(&self, at: usize, cycle: usize) -> bool {
         let since = self.entered[at] - self.entered[at.saturating_sub(cycle)];
         self.backlog[at] > since
     }
 
-    /// Whether it was otherwise within so many ticks of `at`.
+    /// Whether the truth was different within this many ticks of `at`.
     fn changes_near(&self, at: usize, cycle: usize) -> bool {
         let now = self.bound(at, cycle);
         let end = (at + HELD_FOR + 1).min(self.backlog.len());
@@ -97,7 +97,7 @@ impl Bench {
         }
     }
 
-    /// Hands the modem what happened, and its host what the modem wrote.
+    /// Gives events to the modem, and the modem's bytes to its host.
     fn write(&mut self, now: HostInstant, sounder: &mut Sounder) {
         self.ran.drain_events(&mut self.events);
         for event in self.events.drain(..) {

@@ -16,11 +16,11 @@ use sounding_units::Bytes;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
-    /// A window far above what the link holds.
+    /// A window far above the link's BDP.
     Saturated,
-    /// A window anywhere from two packets to a few times what the link holds, clocked by acknowledgements.
+    /// A window from two packets to a few times the link's BDP, clocked by acknowledgements.
     Window,
-    /// A steady rate, whatever comes of it.
+    /// A constant rate.
     Paced,
     /// Saturated and silent in turns.
     OnOff,
@@ -49,7 +49,7 @@ pub struct Kind {
     pub nr: bool,
     /// Whether the device sends; it receives otherwise.
     pub up: bool,
-    /// What it sends or receives.
+    /// The shape of its flow.
     pub shape: Shape,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Scenario {
     pub(super) kind: Kind,
     pub(super) carriers: Vec<CarrierConfig>,
     pub(super) device: DeviceConfig,
-    /// Devices that never have nothing to send, or to receive.
+    /// Devices that always have data to send, or to receive.
     pub(super) greedy: Vec<DeviceConfig>,
     /// Devices with their own traffic.
     pub(super) others: Vec<DeviceConfig>,
@@ -67,9 +67,9 @@ pub(super) struct Scenario {
     pub(super) window: u32,
     /// From a packet's arrival until its acknowledgement is back at the sender, the radio's part left out.
     pub(super) wire: Duration,
-    /// Packets a second, where a rate decides.
+    /// Packets per second, for shapes with a rate.
     pub(super) rate: f64,
-    /// How long each turn of an on-off flow is.
+    /// Durations of the periods of an on-off flow.
     pub(super) turns: [Duration; 2],
     pub(super) span: Duration,
 }

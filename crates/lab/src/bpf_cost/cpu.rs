@@ -1,4 +1,4 @@
-//! Where CPU time goes.
+//! Accounting of CPU time.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +33,7 @@ impl Busy {
     }
 }
 
-/// Time without anything to do since the machine was started.
+/// Idle time since the machine was started.
 #[derive(Clone, Copy, Debug)]
 struct Idle {
     total: Duration,

@@ -5,14 +5,14 @@ use sounding_experiment::provenance;
 use crate::bpf_cost;
 use crate::experiment::{Experiment, Host, Needs, Outcome, report};
 
-/// CPU cost of our laws beside the kernel's own BBR and CUBIC
+/// CPU cost of the laws compared with the kernel's own BBR and CUBIC
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     /// Runs of each algorithm
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     reps: u32,
 
-    /// How long each run sends
+    /// Duration of each run
     #[arg(long, value_name = "TIME", default_value = "3s", value_parser = humantime::parse_duration)]
     duration: Duration,
 }

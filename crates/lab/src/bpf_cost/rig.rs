@@ -23,7 +23,7 @@ const NEAR: Ipv4Addr = Ipv4Addr::new(100, 64, 1, 1);
 const FAR: Ipv4Addr = Ipv4Addr::new(100, 64, 1, 2);
 /// Bytes of one write, as iperf3 does.
 const WRITE: usize = 128 * 1024;
-/// How often the feed is written.
+/// Interval at which the feed is written.
 const FEED_PERIOD: Duration = Duration::from_millis(10);
 
 /// Why the transfer did not run.
@@ -35,9 +35,9 @@ pub enum RigError {
     /// A command of iproute2 failed.
     #[error("`ip {arguments}`: {what}")]
     Ip {
-        /// What it was asked.
+        /// Its arguments.
         arguments: String,
-        /// What it said.
+        /// Its output.
         what: String,
     },
     /// A socket call failed.
@@ -81,7 +81,7 @@ pub(super) struct Fed<'a> {
     pub(super) bound: Bound,
 }
 
-/// What one transfer took, between two moments.
+/// The cost of one transfer, between two times.
 #[derive(Debug)]
 pub(super) struct Spent {
     pub(super) received: Bytes,
@@ -177,7 +177,7 @@ fn connect(to: SocketAddrV4, sender: &Sender<'_>) -> Result<TcpStream, RigError>
         limit_pacing(&near, limit).map_err(socket("limit the pacing rate"))?;
     }
     near.connect(&to.into()).map_err(socket("connect"))?;
-    // A writer that is to end must not be left in a write for ever.
+    // A writer must not block forever in a write at its end.
     near.set_write_timeout(Some(Duration::from_secs(1))).map_err(socket("set a timeout"))?;
     Ok(near.into())
 }

@@ -1,4 +1,4 @@
-//! How soon a base station answers a report (Gandalf §3.2.1, Equation 4): data that comes to a silent device all at
+//! Time from a buffer status report to the grant (Gandalf §3.2.1, Equation 4): data arrives at a silent device all at
 //! once.
 
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub(super) fn answers_ms(heard: &Heard) -> Vec<f64> {
     answers
 }
 
-/// 30 kB at once, five times a second, at any moment.
+/// 30 kB at once, five times a second, at random times.
 pub(super) fn measure(span: Duration, seed: u64, into: &mut Measured) -> Result<(), InvalidConfig> {
     const EVERY_US: u64 = 200_700;
     const PACKETS: u64 = 20;

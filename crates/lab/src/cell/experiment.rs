@@ -6,10 +6,10 @@ use miette::IntoDiagnostic;
 use crate::cell;
 use crate::experiment::{Experiment, Host, Needs, Outcome, report};
 
-/// The modelled cell beside the papers that measured real ones, and beside real captures and logs; needs no rights
+/// The modelled cell, compared with papers that measured real cells, and with real captures and logs; needs no rights
 #[derive(clap::Args)]
 pub(crate) struct Flags {
-    /// How many seeds
+    /// Number of seeds
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     seeds: u32,
 
@@ -17,7 +17,7 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     seed: u64,
 
-    /// How long each run lasts, in the model's time
+    /// Duration of each run, in the model's time
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]
     duration: Duration,
 
@@ -26,7 +26,7 @@ pub(crate) struct Flags {
     data: PathBuf,
 }
 
-/// Rates and errors are looked at by the second: of fewer there is no median.
+/// Rates and errors are measured per second, and a median needs this many.
 const SHORTEST: Duration = Duration::from_secs(10);
 
 /// See the module.

@@ -1,23 +1,23 @@
-//! The figures, each with the paper's value and the range of ours that counts as agreement.
+//! The figures, each with the paper's value and the range that counts as agreement.
 
 /// A figure of a paper.
 #[derive(Clone, Copy, Debug)]
 pub struct Figure {
     /// Its name here.
     pub id: &'static str,
-    /// What it is.
+    /// Its meaning.
     pub what: &'static str,
     /// The paper's value, as written there; if it gives none, what follows from its text.
     pub paper: &'static str,
     /// Its section.
     pub source: &'static str,
-    /// The unit of ours.
+    /// The unit of the model's value.
     pub unit: &'static str,
     /// Ours agrees from here
     pub least: f64,
     /// to here.
     pub most: f64,
-    /// Where ours comes from, and why it differs where it does.
+    /// How the model's value is computed, and why it differs.
     pub why: &'static str,
 }
 
@@ -31,7 +31,7 @@ macro_rules! figures {
     };
 }
 
-/// All of them, in the order of the table.
+/// All figures, in the order of the table.
 pub const FIGURES: &[Figure] = figures! {
 "mper.down" "MAC packet error rate, NR down" "5.54 % median" "Gandalf Fig. 5"
     "%" 4.0 7.0 "the outer loop's target; fading between reports adds to it";

@@ -23,13 +23,13 @@ pub(super) struct Air {
     pub(super) at: u64,
     /// Slot of its frame.
     pub(super) slot: u8,
-    /// HARQ process with its carrier and codeword; of LTE's uplink no record says.
+    /// HARQ process with its carrier and codeword; no record of LTE's uplink has it.
     pub(super) process: Option<u32>,
-    /// Toggles with each new block, where the record says.
+    /// New-data indicator, which toggles with each new block, if the record has it.
     pub(super) ndi: Option<bool>,
     /// It was sent before.
     pub(super) again: bool,
-    /// Whether it arrived; only the downlink's records say.
+    /// Whether it arrived; only the downlink's records have it.
     pub(super) arrived: Option<bool>,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Data {
     pub(super) at: u64,
     /// The bearer.
     pub(super) bearer: u64,
-    /// Sequence number as it is on the air.
+    /// Sequence number as on the air.
     pub(super) sn: u32,
 }
 
@@ -64,9 +64,9 @@ pub(super) struct Heard {
     pub(super) grants: Vec<Air>,
     pub(super) down_data: Vec<Data>,
     pub(super) up_data: Vec<Data>,
-    /// PDUs of the downlink that the device asked for again.
+    /// Downlink PDUs that the device requested again.
     pub(super) down_nacks: Vec<Data>,
-    /// PDUs of the uplink that the network asked for again.
+    /// Uplink PDUs that the network requested again.
     pub(super) up_nacks: Vec<Data>,
     /// Buffer status reports: time, and the upper end of their range, in bytes.
     pub(super) reports: Vec<(u64, u64)>,
@@ -79,7 +79,7 @@ pub(super) struct Heard {
     pub(super) numerology: u8,
 }
 
-/// Slot numbers become times that go on: the stamps say which turn of the frame numbers it is.
+/// Converts slot numbers to times without wrap: the stamps show the cycle of the frame numbers.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
     /// Stamp less time of the air at the first record.

@@ -17,7 +17,7 @@ use super::spread::quantile;
 /// A figure's findings, as text: value, amount of data, and source.
 pub(super) type Found = BTreeMap<&'static str, Vec<String>>;
 
-/// Looks through the shared data; nothing where there is none.
+/// Searches the shared data; empty without such data.
 pub(super) fn look(data: &Path, progress: &impl Fn(&str)) -> Found {
     let mut found = Found::new();
     captures(&data.join("captures"), progress, &mut found);

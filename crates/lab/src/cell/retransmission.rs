@@ -22,7 +22,7 @@ pub(super) fn error_percent(blocks: &[Air]) -> Vec<f64> {
 
 /// From a block that did not arrive to its repeat: slot of the frame it was sent in, and nanoseconds.
 pub(super) fn repeat_delays(blocks: &[Air]) -> Vec<(u8, u64)> {
-    /// Repeats that come later answer to something else.
+    /// A later repetition has another cause.
     const LATEST: u64 = 100_000_000;
     let mut blocks = blocks.to_vec();
     blocks.sort_by_key(|block| block.at);
@@ -40,8 +40,8 @@ pub(super) fn repeat_delays(blocks: &[Air]) -> Vec<(u8, u64)> {
     delays
 }
 
-/// From the first transmission of an RLC PDU to its retransmission, in ms, uplink: a number that was there before, and that
-/// was asked for again.
+/// Time from the first transmission of an uplink RLC PDU to its retransmission, in ms: its number appears a second time, and the network
+/// requested it again.
 pub(super) fn uplink_rlc_ms(heard: &Heard) -> Vec<f64> {
     let asked = Asked::of(&heard.up_nacks);
     let mut delays = Vec::new();
@@ -66,8 +66,8 @@ pub(super) fn uplink_rlc_ms(heard: &Heard) -> Vec<f64> {
     delays
 }
 
-/// The same, downlink: a PDU that was lost is dated by the next that was not, and one that came without being asked for
-/// was late by HARQ alone.
+/// The same, downlink. The time of a lost PDU is that of the next received one. A late PDU without a request
+/// was delayed by HARQ alone.
 pub(super) fn downlink_rlc_ms(heard: &Heard) -> Vec<f64> {
     let asked = Asked::of(&heard.down_nacks);
     let mut delays = Vec::new();
@@ -89,7 +89,7 @@ pub(super) fn downlink_rlc_ms(heard: &Heard) -> Vec<f64> {
     delays
 }
 
-/// When which numbers were asked for.
+/// The times at which each number was requested.
 struct Asked(BTreeMap<u32, Vec<u64>>);
 
 impl Asked {
@@ -116,7 +116,7 @@ fn by_bearer(pdus: &[Data]) -> BTreeMap<u64, Vec<Data>> {
     bearers
 }
 
-/// Sequence numbers that go on beyond their width.
+/// Sequence numbers without wrap.
 struct Numbers {
     count: i64,
     newest: Option<i64>,

@@ -13,16 +13,16 @@ use sounding_diag::packet::Packet;
 use sounding_trace::dci::Dci;
 use sounding_units::{Bytes, HostInstant};
 
-/// The device that is looked at.
+/// The measured device.
 pub(super) const DEVICE: DeviceId = DeviceId(0);
 
 /// When networks begin.
 pub(super) const ORIGIN: HostInstant = HostInstant::from_nanos(0);
 
-/// What is done with a packet that came out.
+/// A packet that left the network.
 pub(super) struct Came {
     pub(super) direction: Direction,
-    /// What it was numbered with.
+    /// Its number.
     pub(super) number: u64,
     pub(super) passage: Passage,
 }

@@ -1,4 +1,4 @@
-//! Round trips at 2 Mbit/s, which congest nothing (Gandalf §3.3): packets at random moments, each answered by 40 bytes.
+//! Round trips at 2 Mbit/s, without congestion (Gandalf §3.3): packets at random times, each answered by 40 bytes.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::spread::quantile;
 use super::walk::{PATTERNS, lte, nr, on_lte, standing};
 use super::{Measured, Noted};
 
-/// The 95th percentile of the round trips less their fifth, in ms.
+/// The 95th percentile of the round trips minus their 5th, in ms.
 fn range_ms(
     carrier: CarrierConfig,
     device: DeviceConfig,

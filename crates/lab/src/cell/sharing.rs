@@ -15,7 +15,7 @@ use super::rig::{ORIGIN, Packets, Rig};
 use super::walk::lte;
 use super::{Measured, Noted};
 
-/// What a sniffer calls a user of 40 ms.
+/// A user of a span of 40 ms, as a sniffer counts it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Activity {
     subframes: u32,
@@ -114,7 +114,7 @@ fn aggregation(seed: u64, into: &mut Measured) -> Result<(), InvalidConfig> {
     let used: Vec<f64> = on_second.map(|block| at(block.at)).collect();
     into.note("ca.first", used.iter().copied().reduce(f64::min));
     into.note("ca.last", used.iter().copied().reduce(f64::max).map(|last| last - HIGH_S));
-    // The queue of one carrier is gone once no packet is late by more than a repeat or two.
+    // The queue of one carrier is empty when no packet is late by more than one or two repetitions.
     const QUEUED: Duration = Duration::from_millis(30);
     let late = delays.iter().filter(|(entered, delay)| *entered < HIGH_S && *delay > QUEUED);
     into.note(

@@ -13,9 +13,9 @@ use super::spread::quantile;
 use super::walk::{PATTERNS, lte, nr, on_lte, standing};
 use super::{Measured, Noted};
 
-/// What a steady sender sees.
+/// Results of a steady sender.
 struct Steady {
-    /// One-way delay of each packet, ms, one a millisecond.
+    /// One-way delay of each packet, ms, one packet per millisecond.
     delays_ms: Vec<f64>,
     /// From a packet's arrival in the modem to the block that carries its first byte, in reports' periods.
     buffered: Vec<f64>,
@@ -38,7 +38,7 @@ fn steady(
     let mut buffered = Vec::new();
     for ms in 0..count + 1_000 {
         if ms < count {
-            // Not on the boundary of a subframe, where nothing real is.
+            // Not on the boundary of a subframe: real arrivals are not aligned.
             let at = ORIGIN + Duration::from_micros(1_000 * ms + 370);
             rig.send(Packets { at, up: true, size: SIZE, number: ms });
         }
@@ -59,8 +59,8 @@ fn steady(
     Ok(Steady { delays_ms: delays, buffered, heard })
 }
 
-/// The frequencies at which a delay comes and goes most, strongest first: peaks of its averaged spectrum that stand out
-/// of their surroundings.
+/// The strongest frequencies of a delay, strongest first: peaks of its averaged spectrum that exceed
+/// their surroundings.
 pub(super) fn peaks_hz(delays_ms: &[f64]) -> Vec<f64> {
     const WINDOW: usize = 2_048;
     const RATE_HZ: f64 = 1_000.0;
@@ -81,7 +81,7 @@ pub(super) fn peaks_hz(delays_ms: &[f64]) -> Vec<f64> {
             *sum += bin.norm_sqr();
         }
     }
-    // How far each stands out from its neighbourhood: repeats and drifts are in all frequencies.
+    // Relative to its surroundings, because repetitions and drifts are in all frequencies.
     let first = (20.0 / RATE_HZ * WINDOW as f64) as usize;
     let around = |at: usize, reach: usize| {
         &power[at.saturating_sub(reach).max(first)..(at + reach + 1).min(power.len())]
@@ -140,7 +140,7 @@ pub(super) fn measure(span: Duration, seed: u64, into: &mut Measured) -> Result<
         into.note(first, peaks.first().copied());
         into.note(second, peaks.get(1).copied());
     }
-    // The same with reports half as often: the peak goes where they go.
+    // The same with reports half as often: the peak moves with them.
     let mut device = on_lte(standing(seed));
     device.scheduling.periodic_bsr = Duration::from_millis(10);
     let run = steady(lte(), device, span, seed)?;
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_sawtooth_has_its_peaks_at_its_frequency_and_at_twice_of_it() {
-        // A little noise, as everything real has: peaks stand out of something.
+        // A little noise, as in real data.
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         let mut noise = || rng.random::<f64>();
         let delays: Vec<f64> = (0..20_000).map(|ms| f64::from(ms % 5) + noise()).collect();

@@ -1,4 +1,4 @@
-//! A device carried through a street while it sends and receives all it can (Gandalf §3.1.3), and one that stands.
+//! A device that moves through a street with saturated uplink and downlink (Gandalf §3.1.3), and one at rest.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub(super) fn on_lte(mut device: DeviceConfig) -> DeviceConfig {
     device
 }
 
-/// The timers of RLC in the captures that show repeats in the uplink and say what was configured.
+/// The timers of RLC in those captures that show uplink repetitions and the configuration.
 fn with_long_timers(mut device: DeviceConfig) -> DeviceConfig {
     for bearer in [&mut device.downlink, &mut device.uplink] {
         bearer.t_reordering = Duration::from_millis(60);
@@ -178,8 +178,8 @@ const TABLES: [Table; 2] = [
     },
 ];
 
-/// The share of the table's slots whose blocks come again after just so many slots and never sooner, in percent. Later
-/// they do come: a device gets one block in a slot, and two that were lost may be due in the same.
+/// The part of the table's slots whose blocks are retransmitted after exactly this many slots and never sooner, in percent. A
+/// retransmission may be later: a device gets one block in a slot, and two lost blocks may be due in the same slot.
 fn agreement(down: &Heard, up: &Heard, table: &Table) -> f64 {
     const SLOT: f64 = 500_000.0;
     let (mut slots, mut agree) = (0.0, 0.0);

@@ -21,7 +21,7 @@ const BACK: f64 = 5.0;
 /// A row that misses the target: its medians, those of the references, and the causes of late packets.
 #[derive(Clone, Debug, Serialize)]
 pub struct Miss {
-    /// What was met.
+    /// The situation.
     pub case: Case,
     /// Where.
     #[serde(flatten)]
@@ -30,11 +30,11 @@ pub struct Miss {
     pub what: Vec<String>,
     /// For each reference: name, share of the capacity, and the 95th percentile beyond the empty cell's, ms.
     pub beside: Vec<(String, f64, f64)>,
-    /// The same of the row, without its name.
+    /// The figures of the row.
     pub share: f64,
     /// See [`share`](Self::share).
     pub over_ms: f64,
-    /// What made packets late.
+    /// Causes of late packets.
     pub late: Late,
 }
 

@@ -16,17 +16,17 @@ use crate::reference::Reference;
 /// A sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Contender {
-    /// BISCAY as published, which knows no floor: every estimate is taken for all that the link carries.
+    /// BISCAY as published, without floors: every estimate counts as the link's capacity.
     Published,
     /// A controller of the registry, with the parameters that are stated.
     Named(Choice),
-    /// One that knows what the radio would have sent when, had there always been something waiting.
+    /// A sender that knows the radio's future capacity: what it would send with data always waiting.
     Oracle,
-    /// One that knows what the radio carries now, or did when word of it set out, and nothing of what comes.
+    /// A sender that knows the radio's rate now, or that at the time of a report, and not the future.
     Reference(Reference),
 }
 
-/// What the oracle knows.
+/// The oracle's knowledge.
 #[derive(Clone, Debug)]
 pub(super) struct Knows {
     /// Payload that was sent by when.
@@ -60,7 +60,7 @@ impl Contender {
             .chain(sounding_cc::names())
     }
 
-    /// How its host listens.
+    /// How its host reads the modem.
     pub(super) fn listening(&self, port: Port) -> Listening {
         let mut listening = Listening::new(port);
         match self {

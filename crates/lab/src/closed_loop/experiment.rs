@@ -4,11 +4,11 @@ use sounding_cc::ChoiceError;
 use crate::closed_loop::{self, Case, Contender, Kind, Plan};
 use crate::experiment::{Experiment, Host, Needs, Outcome, jobs, report_share};
 
-/// Controllers on modelled cells whose grants answer what is sent: throughput, delay, climbs, handovers, fairness
+/// Controllers on modelled cells whose grants depend on what is sent: throughput, delay, climbs, handovers, fairness
 ///
-/// First each cell's capacity and its delay while empty are measured. `biscay-published` takes every estimate for the
-/// whole capacity, and stays where its own window limits it. `oracle` knows the radio's future. Where `sounding` misses
-/// its target, the text below the table says so, with the results of these and the causes of late packets. `present`
+/// First each cell's capacity and its delay while empty are measured. `biscay-published` treats every estimate as the
+/// whole capacity, and does not grow beyond its own window. `oracle` knows the radio's future. The text below the table lists missed
+/// targets of `sounding`, with the results of these and the causes of late packets. `present`
 /// and `reported` know only the present, and may be named too, with their queue target and averaging span, as
 /// `present-15ms-over-30ms`; `sounding lab run references` has their curves.
 #[derive(clap::Args)]
@@ -23,7 +23,7 @@ pub(crate) struct Flags {
     )]
     controllers: Vec<Contender>,
 
-    /// What they meet: still, alone, climb, handover, two, three, beside-cubic
+    /// Situations: still, alone, climb, handover, two, three, beside-cubic
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = case)]
     cases: Vec<Case>,
 
@@ -31,7 +31,7 @@ pub(crate) struct Flags {
     cells: Cells,
 }
 
-/// Which cells, and how many runs at once.
+/// The cells, and the number of parallel runs.
 #[derive(clap::Args)]
 pub(crate) struct Cells {
     /// Cells of each kind

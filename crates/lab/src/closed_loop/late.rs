@@ -10,7 +10,7 @@ use super::contender::Knows;
 
 /// Beyond the empty link's 95th percentile; later than that is late.
 pub(super) const BEARABLE: Duration = Duration::from_millis(10);
-/// What a link carries is what it carried in this time.
+/// Span of a link's present rate.
 const NOW: Duration = Duration::from_millis(50);
 
 /// A sender's knowledge of the link: a mean of this span, with this delay.
@@ -33,7 +33,7 @@ pub struct Late {
     /// Share of the rest that would have been in time at the mean rate that a sender could have known by then: the link
     /// had already slowed down, and a mean of that span did not show it.
     pub aged: f64,
-    /// The others: more was under way than even that rate carries in time.
+    /// The others: more was in flight than even that rate can deliver in time.
     pub queued: f64,
 }
 
@@ -103,7 +103,7 @@ mod tests {
 
     const AT_ONCE: Told = Told { span: ms(100), latency: Duration::ZERO };
 
-    /// A link that sends a packet in so many milliseconds from 1 s on, and what it could carry.
+    /// A link that sends a packet after each of `steps` milliseconds from 1 s on, with its capacity.
     fn link(steps: &[u64]) -> Knows {
         let (mut at, mut sum) = (ms(1_000), 0);
         let carried = steps.iter().map(|step| {
@@ -115,7 +115,7 @@ mod tests {
         Knows { carried: carried.collect(), flows: 1, lead, late }
     }
 
-    /// A packet that left at `left`, was sent at `sent` and arrived so much later.
+    /// A packet that left at `left`, was sent at `sent` and arrived this much later.
     fn packet(left: u64, sent: u64, after: u64) -> Arrival {
         Arrival {
             at: ms(sent + after),
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_packet_on_a_link_that_slows_down_is_late_by_that() {
-        // One in a millisecond, and from 1.1 s on one in ten.
+        // One packet per millisecond, and from 1.1 s on one in ten milliseconds.
         let packets: Vec<_> = (0..10).map(|at| packet(1_100, 1_110 + at * 10, 5)).collect();
         let late = Late::of(&packets, &link(&[1; 100]), &AT_ONCE, ms(30));
         assert_eq!((late.faded, late.queued), (1.0, 0.0), "{late:?}");

@@ -1,4 +1,4 @@
-//! One run, and what it is judged by.
+//! One run, and the references for it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,13 +16,13 @@ use super::contender::{Contender, Knows};
 use super::late::{BEARABLE, Late, Told};
 use super::scenario::{Case, FREED, GOES, Kind, Scenario, WIRE};
 
-/// More than any of these links holds, and less than RLC's queue of 2 MB, so that nothing is dropped.
+/// More than the BDP of any of these links, and less than RLC's queue of 2 MB, so that no packet is dropped.
 const FLOOD: Bytes = Bytes::new(1_800_000);
-/// One packet in 40 ms: a link that carries it has nothing else to do.
+/// One packet in 40 ms, which leaves the link empty.
 const LIGHT: Rate = Rate::from_bits_per_sec(300_000);
 /// Until then flows begin.
 const BEGUN: Duration = Duration::from_secs(2);
-/// What fairness is looked at in.
+/// Window of the fairness index.
 const SHORT: Duration = Duration::from_millis(500);
 
 /// The possibilities of a link with the same seed: the yardstick, which only the oracle knows.
@@ -30,20 +30,20 @@ const SHORT: Duration = Duration::from_millis(500);
 pub(super) struct Truth {
     scenario: Scenario,
     span: Duration,
-    /// A flow that always has something waiting.
+    /// Arrivals of a saturating flow.
     full: Vec<Arrival>,
-    /// What the radio had sent of it by when, payload.
+    /// Payload that the radio had sent of it by each time.
     carried: Arc<[(HostInstant, u64)]>,
-    /// One-way delays of a flow that never waits for itself: the least, and the 95th percentile.
+    /// One-way delays of a flow without a queue of its own: the minimum, and the 95th percentile.
     least: Duration,
     empty_p95_ms: f64,
 }
 
-/// What became of a run.
+/// The result of a run.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Score {
-    /// Throughput of all flows over what a flow got that always has something waiting, from 2 s on; of a climb or a
-    /// handover from when it is over.
+    /// Throughput of all flows ÷ throughput of a saturating flow, from 2 s on; for a climb or a
+    /// handover from its end on.
     pub share: f64,
     /// The 95th percentile of one-way delays, and that of the same link while it is empty, ms.
     pub p95_ms: f64,
@@ -54,7 +54,7 @@ pub struct Score {
     pub queueing_p95_ms: f64,
     /// See [`queueing_p95_ms`](Self::queueing_p95_ms).
     pub after_p95_ms: f64,
-    /// What made packets late.
+    /// Causes of late packets.
     pub late: Late,
     /// Round trips until 95 % of the capacity after a climb began, or 90 % after a handover was over; `None` of other
     /// cases, infinite if that never came.
@@ -66,7 +66,7 @@ pub struct Score {
 }
 
 impl Score {
-    /// How much the 95th percentile is above the empty link's.
+    /// The 95th percentile minus that of the empty link.
     pub fn over_ms(&self) -> f64 {
         self.p95_ms - self.empty_p95_ms
     }
@@ -94,14 +94,14 @@ impl Truth {
         Ok(Self { scenario, span, full, carried, least, empty_p95_ms: p95_ms(&empty) })
     }
 
-    /// What the oracle knows as one of `flows` flows.
+    /// The oracle's knowledge as one of `flows` flows.
     fn knows(&self, flows: u64) -> Knows {
         let kind = self.scenario.kind;
         let carried = Arc::clone(&self.carried);
         Knows { carried, flows, lead: kind.lead(), late: kind.latency() }
     }
 
-    /// What the idle path takes there and back.
+    /// Round-trip time of the idle path.
     fn rtt(&self) -> Duration {
         self.least + WIRE
     }
@@ -116,7 +116,7 @@ fn bytes(arrivals: &[Arrival], from: Duration, to: Duration) -> f64 {
     within(arrivals, from, to).map(|packet| packet.size).sum::<u64>() as f64
 }
 
-/// What arrived, in that order.
+/// The arrivals, in order.
 fn run(
     scenario: &Scenario,
     span: Duration,
@@ -215,8 +215,8 @@ fn back(full: &[Arrival]) -> Duration {
     longest.map_or(GOES, |pair| pair[1].at)
 }
 
-/// When from `from` on an RTT brings such a part of the capacity, and how many RTTs that took; a few RTTs later, when what
-/// the way there left behind is gone, it is time to measure.
+/// When, after `from`, the throughput of an RTT reaches this part of the capacity, and the number of RTTs until then. The measurement
+/// starts a few RTTs later, when the queue of the climb has drained.
 fn since(
     truth: &Truth,
     arrivals: &[Arrival],
@@ -239,7 +239,7 @@ fn since(
     (truth.span - SHORT, Some(f64::INFINITY))
 }
 
-/// Jain's index in the mean over short windows, and the least that a flow got over an equal part.
+/// Mean of Jain's index over short windows, and the smallest ratio of a flow's throughput to an equal part.
 fn fairness(arrivals: &[Arrival], flows: usize, span: Duration) -> (f64, f64) {
     let shares = |from, to| {
         let mut shares = vec![0.0; flows];
@@ -258,7 +258,7 @@ fn fairness(arrivals: &[Arrival], flows: usize, span: Duration) -> (f64, f64) {
     (jains.iter().sum::<f64>() / jains.len().max(1) as f64, least / equal.max(1.0))
 }
 
-/// Zero of nothing.
+/// Zero without values.
 fn p95_ms(sorted: &[Duration]) -> f64 {
     if sorted.is_empty() { 0.0 } else { nearest_rank(sorted, 0.95).as_secs_f64() * 1e3 }
 }

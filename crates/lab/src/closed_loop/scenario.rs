@@ -18,7 +18,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 /// The wire's part of the path, each way; the radio adds its own.
 pub(super) const WIRE: Duration = Duration::from_millis(20);
 
-/// What flows meet.
+/// Situations of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Case {
@@ -26,20 +26,20 @@ pub enum Case {
     Still,
     /// A flow alone on its device, as in all that follow in a cell with others and over a channel that fades.
     Alone,
-    /// A flow that something else held at a twentieth of its link, and then lets go.
+    /// A flow that was limited to a twentieth of its link until it is released.
     Climb,
     /// A flow alone whose device goes to another cell.
     Handover,
-    /// Two flows of a kind on a device.
+    /// Two equal flows on a device.
     Two,
     /// Three.
     Three,
-    /// A flow beside one of CUBIC, on the same device.
+    /// A flow together with a CUBIC flow on the same device.
     BesideCubic,
 }
 
 impl Case {
-    /// All of them.
+    /// All situations.
     pub const ALL: [Self; 7] = [
         Self::Still,
         Self::Alone,
@@ -63,7 +63,7 @@ impl Case {
         }
     }
 
-    /// How long it lasts.
+    /// Its duration.
     pub(super) const fn span(self) -> Duration {
         Duration::from_secs(match self {
             Self::Climb => 4,
@@ -112,7 +112,7 @@ impl Kind {
         if self.up { Duration::from_millis(1) } else { WIRE }
     }
 
-    /// From leaving the sender to where a block of the radio can take it, and what the network needs to grant one.
+    /// Time from leaving the sender until a block of the radio can carry it, including the time for a grant.
     pub(super) fn lead(self) -> Duration {
         match self.port().direction {
             Direction::Uplink => Duration::from_millis(15),
@@ -141,8 +141,8 @@ pub(super) struct Scenario {
 pub(super) type CellWorld = World<Wired<Radio<Through<Segment>>, Segment>>;
 
 impl Scenario {
-    /// Everything is drawn, and chosen by us: carriers of 5 to 40 MHz, a channel of 6 to 24 dB that surroundings at 0.3 to
-    /// 3 m/s make fade, and none to two others that fetch or send objects.
+    /// A random scene with chosen ranges: carriers of 5 to 40 MHz, a channel of 6 to 24 dB that fades by surroundings at 0.3 to
+    /// 3 m/s, and up to two other users that fetch or send objects.
     pub(super) fn of(kind: Kind, case: Case, seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let (handover, still) = (case == Case::Handover, case == Case::Still);

@@ -19,11 +19,11 @@ pub struct Scene<'a> {
     emulated: Emulated,
     program: PathBuf,
     own: &'a OwnCgroup,
-    /// Part of the names in the kernel, so that scenes beside each other do not meet.
+    /// Part of the names in the kernel, so that parallel scenes have different names.
     seed: u32,
 }
 
-/// What the phone's radio does.
+/// The channel of the phone's radio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Channel {
@@ -37,7 +37,7 @@ impl Channel {
     /// In the order in which a table has them.
     pub const ALL: [Self; 2] = [Self::Still, Self::Fading];
 
-    /// What a table and a command line call it.
+    /// Its name in tables and on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Still => "still",
@@ -60,7 +60,7 @@ impl FromStr for Channel {
 #[error("{0:?}: a radio is still or fading")]
 pub struct UnknownChannel(String);
 
-/// Longer than any flow: the network goes on until it is stopped.
+/// Longer than any flow: the network runs until it is stopped.
 const LASTS: Duration = Duration::from_secs(3600);
 
 impl<'a> Scene<'a> {
@@ -89,7 +89,7 @@ impl<'a> Scene<'a> {
         self.emulated.emulation()
     }
 
-    /// What the kernel calls what a daemon has there.
+    /// Name of a daemon's objects in the kernel.
     fn name(&self, who: &str) -> String {
         format!("{}{who}{}", std::process::id() % 1_000_000, self.seed)
     }
@@ -113,7 +113,7 @@ impl<'a> Scene<'a> {
         Ok((name, daemon))
     }
 
-    /// Where the daemon on the phone keeps what outlives it.
+    /// Folder of the pins of the daemon on the phone.
     pub fn pins(&self) -> PathBuf {
         pins_of(&self.name("dl"))
     }

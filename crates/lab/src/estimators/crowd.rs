@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use sounding_units::HostInstant;
 
-/// One user, which has something to send or to fetch now and then.
+/// One user, which sends or fetches data at intervals.
 #[derive(Clone, Debug)]
 struct User {
     busy: bool,
@@ -15,7 +15,7 @@ struct User {
     credit: f64,
 }
 
-/// All of them.
+/// All users.
 #[derive(Clone, Debug)]
 pub(super) struct Crowd {
     users: Vec<User>,
@@ -23,8 +23,8 @@ pub(super) struct Crowd {
     before: HostInstant,
 }
 
-/// Mean seconds of a turn and of the pause after it, and megabits a second of a turn from and to. Chosen: pages, videos in
-/// pieces, and downloads that take what they get.
+/// Mean seconds of a transfer and of the pause after it, and the range of its rate in Mbit/s. Chosen: pages, videos in
+/// pieces, and downloads at any rate.
 const TURNS: [(f64, f64, f64, f64); 3] =
     [(0.4, 2.0, 5.0, 20.0), (2.0, 4.0, 2.0, 8.0), (5.0, 12.0, 30.0, 60.0)];
 

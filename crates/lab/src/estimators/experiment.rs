@@ -21,7 +21,7 @@ pub(crate) struct Flags {
     #[arg(long)]
     alone: bool,
 
-    /// How long each flow sends, of which 22s are learnt from
+    /// Duration of each flow; the raw KPIs learn from the first 22s
     #[arg(long, value_name = "TIME", default_value = "82s", value_parser = humantime::parse_duration)]
     duration: Duration,
 

@@ -12,19 +12,19 @@ use sounding_units::{Bytes, HostInstant};
 use super::crowd::Crowd;
 use super::scenario::Scenario;
 
-/// How often estimates are asked for and bytes counted.
+/// Interval at which estimates are read and bytes counted.
 pub(super) const STEP: Duration = Duration::from_millis(10);
 
 /// A packet of the flow, in bytes of IP; and how much of it waits at the link all the time.
 const PACKET: Bytes = Bytes::new(1_500);
 const WAITING: u64 = 300_000;
 
-/// Others wait for what was asked for before, as transports do.
+/// Limit on the data that other users have waiting, as with transports.
 const MAX_WAITING: u64 = 500_000;
 
 const DEVICE: DeviceId = DeviceId(0);
 
-/// A method as it is tried.
+/// A trial of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trial {
     /// Which.
@@ -40,11 +40,11 @@ pub struct Trial {
 pub(super) struct Series {
     /// IP bytes that the receiver got in the step.
     pub(super) carried: Vec<u64>,
-    /// By trial: bits per second at the end of the step, if the method knew anything.
+    /// By trial: bits per second at the end of the step, if the method had a rate.
     pub(super) estimates: Vec<Vec<Option<f64>>>,
 }
 
-/// Runs the flow for so long.
+/// Runs the flow for this long.
 pub(super) fn run(
     scenario: &Scenario,
     trials: &[Trial],

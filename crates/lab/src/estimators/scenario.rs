@@ -11,7 +11,7 @@ use sounding_kpi::Direction;
 /// Others of the cell.
 const OTHERS: usize = 6;
 
-/// How far from the site devices are: half of the 500 m between macro sites (TR 36.814 Table A.2.1.1-1), and the corners.
+/// Distance of devices from the site: from this up to half of the 500 m between macro sites (TR 36.814 Table A.2.1.1-1), and the corners.
 const NEAREST_M: f64 = 35.0;
 const FARTHEST_M: f64 = 290.0;
 
@@ -20,18 +20,18 @@ const FARTHEST_M: f64 = 290.0;
 pub struct Scenario {
     /// LTE or NR.
     pub rat: Rat,
-    /// Which way the flow goes.
+    /// Direction of the flow.
     pub direction: Direction,
-    /// How the device moves.
+    /// Speed of the device.
     pub pace: Pace,
     /// Whether the cell has no other users.
     pub alone: bool,
 }
 
-/// How a device moves.
+/// The speed of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// It stands.
+    /// At rest.
     Static,
     /// On foot.
     Walk,
@@ -111,7 +111,7 @@ impl Scenario {
         }
     }
 
-    /// The measured device, and the others of its cell, which stand where they are.
+    /// The measured device, and the others of its cell, which do not move.
     pub(super) fn devices(&self, seed: u64) -> Vec<DeviceConfig> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let carriers = self.carriers().len();

@@ -1,4 +1,4 @@
-//! How well an estimate goes with what was carried.
+//! The agreement of an estimate with goodput.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use sounding_experiment::metrics::nearest_rank;
 
 use super::run::{STEP, Series};
 
-/// How well one method did.
+/// The score of one method.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Score {
     /// Pearson's correlation with the goodput of the same span; `None` where one of them never changes.
@@ -16,7 +16,7 @@ pub struct Score {
     pub error_p50: f64,
     /// See `error_p50`.
     pub error_p80: f64,
-    /// The same relative to the goodput of the next span: what the estimate is a forecast of.
+    /// The same relative to the goodput of the next span, which the estimate predicts.
     pub next_error_p50: f64,
     /// See `next_error_p50`.
     pub next_error_p80: f64,
@@ -26,10 +26,10 @@ pub struct Score {
     pub spans: u32,
 }
 
-/// The part of a run that the raw KPIs learn from, which nothing is compared in; and a little for the last records of it.
+/// The part of a run that the raw KPIs learn from, without comparisons, and a little more for its last records.
 const LEARNING_STEPS: usize = 2_200;
 
-/// Steps by which goodput may be later than what was granted for it, decoding, repeats and reordering between.
+/// Steps by which goodput may be later than its grants, because of decoding, repetitions and reordering.
 const MAX_LATE: usize = 6;
 
 /// Steps that a window has.
@@ -61,8 +61,8 @@ impl Series {
         ends.filter_map(pair).collect()
     }
 
-    /// How many steps records are earlier (or, negative, later) than the goodput that they describe: where the
-    /// correlation of one trial is best. Propagation and reporting delay are removed as in BISCAY §5.2.
+    /// Number of steps by which records are earlier (or, if negative, later) than the goodput that they describe: the shift with the
+    /// best correlation of one trial. Propagation and reporting delay are removed as in BISCAY §5.2.
     pub(super) fn lateness(&self, trial: usize, window: Duration) -> isize {
         let most = MAX_LATE as isize;
         let r = |late: &isize| pearson(&self.pairs(trial, steps(window), *late)).unwrap_or(-1.0);
@@ -98,7 +98,7 @@ impl Score {
     }
 }
 
-/// Relative errors, sorted; spans in which nothing was carried have none.
+/// Relative errors, sorted; spans without goodput have none.
 fn errors(pairs: &[(f64, f64)]) -> Option<Vec<f64>> {
     let carried = pairs.iter().filter(|(_, carried)| *carried > 0.0);
     let mut errors: Vec<f64> = carried.map(|(rate, real)| (rate / real - 1.0).abs()).collect();

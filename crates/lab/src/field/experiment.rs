@@ -11,20 +11,20 @@ use sounding_report::findings::GROUPS;
 use crate::experiment::{Experiment, Host, Needs, Outcome, Sweep, jobs};
 use crate::field::{Choice, Link, chosen, compare, markdown, plan, table};
 
-/// The controllers and the oracle over the recorded links there are, in virtual time; needs no rights
+/// The controllers and the oracle over the available recorded links, in virtual time; needs no rights
 ///
-/// Without --controllers all but `biscay-cubic` and `sounding-cubic`, which are plain CUBIC without a modem. Of links
-/// of hundreds of Mbit/s every fourth, unless --thinned changes that.
+/// Without --controllers all except `biscay-cubic` and `sounding-cubic`, which are plain CUBIC without a modem. Every fourth link
+/// of hundreds of Mbit/s is used, unless --thinned changes that.
 ///
-/// The setting of BISCAY's Figure 8: one bulk flow, an endless queue. Between the seeds of a link differs the stretch of it
-/// that a flow meets, and the lots of controllers that draw any.
+/// The setting is that of BISCAY's Figure 8: one bulk flow, an endless queue. The seeds of a link differ in the part of the trace
+/// that a flow uses, and in the random numbers of controllers.
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     /// Only links whose file's name contains this, as `mahimahi` or `taxi`
     #[arg(long, value_name = "TEXT", default_value = "")]
     links: String,
 
-    /// Of links of hundreds of Mbit/s take every Nth; 1 for all
+    /// Use every Nth link of hundreds of Mbit/s; 1 for all
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
     thinned: u16,
 
@@ -48,7 +48,7 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "DIR", env = "SOUNDING_DATA", default_value = "../shared/data")]
     data: PathBuf,
 
-    /// Keep the runs here, as `sounding lab sweep` does, and go on with those that lack; `sounding lab report` draws them
+    /// Keep the runs here, as `sounding lab sweep` does, and continue with missing ones; `sounding lab report` makes a report
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -131,7 +131,7 @@ fn write(host: &dyn Host, path: &Path, text: &str) -> miette::Result<()> {
         .wrap_err_with(|| format!("cannot write {}", host.shown(path)))
 }
 
-/// Which links a report is to show together.
+/// The groups of links in a report.
 fn grouped(links: &[Link]) -> miette::Result<String> {
     let groups = links.iter().map(|link| (link.file.as_str(), link.group.to_string()));
     serde_json::to_string_pretty(&groups.collect::<BTreeMap<_, _>>()).into_diagnostic()

@@ -1,4 +1,4 @@
-//! Which recorded links there are, by the index that lies beside them.
+//! The recorded links, from their index.
 
 use std::fmt;
 use std::io;
@@ -52,9 +52,9 @@ pub struct Link {
     pub is_fast: bool,
 }
 
-/// Links that fill a link and are there, in the order of the index: packet deliveries of mahimahi, series of Mbit/s by the
-/// second (Lumos5G, Norway's HSDPA) and downloads that G-NetTrack logged. Left out are synthetic ones, video that was
-/// watched, which does not fill a link, and what iperf's TCP got, which is the link less what TCP left of it.
+/// Existing recordings of saturated links, in the order of the index: packet deliveries of mahimahi, series of Mbit/s per
+/// second (Lumos5G, Norway's HSDPA) and downloads that G-NetTrack logged. Not used are synthetic ones, watched
+/// videos, which do not fill a link, and throughput of iperf's TCP, which may be less than the link's capacity.
 pub fn links(data: &Path) -> io::Result<Vec<Link>> {
     let folder = data.join("traces");
     let rows = catalogue::rows(data, ["file", "format", "rat", "mobility", "dir", "mean_mbps"])?;

@@ -6,9 +6,9 @@ use miette::IntoDiagnostic;
 use crate::experiment::{Experiment, Host, Needs, Outcome, report};
 use crate::head_to_head::{self, PEERS};
 
-/// Other implementations of our controllers through the emulator, beside ours in virtual time
+/// Other implementations of the controllers through the emulator, compared with this project's in virtual time
 ///
-/// Name the folder of each that is built here; docs/results/baselines-references.md says which revisions were, and how.
+/// Name the folder of each built program; docs/results/baselines-references.md has the revisions and how they were built.
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     #[command(flatten)]
@@ -22,7 +22,7 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=100))]
     reps: u64,
 
-    /// How long to look at each flow
+    /// Measured time of each flow
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]
     duration: Duration,
 

@@ -1,4 +1,4 @@
-//! What is measured of either side, by one definition.
+//! Measurements of both sides, by the same definitions.
 
 use std::fmt;
 use std::time::Duration;

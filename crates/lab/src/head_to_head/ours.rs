@@ -48,7 +48,7 @@ pub(super) fn run(
         }
     });
     Side::of(&passages, origin, duration).unwrap_or_else(|| {
-        // The link carries something in every two minutes of its trace.
+        // The link has capacity in every two minutes of its trace.
         panic!("{controller} sent nothing over {}", link.name)
     })
 }

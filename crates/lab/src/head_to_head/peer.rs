@@ -1,10 +1,10 @@
-//! How each of the other implementations is called.
+//! The command lines of the other implementations.
 
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A port that none of them takes for something else.
+/// A port without another meaning for any of them.
 const PORT: &str = "9000";
 
 /// Which end.
@@ -23,13 +23,13 @@ impl End {
     }
 }
 
-/// What a call may refer to.
+/// Values for a command line.
 #[derive(Clone, Debug)]
 pub(super) struct Ends {
     pub(super) folder: PathBuf,
     pub(super) near: Ipv4Addr,
     pub(super) far: Ipv4Addr,
-    /// How long to send at least.
+    /// Minimum duration of sending.
     pub(super) duration: Duration,
 }
 
@@ -42,11 +42,11 @@ pub(super) struct Call {
     pub(super) input: Input,
 }
 
-/// What a program reads.
+/// The input of a program.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Input {
     Nothing,
-    /// As much as it requests.
+    /// Zeros, as many as it reads.
     Zeros,
     /// No data, and no end either.
     Open,
@@ -67,16 +67,16 @@ impl Call {
     }
 }
 
-/// Another implementation of one of our controllers.
+/// Another implementation of one of the controllers.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer {
-    /// What it is called here.
+    /// Its name here.
     pub name: &'static str,
-    /// What is run of it.
+    /// Its program.
     pub program: &'static str,
-    /// Name of ours in the registry.
+    /// Name of the controller in the registry.
     pub controller: &'static str,
-    /// Which end has to be there first.
+    /// The end that must start first.
     pub(super) waits: End,
     pub(super) sender: fn(&Ends) -> Call,
     pub(super) receiver: fn(&Ends) -> Call,

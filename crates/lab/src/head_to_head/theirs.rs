@@ -11,7 +11,7 @@ use super::measure::{DATA, Passage, Side};
 use super::peer::{Call, End, Ends, Input, Peer};
 use super::{HeadToHeadError, Link};
 
-/// How long the end that waits has before the other begins.
+/// Time between the start of the waiting end and that of the other.
 const READY: Duration = Duration::from_millis(300);
 /// Until the sender's first packet, and after the last that is measured.
 const SLACK: Duration = Duration::from_secs(2);
@@ -23,7 +23,7 @@ pub(super) fn run(
     link: &Link,
     duration: Duration,
 ) -> Result<Side, HeadToHeadError> {
-    // Some of them write logs where they stand.
+    // Some of them write logs into the current folder.
     let scratch = tempfile::tempdir().map_err(|source| HeadToHeadError::Program {
         peer: peer.name,
         program: folder.into(),

@@ -35,7 +35,7 @@ pub struct Row {
     pub reference: Vec<Figures>,
     /// Ours.
     pub ours: Vec<Figures>,
-    /// What to make of the difference.
+    /// The verdict on the difference.
     pub verdict: Verdict,
 }
 
@@ -44,9 +44,9 @@ pub struct Row {
 pub struct Verdict {
     /// Our mean throughput against the reference's, as a share of it: +0.01 is one percent more.
     pub throughput_difference: f64,
-    /// The same of the 95th percentile of the queueing delay.
+    /// The same for the 95th percentile of the queueing delay.
     pub p95_difference: f64,
-    /// How much the latter may be.
+    /// Tolerance of the latter.
     pub p95_tolerance: f64,
     /// Both are within tolerance.
     pub pass: bool,
@@ -71,7 +71,7 @@ impl Verdict {
         let p95_tolerance = P95_TOLERANCE.max(p95.furthest / p95.mean);
         let throughput_difference = difference(throughput);
         let p95_difference = difference(self::p95);
-        // A missing figure is not a number, and passes nothing.
+        // A missing figure is NaN, and fails.
         let pass = throughput_difference.abs() <= THROUGHPUT_TOLERANCE
             && p95_difference.abs() <= p95_tolerance;
         Self { throughput_difference, p95_difference, p95_tolerance, pass }
@@ -84,7 +84,7 @@ pub(crate) struct Spread {
     pub(crate) mean: f64,
     /// Standard deviation of a sample; 0 of one repetition.
     pub(crate) deviation: f64,
-    /// How far the furthest repetition is from the mean.
+    /// Largest distance of a repetition from the mean.
     furthest: f64,
 }
 
@@ -108,7 +108,7 @@ fn p95(figures: &Figures) -> f64 {
 }
 
 impl Comparison {
-    /// How many rows agree.
+    /// Number of rows that agree.
     pub fn passed(&self) -> usize {
         self.rows.iter().filter(|row| row.verdict.pass).count()
     }

@@ -16,12 +16,12 @@ pub enum ReferenceError {
     /// It cannot be read.
     #[error("cannot read mahimahi's results from {path}: {source}; they come with the shared data, name its folder with --data or SOUNDING_DATA", path = path.display())]
     Read {
-        /// Where it should be.
+        /// Its expected path.
         path: PathBuf,
         /// The system's error.
         source: std::io::Error,
     },
-    /// It is not what it should be.
+    /// It is not as expected.
     #[error("{path} is not a table of mahimahi's results: {source}", path = path.display())]
     Parse {
         /// Its place.
@@ -45,12 +45,12 @@ impl Reference {
         Self::parse(&text, path)
     }
 
-    /// The repetitions of a row; none if there is no such row.
+    /// The repetitions of a row; empty if the row does not exist.
     pub fn row(&self, name: &str) -> &[Figures] {
         self.rows.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// mahimahi's results beyond the shared ones, for rows of which three repetitions say too little.
+    /// Further results of mahimahi, for rows for which three repetitions are too few.
     pub fn supplement() -> Result<Self, ReferenceError> {
         Self::parse(include_str!("../../reference/mahimahi.json"), Path::new("mahimahi.json"))
     }

@@ -29,11 +29,11 @@ pub enum Reads {
 pub enum Port {
     /// A pty, on which the modem sends each record at once.
     Pty,
-    /// A vendor's router: the modem buffers, and is drained as often as its reader asks.
+    /// A vendor's router: the modem buffers, and is drained at the reader's interval.
     Drained,
 }
 
-/// What one way to read took.
+/// The cost of one way to read.
 #[derive(Clone, Debug, Serialize)]
 pub struct CpuRow {
     /// The reader.
@@ -48,11 +48,11 @@ pub struct CpuRow {
     pub cpu_percent: f64,
     /// The kernel's part of it.
     pub system_percent: f64,
-    /// How often a thread of the process was woken.
+    /// Wake-ups of the process's threads.
     pub wakes_per_sec: f64,
 }
 
-/// A modem whose records are made faster than the capture's, so that they come at the rate asked for.
+/// A modem that sends records faster than in the capture, at the requested rate.
 struct Stream {
     script: Script,
     bytes: u64,
@@ -75,7 +75,7 @@ pub(super) fn run(
     Ok(rows)
 }
 
-/// As many captures, one after the other and from the start again, as the duration takes.
+/// The captures, one after the other and repeated, for the duration.
 fn stream(plan: &Plan, captures: &[Vec<u8>]) -> Stream {
     let wanted = plan.rate.bytes_per_sec() as f64 * plan.duration.as_secs_f64();
     let mut bytes = Vec::new();

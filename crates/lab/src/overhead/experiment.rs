@@ -16,11 +16,11 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "FILE,…", value_delimiter = ',')]
     captures: Vec<PathBuf>,
 
-    /// How fast diagnostic data comes while CPU time is measured
+    /// Rate of the diagnostic data while CPU time is measured
     #[arg(long, value_name = "RATE", default_value = "5Mbit")]
     rate: Rate,
 
-    /// How long to measure CPU time, each way
+    /// Duration of the measurement of CPU time, for each way to read
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
     duration: Duration,
 
@@ -32,7 +32,7 @@ pub(crate) struct Flags {
 /// LTE captures of mixed records, in the shared data.
 const MIXED: &str = "captures/lgs96__mobileinsight_core";
 
-/// The kernel's part of CPU time is as exact as a hundredth of a second.
+/// Shortest measurement, because the kernel's part of CPU time has a resolution of a hundredth of a second.
 const SHORTEST: Duration = Duration::from_secs(1);
 
 /// See the module.

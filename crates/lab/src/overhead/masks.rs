@@ -1,4 +1,4 @@
-//! Diagnostic data a second, by log mask.
+//! Diagnostic data per second, by log mask.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,11 +16,11 @@ use sounding_modem::{
 
 use super::OverheadError;
 
-/// What a modem is asked for.
+/// The log mask of a modem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mask {
-    /// What BISCAY's uplink estimate needs.
+    /// The records of BISCAY's uplink estimate.
     Biscay,
     /// Gandalf's Table 8.
     Gandalf,
@@ -28,18 +28,18 @@ pub enum Mask {
     Everything,
 }
 
-/// What came with one mask.
+/// Received data with one mask.
 #[derive(Clone, Debug, Serialize)]
 pub struct MaskRow {
-    /// What the modem was asked for.
+    /// The mask.
     pub mask: Mask,
-    /// How many kinds of records that is.
+    /// Number of kinds of records.
     pub codes: usize,
     /// Records that came.
     pub records: u64,
     /// Data on the port, by the modem's own time.
     pub kbit_per_sec: f64,
-    /// Part of what everything takes.
+    /// Part of the data of all records.
     pub share_percent: f64,
 }
 
@@ -49,10 +49,10 @@ pub struct MaskRow {
 const GANDALF: [u16; 11] =
     [0xB173, 0xB139, 0xB16C, 0xB083, 0xB092, 0xB093, 0xB082, 0xB064, 0xB16D, 0xB130, 0xB0C0];
 
-/// Faster than the modem was: what comes is the same, and the modem waits for its reader where it must.
+/// Replay speed: the data is the same, and the modem waits for its reader if necessary.
 const SPEED: f64 = 20.0;
 
-/// The end of a replay is there once nothing has come for so long.
+/// A replay has ended when no data arrives for this time.
 const SILENCE: Duration = Duration::from_millis(200);
 
 pub(super) fn run(
@@ -96,15 +96,15 @@ fn each_code(mut capture: &[u8], mut found: impl FnMut(LogCode)) {
     }
 }
 
-/// What came of one capture.
+/// Data of one capture.
 #[derive(Clone, Copy, Debug, Default)]
 struct Came {
     records: u64,
-    /// On the port: frames of log records, escaped and checked as they are.
+    /// Bytes on the port: frames of log records with escapes and checks.
     bytes: u64,
 }
 
-/// Has a simulated modem make a capture's records again, asked for these codes, and reads it to its end.
+/// Replays a capture's records with a simulated modem and a mask of these codes, and reads it to its end.
 fn replay(capture: &[u8], codes: &[LogCode]) -> Result<Came, OverheadError> {
     let behaviour = Behaviour { speed: SPEED, ..Behaviour::default() };
     let mut modem = Simulation::new(Script::of(capture), behaviour, Place::Pty(None))
@@ -128,7 +128,7 @@ fn read(mut live: Live, over: &AtomicBool) -> Result<Came, OverheadError> {
     let mut buffer = vec![0; READ_SIZE];
     let mut came = Came::default();
     let mut frames_end = 0;
-    // A mask of which the capture has nothing never begins: that is known once the session is ready.
+    // With a mask without records in the capture, the replay never begins. This is known when the session is ready.
     let begin = monotonic_now();
     let mut heard = begin;
     loop {

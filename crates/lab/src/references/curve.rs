@@ -1,4 +1,4 @@
-//! The references' results by queue target and averaging span, and the controllers beside them.
+//! The references' results by room and averaging span, and those of the controllers.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub struct Reached {
 /// One room and span.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Point {
-    /// For how long something is to wait at the link, ms.
+    /// Queueing delay to keep at the link, ms.
     pub room_ms: u64,
     /// The link's rate is its mean over this span, ms.
     pub span_ms: u64,
@@ -33,26 +33,26 @@ pub struct Point {
 pub struct Curve {
     /// Its name.
     pub reference: String,
-    /// When it knows of its link.
+    /// When it receives reports of its link.
     #[serde(skip)]
     pub hears: Hears,
     /// Room by room, and of each span by span.
     pub points: Vec<Point>,
 }
 
-/// Where a reference's delay is at a throughput.
+/// A reference's delay at a given throughput.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum There {
     /// On the line between two rooms, ms.
     At(f64),
-    /// The least room that was tried carries as much already: so many ms or less.
+    /// The least room that was tried carries as much already: this many ms or less.
     AtMost(f64),
     /// No room that was tried carries as much.
     Beyond,
 }
 
 impl Curve {
-    /// The delay at so much throughput, by the rooms of one span.
+    /// The delay at this much throughput, by the rooms of one span.
     pub fn at(&self, span_ms: u64, throughput_percent: f64) -> There {
         let mut those: Vec<Point> =
             self.points.iter().copied().filter(|point| point.span_ms == span_ms).collect();
@@ -63,7 +63,7 @@ impl Curve {
             Some(0) => There::AtMost(those[0].reached.beyond_ms),
             Some(after) => {
                 let [low, high] = [those[after - 1].reached, those[after].reached];
-                // What reaches it carries more than what does not.
+                // A point that reaches the throughput has more than one that does not.
                 let part = (throughput_percent - low.throughput_percent)
                     / (high.throughput_percent - low.throughput_percent);
                 There::At(low.beyond_ms + part * (high.beyond_ms - low.beyond_ms))
@@ -82,7 +82,7 @@ impl Curve {
 /// Links or cells of one kind.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ground {
-    /// What flows went over.
+    /// Description of the links or cells.
     pub about: String,
     /// Controllers by name.
     pub controllers: Vec<(String, Reached)>,

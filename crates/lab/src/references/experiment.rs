@@ -10,21 +10,21 @@ use crate::closed_loop::experiment::{Cells, case};
 use crate::experiment::{Experiment, Host, Needs, Outcome, report_share};
 use crate::references::{self, Grid, OverCells, OverLinks, over_cells, over_links};
 
-/// Senders that know the present of their link without error, over a grid of what they keep waiting and how far they look back
+/// Senders that know the present of their link without error, over a grid of queueing delays and averaging spans
 ///
-/// `present` knows in each millisecond what the link carries and what waits there, `reported` every 10 ms, as a modem writes records.
-/// Both know nothing of what comes, and follow a plain rule: what is on the way and waiting is what the link carries until what leaves
-/// now is there, and in the room besides. For what it carries they take the mean of the span. A rule that makes more of the same
-/// knowledge may do better: the curves are no bounds. `sounding` and `biscay` are beside them.
+/// `present` knows the link's rate and queue in each millisecond, `reported` every 10 ms, as a modem writes records.
+/// Both do not know the future, and follow a simple rule: bytes in flight and queued = rate × (time until a packet sent now arrives +
+/// room). The rate is the mean over the span. Another rule may use the same
+/// knowledge better: the curves are no bounds. `sounding` and `biscay` are compared with them.
 ///
-/// Over recordings, or other links that are given, and over modelled cells that grant what is asked for.
+/// They run over recordings or other given links, and over modelled cells that grant what is requested.
 #[derive(clap::Args)]
 pub(crate) struct Flags {
-    /// For how many milliseconds something is to wait at the link, one number after the other
+    /// Rooms: queueing delays to keep at the link in ms, one number after the other
     #[arg(long, value_name = "MS,…", value_delimiter = ',', default_values_t = [0, 2, 4, 6, 8, 10, 15, 20, 25, 35], value_parser = clap::value_parser!(u64).range(..=10_000))]
     rooms: Vec<u64>,
 
-    /// Over how many milliseconds what the link carries is a mean, one number after the other
+    /// Spans over which the link's rate is averaged in ms, one number after the other
     #[arg(long, value_name = "MS,…", value_delimiter = ',', default_values_t = [10, 30, 100], value_parser = clap::value_parser!(u64).range(1..=10_000))]
     spans: Vec<u64>,
 
@@ -35,7 +35,7 @@ pub(crate) struct Flags {
     #[command(flatten)]
     links: Links,
 
-    /// How long each run over a link lasts
+    /// Duration of each run over a link
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = humantime::parse_duration)]
     duration: Duration,
 

@@ -12,12 +12,12 @@ use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::Summary;
 
-/// At most so many at once.
+/// At most this many at once.
 const MOST: usize = 5;
-/// One that brings nothing over for so long stands still: the link is never out for longer than half a second.
+/// A flow without deliveries for this time is stalled: outages of the link last at most half a second.
 const STANDS_STILL: Duration = Duration::from_secs(10);
 
-/// What chance decides.
+/// Random decisions.
 pub(super) struct Dice(ChaCha8Rng);
 
 impl Dice {
@@ -44,7 +44,7 @@ enum Sends {
 }
 
 impl Sends {
-    /// What [`Summary::flows`] counts it as.
+    /// Its kind in [`Summary::flows`].
     const fn kind(&self) -> &'static str {
         match self {
             Self::Ours(listener, _) => listener.law.name(),

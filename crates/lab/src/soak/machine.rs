@@ -6,7 +6,7 @@ use std::process::Command;
 use sounding_bpf::{CLAIMS, pins_of};
 use sounding_host::tool;
 
-/// What this process holds.
+/// Resources of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Held {
     descriptors: usize,
@@ -19,7 +19,7 @@ impl Held {
         Self { descriptors: count("/proc/self/fd"), threads: count("/proc/self/task") }
     }
 
-    /// What there is more of than before, in words.
+    /// Describes resources of which there are more than before.
     pub(super) fn more_than(self, before: Self) -> Option<String> {
         let more = self.descriptors > before.descriptors || self.threads > before.threads;
         more.then(|| format!("left open: {self:?} after a round, {before:?} after the first"))
@@ -31,7 +31,7 @@ impl Held {
 pub(super) struct Settings {
     default: String,
     routes: String,
-    /// Whether it keeps what is to outlive it.
+    /// Whether it pins objects.
     pins: bool,
 }
 
@@ -51,7 +51,7 @@ impl Settings {
     }
 }
 
-/// Whether downlinks are said to be this process's, where daemons see each other's.
+/// Whether there are claims of downlinks by this process.
 pub(super) fn claims_downlinks(pid: u32) -> bool {
     let claims = fs::read_dir(CLAIMS).into_iter().flatten().flatten();
     let own = format!("{pid}-");

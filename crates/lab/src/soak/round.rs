@@ -1,4 +1,4 @@
-//! One link with all that belongs to it, from its making until nothing of it is left.
+//! One round: a link with its modem, daemons and flows, until all of them have ended.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -24,7 +24,7 @@ use super::{Plan, SoakError, Summary};
 const DELAY: Duration = Duration::from_millis(20);
 /// Looks and decisions.
 const TICK: Duration = Duration::from_millis(50);
-/// A daemon's memory counts from this age on, and may grow by so much: it reads a few kilobytes at a time.
+/// A daemon's memory counts from this age on, and may grow by this much: it reads a few kilobytes at a time.
 const SETTLED: Duration = Duration::from_secs(5);
 const MAY_GROW_KIB: u64 = 4096;
 /// The kernel frees programs a grace period after their last flow.
@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(15);
 /// The device that the emulator gives its near end.
 const DEVICE: &str = "radio0";
 
-/// One round of at most `span`, now and then one of downloads if the kernel can hold them.
+/// One round of at most `span`. Some rounds have downloads, if the kernel can limit them.
 pub(super) fn run(
     plan: &Plan,
     seed: u64,
@@ -99,7 +99,7 @@ fn wait_until_freed(objects: &BTreeSet<Object>, summary: &mut Summary) {
     }
 }
 
-/// Keeps daemons and flows going in a round.
+/// Starts and ends daemons and flows in a round.
 struct Keeper<'a> {
     plan: &'a Plan,
     device: &'a Path,

@@ -4,7 +4,7 @@ use crate::experiment::{Experiment, Host, Needs, Outcome, report};
 use crate::mahimahi::experiment::Flags as Rows;
 use crate::validation;
 
-/// mahimahi, the emulator and virtual time, each beside the next: CUBIC and BBR over the same recorded links
+/// mahimahi compared with the emulator, and the emulator with virtual time: CUBIC and BBR over the same recorded links
 // Its group would have the name of the one that is flattened into it.
 #[derive(clap::Args)]
 #[group(skip)]

@@ -15,7 +15,7 @@ pub struct VirtualFlow<'a> {
     pub up: &'a Schedule,
     /// The other way.
     pub down: &'a Schedule,
-    /// Which way the data goes.
+    /// Direction of the data.
     pub direction: Direction,
     /// Propagation delay each way.
     pub delay: Duration,
@@ -23,17 +23,17 @@ pub struct VirtualFlow<'a> {
     pub controller: &'a str,
     /// When the first data packet is to reach the link, from the beginning of the trace.
     pub start: Duration,
-    /// How long it is watched from then on.
+    /// Measured time from then on.
     pub window: Duration,
     /// Seed of the controller.
     pub seed: u64,
 }
 
-/// A handshake's opportunities beside its two ways; what it waits for them is chance.
+/// Mean time that a handshake waits for opportunities, in addition to its two one-way delays.
 const HANDSHAKE: Duration = Duration::from_millis(2);
 
 impl VirtualFlow<'_> {
-    /// Its figures as mahimahi's logs would have them; `None` for an unknown controller, and if nothing arrived.
+    /// Its figures by the definitions of mahimahi's logs; `None` for an unknown controller, and without arrivals.
     pub fn run(&self) -> Option<Figures> {
         let path = |schedule: &Schedule| PathConfig {
             delay: self.delay,

@@ -19,7 +19,7 @@ use crate::sample::Sample;
 /// A modem that only this process reads, in a separate thread.
 pub(crate) struct Device {
     source: Source,
-    /// Open from the start, so that what is wrong with it is said at once; the thread's once reading has begun.
+    /// Opened at the start, so that the caller gets an error at once. The thread takes it when reading begins.
     transport: Option<Box<dyn Transport>>,
     kpis: Vec<&'static NamedKpi>,
     subscribed: Vec<Subscribed>,
@@ -40,7 +40,7 @@ struct Shared {
     gone: AtomicBool,
 }
 
-/// How long a close may go unnoticed.
+/// The longest time until the thread notices a close.
 const PATIENCE: Duration = Duration::from_millis(20);
 
 impl Device {
@@ -65,7 +65,7 @@ impl Device {
 
     pub(super) fn read(&mut self, samples: &mut [Sample]) -> Result<usize, Failure> {
         let shared = self.begin()?;
-        // Before reading: what comes after makes the descriptor readable again. An error is that it was not.
+        // Clear it before reading: later samples make the descriptor readable again. An error means that it was not readable.
         let _ = shared.event.read();
         let is_gone = shared.gone.load(Ordering::Acquire);
         let now = monotonic_now();
@@ -98,7 +98,7 @@ impl Device {
         Ok(self.begin()?.event.as_fd().as_raw_fd())
     }
 
-    /// Begins to read, at the first that wants to.
+    /// Begins to read, at the first call that needs samples.
     fn begin(&mut self) -> Result<Arc<Shared>, Failure> {
         if let Some(Reading { shared, .. }) = &self.thread {
             return Ok(Arc::clone(shared));

@@ -9,7 +9,7 @@ use sounding_units::ModemInstant;
 /// 38.331 §6.3.2); networks configure 1 s and less.
 const REACHED_WITHIN: Duration = Duration::from_secs(2);
 
-/// What is known of a device's connection.
+/// The known state of a device's connection.
 ///
 /// ```text
 ///            handover                     a grant in the new cell, or too late

@@ -16,7 +16,7 @@ const AHEAD: Duration = Duration::from_millis(50);
 const EVERY: Duration = Duration::from_millis(10);
 /// The errors are averaged over the last 2^SHIFT comparisons: a third of a second.
 const SHIFT: u32 = 5;
-/// A short mean is kept to unless the long one has less than so much of its error, in percent.
+/// A short mean is kept to unless the long one has less than this much of its error, in percent.
 ///
 /// Chosen on recorded links and on cells of seeds 11 to 30. There the short mean is better than its errors suggest,
 /// because a sender keeps getting updates. With 80, recorded links lose half a percent of throughput. With 60, one of

@@ -8,7 +8,7 @@ use sounding_units::ModemInstant;
 /// Faults of a simulated modem. All times count from its first record.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mischief {
-    /// A broken copy comes before so many of the frames, 0 to 1.
+    /// A broken copy comes before this many of the frames, 0 to 1.
     pub corrupt: f64,
     /// Part of the frames that lose their end, 0 to 1.
     pub truncate: f64,

@@ -14,7 +14,7 @@ use super::records::Records;
 pub struct Behaviour {
     /// Speed compared with the capture. It has no effect on records made in real time.
     pub speed: f64,
-    /// Records wait in the modem until there are so many bytes of them; 0 sends each at once.
+    /// Records wait in the modem until there are this many bytes of them; 0 sends each at once.
     pub high_water: usize,
     /// Records wait at most this long, drained or not.
     pub release: Duration,

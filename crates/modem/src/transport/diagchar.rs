@@ -175,7 +175,7 @@ mod tests {
     use super::*;
     use std::cell::RefCell;
 
-    /// A driver whose structure for SWITCH_LOGGING has so many bytes; none takes a number.
+    /// A driver whose structure for SWITCH_LOGGING has this many bytes; none takes a number.
     struct Fake {
         len: Option<usize>,
         asked: RefCell<Vec<(libc::c_ulong, Vec<u8>)>>,

@@ -27,7 +27,7 @@ impl Unframed {
         Self { port, reader, found: VecDeque::new(), chunk: vec![0; super::READ_SIZE] }
     }
 
-    /// Finds the packets in so many bytes of the chunk.
+    /// Finds the packets in this many bytes of the chunk.
     fn cut(&mut self, count: usize) {
         let mut bytes = &self.chunk[..count];
         while let Some(found) = self.reader.poll_packet(&mut bytes) {

@@ -33,7 +33,7 @@ pub(crate) fn modem(data: &[u8]) {
     }
 }
 
-/// How many kinds of input there are.
+/// The number of kinds of input.
 pub(crate) const KINDS: u8 = 7;
 
 /// A port that returns scripted reads one after the other, and then closes.
@@ -44,7 +44,7 @@ struct Scripted {
 }
 
 impl Scripted {
-    /// A framing in one byte, then reads: a length and so many bytes, of which none is a read that brings nothing.
+    /// A framing in one byte, then reads: a length and this many bytes, of which none is a read that brings nothing.
     fn port(data: &[u8]) -> Box<dyn Transport> {
         let (framing, reads) = data.split_first().unwrap_or((&0, &[]));
         match framing % 3 {
@@ -92,7 +92,7 @@ impl Transport for Scripted {
     }
 }
 
-/// A session whose modem says anything at all, and whose port closes and comes back.
+/// A session whose modem sends arbitrary bytes, and whose port closes and opens again.
 fn live(data: &[u8]) {
     let (first, second) = data.split_at(data.len() / 2);
     let codes = sounding_diag::record::CODES.to_vec();
@@ -118,7 +118,7 @@ fn live(data: &[u8]) {
     assert!(live.is_over(), "the port is closed");
 }
 
-/// KPIs of a modem that says anything at all.
+/// KPIs of a modem that sends arbitrary bytes.
 fn readings(data: &[u8]) {
     let source = Source::Stdin;
     let subscription = Subscription::of(registry::all().step_by(16));
@@ -161,7 +161,7 @@ fn router() -> (OwnedFd, String) {
     (server, name)
 }
 
-/// What a phone vendor's diag-router wraps in whatever way.
+/// Arbitrary data in the wrapper of a phone vendor's diag-router.
 fn vendor(data: &[u8]) {
     ROUTER.with(|(server, name)| {
         let mut router =

@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 use sounding_nas::{Direction, NasMessage, System};
 
-/// Whose message and which way in one byte, and a message: it decodes or does not, and of what decodes others are
+/// One byte for the radio and the direction, then a message. It may decode or not. Of a decoded message, others are
 /// shown nothing that is not in it.
 pub(crate) fn nas(data: &[u8]) -> Option<NasMessage> {
     let (&kind, message) = data.split_first()?;

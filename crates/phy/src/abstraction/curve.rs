@@ -16,7 +16,7 @@ pub struct Curve {
     values: [f32; 3],
     /// Slope up to the first point and from the last on.
     slopes: [f32; 2],
-    /// Coefficients of first to third power in what lies between the points.
+    /// Coefficients of the first to third power between the points.
     cubics: [[f32; 3]; 2],
 }
 

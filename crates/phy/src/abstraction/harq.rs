@@ -12,7 +12,7 @@ pub struct Combining {
 }
 
 impl Combining {
-    /// Another transmission arrives; what all of them are worth so far, in dB.
+    /// Adds another transmission. Returns the combined SINR of all transmissions, in dB.
     pub fn handle_transmission(&mut self, sinr_db: f32) -> f32 {
         self.linear += powf(10.0, sinr_db / 10.0);
         10.0 * log10f(self.linear)

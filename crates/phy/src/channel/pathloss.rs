@@ -37,7 +37,7 @@ impl Geometry {
 }
 
 const LIGHT_M_PER_S: f64 = 3.0e8;
-/// Height of what surrounds the device in urban scenarios, h_E. TR 38.901 draws other values for devices above 13 m.
+/// Height of the surroundings of the device in urban scenarios, h_E. TR 38.901 draws other values for devices above 13 m.
 const EFFECTIVE_M: f64 = 1.0;
 /// Average height of buildings and width of streets in the rural scenario.
 const BUILDING_M: f64 = 5.0;

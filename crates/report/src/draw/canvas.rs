@@ -22,7 +22,7 @@ pub(crate) const FINE: i32 = 10;
 pub(crate) struct Pen {
     /// The dashes of the next lines: lengths of strokes and gaps in pixels, empty for whole lines.
     dash: Cell<&'static [f64]>,
-    /// What stands before the next element.
+    /// The markup before the next element.
     markup: RefCell<String>,
 }
 
@@ -37,7 +37,7 @@ impl Pen {
         self.markup.borrow_mut().push_str(markup);
     }
 
-    /// What has been put behind the last element.
+    /// The markup after the last element.
     pub(crate) fn rest(&self) -> String {
         self.markup.take()
     }
@@ -51,7 +51,7 @@ pub(crate) struct Canvas<'a> {
 }
 
 impl<'a> Canvas<'a> {
-    /// A canvas of so many pixels that writes the elements of an SVG to the end of `out`.
+    /// A canvas of this many pixels that writes the elements of an SVG to the end of `out`.
     pub(crate) fn new(out: &'a mut String, pen: &'a Pen, (width, height): (u32, u32)) -> Self {
         let fine = FINE.unsigned_abs();
         Self { out, pen, size: (width * fine, height * fine) }
@@ -203,7 +203,7 @@ impl DrawingBackend for Canvas<'_> {
             HPos::Center => "middle",
             HPos::Right => "end",
         };
-        // Where the baseline is: capitals are 0.73 of the size high.
+        // The baseline: capitals are 0.73 of the font size high.
         let below = match style.anchor().v_pos {
             VPos::Top => 0.86,
             VPos::Center => 0.36,

@@ -4,7 +4,7 @@ use super::canvas::width_of;
 use super::{FINE, Plot, Size, broken, marker, text};
 use crate::palette;
 
-/// What is drawn in front of a name.
+/// The symbol in front of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Glyph {
     /// A line in the name's colour and dash.
@@ -13,20 +13,20 @@ pub(crate) enum Glyph {
     Mark,
     /// A block of the name's colour.
     Block,
-    /// A grey block, for what no flow owns.
+    /// A grey block, for data that belongs to no flow.
     Shade,
     /// No mark: an explanation.
     None,
 }
 
-/// One thing that a legend explains.
+/// One entry of a legend.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry<'a> {
     pub(crate) glyph: Glyph,
     pub(crate) name: &'a str,
 }
 
-/// Where each entry begins, in pixels from the left and in rows from the top, and how many rows that takes.
+/// The start of each entry (pixels from the left, rows from the top), and the number of rows in total.
 pub(crate) fn places(entries: &[Entry<'_>], size: Size) -> (Vec<(f64, u32)>, u32) {
     let (mut x, mut row) = (0.0, 0);
     let mut places = Vec::new();

@@ -1,4 +1,4 @@
-//! The place for a plot, and what all kinds of plots are made of.
+//! The area of a plot, and the parts that all kinds of plots share.
 
 use std::convert::Infallible;
 use std::ops::Range;
@@ -17,7 +17,7 @@ use crate::palette::{self, Look, Shape, Styles};
 /// Axes with a place for data.
 pub(crate) type Chart<'a, 'c> = ChartContext<'a, Canvas<'c>, Cartesian2d<Scale, Scale>>;
 
-/// Where a plot goes, and what it is drawn with.
+/// The area of a plot, and its styles.
 pub(crate) struct Plot<'c, 'p> {
     pub(crate) area: Area<'c>,
     pub(crate) pen: &'p Pen,
@@ -25,7 +25,7 @@ pub(crate) struct Plot<'c, 'p> {
     pub(crate) size: Size,
 }
 
-/// A canvas that is a string takes everything.
+/// The result of a drawing step. It cannot fail in the back end, because the canvas is a string.
 pub(crate) fn done<T>(result: Result<T, DrawingAreaErrorKind<Infallible>>) -> Option<T> {
     result.ok()
 }
@@ -35,7 +35,7 @@ impl<'c, 'p> Plot<'c, 'p> {
         Self { area, pen, styles, size }
     }
 
-    /// The same with another place.
+    /// The same plot in another area.
     pub(crate) fn within(&self, area: Area<'c>) -> Self {
         Self { area, ..*self }
     }
@@ -52,7 +52,7 @@ impl<'c, 'p> Plot<'c, 'p> {
         let _ = done(self.area.draw(&Rectangle::new([from, to], colour.mix(alpha).filled())));
     }
 
-    /// Axes for these scales. The label of the vertical one stands above it, where it can be read without turning the head.
+    /// Axes for these scales. The label of the vertical axis is above the axis and horizontal, for easy reading.
     pub(crate) fn axes(
         &self,
         (x, x_label): (Scale, &str),
@@ -61,7 +61,7 @@ impl<'c, 'p> Plot<'c, 'p> {
         self.meshed(x, x_label, y, true)
     }
 
-    /// The same along time, whose numbers a page can change for those of a closer look.
+    /// The same with time as horizontal axis. A page can replace its numbers when a reader zooms in.
     pub(crate) fn timed(
         &self,
         (x, x_label): (Scale, &str),
@@ -99,7 +99,7 @@ impl<'c, 'p> Plot<'c, 'p> {
         self.pen.put("</svg>\n");
     }
 
-    /// The same, where whole numbers along the horizontal axis are groups with names.
+    /// The same, where whole numbers on the horizontal axis stand for groups with names.
     pub(crate) fn labelled(
         &self,
         x: Scale,
@@ -168,7 +168,7 @@ fn face(size: f64, ink: usize, bold: bool, pos: Pos) -> TextStyle<'static> {
     font.color(&colour).pos(pos)
 }
 
-/// Where a chart's data goes on the whole canvas.
+/// The area of a chart's data, in coordinates of the whole canvas.
 pub(crate) fn place(chart: &Chart<'_, '_>) -> (Range<i32>, Range<i32>) {
     chart.plotting_area().get_pixel_range()
 }

@@ -15,7 +15,7 @@ const ZOOM: f32 = 2.0;
 /// Why there is no picture.
 #[derive(Debug, Error)]
 pub enum RasterError {
-    /// The drawing is none.
+    /// The drawing is not valid SVG.
     #[error("the drawing is not SVG: {0}")]
     Drawing(#[from] resvg::usvg::Error),
     /// It has no size, or one that no memory holds.

@@ -5,7 +5,7 @@ use crate::draw::{Area, Entry, FINE, Pen, Plot, Size, legend};
 use crate::figure::Figure;
 use crate::palette::{self, Styles};
 
-/// Room around everything in a file, in pixels.
+/// The margin around the content of a file, in pixels.
 const MARGIN: u32 = 20;
 const TITLE: f64 = 17.0;
 const NOTE: f64 = 11.0;
@@ -26,7 +26,7 @@ impl<'a> Sheet<'a> {
         Self { size, margin: 0, title: Vec::new(), entries, plot, notes: Vec::new() }
     }
 
-    /// The whole text.
+    /// The whole drawing.
     pub(super) fn whole(figure: &Figure, entries: Vec<Entry<'a>>, plot: u32, size: Size) -> Self {
         let width = f64::from(size.width());
         let mut notes = wrap(&figure.caption, width / NOTE);
@@ -83,7 +83,7 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// Breaks a text into lines of so many times the height of its letters.
+/// Breaks a text into lines of this many times the height of its letters.
 fn wrap(text: &str, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut used = 0.0;

@@ -1,4 +1,4 @@
-//! The series of a run: what each flow did in bins of time, and what happened on the radio meanwhile.
+//! The series of a run: the values of each flow in bins of time, and the radio events of the same time.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -9,14 +9,14 @@ use sounding_export::figures;
 use super::read::{int, real, text};
 use super::{Findings, ReadError};
 
-/// What a flow did in a bin.
+/// The values of a flow in one bin.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Bin {
     /// When it begins, in seconds.
     pub(super) from: f64,
     pub(super) throughput: f64,
     pub(super) packets: f64,
-    /// Mean over its packets, in milliseconds; nothing where there are none.
+    /// Mean over its packets, in milliseconds; `None` without packets.
     pub(super) delay: Option<f64>,
     pub(super) capacity: Option<f64>,
 }
@@ -59,7 +59,7 @@ impl Bins {
         }
     }
 
-    /// What several flows did together.
+    /// The sum over several flows.
     pub(super) fn sum(&self, numbers: &[i64]) -> Vec<Bin> {
         let mut sum: Vec<Bin> = Vec::new();
         for bins in numbers.iter().filter_map(|number| self.flows.get(number)) {
@@ -105,14 +105,14 @@ fn merged(bins: &[Bin], share: f64) -> Bin {
     }
 }
 
-/// The same in fewer and wider bins, if there are more than a drawing has room for; how many became one.
+/// Merges bins if there are more than `most`. Returns the new bins, and how many old bins make one new bin.
 pub(super) fn coarser(bins: &[Bin], most: usize) -> (Vec<Bin>, usize) {
     let factor = bins.len().div_ceil(most).max(1);
     let bins = bins.chunks(factor).map(|chunk| merged(chunk, 1.0 / chunk.len() as f64)).collect();
     (bins, factor)
 }
 
-/// Something that happened to a device.
+/// A radio event of a device.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Happened {
     pub(super) device: String,

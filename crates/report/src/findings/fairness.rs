@@ -1,11 +1,11 @@
-//! How evenly flows share: Jain's index over windows that slide.
+//! Fairness between flows: Jain's index over sliding windows.
 
 use sounding_experiment::metrics::jain;
 
 use super::bins::{Bin, Bins};
 
-/// The index of these flows at the middle of each window of so many seconds; nothing while fewer than two of them send
-/// through the whole of it.
+/// The index of these flows at the middle of each window; `window` is in seconds. The value is `None` if fewer than
+/// two flows send during the whole window.
 pub(super) fn sliding(bins: &Bins, numbers: &[i64], window: f64) -> Vec<(f64, Option<f64>)> {
     let flows: Vec<Active<'_>> =
         numbers.iter().filter_map(|number| Active::of(bins.flows.get(number)?)).collect();
@@ -20,7 +20,7 @@ pub(super) fn sliding(bins: &Bins, numbers: &[i64], window: f64) -> Vec<(f64, Op
     (0..(count + 1).saturating_sub(width)).map(at).collect()
 }
 
-/// A flow, and from which of its bins to which it had something in flight.
+/// A flow, and the range of its bins with data in flight.
 struct Active<'a> {
     bins: &'a [Bin],
     first: usize,

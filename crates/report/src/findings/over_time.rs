@@ -8,7 +8,7 @@ use crate::{Axis, Happening, Line, Panel, Series, Shade, distinct};
 /// Bins that a drawing has room for. Chosen: one for each pixel of a desk's is as close as a reader can look.
 const MAX_BINS: usize = 800;
 
-/// Runs of one scenario and seed: those whose lines stand in one figure.
+/// Runs of one scenario and seed. One figure shows all of them.
 pub(super) struct Group<'a> {
     results: &'a [Findings],
     pub(super) flows: Vec<&'a Flow>,
@@ -148,7 +148,7 @@ impl<'a> Group<'a> {
     }
 }
 
-/// What happened to the devices of these flows, in their directions.
+/// The radio events of the devices of these flows, in the flows' directions.
 fn happened(name: &str, all: &[Happened], flows: &[&Flow]) -> Vec<Happening> {
     let is_theirs = |happened: &Happened| {
         flows.iter().any(|flow| {

@@ -23,7 +23,7 @@ const MAX_GROUPS: usize = 8;
 pub struct Options {
     /// Width of the windows over which Jain's index slides.
     pub window: Duration,
-    /// How many scenarios are drawn over time.
+    /// The number of scenarios that are drawn over time.
     pub drawn: usize,
 }
 
@@ -33,7 +33,7 @@ impl Default for Options {
     }
 }
 
-/// What a page is being made of.
+/// Builds a page.
 struct Maker<'a> {
     results: &'a [Findings],
     flows: Vec<Flow>,
@@ -78,7 +78,7 @@ pub fn page(
     Ok(Page { title, subtitle, sections, origin: pairs(results, drawn) })
 }
 
-/// The flows of all folders. Where two of them hold the same run, their names say which.
+/// The flows of all folders. If two folders hold the same run, the flow's name includes the folder.
 fn named(results: &[Findings]) -> Vec<Flow> {
     let mut places: BTreeMap<(&str, i64, &str), usize> = BTreeMap::new();
     let mut is_ambiguous = false;

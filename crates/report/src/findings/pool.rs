@@ -1,9 +1,9 @@
 //! Values of many runs together, in bounded memory.
 
-/// As many values as are kept. Chosen: quartiles of a quarter of a million values are as good as of all.
+/// The largest number of kept values. Chosen: quartiles of a quarter of a million values are as good as those of all.
 const MOST: usize = 1 << 18;
 
-/// Values of which every so many-th is kept, so that they are spread over all that came.
+/// Keeps every n-th value, so that the kept values are spread over all values.
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
     values: Vec<f64>,

@@ -46,12 +46,12 @@ fn mean(runs: &[Figures], of: fn(&Figures) -> Option<f64>) -> Option<f64> {
     (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
 }
 
-/// A column of a table: its heading, and what stands in it of some runs.
+/// A column of a table: its heading, and the function that computes its cell from some runs.
 pub(super) type Column = (&'static str, fn(&[Figures]) -> Cell);
 
 const RUNS: Column = ("runs", |runs| Cell::Number(runs.len() as f64, 0));
 
-/// How fast and how late.
+/// Columns of throughput and delay.
 pub(super) const THROUGHPUT_AND_DELAY: [Column; 10] = [
     RUNS,
     ("Mbit/s", |runs| Cell::number(mean(runs, |f| f.throughput), 2)),

@@ -1,4 +1,4 @@
-//! A page of what a small plan leaves.
+//! A page of the results of a small plan.
 
 use std::fs::{self, File};
 use std::io;
@@ -135,7 +135,7 @@ fn without_series_there_is_what_whole_runs_tell() {
     assert_eq!(names, [&["summary"], &planes[..], &rest].concat());
 }
 
-/// One flow that has all of its link, beside the oracle, and answers that are asked for.
+/// One flow alone on its link, the same with the oracle, and a flow of requests and answers.
 const BESIDE_ORACLE: &str = r#"
 duration = "12s"
 seeds = [1, 2]

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::number;
 use crate::Value;
 
-/// A cell that a device is sent to, or given besides those it has. What a message leaves out stays as it is.
+/// A cell that the device must move to, or that the network adds. A value that the message leaves out does not change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Target {
     /// Physical cell identity.
@@ -16,7 +16,7 @@ pub struct Target {
     pub band: Option<u16>,
     /// Resource blocks of the downlink.
     pub bandwidth_prb: Option<u16>,
-    /// How long the device may try, T304, in milliseconds.
+    /// The time limit for the attempt, T304, in milliseconds.
     pub timeout_ms: Option<u16>,
 }
 

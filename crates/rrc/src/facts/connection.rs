@@ -1,4 +1,4 @@
-//! Which message it is, and what it does to the connection.
+//! The name of the message, and the change of the connection.
 
 use serde::Serialize;
 
@@ -35,7 +35,7 @@ pub enum Event {
     Handover,
     /// The device has followed.
     ReconfigurationComplete,
-    /// The device has lost the connection and asks to go on.
+    /// The device has lost the connection and asks to re-establish it.
     ReestablishmentRequest,
     /// It may.
     Reestablishment,
@@ -47,7 +47,7 @@ pub enum Event {
     Release,
     /// The network ends the connection so that it can be taken up again.
     Suspend,
-    /// The device asks to take it up again.
+    /// The device asks to resume it.
     ResumeRequest,
     /// It may.
     Resume,
@@ -61,7 +61,7 @@ pub enum Event {
     SecondaryFailure,
 }
 
-/// The message's name: the last of the alternatives that say which one it is.
+/// The message's name: the last of the alternatives that select the message.
 pub(super) fn message(pdu: Pdu, value: &Value<'_>) -> &'static str {
     match pdu {
         Pdu::Record(RrcPdu::LteBcchBch | RrcPdu::NbBcchBch) => return "masterInformationBlock",

@@ -1,16 +1,16 @@
-//! When a device asks for grants, and when it sleeps.
+//! The times at which a device asks for grants, and its sleep cycle.
 
 use serde::Serialize;
 
 use super::number;
 use crate::Value;
 
-/// When the device may ask for a grant.
+/// The times at which the device may ask for a grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SchedulingRequest {
-    /// Which of its requests; LTE has one.
+    /// The number of the request configuration. LTE has one.
     pub id: u8,
-    /// How often.
+    /// The time between two opportunities.
     pub period: Period,
     /// Subframes or slots into the period.
     pub offset: u16,
@@ -24,7 +24,7 @@ pub enum Period {
     Subframes(u16),
     /// Slots, which are as long as the subcarrier spacing makes them.
     Slots(u16),
-    /// Symbols of a slot; where six and seven alternate, six.
+    /// Symbols of a slot. If six and seven alternate, this is six.
     Symbols(u16),
 }
 
@@ -57,8 +57,8 @@ impl SchedulingRequest {
     }
 }
 
-/// How long the device wakes, and how long it may sleep. LTE counts only subframes with a control channel. In TDD there
-/// are others between them, so the device is awake for longer.
+/// The times for which the device is awake and may sleep. LTE counts only subframes with a control channel. In TDD
+/// other subframes are between them, so the device is awake for longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Drx {
     /// Awake at the beginning of a cycle, in microseconds.
@@ -67,15 +67,15 @@ pub struct Drx {
     pub inactivity_us: u32,
     /// A cycle, in milliseconds.
     pub cycle_ms: u32,
-    /// Where in the cycle it begins, in milliseconds.
+    /// Its start within the cycle, in milliseconds.
     pub offset_ms: u32,
     /// A short cycle that comes before long ones, in milliseconds.
     pub short_cycle_ms: Option<u32>,
-    /// How many short cycles.
+    /// The number of short cycles.
     pub short_cycles: Option<u8>,
 }
 
-/// `DRX-Config` of TS 36.331 and TS 38.331 §6.3.2; `None` within for a release.
+/// `DRX-Config` of TS 36.331 and TS 38.331 §6.3.2; `Some(None)` for a release.
 pub(super) fn drx(value: &Value<'_>) -> Option<Option<Drx>> {
     let config = match value.chosen()? {
         ("release", _) => return Some(None),
@@ -87,7 +87,7 @@ pub(super) fn drx(value: &Value<'_>) -> Option<Option<Drx>> {
         config.get(if lte { "longDRX-CycleStartOffset" } else { "drx-LongCycleStartOffset" })?;
     let (cycle, offset) = cycle.chosen()?;
     let on_us = match config.at(&["drx-onDurationTimer", "subMilliSeconds"]) {
-        // Thirty-seconds of a millisecond.
+        // The unit is 1/32 of a millisecond.
         Some(count) => u32::try_from(count.integer()?).ok()? * 1000 / 32,
         None if lte => number::at(config, &["onDurationTimer"])? * 1000,
         None => number::at(config, &["drx-onDurationTimer", "milliSeconds"])? * 1000,

@@ -1,4 +1,4 @@
-//! What a device measured and reports, in the units people use.
+//! The measurements that a device reports, in the usual units.
 
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ use crate::Value;
 /// A report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measurement {
-    /// Which measurement the network asked for.
+    /// The identifier of the measurement that the network asked for.
     pub id: u8,
     /// The cells, those that serve first.
     pub cells: Vec<MeasuredCell>,
@@ -18,7 +18,7 @@ pub struct Measurement {
 /// A cell in a report. Levels are the lower ends of their steps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct MeasuredCell {
-    /// Whose cell.
+    /// The radio access technology of the cell.
     pub rat: Rat,
     /// Whether it serves the device.
     pub serving: bool,

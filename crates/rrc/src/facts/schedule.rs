@@ -1,4 +1,4 @@
-//! Which slots and symbols carry what.
+//! The slots and symbols of uplink and downlink.
 
 use alloc::vec::Vec;
 
@@ -10,7 +10,7 @@ use crate::Value;
 /// One of the time-domain allocations that a grant can choose. TS 38.214 §5.1.2.1 and §6.1.2.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct TimeAllocation {
-    /// Slots from the grant to what it grants, K0 or K2. `None`: K0 is then 0, and K2 depends on the subcarrier
+    /// Slots from the grant to the granted transmission, K0 or K2. `None`: K0 is 0, and K2 depends on the subcarrier
     /// spacing: 1 up to 30 kHz, 2 at 60 kHz, 3 at 120 kHz.
     pub slots: Option<u8>,
     /// Whether it starts at the beginning of a slot, mapping type A; anywhere in it otherwise.
@@ -21,7 +21,7 @@ pub struct TimeAllocation {
     pub symbols: u8,
 }
 
-/// A list as it is, or as a setup; `None` for a release.
+/// The allocations of a plain list or of a setup; `None` for a release.
 pub(super) fn time_allocations(list: &Value<'_>, slots: &str) -> Option<Vec<TimeAllocation>> {
     let list = list.get("setup").unwrap_or(list);
     let allocation = |item: &Value<'_>| {
@@ -38,7 +38,7 @@ pub(super) fn time_allocations(list: &Value<'_>, slots: &str) -> Option<Vec<Time
     found.filter(|found| !found.is_empty())
 }
 
-/// Which subframes of a cell go up and down: TS 36.211 Tables 4.2-1 and 4.2-2.
+/// The uplink and downlink subframes of a cell: TS 36.211 Tables 4.2-1 and 4.2-2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LteTdd {
     /// Uplink-downlink configuration, 0..=6.
@@ -57,7 +57,7 @@ impl LteTdd {
     }
 }
 
-/// Which slots of a cell go up and down; two patterns alternate where there are two. TS 38.213 §11.1.
+/// The uplink and downlink slots of a cell. If there are two patterns, they alternate. TS 38.213 §11.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct NrTdd {
     /// The subcarrier spacing whose slots are counted, in kHz.
@@ -71,7 +71,7 @@ pub struct NrTdd {
 /// Slots down, then symbols down, a gap, symbols up, and slots up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SlotPattern {
-    /// How long it takes, in microseconds.
+    /// Its length in microseconds.
     pub period_us: u32,
     /// Whole slots down.
     pub down_slots: u16,
@@ -97,7 +97,7 @@ impl NrTdd {
 impl SlotPattern {
     fn of(value: &Value<'_>) -> Option<Self> {
         let count = |name| value.get(name)?.integer();
-        // Periods that came later are beside the others, which then say the nearest.
+        // A later release added periods in a separate field. The old field then holds the nearest old period.
         let later = value.get("dl-UL-TransmissionPeriodicity-v1530");
         let period = later.or(value.get("dl-UL-TransmissionPeriodicity"))?;
         Some(Self {

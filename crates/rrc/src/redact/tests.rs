@@ -50,7 +50,7 @@ const TELLING: &[&str] = &[
     "position",
 ];
 
-/// Names that contain such a part and are of something else: places in time and frequency, mostly.
+/// Names that contain such a part but mean something else, mostly positions in time and frequency.
 const OTHERWISE: &[&str] = &[
     "ai-RNTI-r16",
     "availabilityCombinationId-r16",

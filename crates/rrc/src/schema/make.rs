@@ -1,4 +1,4 @@
-//! What the tables are written with.
+//! Helpers for writing the tables.
 
 use super::{Field, NONE, Presence, Type, UNBOUNDED};
 

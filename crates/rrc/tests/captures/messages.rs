@@ -8,7 +8,7 @@ use sounding_diag::record::{LteRrc, MessageSegments, NrRrc, RrcPdu};
 use sounding_diag::{LogCode, LogRecord};
 use sounding_testdata::{shared, shared_files};
 
-/// A message, with what the record around it says.
+/// A message, with the values of its record.
 #[allow(dead_code, reason = "each user of this file needs its own part")]
 pub(crate) struct Located<'a> {
     pub file: &'a str,

@@ -2,8 +2,8 @@
 
 use sounding_rrc::{Decoded, Pdu, decode, encode};
 
-/// The kind of message in one byte, and a message: it decodes or does not; what decodes can be written, and what decoded as
-/// a whole and can be encoded again decodes as it was.
+/// One byte for the kind of message, then the message. It may decode or not. Every decoded message can be written. If the
+/// whole message decoded and can be encoded again, the result decodes to the same message.
 pub(crate) fn rrc(data: &[u8]) -> Option<Decoded<'_>> {
     let (&kind, message) = data.split_first()?;
     let pdu = Pdu::ALL[usize::from(kind) % Pdu::ALL.len()];

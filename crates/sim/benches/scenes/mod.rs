@@ -46,7 +46,7 @@ impl<N: Network<Segment>> Scene<N> {
         self.flows.push(self.world.add_flow(flow));
     }
 
-    /// Lets time pass until so many seconds have.
+    /// Lets time pass until this many seconds have.
     pub(crate) fn run(&mut self, secs: u64) -> Totals {
         self.world.run_until(HostInstant::from_nanos(secs * 1_000_000_000));
         let mut totals = Totals { packets: 0, carried: Bytes::ZERO, digest: self.world.digest() };
@@ -70,7 +70,7 @@ fn behind_a_wire(radio: Radio<Through<Segment>>) -> Scene<Cell> {
     Scene::new(Wired::new(radio, &wire, &wire, HostInstant::default()))
 }
 
-/// A carrier of 20 MHz and one layer, so many devices that stand at 110 m and more, and a flow of CUBIC to each.
+/// A carrier of 20 MHz and one layer, this many devices that stand at 110 m and more, and a flow of CUBIC to each.
 pub(crate) fn cell(devices: u16) -> Scene<Cell> {
     let carrier = CarrierConfig { layers: 1, ..CarrierConfig::default() };
     let mut radio = Radio::new(vec![carrier], 1).expect("a network");

@@ -10,7 +10,7 @@ use crate::{Carried, Histogram};
 pub struct Report {
     /// Since when.
     pub since: HostInstant,
-    /// Until when.
+    /// The end.
     pub until: HostInstant,
     /// Data packets that entered the network.
     pub sent: u64,

@@ -38,7 +38,7 @@ pub(super) struct Sender {
     timer: Option<(Timer, HostInstant)>,
     /// When to look for losses again.
     look_again: Option<HostInstant>,
-    /// The tail was probed when so many segments had been sent.
+    /// The tail was probed when this many segments had been sent.
     probed: Option<u64>,
     /// A probe is due, regardless of the window.
     probe_due: bool,

@@ -1,4 +1,4 @@
-//! Which kind of file is meant.
+//! Choice of the file format.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use miette::{Result, miette};
 use crate::output::Packing;
 use crate::screen;
 
-/// A kind of file that captures, or links over time, are turned into.
+/// An output format for captures or links over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum FileKind {
     /// A line of JSON for each record
@@ -32,7 +32,7 @@ pub(super) enum FileKind {
     Mahimahi,
 }
 
-/// What is to be written.
+/// The format of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) kind: FileKind,

@@ -1,4 +1,4 @@
-//! Replaces `parquet` in a build of the daemon alone: an error that names what is missing.
+//! Replaces `parquet` in a build of only the daemon: an error that names the missing feature.
 
 use std::convert::Infallible;
 use std::fmt;

@@ -1,16 +1,16 @@
-//! What a conversion wrote, and what it left out and why.
+//! Counts of a conversion: what it wrote, what it left out, and why.
 
 use sounding_diag::capture::EmitError;
 use sounding_export::message::Without;
 
 use crate::skipped::{Records, counted};
 
-/// The packets of a capture by what became of them; each is counted once, but that hidden ones may be written.
+/// Counts of a capture's packets by result. Each packet counts once, except that hidden packets also count as written.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     /// In the file.
     pub(super) written: u64,
-    /// Of those, the ones with only kind, time and length in the file: they may identify a person.
+    /// Of these, packets with only kind, time and length in the file, because their content may identify a person.
     pub(super) blank: u64,
     pub(super) left_out: LeftOut,
     /// Records that cannot be read.
@@ -24,7 +24,7 @@ pub(super) struct LeftOut {
     pub(super) hidden: u64,
     /// They are no log records, for which the kind of file has no place.
     pub(super) others: u64,
-    /// They are of codes that were not asked for, or no log records where codes were asked for.
+    /// Packets of other codes than the requested ones. If codes were requested, also packets that are not log records.
     pub(super) unwanted: u64,
     /// They carry no message, and the file is one of messages.
     pub(super) without_message: u64,
@@ -32,7 +32,7 @@ pub(super) struct LeftOut {
     pub(super) no_place: u64,
     /// They carry a part of a message.
     pub(super) parts: u64,
-    /// They are longer than the kind of file can say.
+    /// Packets longer than the format allows.
     pub(super) too_long: u64,
 }
 
@@ -55,7 +55,7 @@ impl Tally {
         }
     }
 
-    /// In words: `written` is what one packet in the file is called, and several.
+    /// In words. `[one, many]` is the word for a written packet, singular and plural.
     pub(super) fn sentence(&self, [one, many]: [&str; 2]) -> String {
         let mut text = format!("{} written", counted(self.written, one, many));
         if self.blank > 0 {
@@ -73,7 +73,7 @@ impl Tally {
 }
 
 impl LeftOut {
-    /// How many for which reason, each as a few words.
+    /// The count of each reason, in a few words.
     fn parts(&self) -> Vec<String> {
         [
             (

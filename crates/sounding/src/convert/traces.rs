@@ -17,10 +17,10 @@ use crate::screen;
 /// No trace is larger: 2^25 lines of mahimahi's, which is all that is read of them.
 const LARGEST: u64 = 1 << 30;
 
-/// What is read.
+/// The format of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum InputKind {
-    /// Diag records; the default where the name says nothing
+    /// Diag records; the default if the file's name does not tell the format
     Capture,
     /// A link: a line for each packet that it could have carried
     Mahimahi,
@@ -92,7 +92,7 @@ fn write(course: &LinkTrace, path: &Path, target: Target, force: bool) -> Result
     output.finish().map_err(|error| failed(&error))
 }
 
-/// As mahimahi has it; what it cannot hold is said.
+/// Writes a mahimahi trace, and reports what this format cannot hold.
 fn opportunities(course: &LinkTrace, path: &Path) -> Result<String> {
     let (trace, lost) = course
         .to_trace()

@@ -1,4 +1,4 @@
-//! Which processes have a device open.
+//! Finds the processes that have a device open.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -86,11 +86,11 @@ fn openers(device: &Path) -> io::Result<Vec<Opener>> {
     Ok(found)
 }
 
-/// A device, whatever name it is opened by.
+/// A device, independent of the name that opened it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Device {
     number: u64,
-    /// Of a pty, the devpts: each has its own numbers.
+    /// For a pty, its devpts instance. Each instance has its own numbers.
     devpts: Option<u64>,
 }
 
@@ -115,7 +115,7 @@ fn descriptors(pid: u32, device: Device) -> io::Result<Vec<OsString>> {
         // It has ended, or is another user's.
         Err(_) => return Ok(Vec::new()),
     };
-    // Following the link of a descriptor looks at the open file, and opens nothing.
+    // `stat` on the link of a descriptor reads the open file's metadata, and opens nothing.
     let open = files.filter(|file| Device::at(&file.path()) == Some(device));
     Ok(open.map(|file| file.file_name()).collect())
 }
@@ -138,7 +138,7 @@ fn closes_on_exec(pid: u32, descriptor: &OsStr) -> bool {
 
 fn name(pid: u32) -> String {
     let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-    // A process calls itself what it likes.
+    // A process can choose any name for itself.
     screen::inline(name.trim()).into_owned()
 }
 
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn the_process_that_has_a_tty_open_is_named() {
-        // One at a time: what the other test starts is for a moment a copy of this process, with all that this has open.
+        // One test at a time. A process that the other test starts is briefly a copy of this one, with the same open files.
         steadily(|| {
             let pty = Pty::create(None).expect("a pty");
             let holders = |path: &Path| holders(path).expect("it may look");

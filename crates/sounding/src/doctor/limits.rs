@@ -1,4 +1,4 @@
-//! Resource limits of this process, whose errors look like something else.
+//! Resource limits of this process. Their errors look like other problems.
 
 use std::fs::File;
 use std::io;
@@ -9,7 +9,7 @@ use super::{Check, check};
 /// An emulation of a few devices opens about half as many. Chosen.
 const DESCRIPTORS: usize = 64;
 
-/// Whether there is room for what a verb opens and starts; what comes behind a no here may be no because of it.
+/// Whether the limits allow the files and processes of a verb. If not, later checks may fail for this reason.
 pub(super) fn checks() -> [Check; 2] {
     [
         limit("descriptors", descriptors(), "more files can be opened"),
@@ -38,12 +38,12 @@ pub(super) fn is_one(error: &io::Error) -> bool {
     advice(error).is_some()
 }
 
-/// The cure of what went wrong: of the limit if it is one, else the usual.
+/// The cure of an error: that of the limit if the limit is the cause, else the usual one.
 pub(super) fn cure(error: &io::Error, usual: &str) -> String {
     advice(error).unwrap_or(usual).into()
 }
 
-/// The same of an outcome that may be good.
+/// The same for an outcome that may be a success.
 pub(super) fn cure_of<T>(outcome: &io::Result<T>, usual: &str) -> String {
     outcome.as_ref().map_or_else(|error| cure(error, usual), |_| String::new())
 }

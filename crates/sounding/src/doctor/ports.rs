@@ -1,4 +1,4 @@
-//! Ports that could be a modem's: each is asked for its version, and what is in the way is named with its cure.
+//! Ports that could belong to a modem. The check asks each port for its version, and names every obstacle with its cure.
 
 use std::fs;
 use std::io;
@@ -19,13 +19,13 @@ use crate::screen;
 /// More about a port.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Port {
-    /// What to give to `--device`.
+    /// The value for `--device`.
     source: String,
     /// The processes that have it open.
     held_by: Vec<Holder>,
     /// When the modem's software was compiled.
     compiled: Option<String>,
-    /// Which software the modem runs.
+    /// The modem's software version.
     build: Option<String>,
 }
 
@@ -34,7 +34,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 const SYS: &str = "/sys";
 
-/// One check a port; or one that says why there is none.
+/// One check for each port, or one check that explains why there is no port.
 pub(crate) fn checks(folder: &Path, user: RouterUser) -> Vec<Check> {
     let mut checks: Vec<Check> = match candidates(folder) {
         Ok(found) => found.iter().map(|path| device(path)).collect(),
@@ -74,7 +74,7 @@ pub(crate) fn checks(folder: &Path, user: RouterUser) -> Vec<Check> {
     checks
 }
 
-/// Devices that may be a Diag port. Names only narrow down what is asked.
+/// Devices that may be a Diag port, selected by name. The answer decides.
 fn candidates(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder)?.flatten().map(|entry| entry.path());
     let mut found: Vec<PathBuf> = entries
@@ -154,7 +154,7 @@ fn held(holder: &Holder) -> String {
 fn router(source: Source) -> Option<Check> {
     match source.open() {
         Err(OpenError::NoRouter { .. }) => None,
-        // The connection that found it asks too: a router may serve one reader at a time, and would not see a second.
+        // The request uses the connection that found the port, because a router may serve only one reader at a time.
         opened => Some(ask_on(&source, opened)),
     }
 }
@@ -218,14 +218,14 @@ fn answers_unframed(source: &Source) -> bool {
     })
 }
 
-/// How to make a program let go of a port.
+/// The way to make a program close a port.
 fn release(path: &Path, holder: &Holder) -> String {
     if !holder.name.starts_with("ModemManager") {
         return format!("end it: kill {}", holder.pid);
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let which = match interface_of(Path::new(SYS), &name) {
-        // By what it is, because names change with every plugging in.
+        // By vendor and product, because names change whenever the device is plugged in.
         Some(usb) => format!(
             r#"ENV{{ID_VENDOR_ID}}=="{}", ENV{{ID_MODEL_ID}}=="{}", ENV{{ID_USB_INTERFACE_NUM}}=="{}""#,
             usb.vendor, usb.product, usb.number

@@ -20,7 +20,7 @@ const MAKERS: [(&str, &str); 10] = [
 /// A vendor's own kind of interface: what modems have for Diag, AT commands and data.
 const VENDOR_SPECIFIC: &str = "ff";
 
-/// Which interface of which device a port is.
+/// The USB interface and device of a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Interface {
     pub(crate) vendor: String,

@@ -16,7 +16,7 @@ use sounding_host::tool;
 use super::guest::Guest;
 use super::{Args, EmuError};
 
-/// Runs the command in the namespace of the first device, beside what was asked for at the far end.
+/// Runs the command in the namespace of the first device, and the `--far` commands at the other end.
 pub(super) fn run(
     args: &Args,
     emulation: &Emulation,
@@ -110,7 +110,7 @@ impl Interrupts {
     }
 }
 
-/// How long COMMAND may take to end after an interrupt; the terminal has sent it the same signal.
+/// The time that COMMAND has to end after an interrupt. The terminal has sent it the same signal.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Waits for the end of the command or the emulation, or for an interrupt.

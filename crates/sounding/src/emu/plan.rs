@@ -27,7 +27,7 @@ pub(super) fn run(args: &Args, path: &Path) -> Result<ExitCode> {
         text.set(set).map_err(shown)?;
     }
     let runs = text.runs().map_err(shown)?;
-    // Before anything is started, so that no signal finds a half-made emulation.
+    // The signal handler comes first, so that no signal can interrupt a half-made emulation.
     let interrupts = Interrupts::catch().into_diagnostic()?;
     if !args.command.is_empty() {
         if runs.len() > 1 {
@@ -223,7 +223,7 @@ impl fmt::Display for Of<'_> {
     }
 }
 
-/// An error about a value of the plan says where the value stands.
+/// Adds the value's place in the plan to an error about it.
 fn located(text: &Text, run: &Run, error: EmulateError) -> miette::Report {
     match error {
         EmulateError::Plan(wrong) => shown(text.locate(run, wrong)),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::json;
 use sounding_emu::{DirectionReport, Lateness, Report, Scheduling};
 
-/// What moved, and how punctually.
+/// The moved packets, and the punctuality of the emulation.
 pub(super) fn table(report: &Report) -> String {
     let mut out = format!(
         "\n{:<12}{:>12}{:>12}{:>10}{:>10}{:>12}{:>26}\n",

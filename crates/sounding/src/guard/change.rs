@@ -1,4 +1,4 @@
-//! The changes that this program makes: the guard undoes nothing else, whatever its instructions.
+//! The changes that this program makes. The guard undoes only these, and refuses any other instruction.
 //!
 //! The guard has the rights that the daemon gave up, and reads instructions from the daemon, which reads a modem's
 //! output. So an instruction contains no path and no command. It names an algorithm, a prefix or a map, and each is
@@ -21,10 +21,10 @@ use crate::{before, cli_types};
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 /// All that are registered. A name that is not would have the kernel load a module.
 const REGISTERED: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
-/// Which of them this namespace may have.
+/// The algorithms that this namespace may use.
 const ALLOWED: &str = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
 
-/// Algorithms of Linux itself (net/ipv4, to 6.18), which no daemon of ours is called by.
+/// Algorithms of Linux itself (net/ipv4, to 6.18). No daemon of ours uses these names.
 const LINUXS_OWN: [&str; 19] = [
     "bbr",
     "bic",
@@ -47,7 +47,7 @@ const LINUXS_OWN: [&str; 19] = [
     "yeah",
 ];
 
-/// One change and its undo. An undo leaves alone what another program has changed since.
+/// One change and its undo. An undo does not touch a value that another program has changed since.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) enum Change {
@@ -55,19 +55,19 @@ pub(super) enum Change {
     Default { ours: String, was: String },
     /// The algorithm of the one route to exactly a prefix.
     Route { prefix: String, ours: String, was: Option<String> },
-    /// Programs in the kernel that outlive the daemon of this name, and what they changed in sockets.
+    /// Programs in the kernel that outlive the daemon of this name, and their changes in sockets.
     Pins { name: String },
     /// A congestion control's name that outlasts the daemon, and the map that keeps it.
     Name { name: String, map: u32 },
 }
 
-/// Why an instruction is none that the daemon of this program gives.
+/// The reason why the daemon cannot have sent this instruction.
 #[derive(Debug, Error)]
 pub(super) enum Refusal {
     /// It cannot be read.
     #[error("no instruction: {0}")]
     Unreadable(#[from] serde_json::Error),
-    /// Not a name of one of our daemons.
+    /// The name does not belong to one of our daemons.
     #[error("{0:?} is no name of a congestion control of this program")]
     NotOurs(String),
     /// Not a value that was read from the kernel.
@@ -79,13 +79,13 @@ pub(super) enum Refusal {
     /// Not a prefix that `ip route` would accept.
     #[error("{0:?} is no prefix")]
     NoPrefix(String),
-    /// There is nothing to let go of.
+    /// There is nothing to release.
     #[error("nothing is pinned under the name {0:?}")]
     NoPins(String),
     /// It is another process's.
     #[error("map {0} is not the daemon's")]
     NotItsMap(u32),
-    /// What is to be looked at cannot be seen.
+    /// The current state cannot be read.
     #[error(transparent)]
     Unseen(#[from] GuardError),
     /// The list of changes was closed before a modem was read.
@@ -142,7 +142,7 @@ impl Change {
             }
             Self::Route { prefix, ours, was } => match Route::only(prefix) {
                 Ok(now) if now.algorithm() == Some(ours) => now.with(was.as_deref()).set(),
-                // It has gone, or has another algorithm.
+                // The route has gone, or has another algorithm.
                 Ok(_) | Err(GuardError::NotOne { .. }) => Ok(()),
                 Err(error) => Err(error),
             },
@@ -198,7 +198,7 @@ fn at(path: &str) -> impl FnOnce(io::Error) -> GuardError {
     move |error| GuardError::Sysctl { path: path.into(), error }
 }
 
-/// The default algorithm as it is.
+/// The current default algorithm.
 pub(super) fn default() -> Result<String, GuardError> {
     Ok(read(DEFAULT)?.trim().to_string())
 }

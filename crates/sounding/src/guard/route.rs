@@ -6,7 +6,7 @@ use sounding_host::tool;
 
 use super::GuardError;
 
-/// What `ip route` calls a route's algorithm.
+/// The keyword of `ip route` for a route's algorithm.
 const KEY: &str = "congctl";
 
 /// A route as the words of `ip route`.
@@ -24,20 +24,20 @@ impl Route {
         }
     }
 
-    /// The words of a shown route that describe it; `ip` also shows what the route's device is doing, and does not read
-    /// that back.
+    /// Keeps the words of `ip`'s output that describe the route. `ip` also prints the state of the route's device, but does
+    /// not accept it as input.
     fn from_shown(route: &str) -> Self {
         const STATES: [&str; 3] = ["linkdown", "dead", "offload"];
         let words = route.split_whitespace().filter(|word| !STATES.contains(word));
         Self(words.map(Into::into).collect())
     }
 
-    /// The algorithm that new flows over it have, if it says one.
+    /// The algorithm of new flows over this route, if it names one.
     pub(super) fn algorithm(&self) -> Option<&str> {
         self.0.windows(2).find(|pair| pair[0] == KEY).map(|pair| pair[1].as_str())
     }
 
-    /// The same route with another algorithm, or with none.
+    /// The same route with another algorithm, or without one.
     pub(super) fn with(&self, algorithm: Option<&str>) -> Self {
         let mut rest = self.0.iter();
         let mut words = Vec::new();

@@ -13,12 +13,12 @@ use crate::screen;
 /// Turn logs of mahimahi and Pantheon into a folder of results, as `sounding sim --out` makes one.
 ///
 /// FILE is a log of mm-link (--uplink-log, --downlink-log), a log of Pantheon's tunnel (NAME_datalink_runN.log), also as .gz,
-/// or Pantheon's pantheon_perf.json. Each is measured by the definitions of its own tools; what it does not tell is left
-/// empty. docs/reference/controllers.md says which figure is which.
+/// or Pantheon's pantheon_perf.json. The figures follow the definitions of the log's own tools. Figures that the log
+/// does not contain stay empty. docs/reference/controllers.md defines each figure.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// A log; with NAME, what sent, instead of what the file's name says
+    /// A log; NAME is the sender's controller, and replaces the one in the file's name
     #[arg(value_name = "[NAME=]FILE", required = true, value_parser = input)]
     files: Vec<Input>,
 
@@ -26,15 +26,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 
-    /// What the link is called, where no log says it
+    /// Name of the link, if no log names it
     #[arg(long, value_name = "NAME")]
     link: Option<String>,
 
-    /// Only what left so long after the first packet came
+    /// Count only packets that left at least this long after the first packet arrived
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     window: Option<Duration>,
 
-    /// Only packets of at least so many bytes of IP, as 996: leaves out acknowledgements
+    /// Only packets of at least this many bytes of IP, as 996: leaves out acknowledgements
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     least: u64,
 

@@ -11,8 +11,9 @@ use crate::screen;
 
 /// Figures of results: a page, and each figure as SVG, PNG and Parquet.
 ///
-/// RESULTS are folders that `sounding sim PLAN --out DIR --series 100ms` left. Figures over time, distributions and fairness
-/// need the series; without, there are the table and what whole runs tell. docs/reference/reports.md describes every figure.
+/// RESULTS are folders that `sounding sim PLAN --out DIR --series 100ms` made. Figures over time, distributions and fairness
+/// need the series. Without it, the page shows the table and the figures of whole runs. docs/reference/reports.md describes
+/// every figure.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Args {
@@ -20,7 +21,7 @@ pub(super) struct Args {
     #[arg(required = true)]
     results: Vec<PathBuf>,
 
-    /// Folder for report.html, report.md and figures/; what is there of these is replaced
+    /// Folder for report.html, report.md and figures/; existing files with these names are replaced
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 
@@ -28,7 +29,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = humantime::parse_duration)]
     window: Duration,
 
-    /// How many scenarios are drawn over time, the first of the plan
+    /// Number of scenarios that are drawn over time, from the first of the plan
     #[arg(long, value_name = "N", default_value_t = 4)]
     scenarios: usize,
 }

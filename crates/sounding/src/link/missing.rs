@@ -1,4 +1,4 @@
-//! Which records a rate lacks, for a capture that has none.
+//! Names the records that a rate needs, for a capture without a rate.
 
 use serde_json::{Value as Json, json};
 use sounding_diag::LogCode;
@@ -7,14 +7,14 @@ use sounding_link::{LinkEstimate, Method, Seen};
 
 use crate::session_report;
 
-/// What a method needs in one direction, and which of it came.
+/// The records that a method needs in one direction, and which of them arrived.
 #[derive(Clone, Debug)]
 pub(super) struct Needs {
     direction: Direction,
     method: Method,
     is_known: bool,
     grants: bool,
-    /// Grants whose records say resource blocks.
+    /// Grants whose records contain resource blocks.
     allocations: bool,
     channel: bool,
     signal: bool,
@@ -22,7 +22,7 @@ pub(super) struct Needs {
     came: Vec<LogCode>,
 }
 
-/// What is missing, and the records that have it.
+/// A missing quantity, and the records that contain it.
 struct Lack {
     what: &'static str,
     codes: Vec<LogCode>,

@@ -11,7 +11,7 @@ use sounding_units::{Bytes, Rate};
 use crate::screen;
 use crate::session_report;
 
-/// Where rows go.
+/// Prints the rows.
 pub(super) struct Printer {
     out: BufWriter<StdoutLock<'static>>,
     json: bool,
@@ -20,7 +20,7 @@ pub(super) struct Printer {
     cells: bool,
 }
 
-/// What stands for a number that is not known.
+/// The sign for an unknown number.
 const UNKNOWN: &str = "-";
 
 impl Printer {
@@ -28,7 +28,7 @@ impl Printer {
         Self { out: BufWriter::new(io::stdout().lock()), json, bin, cells }
     }
 
-    /// Only once there is something to read.
+    /// Prints the heading, once there are rows.
     pub(super) fn head(&mut self, directions: &[Direction]) -> io::Result<()> {
         if self.json {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Where a simulated modem is found and how it behaves, whatever the source of its records.
+//! The port and the behaviour of a simulated modem, for any source of its records.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -23,10 +23,10 @@ pub(crate) struct PortArgs {
     /// Serve on this port of the loopback interface; 0 takes a free one
     #[arg(long, value_name = "PORT", group = "place")]
     tcp: Option<u16>,
-    /// Records wait in the modem until there are so many bytes of them; 0 sends each at once
+    /// Records wait in the modem until there are this many bytes of them; 0 sends each at once
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     buffer: usize,
-    /// Records wait in the modem no longer than this
+    /// Longest time that records wait in the modem
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = humantime::parse_duration)]
     release: Duration,
     /// Log records, events and messages are all on from the start, as in a modem that another program has configured
@@ -35,22 +35,22 @@ pub(crate) struct PortArgs {
     /// The HDLC framing is switched off
     #[arg(long)]
     non_hdlc: bool,
-    /// A broken copy comes before so many of the frames
+    /// Share of the frames with a broken copy before them
     #[arg(long, value_name = "PERCENT", default_value = "0%")]
     corrupt: Percent,
-    /// So many of the frames lose their end
+    /// Share of the frames that lose their end
     #[arg(long, value_name = "PERCENT", default_value = "0%")]
     truncate: Percent,
-    /// Before so many of the frames come bytes that are nothing
+    /// Share of the frames with meaningless bytes before them
     #[arg(long, value_name = "PERCENT", default_value = "0%")]
     garbage: Percent,
     /// Nothing leaves it from AT for SPAN, counted from the first record
     #[arg(long, value_name = "AT:SPAN")]
     stall: Option<Times>,
-    /// It restarts so long after the first record: the port goes away for half a second, masks are forgotten
+    /// Restart the modem this long after the first record: the port goes away for half a second, and masks are forgotten
     #[arg(long, value_name = "AT", value_parser = humantime::parse_duration)]
     pub(super) reboot: Option<Duration>,
-    /// Its clock counts from 1980 for so long, until the network tells the time
+    /// The modem's clock counts from 1980 for this long, until the network tells it the time
     #[arg(long, value_name = "SPAN", value_parser = humantime::parse_duration)]
     clock_unset: Option<Duration>,
     /// Its clock is set forward AT by SPAN
@@ -103,7 +103,7 @@ impl PortArgs {
         }
     }
 
-    /// How it behaves; `seed` is of what happens by chance.
+    /// The modem's behaviour. `seed` determines its random events.
     pub(crate) fn behaviour(&self, seed: u64) -> Behaviour {
         let pair = |times: Option<Times>| times.map(|Times(at, span)| (at, span));
         Behaviour {

@@ -25,7 +25,7 @@ pub(crate) struct ReplayArgs {
     /// Also make a symbolic link of this name to the tty
     #[arg(long, value_name = "PATH")]
     link: Option<PathBuf>,
-    /// How many times faster than the modem
+    /// Speed as a multiple of the modem's speed
     #[arg(long, value_name = "N", default_value_t = 1.0)]
     speed: f64,
 }
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
     if !(args.speed.is_finite() && args.speed > 0.0) {
         return Err(miette!("--speed is a number above 0"));
     }
-    // Served as it is, damage and all.
+    // The capture is served unchanged, including its damaged parts.
     let (capture, _) = input::capture(&args.capture)?;
     let schedule = ReplaySchedule::of(&capture);
     let duration = schedule.duration();

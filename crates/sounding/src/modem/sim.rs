@@ -26,12 +26,12 @@ Examples:
 pub(crate) struct SimArgs {
     /// Capture whose log records it makes (.mi2log, .qmdl), or - for standard input; without one an uplink is generated
     capture: Option<PathBuf>,
-    /// How many times faster than the capture
+    /// Speed as a multiple of the capture's speed
     #[arg(long, value_name = "N", default_value_t = 1.0)]
     speed: f64,
     #[command(flatten)]
     port: PortArgs,
-    /// Seed of what is generated and of what happens by chance
+    /// Seed of the generated records and of random events
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 }

@@ -7,8 +7,8 @@ use crate::caller;
 
 /// A capture that is being written: a stream of HDLC frames.
 ///
-/// Each stretch goes to the kernel at once, so that a process that is killed loses nothing it had; and where the disk is
-/// full the file is cut back to its last whole frame.
+/// Each part goes to the kernel at once. So a killed process loses nothing that it has received. If the disk is full, the
+/// file is cut back to its last whole frame.
 #[derive(Debug)]
 pub(super) struct Recording {
     file: File,
@@ -59,7 +59,7 @@ impl Recording {
         Err(error)
     }
 
-    /// The end: what was written is on the disk, as far as the disk says.
+    /// Ends the file: after this the data is on the disk, as far as the disk reports.
     pub(super) fn finish(self) -> io::Result<u64> {
         self.file.sync_data()?;
         Ok(self.len)

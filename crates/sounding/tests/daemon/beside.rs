@@ -1,5 +1,5 @@
-//! How every failure drill is judged: a flow beside a stock one over a separate link, so that a stalled machine holds
-//! up both; its windows; the kernel's log meanwhile; and changes of the machine that stay.
+//! The criteria of every failure drill. A stock flow runs at the same time over a separate link, because a stalled machine
+//! delays both. The drill also checks the flow's windows, the kernel's log, and lasting changes of the machine.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 
 /// One way; twice that is the RTT without queue.
 const DELAY: Duration = Duration::from_millis(20);
-/// No flow stands still for longer.
+/// The longest time that a flow may stand still.
 pub(crate) const MAX_STALL: Duration = Duration::from_millis(200);
 /// TCP's least window that does not wait for delayed acknowledgements.
 const MIN_WINDOW: u32 = 2;
@@ -42,7 +42,7 @@ fn wide() -> PathConfig {
     PathConfig { delay: DELAY, ..PathConfig::new(wide) }
 }
 
-/// A transfer that is looked at every ten milliseconds.
+/// A transfer that is sampled every ten milliseconds.
 pub(crate) fn transfer(
     emulation: &Emulation,
     direction: Direction,
@@ -131,7 +131,7 @@ pub(crate) fn judge(what: &str, ours: &Ran, stock: &Ran, from: HostInstant, to: 
     judge_within(MAX_STALL, what, ours, stock, from, to);
 }
 
-/// The same where a flow may stand still for so long.
+/// The same where a flow may stand still for this long.
 pub(crate) fn judge_within(
     bearable: Duration,
     what: &str,
@@ -157,7 +157,7 @@ pub(crate) struct Witness {
     before: Machine,
 }
 
-/// What a daemon that has ended may not have left changed.
+/// The state of the machine that a daemon must restore when it ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Machine {
     default: String,

@@ -23,7 +23,7 @@ use crate::rig::{Rig, downlink_skipped};
 
 /// More than any of these links carries in a round trip and the slack.
 const HELD: u64 = 200_000;
-/// Long enough for a window to be what it is going to be.
+/// Long enough for the window to settle.
 const SETTLED: Duration = Duration::from_millis(300);
 const SECOND: Duration = Duration::from_secs(1);
 /// A modem's data is valid for 200 ms after its last record. The window lasts for the 100 ms of an estimate, is on its
@@ -51,7 +51,7 @@ impl Drilled {
         assert_held("before", &self.flow, self.from.saturating_before(SETTLED), self.from);
     }
 
-    /// How long after the trouble began the window was let go.
+    /// The time from the start of the trouble until the window was released.
     fn let_go_after(&self) -> Duration {
         let windows = windows(&self.flow, self.from, self.to);
         let free = windows.iter().find(|(_, window)| *window > HELD);

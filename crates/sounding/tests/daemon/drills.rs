@@ -31,11 +31,11 @@ pub(crate) struct Drilled {
     /// When it was over.
     pub(crate) to: HostInstant,
     pub(crate) flow: TcpResult,
-    /// What the daemon said, if it lived to say it.
+    /// The daemon's events, if it ended in good order.
     pub(crate) events: Vec<Json>,
 }
 
-/// Lets a flow run for a while, then `trouble`, and holds everything to what a drill promises.
+/// Lets a flow run for a while, then runs `trouble`, and checks all promises of a drill.
 pub(crate) fn drill(
     what: &str,
     mut rig: Rig,
@@ -158,7 +158,7 @@ fn garble(page: &MmapRaw, stop: &AtomicBool) {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     while !stop.load(Ordering::Relaxed) {
         for word in 0..24 {
-            // xorshift64 (Marsaglia): only has to be unlike anything that was there.
+            // xorshift64 (Marsaglia). The bytes only need to differ from the earlier ones.
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
@@ -240,7 +240,7 @@ fn a_daemon_comes_and_goes_under_load_and_each_new_one_is_obeyed() {
     });
 }
 
-/// A program that becomes the daemon, with a clock that a time namespace shifts by so many seconds, and the folder it is in.
+/// A program that becomes the daemon, with a clock that a time namespace shifts by this many seconds, and the folder it is in.
 pub(crate) fn shifted_by(seconds: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let program = folder.path().join("shifted");

@@ -23,7 +23,7 @@ pub(crate) const TRUE_RATE: Rate = Rate::from_bits_per_sec(12_000_000);
 /// A publisher's false estimates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tale {
-    /// What the link carries.
+    /// The link's true rate.
     Truth,
     /// The link carries nothing.
     Nothing,
@@ -62,7 +62,7 @@ pub(crate) const TALES: [(Tale, Option<Reason>); 8] = [
 /// The law as published sends at once what 10 Gbit/s would carry, and may be told only by a timeout that it is lost
 /// (docs/reference/daemon.md).
 const LOST_AT_ONCE: Duration = SECOND;
-/// From nothing to plenty, or back.
+/// The time between two changes of the rate.
 const FLAP: Duration = Duration::from_millis(50);
 
 /// A minimal daemon that publishes a link.

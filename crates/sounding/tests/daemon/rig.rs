@@ -23,7 +23,7 @@ use crate::beside::{self, Ran, Track};
 use crate::users::{STRANGER, UsersFlow};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");
-/// What the daemon's congestion control may go by.
+/// The laws of the daemon's congestion control.
 pub(crate) const LAWS: [&str; 2] = ["biscay", "sounding"];
 const LINK_LASTS: Duration = Duration::from_secs(12);
 
@@ -41,7 +41,7 @@ pub(crate) struct Rig {
     noise_began: HostInstant,
 }
 
-/// What the daemon holds at what the radio carries.
+/// The flows that the daemon limits to the radio's rate.
 enum Drives {
     /// Uploads under this law.
     Uploads(&'static str),
@@ -315,7 +315,7 @@ impl Rig {
         self.daemon.take().expect("running").kill();
     }
 
-    /// Ends the daemon; everything it said.
+    /// Ends the daemon. Returns all its events.
     pub(crate) fn stop(&mut self) -> Vec<Json> {
         self.daemon.take().expect("running").stop()
     }

@@ -19,7 +19,7 @@ use crate::users::STRANGER;
 /// Numbers that no machine assigns.
 const FIRST: u32 = 1_900_000_000;
 const NUMBERS: u32 = 40;
-/// What each flow really sends.
+/// The rate that each flow really sends.
 const NEXT_TO_NOTHING: u32 = 2_000;
 
 /// Ends with the test.

@@ -20,11 +20,11 @@ use sounding_emu::{EnterError, Netns};
 pub(crate) enum Forgery {
     /// In nothing, like a host that reads the traffic.
     Nothing,
-    /// It acknowledges so many bytes more.
+    /// It acknowledges this many bytes more.
     Acknowledges(i32),
-    /// It is so many bytes further in the device's stream.
+    /// It is this many bytes further in the device's stream.
     Sequence(i32),
-    /// Its time stamp is so many ticks later.
+    /// Its time stamp is this many ticks later.
     Stamp(i32),
     /// It has no time stamp.
     NoStamp,

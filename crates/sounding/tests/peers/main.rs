@@ -26,7 +26,7 @@ use sounding_units::{HostInstant, Rate};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");
 
-/// What the path carries, and what a liar says.
+/// The rate of the path.
 const PATH: Rate = Rate::from_bits_per_sec(20_000_000);
 const LIE: Rate = Rate::from_bits_per_sec(1_000_000_000);
 const LASTS: Duration = Duration::from_secs(6);
@@ -65,7 +65,7 @@ enum Speaker {
     Forger(Forgery),
 }
 
-/// What became of a download.
+/// The result of a download.
 struct Ran {
     flow: TcpResult,
     said: Vec<Json>,
@@ -223,7 +223,7 @@ fn publish(feed: &Feed, (rate, fair): (Rate, Option<Rate>)) {
 /// thousand; one that is limited to three times the delivery rate for the whole connection costs almost four thousand.
 const FEW: u32 = 400;
 
-/// What has to arrive in any case.
+/// Asserts the minimum that must arrive in every case.
 fn assert_arrives(ran: &Ran) {
     let goodput = ran.flow.goodput.mbit_per_sec();
     assert!(goodput > 0.8 * PATH.mbit_per_sec(), "{goodput} Mbit/s");

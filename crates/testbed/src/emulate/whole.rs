@@ -9,7 +9,7 @@ use sounding_modem::{Behaviour, Place};
 
 use super::{EmulateError, Emulated, Ended, FlowFigures, Settings, Users, figures};
 
-/// Runs a plan from beginning to end, or until `stop` rises, its modems on ptys, `program` as daemon for BISCAY, with so much
+/// Runs a plan from beginning to end, or until `stop` rises, its modems on ptys, `program` as daemon for BISCAY, with this much
 /// of a core for punctuality.
 pub fn whole(
     run: &Run,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sounding_sim::world::Traffic;
 use sounding_units::Bytes;
 
-/// A stream is written so many bytes at a time: a segment of TCP over IPv4 with time stamps.
+/// A stream is written this many bytes at a time: a segment of TCP over IPv4 with time stamps.
 const PIECE: u64 = 1448;
 
 /// The application at the sending end.

@@ -1,4 +1,4 @@
-//! BISCAY in this kernel on emulated links. Where that cannot run, each test says why and passes.
+//! BISCAY in this kernel on emulated links. If a test cannot run, it prints the reason and passes.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

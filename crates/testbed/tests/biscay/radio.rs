@@ -10,7 +10,7 @@ use sounding_emu::monotonic_now;
 use sounding_testdata::may_emulate;
 use sounding_units::{HostInstant, Rate};
 
-/// How often the feed is written.
+/// The time between two writes of the feed.
 const PERIOD: Duration = Duration::from_millis(5);
 
 /// A name of this process. `None`, with a reported skip, where BISCAY or the emulator cannot run.
@@ -44,7 +44,7 @@ struct Shared {
 }
 
 impl Radio {
-    /// A radio of so many Mbit/s, published under a name made of `test`.
+    /// A radio with this rate in Mbit/s, published under a name made from `test`.
     pub(crate) fn start(test: &str, mbit: u64) -> Option<Self> {
         Self::start_with(test, mbit, Bound::Capacity)
     }

@@ -44,7 +44,7 @@ pub(super) fn read(cell: u8, line: &str) -> Result<Heard, Problem> {
         direction: if down { Direction::Downlink } else { Direction::Uplink },
         prb: number("prb", prb, PRB)? as u16,
         cell_prb: None,
-        // What is sent alone is the first.
+        // A single block is the first.
         blocks: if let [None, second] = blocks { [second, None] } else { blocks },
         harq: Some(number("harq", harq, 0..=31)? as u8),
     }))

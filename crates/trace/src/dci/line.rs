@@ -1,4 +1,4 @@
-//! Numbers of a line, and what can be wrong with it.
+//! The numbers of a line, and its errors.
 
 use alloc::string::String;
 use core::ops::RangeInclusive;
@@ -15,7 +15,7 @@ pub struct BadLine {
     pub problem: Problem,
 }
 
-/// What can be wrong with a line.
+/// An error in a line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// It has bytes that are no text.
@@ -34,21 +34,21 @@ pub enum Problem {
     Columns {
         /// Their number.
         found: usize,
-        /// How many there should be.
+        /// The expected number.
         wanted: usize,
     },
     /// The header has no such column, so that no line can be read.
     #[error("the header has no column {column}")]
     Header {
-        /// What it should have.
+        /// The missing column.
         column: &'static str,
     },
-    /// A column holds something else than a number within its range.
+    /// A column does not hold a number within its range.
     #[error("{column} is {text:?}, which is no number from {low} to {high}")]
     Number {
         /// The column.
         column: &'static str,
-        /// What is there, its beginning at least.
+        /// The beginning of the found text.
         text: String,
         /// The lowest that it may be.
         low: i64,

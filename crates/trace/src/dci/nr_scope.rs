@@ -1,4 +1,4 @@
-//! NR-Scope's CSV. Which column is which its header says; formats 1_0 and 1_1 are assignments, all others grants.
+//! NR-Scope's CSV. Its header names the columns. Formats 1_0 and 1_1 are assignments, all others grants.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -29,7 +29,7 @@ const READ: [&str; 12] = [
     "carrier_index",
 ];
 
-/// Where the columns are that are read.
+/// The positions of the columns that this reader uses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Columns([usize; READ.len()]);
 
@@ -103,7 +103,7 @@ pub(super) fn write(heard: &Heard, out: &mut String) -> Result<bool, fmt::Error>
             "new_data_indicator" => write!(out, "{}", u8::from(block.ndi.unwrap_or(false)))?,
             "harq_id" => write!(out, "{}", dci.harq.unwrap_or(0))?,
             "carrier_index" => write!(out, "{cell}")?,
-            // What is not known stays empty.
+            // Unknown values stay empty.
             _ => {}
         }
     }

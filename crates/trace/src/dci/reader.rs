@@ -1,4 +1,4 @@
-//! Line by line, whatever the lines hold.
+//! Reads a file line by line, with any content.
 
 use alloc::vec::Vec;
 use core::str;
@@ -6,10 +6,10 @@ use core::str;
 use super::line::{BadLine, Problem};
 use super::{Format, Heard, dci_log, falcon, nr_scope};
 
-/// No sniffer writes longer lines; what is longer is no such file.
+/// No sniffer writes longer lines. A file with a longer line has another format.
 pub(super) const LONGEST: usize = 4096;
 
-/// What a reader has met.
+/// Counts of a reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Lines with a message.

@@ -17,7 +17,7 @@ pub struct BadLine {
     pub text: String,
 }
 
-/// What is wrong with a line.
+/// An error in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, thiserror::Error)]
 pub enum Problem {
     /// It is no line of such a log.
@@ -25,10 +25,10 @@ pub enum Problem {
         "is not `TIME + BYTES`, `TIME - BYTES DELAY`, `TIME # BYTES` or `TIME d PACKETS BYTES`"
     )]
     Shape,
-    /// A number is none, or one that no log has.
+    /// A field is not a number, or is outside the range of every log.
     #[error("a number is none, negative, or out of range")]
     Number,
-    /// It left before it came: two machines' clocks differed by more than it was under way.
+    /// The packet left before it arrived. The two machines' clocks differed by more than its delay.
     #[error("a packet left before it came: the clocks of both ends differ")]
     Negative,
     /// It is longer than any line of a log.
@@ -36,10 +36,10 @@ pub enum Problem {
     Long,
 }
 
-/// How much of a bad line is repeated, in characters.
+/// The number of characters of a bad line that the error quotes.
 const QUOTED: usize = 40;
 
-/// The longest that a log may last, and a packet be under way: what is longer is in another unit.
+/// The largest length of a log and the largest delay of a packet. A larger number has another unit.
 const MAX_TIME: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Reads a line without its end; `None` of an empty one.
@@ -100,7 +100,7 @@ fn parse_about(text: &str) -> About {
         return time(base.trim()).map_or(About::Other, About::Base);
     }
     if text.starts_with("mahimahi config:") {
-        // Every stage in brackets; those that delay say `delay N ms`.
+        // Every stage is in brackets. A delay stage has the text `delay N ms`.
         let stages = text.split('[').skip(1).filter_map(|stage| stage.split_once(']'));
         let delays = stages.filter_map(|(stage, _)| {
             span(stage.trim().strip_prefix("delay")?.trim().strip_suffix("ms")?.trim()).ok()

@@ -1,4 +1,4 @@
-"""What is made of log records."""
+"""Analyzers, which process log records."""
 
 from typing import Any
 

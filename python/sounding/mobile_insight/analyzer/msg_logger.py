@@ -12,13 +12,13 @@ __all__ = ["MsgLogger"]
 class MsgLogger(Analyzer):
     """Writes every record of its source to a file, to standard output, or to both."""
 
-    # How records are decoded.
+    # The format of decoded records.
     NO_DECODING = 0
     XML = 1
     JSON = 2
     DICT = 3
 
-    # Where they are written.
+    # The output file.
     STDIO_ONLY = 4
     FILE_ONLY = 5
     ALL = 6

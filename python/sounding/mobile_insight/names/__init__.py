@@ -1,4 +1,4 @@
-"""How MobileInsight names what is in each record: one file for a family of records, one table for a record.
+"""MobileInsight's names for the fields of each record: one file for a family of records, one table for a record.
 
 A new record needs a table in one of the files and a line in its `RECORDS`.
 """

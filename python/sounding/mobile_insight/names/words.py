@@ -1,4 +1,4 @@
-"""What MobileInsight writes for numbers, where more than one record has them."""
+"""MobileInsight's words for numbers that several records share."""
 
 RNTI = {
     0: "C-RNTI",

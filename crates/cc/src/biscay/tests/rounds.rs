@@ -18,7 +18,7 @@ struct Trip {
     limited: bool,
 }
 
-/// One that a wire of 10 Mbit/s makes: the window is full and takes four times as long as it should.
+/// A round over a wire of 10 Mbit/s: the window is full, and its RTT is four times the expected one.
 const NARROW: Trip = Trip { rtt: 250, inflight: WINDOW, lost: 0, e2e: SHARE, limited: false };
 
 struct Rounds {
@@ -80,7 +80,7 @@ impl Rounds {
         }
     }
 
-    /// Until the window is lowered.
+    /// Runs rounds until the law lowers the window.
     fn asked() -> Self {
         let mut rounds = Self::new();
         for _ in 0..3 {
@@ -90,7 +90,7 @@ impl Rounds {
         rounds
     }
 
-    /// Until the wire has been found narrow.
+    /// Runs rounds until the law finds the wire narrow.
     fn narrow() -> Self {
         let mut rounds = Self::asked();
         rounds.go(NARROW);

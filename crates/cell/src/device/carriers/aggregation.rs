@@ -10,7 +10,7 @@ use crate::event::Rrc;
 use crate::ids::{DeviceCarrierId, SlotId};
 
 impl DeviceCarriers {
-    /// A slot of a carrier's downlink with so many resource blocks, of which so many were sent to all.
+    /// Processes a slot of a carrier's downlink: its resource blocks, and the number of blocks sent to all devices.
     pub(crate) fn handle_share(
         &mut self,
         carrier: DeviceCarrierId,
@@ -91,7 +91,7 @@ impl DeviceCarriers {
         self.all.iter().rposition(may_go).map(|at| DeviceCarrierId(at as u8))
     }
 
-    /// Whether the device had most of what others left to it, since all of its carriers serve.
+    /// Whether the device used most of the blocks that other devices left, since all of its carriers serve.
     fn is_loaded(&self, now: HostInstant, config: &AggregationConfig) -> bool {
         let Some(load) = config.load else { return false };
         let counted = now.saturating_since(self.counted_since);

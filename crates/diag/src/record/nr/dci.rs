@@ -180,7 +180,7 @@ static KEYS: [[Keys; 2]; 2] = [
     [Keys::of(UPLINK_V3_9, UPLINK_V3_9), Keys::of(DOWNLINK_V3_9, DOWNLINK_V3_9)],
 ];
 
-/// The bit paths of what [`NrControlMessage`] holds, in one version and direction.
+/// The bit paths of the fields of [`NrControlMessage`], in one version and direction.
 struct Keys {
     slot: slot_keys::Keys,
     mcs: Bits,

@@ -90,7 +90,7 @@ static KEYS: [Keys; 3] = [
     Keys::of(SLOT_V3_13, SLOT_V3_13),
 ];
 
-/// The bit paths of what [`NrPdschBlock`] holds, in one version.
+/// The bit paths of the fields of [`NrPdschBlock`], in one version.
 struct Keys {
     slot: slot_keys::Keys,
     pci: Bits,

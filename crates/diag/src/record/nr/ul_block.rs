@@ -83,7 +83,7 @@ const SLOT: Bits = key(TTIS_V4, "slot");
 
 static KEYS: [Keys; 2] = [Keys::of(BLOCKS_V4), Keys::of(BLOCKS_V3_8)];
 
-/// The bit paths of what [`NrUplinkBlock`] holds, in one version.
+/// The bit paths of the fields of [`NrUplinkBlock`], in one version.
 struct Keys {
     numerology: Bits,
     harq: Bits,

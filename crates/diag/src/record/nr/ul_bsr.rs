@@ -81,7 +81,7 @@ const CARRIER: Bits = key(TTIS_V3_3, "carrier");
 
 static KEYS: [Keys; 2] = [Keys::of(TTIS_V2), Keys::of(TTIS_V3_3)];
 
-/// The bit paths of what [`NrBsr`] holds, in one version.
+/// The bit paths of the fields of [`NrBsr`], in one version.
 struct Keys {
     reason: Bits,
     kind: Bits,

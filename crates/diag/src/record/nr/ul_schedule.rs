@@ -24,7 +24,7 @@ use crate::record::{RecordError, checked};
 static KEYS: [Keys; 2] =
     [Keys::of(SLOT_V2, CARRIER_V2, PUSCH_V2), Keys::of(SLOT_V3, CARRIER_V3, PUSCH_V3)];
 
-/// The bit paths of what [`NrPusch`] holds, in one version.
+/// The bit paths of the fields of [`NrPusch`], in one version.
 struct Keys {
     slot: slot_keys::Keys,
     carrier: Option<Bits>,

@@ -80,7 +80,7 @@ pub(in super::super) static LAYOUTS: &[Layout] = &[
 
 static KEYS: [Keys; 3] = [Keys::of(RECORD_V2_0), Keys::of(RECORD_V2_1), Keys::of(RECORD_V3_1)];
 
-/// The bit paths of what [`NrUplinkSums`] holds, in one version.
+/// The bit paths of the fields of [`NrUplinkSums`], in one version.
 struct Keys {
     new: Bits,
     retx: Bits,

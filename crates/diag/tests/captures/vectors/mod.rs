@@ -1,9 +1,9 @@
-//! Single records with a second decoder's reading of them: every line of the file is read, and all that it says of a
-//! record is what the record says here.
+//! Single records with a second decoder's reading. The test reads every line of the file, and compares every value of it
+//! with our reading of the record.
 //!
 //! # Where the second decoder is wrong
 //!
-//! Each of these is made from the right value, and the test fails if the second decoder has anything else.
+//! The test computes each wrong value from the right one, and fails if the second decoder has another value.
 //!
 //! | record | the second decoder | right | why |
 //! |---|---|---|---|
@@ -28,7 +28,7 @@ use sounding_units::ModemInstant;
 
 use crate::tree::{Builder, Item};
 
-/// One record, and what the second decoder says of it.
+/// One record, and the second decoder's reading of it.
 struct Vector {
     function: String,
     code: LogCode,
@@ -117,7 +117,7 @@ readers! {
     nr_measured_cells: "parse_nr_ml1_meas_db_update", 0xB97F, 11, nr::measured;
 }
 
-/// Lines, counted from 0, of which the second decoder says nothing: there is nothing to hold them against but themselves.
+/// Lines, counted from 0, that the second decoder does not read. Nothing can be compared there.
 const SILENT: &[(usize, &str)] = &[
     (29, "0xB062: an attempt that did not succeed"),
     (30, "0xB062: the same again"),
@@ -160,7 +160,7 @@ fn the_second_decoder_is_silent_where_the_list_says() {
     assert!(vectors.is_empty() || silent == listed, "{silent:?}");
 }
 
-/// Where it is silent, the record is read all the same.
+/// Our decoder also reads the records that the second decoder skips.
 #[test]
 fn every_vector_is_read() {
     all().iter().for_each(|vector| drop(vector.decode()));
@@ -181,7 +181,7 @@ impl Vector {
         decode(self.code, &self.whole())
     }
 
-    /// What the second decoder prints.
+    /// The output of the second decoder.
     fn printed(&self) -> &str {
         self.result["stdout"].as_str().expect("it prints")
     }

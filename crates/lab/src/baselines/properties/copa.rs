@@ -13,7 +13,7 @@ fn each(rig: &mut Rig, controller: &'static str, until: u64) -> Vec<Sample> {
     rig.watch_from(watch, 30)
 }
 
-/// In each stretch of five rounds of 44 ms, the least RTT beyond the path's 40 ms, in packets.
+/// In each span of five rounds of 44 ms, the smallest queue: the minimum RTT minus the path's 40 ms, in packets.
 fn emptied(samples: &[Sample]) -> Vec<f64> {
     let Some(last) = samples.last() else { return Vec::new() };
     let mut least = Vec::new();
@@ -26,7 +26,7 @@ fn emptied(samples: &[Sample]) -> Vec<f64> {
     least
 }
 
-/// Where the window turned down, in rounds of 43 ms apart, on average.
+/// Mean time between downward turns of the window, in rounds of 43 ms.
 fn period(samples: &[Sample]) -> Vec<f64> {
     let peaks = samples
         .windows(3)

@@ -1,4 +1,4 @@
-//! Sprout (NSDI 2013) and Verus (SIGCOMM 2015), which learn what a varying link brings.
+//! Sprout (NSDI 2013) and Verus (SIGCOMM 2015), which learn the behaviour of a varying link.
 
 use sounding_cc::{Controller, Start, Verus};
 use sounding_sim::world::Report;

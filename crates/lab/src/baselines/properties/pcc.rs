@@ -65,7 +65,7 @@ pub(super) const VIVACE: &[Property] = &[
         at_loss("vivace", &[5])
     }),
     says("vivace", "link used at 10 %", "Vivace: c 11.35, 5 % and no more", [0.0, 0.3], "", |_| {
-        // Two rates have to differ in what they lose by chance: it takes a minute to come down.
+        // Two rates must differ in their random losses, so the rate takes a minute to fall.
         vec![used_despite_loss("vivace", 100, (60, 120))]
     }),
     says("vivace", "link used from 30 s after a fall to a third on", "Vivace", [0.8, 1.0], "", |_| {

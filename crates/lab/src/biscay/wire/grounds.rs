@@ -17,10 +17,10 @@ use sounding_units::HostInstant;
 use super::{WireError, controller};
 use crate::biscay::given_link::{self, Arrival, FlowStart, Observed, PathSetup};
 
-/// What was seen of a flow.
+/// Observations of a flow.
 #[derive(Debug)]
 pub(super) struct Seen {
-    /// In order of time.
+    /// Ordered by time.
     pub(super) arrivals: Vec<Arrival>,
     /// When its controller changed its state, and whether it then took the path for the narrower.
     pub(super) changes: Vec<(Duration, bool)>,

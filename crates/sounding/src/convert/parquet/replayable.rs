@@ -9,12 +9,12 @@ use crate::input::{CaptureError, Source, refuse_device};
 /// Something that can be read from its beginning more than once.
 pub(super) enum Replayable {
     File(PathBuf),
-    /// What came through a pipe.
+    /// A temporary copy of data from a pipe.
     Spooled(PathBuf, File),
 }
 
 impl Replayable {
-    /// A file as it is; anything else is copied to a file without a name first.
+    /// Opens a file directly. Any other input is first copied to a file without a name.
     pub(super) fn new(path: &Path) -> Result<Self, CaptureError> {
         let fail = |error| CaptureError::Read { path: path.to_path_buf(), error };
         if path != Path::new("-") && path.metadata().is_ok_and(|about| about.is_file()) {

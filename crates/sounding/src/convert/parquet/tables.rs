@@ -43,7 +43,7 @@ pub(in crate::convert) fn write(job: &mut Job<'_>) -> Result<Skipped> {
         let tables = Tables::new(schemas, privacy, open).map_err(|e| failed(job, e))?;
         let (skipped, written) = fill(job, &input, tables)?;
         for (_, output) in written {
-            // A folder of tables may stand there.
+            // The name may belong to a folder of tables.
             let finished = match path.is_dir() {
                 true => replacing(path, || output.finish()),
                 false => output.finish(),
@@ -69,7 +69,7 @@ pub(in crate::convert) fn write(job: &mut Job<'_>) -> Result<Skipped> {
     let tables = Tables::new(schemas, privacy, open).map_err(|e| failed(job, e))?;
     let (skipped, written) = fill(job, &input, tables)?;
     for (_, file) in written {
-        // Some file systems notice only here that there is no room.
+        // Some file systems report a full disk only here.
         File::sync_all(&file).map_err(|error| job.failed(error))?;
     }
     let finished = match job.args.force {
@@ -85,7 +85,7 @@ fn fill<W: std::io::Write + Send>(
     input: &Replayable,
     mut tables: Tables<W>,
 ) -> Result<(Skipped, Vec<(LogCode, W)>)> {
-    // What the first reading counted is counted again.
+    // The second reading counts the same things again.
     job.tally = Tally::default();
     let skipped = job.for_each(input.open()?, |job, located| {
         let Packet::Log(record) = &located.packet else {
@@ -119,7 +119,7 @@ fn replacing(
     std::fs::rename(path, &old)?;
     let finished = finish();
     if finished.is_err() && std::fs::rename(&old, path).is_err() {
-        // Where even that fails, it is kept where it is.
+        // If even that fails, it stays in its place.
         aside.disable_cleanup(true);
     }
     finished
