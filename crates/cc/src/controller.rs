@@ -61,6 +61,11 @@ pub trait Controller: Debug + Send {
         None
     }
 
+    /// Nothing leaves before this, whatever the window: new data and repairs wait. `None` for no such time.
+    fn not_before(&self) -> Option<HostInstant> {
+        None
+    }
+
     /// The most that may be in flight; where nothing is, one packet may leave whatever its size.
     fn cwnd(&self) -> Bytes;
 
@@ -148,6 +153,8 @@ pub struct Ack {
     /// The same packet's way to the receiver, on two clocks whose difference is unknown: only its changes mean
     /// anything. `None` if the transport does not say.
     pub one_way: Option<Duration>,
+    /// The receiver's time stamp; `None` if the transport has none.
+    pub stamp: Option<Stamp>,
     /// The path's delivery rate over about the last round; `None` if no interval was long enough.
     pub rate: Option<Rate>,
     /// Delivered since the flow began, this included.
@@ -166,6 +173,15 @@ pub struct Ack {
     pub recovery: Recovery,
     /// The newest packet it delivers.
     pub sent: Departure,
+}
+
+/// A receiver's time stamp: its clock when it sent the acknowledgement (RFC 7323, `TSval`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// In ticks from an unknown beginning; it wraps.
+    pub value: u32,
+    /// The length of a tick.
+    pub tick: Duration,
 }
 
 /// Whether losses are being repaired.

@@ -12,6 +12,7 @@ use crate::cubic::{self, Cubic};
 use crate::gcc::{self, Gcc};
 use crate::laws::{Law, Named};
 use crate::ledbat::{self, Ledbat, LedbatPlusPlus};
+use crate::legilimens::{self, Legilimens};
 use crate::lp::Lp;
 use crate::parameter::{Choice, ChoiceError, Parameter, Values};
 use crate::pbe_cc::{self, PbeCc};
@@ -86,6 +87,9 @@ const CONTROLLERS: &[Entry] = &[
     }),
     entry!("ledbat++", LedbatPlusPlus::PARAMETERS, |start, values| {
         Box::new(LedbatPlusPlus::tuned(start, values))
+    }),
+    entry!("legilimens", legilimens::Config::PARAMETERS, |start, values| {
+        Box::new(Legilimens::with(start, legilimens::Config::of(values)))
     }),
     entry!("lp", Lp::PARAMETERS, |start, values| Box::new(Lp::tuned(start, values))),
     entry!("bbr", bbr::Config::PARAMETERS, |start, values| {

@@ -20,6 +20,7 @@ mod split;
 mod text;
 mod tree;
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -82,6 +83,12 @@ const LONGEST: Duration = Duration::from_secs(100_000);
 /// From a far end to the network at most: farther than any on Earth by far.
 const FARTHEST: Duration = Duration::from_secs(10);
 
+/// Resolutions of time stamps: RFC 7323 §5.4 has 1 ms to 1 s, and QUIC's extensions have microseconds.
+const TICKS: RangeInclusive<Duration> = Duration::from_micros(1)..=Duration::from_secs(1);
+
+/// A longer one would be an outage.
+const LONGEST_BATCH: Duration = Duration::from_millis(100);
+
 impl Plan {
     /// How many carriers, devices, links and flows it lists.
     fn entries(&self) -> usize {
@@ -115,6 +122,12 @@ impl Plan {
                 .map_err(|wrong| Wrong { key: format!("flows.{at}.{}", wrong.key), ..wrong })?;
             if flow.delay > FARTHEST {
                 return Err(Wrong::new(format!("flows.{at}.delay"), "is at most 10s"));
+            }
+            if !TICKS.contains(&flow.tick) {
+                return Err(Wrong::new(format!("flows.{at}.tick"), "is 1us to 1s"));
+            }
+            if flow.batch > LONGEST_BATCH {
+                return Err(Wrong::new(format!("flows.{at}.batch"), "is at most 100ms"));
             }
         }
         // Narrower ones would hold a packet or two.

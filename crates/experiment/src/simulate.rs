@@ -173,7 +173,7 @@ pub fn populate<N: sounding_sim::Network<Segment>>(
                     let (_, make) = run.controllers.choose(&flow.controller).ok()?;
                     Flow::bulk(actor.port, move |start| make(start))
                 };
-                made.sends(traffic).acknowledged(flow.acks.into())
+                made.sends(traffic).received(flow.receipt())
             }
             Err(rate) => Flow::datagrams(actor.port, rate),
         };

@@ -27,7 +27,7 @@ use sounding_link::{FairShare, LinkEstimate};
 use sounding_units::HostInstant;
 
 pub use event::{Event, Observer};
-pub use flow::{Acks, Flow, FlowId, MakeController, Tcp, Transport};
+pub use flow::{Acks, Flow, FlowId, MakeController, Receipt, Tcp, Transport};
 pub use modem_feed::{Feedback, Listening};
 pub use report::Report;
 pub use segment::Segment;

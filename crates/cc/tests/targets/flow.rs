@@ -3,10 +3,12 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Recovery, Start};
+use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Recovery, Stamp, Start};
 use sounding_estimate::LinkEstimate;
 use sounding_units::{Bytes, HostInstant, Rate};
 
+/// The longest that a controller may keep back everything.
+const LONGEST_GATE: Duration = Duration::from_secs(60);
 /// How often a controller may request the same wakeup: a transport that follows it would never get further.
 const SAME_MOMENT: usize = 4;
 
@@ -73,6 +75,10 @@ impl Flow {
                 "{name} {after}: {rate}: {controller:?}"
             );
         }
+        if let Some(at) = controller.not_before().filter(|&at| at > self.now) {
+            assert!(at <= self.now + LONGEST_GATE, "{name} {after}: closed until {at:?}");
+            assert!(controller.wakeup().is_some(), "{name} {after}: nothing opens its gate");
+        }
         assert!(!controller.state().is_empty(), "{name} {after}");
     }
 
@@ -116,6 +122,9 @@ impl Flow {
     /// Sends up to `most` segments as the window allows; whether it was the window that stopped it is what comes out.
     pub(crate) fn send(&mut self, most: usize, app_limited: bool) {
         for _ in 0..most {
+            if self.controller.not_before().is_some_and(|at| at > self.now) {
+                return;
+            }
             let next = self.in_flight() + self.start.mss;
             if !self.flight.is_empty() && next > self.controller.cwnd() {
                 return;
@@ -176,6 +185,10 @@ impl Flow {
             newly_lost: bytes(lost),
             rtt: Some(self.now - newest.at),
             one_way: Some((self.now - newest.at) / 2),
+            stamp: Some(Stamp {
+                value: (self.now.as_nanos() / 1_000_000) as u32,
+                tick: Duration::from_millis(1),
+            }),
             rate: (span >= self.base_rtt && !span.is_zero())
                 .then(|| (self.delivered - newest.delivered).per(span)),
             delivered: self.delivered,

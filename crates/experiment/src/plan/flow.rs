@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer};
 use sounding_cc::Choice;
 use sounding_cell::quantity as time;
 use sounding_kpi::Direction;
-use sounding_sim::world::{Acks, Traffic};
+use sounding_sim::world::{Acks, Receipt, Traffic};
 use sounding_units::{Bytes, Rate};
 
 use super::{controller, quantity};
@@ -46,6 +46,12 @@ pub struct FlowPlan {
     /// When its receiver acknowledges.
     #[serde(default)]
     pub acks: Acknowledged,
+    /// The resolution of its receiver's time stamps. Default 1 ms.
+    #[serde(default = "millisecond", deserialize_with = "time::duration")]
+    pub tick: Duration,
+    /// What arrives within so long is processed together, as GRO does. Default each packet by itself.
+    #[serde(default, deserialize_with = "time::duration")]
+    pub batch: Duration,
     /// The most that may be unacknowledged, whatever the window says. Default any number of bytes.
     #[serde(default = "endless", deserialize_with = "time::bytes")]
     pub buffer: Bytes,
@@ -74,6 +80,10 @@ pub enum Acknowledged {
     Delayed,
     /// Every packet.
     EveryPacket,
+    /// Every fourth packet.
+    EveryFourth,
+    /// Every sixteenth packet.
+    EverySixteenth,
 }
 
 impl From<Acknowledged> for Acks {
@@ -81,8 +91,14 @@ impl From<Acknowledged> for Acks {
         match acks {
             Acknowledged::Delayed => Self::Delayed,
             Acknowledged::EveryPacket => Self::EveryPacket,
+            Acknowledged::EveryFourth => Self::Every(4),
+            Acknowledged::EverySixteenth => Self::Every(16),
         }
     }
+}
+
+fn millisecond() -> Duration {
+    Duration::from_millis(1)
 }
 
 /// What a flow sends.
@@ -128,6 +144,13 @@ pub enum TrafficPlan {
         #[serde(deserialize_with = "quantity::rate")]
         rate: Rate,
     },
+}
+
+impl FlowPlan {
+    /// Its receiver.
+    pub fn receipt(&self) -> Receipt {
+        Receipt { acks: self.acks.into(), tick: self.tick, batch: self.batch }
+    }
 }
 
 impl TrafficPlan {

@@ -1,5 +1,6 @@
 use alloc::boxed::Box;
 use core::fmt;
+use core::time::Duration;
 
 use sounding_cc::sharing::WEIGHT;
 use sounding_cc::{Controller, Start};
@@ -47,8 +48,8 @@ pub struct Tcp {
     pub controller: MakeController,
     /// What there is to send.
     pub traffic: Traffic,
-    /// When the receiver acknowledges.
-    pub acks: Acks,
+    /// When the receiver acknowledges, and what its clock is like.
+    pub receipt: Receipt,
     /// The most that may be unacknowledged, whatever the window: the smaller of the buffers at both ends.
     pub buffer: Option<Bytes>,
 }
@@ -61,6 +62,25 @@ pub enum Acks {
     Delayed,
     /// Every segment.
     EveryPacket,
+    /// Every so many segments, with the same exceptions.
+    Every(u32),
+}
+
+/// How a receiver acknowledges and stamps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// When it acknowledges.
+    pub acks: Acks,
+    /// The resolution of its time stamps: 1 ms on Linux, up to 10 ms on other systems.
+    pub tick: Duration,
+    /// What arrives within so long is processed together, as GRO does; zero for each segment by itself.
+    pub batch: Duration,
+}
+
+impl Default for Receipt {
+    fn default() -> Self {
+        Self { acks: Acks::default(), tick: Duration::from_millis(1), batch: Duration::ZERO }
+    }
 }
 
 impl Flow {
@@ -72,7 +92,7 @@ impl Flow {
         let tcp = Tcp {
             controller: Box::new(controller),
             traffic: Traffic::Bulk,
-            acks: Acks::default(),
+            receipt: Receipt::default(),
             buffer: None,
         };
         Self::of(port, Transport::Tcp(tcp))
@@ -121,7 +141,13 @@ impl Flow {
     /// The same, acknowledged otherwise.
     #[must_use]
     pub fn acknowledged(self, acks: Acks) -> Self {
-        self.tcp(|tcp| tcp.acks = acks)
+        self.tcp(|tcp| tcp.receipt.acks = acks)
+    }
+
+    /// The same with another kind of receiver.
+    #[must_use]
+    pub fn received(self, receipt: Receipt) -> Self {
+        self.tcp(|tcp| tcp.receipt = receipt)
     }
 
     /// The same with a limit on what is unacknowledged.
@@ -140,10 +166,10 @@ impl Flow {
 
 impl fmt::Debug for Tcp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { traffic, acks, buffer, .. } = self;
+        let Self { traffic, receipt, buffer, .. } = self;
         f.debug_struct("Tcp")
             .field("traffic", traffic)
-            .field("acks", acks)
+            .field("receipt", receipt)
             .field("buffer", buffer)
             .finish_non_exhaustive()
     }

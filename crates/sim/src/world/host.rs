@@ -343,7 +343,7 @@ impl Host {
         let source = Source::new(tcp.traffic, now, self.ends, start.mss);
         self.state = State::Connected(Box::new(Connection {
             sender: Sender::new(&start, controller, source, tcp.buffer),
-            receiver: Receiver::new(tcp.acks),
+            receiver: Receiver::new(tcp.receipt, self.seed),
             reader: Reader::new(tcp.traffic, now, self.ends),
         }));
         self.send(now, outbox);
