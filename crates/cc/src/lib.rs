@@ -16,6 +16,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod background;
 pub mod bbr;
 pub mod bbr3;
 pub mod biscay;
@@ -46,6 +47,7 @@ mod stock;
 pub mod vegas;
 pub mod verus;
 
+pub use background::Background;
 pub use bbr::Bbr;
 pub use bbr3::Bbr3;
 pub use controller::{Ack, Controller, Delivered, Departure, Loss, Recovery, Stamp, Start};

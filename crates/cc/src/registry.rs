@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
+use crate::background::Background;
 use crate::bbr::{self, Bbr};
 use crate::bbr3::Bbr3;
 use crate::copa::{self, Copa};
@@ -90,6 +91,9 @@ const CONTROLLERS: &[Entry] = &[
     }),
     entry!("legilimens", legilimens::Config::PARAMETERS, |start, values| {
         Box::new(Legilimens::with(start, legilimens::Config::of(values)))
+    }),
+    entry!("background", Background::PARAMETERS, |start, values| {
+        Box::new(Background::tuned(start, values))
     }),
     entry!("lp", Lp::PARAMETERS, |start, values| Box::new(Lp::tuned(start, values))),
     entry!("bbr", bbr::Config::PARAMETERS, |start, values| {
