@@ -10,8 +10,10 @@ const HEAD: u32 = 4;
 const LONG: u32 = 10;
 /// Pieces that suffice where the share is small.
 const SHORT: u32 = 5;
-/// The highest rate over [`LONG`] pieces is remembered for so long.
-const REMEMBERED: Duration = Duration::from_secs(10);
+/// The highest rate over [`LONG`] pieces is remembered for so long: a rival that came has shown itself by then.
+const REMEMBERED: Duration = Duration::from_secs(3);
+/// Heads that have to be seen before the cell is called free: one may be a moment of a fading channel.
+const HEADS: u32 = 3;
 /// In thousandths of the cell: below, others use it; above, it is free. In between the verdict stays.
 const BUSY: u64 = 650;
 const FREE: u64 = 720;
@@ -25,15 +27,17 @@ const WEIGHT: u64 = 3;
 pub(super) enum Verdict {
     Busy,
     Free,
+    /// It is free as far as is known, which is not far.
+    Likely,
     /// Not enough is known yet.
     Open,
 }
 
 /// The flow's share of its cell while it had data waiting: its rate beside what the cell gives a flow that is alone.
 ///
-/// The latter is the highest of three figures: the rate over 200 ms in the last ten seconds, the mean of the best 20 ms at
-/// the head of each burst, and the median of what one reading of the receiver's clock brings. The first is true where the
-/// flow was alone lately, the second beside one or two rivals, the third beside many of them.
+/// The latter is the highest of three figures: the mean of the best 20 ms at the head of each burst, the median of what one
+/// reading of the receiver's clock brings, and, in a flow that sends on, its rate over 200 ms in the last seconds. The first
+/// is true beside one or two rivals, the second beside many, the third where the flow was alone lately.
 ///
 /// All in whole numbers, as the kernel has them. Rates are bytes a second.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +54,10 @@ pub(super) struct Share {
     /// Over [`LONG`] pieces.
     most: Option<Windowed<u64>>,
     heads: Option<u64>,
+    seen: u32,
     reading: Option<u64>,
+    /// The shortest gap between readings, in ticks.
+    batch: Option<Windowed<u32>>,
     /// In thousandths.
     share: Option<u64>,
     is_free: bool,
@@ -67,7 +74,9 @@ impl Share {
             sum: 0,
             most: None,
             heads: None,
+            seen: 0,
             reading: None,
+            batch: None,
             share: None,
             is_free: false,
         }
@@ -80,10 +89,11 @@ impl Share {
     }
 
     /// Takes in what one reading of the receiver's clock brought.
-    pub(super) fn handle_slot(&mut self, now: u64, slot: &Slot) -> Verdict {
+    /// `acked` is what the acknowledgement that ended it brought: readings are known no more exactly than that.
+    pub(super) fn handle_slot(&mut self, now: u64, slot: &Slot, acked: u64) -> Verdict {
         let Some(gap) = slot.before.filter(|gap| gap.backlogged) else { return Verdict::Open };
         let tick = (slot.tick.as_nanos() as u64).max(1);
-        self.learn_reading(slot.bytes.count().saturating_mul(1_000_000_000) / tick);
+        self.learn_reading(now, slot.bytes.count(), acked, gap.ticks, tick);
         self.bytes += slot.bytes.count();
         self.nanos += u64::from(gap.ticks) * tick;
         if self.nanos < PIECE.as_nanos() as u64 {
@@ -102,24 +112,28 @@ impl Share {
             self.best_of_head = self.best_of_head.max(rate);
             if self.count == HEAD {
                 let best = self.best_of_head;
-                self.heads = Some(self.heads.map_or(best, |heads| (3 * heads + best) / 4));
+                let weight = u64::from(self.seen.min(3));
+                let heads = self.heads.unwrap_or(0);
+                self.heads = Some((weight * heads + best) / (weight + 1));
+                self.seen += 1;
             }
             return Verdict::Open;
         }
         self.pieces += pieces;
         self.sum += rate * u64::from(pieces);
         let mean = self.sum / u64::from(self.pieces);
+        let share = self.of_cell(mean);
         if self.pieces >= LONG {
             (self.pieces, self.sum) = (0, 0);
             match &mut self.most {
                 Some(most) => most.update(now, mean),
                 None => self.most = Some(Windowed::max(REMEMBERED.as_nanos() as u64, now, mean)),
             }
-            return self.handle_sample(self.of_cell(mean));
+            return self.handle_sample(share);
         }
-        if self.pieces >= SHORT && self.of_cell(mean) < SURELY_BUSY {
+        if self.pieces >= SHORT && share < SURELY_BUSY {
             (self.pieces, self.sum) = (0, 0);
-            return self.handle_sample(self.of_cell(mean));
+            return self.handle_sample(share);
         }
         Verdict::Open
     }
@@ -128,13 +142,24 @@ impl Share {
         let mean = self.share.map_or(share, |mean| ((WEIGHT - 1) * mean + share) / WEIGHT);
         self.share = Some(mean);
         self.is_free = share >= SURELY_BUSY && mean >= if self.is_free { BUSY } else { FREE };
-        if self.is_free { Verdict::Free } else { Verdict::Busy }
+        match (self.is_free, self.seen) {
+            (false, _) => Verdict::Busy,
+            (true, ..HEADS) => Verdict::Likely,
+            (true, _) => Verdict::Free,
+        }
     }
 
-    /// A median that follows: what most readings bring.
-    fn learn_reading(&mut self, rate: u64) {
+    /// The least that most readings bring. A receiver that processes arrivals in batches never has neighbouring readings.
+    fn learn_reading(&mut self, now: u64, bytes: u64, acked: u64, ticks: u32, tick: u64) {
+        let window = REMEMBERED.as_nanos() as u64;
+        let batch = self.batch.get_or_insert(Windowed::min(window, now, ticks));
+        batch.update(now, ticks);
+        let per_second = |bytes: u64| {
+            bytes.saturating_mul(1_000_000_000) / tick.saturating_mul(batch.best().into()).max(1)
+        };
+        let rate = per_second(bytes.saturating_sub(acked));
         self.reading = Some(self.reading.map_or(rate, |median| {
-            let step = (median / 32).max(1);
+            let step = (median / 32).max(1000);
             if rate > median { median + step } else { median.saturating_sub(step) }
         }));
     }
@@ -145,6 +170,8 @@ impl Share {
     }
 
     fn of_cell(&self, rate: u64) -> u64 {
-        rate.saturating_mul(1000) / self.capacity().unwrap_or(0).max(1)
+        let lately = self.most.filter(|_| self.is_free).map(|most| most.best());
+        let cell = self.heads.max(self.reading).max(lately);
+        rate.saturating_mul(1000) / cell.unwrap_or(0).max(1)
     }
 }
