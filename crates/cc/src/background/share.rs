@@ -15,8 +15,8 @@ const REMEMBERED: Duration = Duration::from_secs(3);
 /// Heads that have to be seen before the cell is called free: one may be a moment of a fading channel.
 const HEADS: u32 = 3;
 /// In thousandths of the cell: below, others use it; above, it is free. In between the verdict stays.
-const BUSY: u64 = 650;
-const FREE: u64 = 720;
+const BUSY: u64 = 600;
+const FREE: u64 = 670;
 /// Over [`SHORT`] pieces.
 const SURELY_BUSY: u64 = 380;
 /// Weight of a new sample, one of so many.
