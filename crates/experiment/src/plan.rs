@@ -5,6 +5,7 @@
 //! to something that carries packets, in virtual time or in real; [`Actors`] says which of its devices a flow is at.
 
 mod actors;
+mod arrivals;
 mod capacity;
 mod cell;
 mod controller;
@@ -28,6 +29,7 @@ use sounding_cc::Registry;
 use sounding_cell::quantity as time;
 
 pub use actors::{Actor, Actors, Group};
+pub use arrivals::{Arrival, Portion};
 pub use cell::{Cell, DevicePlan, ModemPlan, Scatter};
 pub use controller::names_controller;
 pub use error::{PlanError, Wrong};
@@ -122,6 +124,14 @@ impl Plan {
                 .map_err(|wrong| Wrong { key: format!("flows.{at}.{}", wrong.key), ..wrong })?;
             if flow.delay > FARTHEST {
                 return Err(Wrong::new(format!("flows.{at}.delay"), "is at most 10s"));
+            }
+            if let TrafficPlan::Arrivals { load, sizes } = &flow.traffic {
+                arrivals::expected(*load, sizes, self.duration)
+                    .map_err(|why| Wrong::new(format!("flows.{at}.traffic.sizes"), why))?;
+                if flow.count != 1 {
+                    let why = "is 1 of arrivals: a load is for all devices together";
+                    return Err(Wrong::new(format!("flows.{at}.count"), why));
+                }
             }
             if !TICKS.contains(&flow.tick) {
                 return Err(Wrong::new(format!("flows.{at}.tick"), "is 1us to 1s"));

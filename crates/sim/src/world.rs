@@ -131,6 +131,18 @@ impl<N: Network<Segment>> World<N> {
         self.flows[flow.0 as usize].report()
     }
 
+    /// What was measured of a flow and of all that are counted as it ([`Flow::as_part_of`]).
+    ///
+    /// # Panics
+    ///
+    /// If the flow is of another world.
+    pub fn total(&self, flow: FlowId) -> Report {
+        let mut total = self.report(flow).clone();
+        let parts = self.flows.iter().filter(|host| host.shown() == flow && host.id() != flow);
+        parts.for_each(|host| total.add(host.report()));
+        total
+    }
+
     /// Measures from now on, and forgets what was measured before.
     pub fn measure_afresh(&mut self) {
         let now = self.now;

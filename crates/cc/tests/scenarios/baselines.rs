@@ -147,6 +147,18 @@ fn ledbat_plus_plus() {
 }
 
 #[test]
+fn legilimens() {
+    insta::assert_snapshot!(table(named("legilimens"), &CHANGES), @r"
+    ");
+}
+
+#[test]
+fn background() {
+    insta::assert_snapshot!(table(named("background"), &CHANGES), @r"
+    ");
+}
+
+#[test]
 fn lp() {
     insta::assert_snapshot!(table(named("lp"), &CHANGES), @r"
       ms  cwnd  Mbit/s  queue  state

@@ -9,7 +9,7 @@ use sounding_kpi::Direction;
 use sounding_sim::world::{Acks, Receipt, Traffic};
 use sounding_units::{Bytes, Rate};
 
-use super::{controller, quantity};
+use super::{Portion, controller, quantity};
 
 /// A flow, or several that are alike.
 #[derive(Clone, Debug, Deserialize)]
@@ -102,7 +102,7 @@ fn millisecond() -> Duration {
 }
 
 /// What a flow sends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum TrafficPlan {
     /// More than the network carries, without end.
@@ -138,6 +138,14 @@ pub enum TrafficPlan {
         #[serde(deserialize_with = "time::duration")]
         think: Duration,
     },
+    /// Transfers that come by lot (Poisson), each a fresh flow to a device of the group that is drawn by lot.
+    Arrivals {
+        /// What they carry together, in bytes of payload.
+        #[serde(deserialize_with = "quantity::rate")]
+        load: Rate,
+        /// Their sizes, and which part of the load each is.
+        sizes: Vec<Portion>,
+    },
     /// Packets of 1500 bytes without a controller, whatever becomes of them.
     Datagrams {
         /// How fast, in bytes of IP.
@@ -162,13 +170,17 @@ impl TrafficPlan {
             Self::Steady { .. } => "steady",
             Self::OnOff { .. } => "on-off",
             Self::Responses { .. } => "responses",
+            Self::Arrivals { .. } => "arrivals",
             Self::Datagrams { .. } => "datagrams",
         }
     }
 
-    /// The same as a byte stream; the rate, if it is none.
+    /// The same as a byte stream, of arrivals one of them; the rate, if it is none.
     pub fn stream(&self) -> Result<Traffic, Rate> {
         Ok(match *self {
+            Self::Arrivals { ref sizes, .. } => {
+                Traffic::Finite(sizes.first().map_or(Bytes::ZERO, |portion| portion.0))
+            }
             Self::Bulk => Traffic::Bulk,
             Self::Finite { size } => Traffic::Finite(size),
             Self::Steady { rate } => Traffic::Steady(rate),

@@ -28,6 +28,8 @@ pub struct Flow {
     pub application: u32,
     /// Its weight, where flows share by weights; [`WEIGHT`](sounding_cc::sharing::WEIGHT) is ordinary.
     pub weight: u32,
+    /// An earlier flow in whose name it is shown and counted, as one of several transfers of an application.
+    pub of: Option<FlowId>,
 }
 
 /// What a flow sends how.
@@ -105,7 +107,7 @@ impl Flow {
 
     fn of(port: Port, transport: Transport) -> Self {
         let begins = HostInstant::default();
-        Self { port, begins, ends: None, transport, application: 0, weight: WEIGHT }
+        Self { port, begins, ends: None, transport, application: 0, weight: WEIGHT, of: None }
     }
 
     /// The same, of this application.
@@ -118,6 +120,12 @@ impl Flow {
     #[must_use]
     pub fn weighs(self, weight: u32) -> Self {
         Self { weight, ..self }
+    }
+
+    /// The same, shown and counted as this earlier flow: see [`World::total`](super::World::total).
+    #[must_use]
+    pub fn as_part_of(self, flow: FlowId) -> Self {
+        Self { of: Some(flow), ..self }
     }
 
     /// The same, later.
