@@ -1,8 +1,10 @@
 //! Whether a background flow knows that its cell is busy: its label beside the cell's own account of its resource blocks.
 //!
 //! A window of 100 ms in which the flow sent is judged. The label is that of its last departure: "free" while the law sends
-//! freely (`sending`, `normal`), and "busy" otherwise. The truth is whether other devices had a twentieth of the window's
-//! resource blocks. The first five seconds are not judged, because the laws learn the cell in them.
+//! freely (`sending`, `normal`), and "busy" otherwise. It has to be "busy" in a window in which another device was backlogged,
+//! and "free" in one in which others had less than a twentieth of the resource blocks. Windows between are counted apart: a
+//! rival that has all that it asks for is there, and is not harmed. The first five seconds are not judged, because the laws
+//! learn the cell in them.
 
 pub(crate) mod experiment;
 mod scene;
@@ -43,10 +45,12 @@ pub struct Plan {
 /// Windows by truth and label.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Windows in which others had the cell, and of these those called busy.
+    /// Windows in which another device was backlogged, and of these those called busy.
     pub busy: [u64; 2],
     /// Windows in which the flow was alone, and of these those called busy.
     pub alone: [u64; 2],
+    /// Windows in which others had all that they asked for, and of these those called busy.
+    pub between: [u64; 2],
 }
 
 impl AddAssign for Counts {
@@ -54,18 +58,25 @@ impl AddAssign for Counts {
         for at in 0..2 {
             self.busy[at] += other.busy[at];
             self.alone[at] += other.alone[at];
+            self.between[at] += other.between[at];
         }
     }
 }
 
 impl Counts {
-    /// The part of all windows that were called busy; `None` without any.
-    pub fn called_busy(&self) -> Option<f64> {
-        let all = self.busy[0] + self.alone[0];
-        (all > 0).then(|| (self.busy[1] + self.alone[1]) as f64 / all as f64)
+    /// The part of windows beside a backlogged rival, or alone, that were called busy; `None` without any.
+    pub fn called_busy(&self, beside: bool) -> Option<f64> {
+        let [all, called] = if beside { self.busy } else { self.alone };
+        (all > 0).then(|| called as f64 / all as f64)
     }
 
-    /// The part of all windows whose label is right.
+    /// The part of windows that are between.
+    pub fn between(&self) -> Option<f64> {
+        let all = self.busy[0] + self.alone[0] + self.between[0];
+        (all > 0).then(|| self.between[0] as f64 / all as f64)
+    }
+
+    /// The part of windows with a truth whose label is right.
     pub fn right(&self) -> Option<f64> {
         let all = self.busy[0] + self.alone[0];
         let right = self.busy[1] + self.alone[0] - self.alone[1];
@@ -85,11 +96,9 @@ pub struct Row {
 impl Row {
     /// Whether the law's label is one that has to be right, and is not.
     pub fn misses(&self, law: usize) -> bool {
-        let Some(called) = self.laws[law].called_busy() else { return true };
-        match self.scene.rivals {
-            0 => called > 1.0 - RIGHT,
-            _ => called < RIGHT,
-        }
+        let beside = self.scene.rivals > 0;
+        let Some(called) = self.laws[law].called_busy(beside) else { return true };
+        if beside { called < RIGHT } else { called > 1.0 - RIGHT }
     }
 
     /// Whether it is of those that have to be right.
@@ -144,7 +153,7 @@ impl fmt::Display for Judged {
             .left(["network", "scheduler", "receiver"])
             .right(["m/s", "rivals"])
             .right(LAWS.map(|law| format!("{law}: busy %")))
-            .right(LAWS.map(|law| format!("{law}: right %")))
+            .right(LAWS.map(|law| format!("{law}: between %")))
             .left([""]);
         for row in &self.rows {
             let Scene { network, scheduler, receiver, speed_mps, rivals } = row.scene;
@@ -155,9 +164,9 @@ impl fmt::Display for Judged {
             };
             let words = [network.to_string(), scheduler.to_string(), receiver.to_string()];
             let numbers = [speed_mps.to_string(), rivals.to_string()];
-            let called = row.laws.map(|counts| percent(counts.called_busy()));
-            let right = row.laws.map(|counts| percent(counts.right()));
-            let cells = words.into_iter().chain(numbers).chain(called).chain(right);
+            let called = row.laws.map(|counts| percent(counts.called_busy(rivals > 0)));
+            let between = row.laws.map(|counts| percent(counts.between()));
+            let cells = words.into_iter().chain(numbers).chain(called).chain(between);
             table.row(cells.chain([missed.into()]));
         }
         table.fmt(f)?;
@@ -197,6 +206,6 @@ mod tests {
     fn the_literal_law_calls_its_own_cell_busy() {
         let plan = Plan { first: 1, seeds: 1, secs: 15, scenes: vec![Scene::default()], jobs: 1 };
         let judged = run(&plan, |_, _| {}).unwrap();
-        assert!(judged.rows[0].laws[1].called_busy().unwrap() > 0.5, "{judged}");
+        assert!(judged.rows[0].laws[1].called_busy(false).unwrap() > 0.5, "{judged}");
     }
 }

@@ -21,6 +21,16 @@ const FREE: u64 = 670;
 const SURELY_BUSY: u64 = 380;
 /// Weight of a new sample, one of so many.
 const WEIGHT: u64 = 3;
+/// The same of what is usual while the cell is free.
+const USUAL: u64 = 8;
+/// A share that deviates from what is usual by no more than this, on average, is steady: the path does not fade.
+const STEADY: u64 = 20;
+/// A steady share is busy when it is so far below what is usual: on a wire a rival takes less than a scheduler gives it.
+const CLEAR: u64 = 120;
+/// A sample is a dip when it is so far below, and four deviations.
+const DIP: u64 = 150;
+/// No sample above is a dip before it is known what is usual.
+const DEEP: u64 = 300;
 
 /// Whether others use the cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +71,9 @@ pub(super) struct Share {
     /// In thousandths.
     share: Option<u64>,
     is_free: bool,
+    /// Mean and mean deviation of samples while the cell was free.
+    usual: Option<[u64; 2]>,
+    dipped: bool,
 }
 
 impl Share {
@@ -79,6 +92,8 @@ impl Share {
             batch: None,
             share: None,
             is_free: false,
+            usual: None,
+            dipped: false,
         }
     }
 
@@ -141,12 +156,37 @@ impl Share {
     fn handle_sample(&mut self, share: u64) -> Verdict {
         let mean = self.share.map_or(share, |mean| ((WEIGHT - 1) * mean + share) / WEIGHT);
         self.share = Some(mean);
-        self.is_free = share >= SURELY_BUSY && mean >= if self.is_free { BUSY } else { FREE };
+        let steady = self.usual.filter(|[_, deviation]| *deviation <= STEADY);
+        let least = steady.map_or(0, |[usual, _]| usual.saturating_sub(CLEAR));
+        let least = least.max(if self.is_free { BUSY } else { FREE });
+        let was_free = self.is_free;
+        self.is_free = share >= SURELY_BUSY && mean >= least;
+        self.learn_usual(share, was_free);
         match (self.is_free, self.seen) {
             (false, _) => Verdict::Busy,
             (true, ..HEADS) => Verdict::Likely,
             (true, _) => Verdict::Free,
         }
+    }
+
+    fn learn_usual(&mut self, share: u64, was_free: bool) {
+        match (self.is_free, &mut self.usual) {
+            // What was usual is less certain with each busy sample: the path may have begun to fade.
+            (false, Some([_, deviation])) => *deviation += *deviation / 4 + 5,
+            (false, None) => {}
+            (true, Some([usual, deviation])) => {
+                let dip = usual.saturating_sub((4 * *deviation).max(DIP)).max(DEEP);
+                self.dipped |= was_free && share < dip;
+                *deviation = ((USUAL - 1) * *deviation + usual.abs_diff(share)) / USUAL;
+                *usual = ((USUAL - 1) * *usual + share) / USUAL;
+            }
+            (true, usual) => *usual = Some([share, FREE / 4]),
+        }
+    }
+
+    /// Whether others took a part of the cell for a moment since the last call, as a probe does.
+    pub(super) fn take_dip(&mut self) -> bool {
+        core::mem::take(&mut self.dipped)
     }
 
     /// The least that most readings bring. A receiver that processes arrivals in batches never has neighbouring readings.

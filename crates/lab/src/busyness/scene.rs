@@ -14,6 +14,9 @@ use crate::legilimens::rig::{self, WINDOW};
 
 /// A window of which others had less is the flow's own. Chosen: acknowledgements and control traffic are below.
 const OTHERS: f64 = 0.05;
+/// A rival for which data waited in so many of a window's slots is backlogged. Chosen: a carrier of TDD has slots without a
+/// downlink, and a rival's last repetition leaves a few.
+const BACKLOGGED: f64 = 0.9;
 /// Windows before are not judged: 5 s.
 const FIRST: usize = 50;
 
@@ -257,8 +260,13 @@ pub(super) fn judge(scene: &Scene, law: &str, seed: u64, secs: u64) -> Result<Co
     let mut counts = Counts::default();
     for (window, label) in labels.iter().enumerate().skip(FIRST) {
         let Some(called_busy) = label else { continue };
-        let truth = shown.account.others(0, window) >= OTHERS;
-        let counted = if truth { &mut counts.busy } else { &mut counts.alone };
+        let counted = if shown.account.others_waited(0, window) >= BACKLOGGED {
+            &mut counts.busy
+        } else if shown.account.others(0, window) < OTHERS {
+            &mut counts.alone
+        } else {
+            &mut counts.between
+        };
         counted[0] += 1;
         counted[1] += u64::from(*called_busy);
     }

@@ -23,6 +23,9 @@ pub(crate) struct Account {
     pub(crate) all: Vec<u64>,
     /// Those of each device.
     pub(crate) of: BTreeMap<u16, Vec<u64>>,
+    /// Slots of all carriers, and those in which data waited for each device.
+    slots: Vec<u64>,
+    waited: BTreeMap<u16, Vec<u64>>,
 }
 
 impl Account {
@@ -30,6 +33,10 @@ impl Account {
         let Radio::Use(used) = event else { return };
         let at = window_of(used.slot.at);
         add(&mut self.all, at, used.prb.into());
+        add(&mut self.slots, at, 1);
+        for share in used.users.iter().filter(|share| share.waits) {
+            add(self.waited.entry(share.device.0).or_default(), at, 1);
+        }
         for share in used.users.iter().filter(|share| share.prb > 0) {
             add(self.of.entry(share.device.0).or_default(), at, share.prb.into());
         }
@@ -41,6 +48,14 @@ impl Account {
         let others = self.of.iter().filter(|(other, _)| **other != device);
         let others: u64 = others.filter_map(|(_, had)| had.get(window)).sum();
         others as f64 / all.max(1) as f64
+    }
+
+    /// The part of a window in which data waited for one other device than this one, the one with the most.
+    pub(crate) fn others_waited(&self, device: u16, window: usize) -> f64 {
+        let slots = self.slots.get(window).copied().unwrap_or(0);
+        let others = self.waited.iter().filter(|(other, _)| **other != device);
+        let most = others.filter_map(|(_, waited)| waited.get(window)).max();
+        most.copied().unwrap_or(0) as f64 / slots.max(1) as f64
     }
 
     /// The part of all resource blocks between two times that was used.

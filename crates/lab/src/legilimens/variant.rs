@@ -22,13 +22,13 @@ const IDEAL: [&str; 3] = [
     "flows.background.controller=cubic",
 ];
 /// A background that never begins.
-const NONE: &str = "flows.background.start=\"1h\"";
+const NONE: &str = "flows.background.start=\"3600s\"";
 
 /// Loads of Fig. 12, of the resource blocks, and of which together the readers and those with both have nine tenths and one.
 pub(super) const LOADS: [(&str, [&str; 2]); 3] = [
-    ("30 %", ["flows.readers.traffic.load=4.5Mbit", "flows.both.traffic.load=0.5Mbit"]),
-    ("60 %", ["flows.readers.traffic.load=9Mbit", "flows.both.traffic.load=1Mbit"]),
-    ("80 %", ["flows.readers.traffic.load=12Mbit", "flows.both.traffic.load=1.33Mbit"]),
+    ("30 %", ["flows.readers.traffic.load=17.1Mbit", "flows.both.traffic.load=1.9Mbit"]),
+    ("60 %", ["flows.readers.traffic.load=35.1Mbit", "flows.both.traffic.load=3.9Mbit"]),
+    ("80 %", ["flows.readers.traffic.load=46.8Mbit", "flows.both.traffic.load=5.2Mbit"]),
 ];
 
 impl Variant {
