@@ -54,10 +54,10 @@ const PROVEN_FOR: Duration = Duration::from_secs(10);
 /// It does so sooner if others took a part of the cell for a moment: they may be background flows that look for it. It is
 /// then silent for longer, so that they find the cell. Chosen.
 const TURN: Duration = Duration::from_secs(2);
-const TURN_BACK_OFF: u32 = 3;
-/// The first packet after silence met a queue of others, if it took so much longer than the fastest. A device's own queue
-/// in a cell is empty then. Chosen: HARQ and a scheduler take less.
-const FOREIGN: Duration = Duration::from_millis(25);
+const TURN_BACK_OFF: u32 = 2;
+/// The first packet after silence met a queue of others, if it took so much longer than the fastest of such packets. A
+/// device's own queue in a cell is empty then. Chosen: repetitions and the scheduling of the acknowledgement take less.
+const FOREIGN: Duration = Duration::from_millis(35);
 /// How long the fastest is remembered. Chosen: longer than it takes CUBIC to lose and recover.
 const FASTEST: Duration = Duration::from_secs(60);
 
@@ -71,7 +71,7 @@ pub struct Background {
     share: Share,
     window: Aimd,
     rtt: RttEstimator,
-    /// In nanoseconds.
+    /// The RTT of the first packet after silence, in nanoseconds.
     fastest: Option<Windowed<u64>>,
     start: Start,
     phase: Phase,
@@ -155,15 +155,15 @@ impl Background {
     /// The first packet after silence shows whether others fill the queue that it goes through.
     fn handle_rtt(&mut self, ack: &Ack, rtt: Duration) {
         self.rtt.handle_sample(rtt);
+        let Phase::Probing { since, fast: false } = self.phase else { return };
+        if ack.sent.at < since {
+            return;
+        }
         let (now, nanos) = (ack.now.as_nanos(), rtt.as_nanos() as u64);
         let window = FASTEST.as_nanos() as u64;
         let fastest = self.fastest.get_or_insert(Windowed::min(window, now, nanos));
         fastest.update(now, nanos);
         let limit = fastest.best() + FOREIGN.as_nanos() as u64;
-        let Phase::Probing { since, fast: false } = self.phase else { return };
-        if ack.sent.at < since {
-            return;
-        }
         if nanos > limit {
             self.handle_busy(ack.now);
         } else {

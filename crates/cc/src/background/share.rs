@@ -12,6 +12,8 @@ const LONG: u32 = 10;
 const SHORT: u32 = 5;
 /// The highest rate over [`LONG`] pieces is remembered for so long: a rival that came has shown itself by then.
 const REMEMBERED: Duration = Duration::from_secs(3);
+/// The same of a steady path: a rival that grows slowly must not become what is usual.
+const REMEMBERED_STEADY: Duration = Duration::from_secs(30);
 /// Heads that have to be seen before the cell is called free: one may be a moment of a fading channel.
 const HEADS: u32 = 3;
 /// In thousandths of the cell: below, others use it; above, it is free. In between the verdict stays.
@@ -21,14 +23,16 @@ const FREE: u64 = 670;
 const SURELY_BUSY: u64 = 380;
 /// Weight of a new sample, one of so many.
 const WEIGHT: u64 = 3;
-/// The same of what is usual while the cell is free.
+/// The same of what is usual while the cell is free, and on a steady path of a sample below: a rival that grows slowly must
+/// not become what is usual.
 const USUAL: u64 = 8;
-/// A share that deviates from what is usual by no more than this, on average, is steady: the path does not fade.
+const USUAL_BELOW: u64 = 64;
+/// A share whose samples differ from each other by no more than this, on average, is steady: the path does not fade.
 const STEADY: u64 = 20;
 /// A steady share is busy when it is so far below what is usual: on a wire a rival takes less than a scheduler gives it.
-const CLEAR: u64 = 120;
+const CLEAR: u64 = 150;
 /// A sample is a dip when it is so far below, and four deviations.
-const DIP: u64 = 150;
+const DIP: u64 = 250;
 /// No sample above is a dip before it is known what is usual.
 const DEEP: u64 = 300;
 
@@ -71,8 +75,9 @@ pub(super) struct Share {
     /// In thousandths.
     share: Option<u64>,
     is_free: bool,
-    /// Mean and mean deviation of samples while the cell was free.
+    /// Mean of samples while the cell was free, and mean difference from one to the next.
     usual: Option<[u64; 2]>,
+    last: u64,
     dipped: bool,
 }
 
@@ -93,6 +98,7 @@ impl Share {
             share: None,
             is_free: false,
             usual: None,
+            last: 0,
             dipped: false,
         }
     }
@@ -140,8 +146,13 @@ impl Share {
         let share = self.of_cell(mean);
         if self.pieces >= LONG {
             (self.pieces, self.sum) = (0, 0);
+            let steady = self.usual.is_some_and(|[_, deviation]| deviation <= STEADY);
+            let window = if steady { REMEMBERED_STEADY } else { REMEMBERED };
             match &mut self.most {
-                Some(most) => most.update(now, mean),
+                Some(most) => {
+                    most.set_window(window.as_nanos() as u64);
+                    most.update(now, mean);
+                }
                 None => self.most = Some(Windowed::max(REMEMBERED.as_nanos() as u64, now, mean)),
             }
             return self.handle_sample(share);
@@ -177,11 +188,14 @@ impl Share {
             (true, Some([usual, deviation])) => {
                 let dip = usual.saturating_sub((4 * *deviation).max(DIP)).max(DEEP);
                 self.dipped |= was_free && share < dip;
-                *deviation = ((USUAL - 1) * *deviation + usual.abs_diff(share)) / USUAL;
-                *usual = ((USUAL - 1) * *usual + share) / USUAL;
+                let weight =
+                    if share < *usual && *deviation <= STEADY { USUAL_BELOW } else { USUAL };
+                *deviation = ((USUAL - 1) * *deviation + self.last.abs_diff(share)) / USUAL;
+                *usual = ((weight - 1) * *usual + share) / weight;
             }
             (true, usual) => *usual = Some([share, FREE / 4]),
         }
+        self.last = share;
     }
 
     /// Whether others took a part of the cell for a moment since the last call, as a probe does.
