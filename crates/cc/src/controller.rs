@@ -61,6 +61,11 @@ pub trait Controller: Debug + Send {
         None
     }
 
+    /// No packet leaves before this time, whatever the window: new data and repairs wait. `None` for no such time.
+    fn not_before(&self) -> Option<HostInstant> {
+        None
+    }
+
     /// Limit on the bytes in flight. If no packet is in flight, one may leave, whatever its size.
     fn cwnd(&self) -> Bytes;
 
@@ -148,6 +153,8 @@ pub struct Ack {
     /// The same packet's one-way delay, measured with two clocks whose difference is unknown: only its changes are
     /// meaningful. `None` if the transport does not report it.
     pub one_way: Option<Duration>,
+    /// The receiver's time stamp; `None` if the transport has none.
+    pub stamp: Option<Stamp>,
     /// The path's delivery rate over about the last round; `None` if no interval was long enough.
     pub rate: Option<Rate>,
     /// Delivered since the flow began, this included.
@@ -166,6 +173,15 @@ pub struct Ack {
     pub recovery: Recovery,
     /// The newest packet it delivers.
     pub sent: Departure,
+}
+
+/// A receiver's time stamp: its clock when it sent the acknowledgement (RFC 7323, `TSval`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// In ticks from an unknown beginning; it wraps.
+    pub value: u32,
+    /// The length of a tick.
+    pub tick: Duration,
 }
 
 /// Whether losses are being repaired.

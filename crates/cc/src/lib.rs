@@ -17,6 +17,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod background;
 pub mod bbr;
 pub mod bbr3;
 pub mod biscay;
@@ -26,6 +27,7 @@ pub mod cubic;
 pub mod gcc;
 mod laws;
 pub mod ledbat;
+pub mod legilimens;
 mod limits;
 pub mod lp;
 pub mod oracle;
@@ -46,14 +48,16 @@ mod stock;
 pub mod vegas;
 pub mod verus;
 
+pub use background::Background;
 pub use bbr::Bbr;
 pub use bbr3::Bbr3;
-pub use controller::{Ack, Controller, Delivered, Departure, Loss, Recovery, Start};
+pub use controller::{Ack, Controller, Delivered, Departure, Loss, Recovery, Stamp, Start};
 pub use copa::Copa;
 pub use cubic::Cubic;
 pub use gcc::Gcc;
 pub use laws::Law;
 pub use ledbat::{Ledbat, LedbatPlusPlus};
+pub use legilimens::Legilimens;
 pub use lp::Lp;
 pub use oracle::Oracle;
 pub use parameter::{Choice, ChoiceError};

@@ -11,6 +11,7 @@ mod pacing;
 mod pause;
 mod round;
 mod rtt;
+mod slots;
 mod slow_start;
 
 pub use aggregation::Aggregation;
@@ -24,4 +25,5 @@ pub use pacing::{Pacer, burst};
 pub use pause::Pause;
 pub use round::Round;
 pub use rtt::RttEstimator;
+pub use slots::{Gap, Slot, Slots};
 pub use slow_start::SlowStart;

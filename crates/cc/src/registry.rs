@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 
+use crate::background::Background;
 use crate::bbr::{self, Bbr};
 use crate::bbr3::Bbr3;
 use crate::copa::{self, Copa};
@@ -12,6 +13,7 @@ use crate::cubic::{self, Cubic};
 use crate::gcc::{self, Gcc};
 use crate::laws::{Law, Named};
 use crate::ledbat::{self, Ledbat, LedbatPlusPlus};
+use crate::legilimens::{self, Legilimens};
 use crate::lp::Lp;
 use crate::parameter::{Choice, ChoiceError, Parameter, Values};
 use crate::pbe_cc::{self, PbeCc};
@@ -88,6 +90,12 @@ const CONTROLLERS: &[Entry] = &[
     }),
     entry!("ledbat++", LedbatPlusPlus::PARAMETERS, |start, values| {
         Box::new(LedbatPlusPlus::tuned(start, values))
+    }),
+    entry!("legilimens", legilimens::Config::PARAMETERS, |start, values| {
+        Box::new(Legilimens::with(start, legilimens::Config::of(values)))
+    }),
+    entry!("background", Background::PARAMETERS, |start, values| {
+        Box::new(Background::tuned(start, values))
     }),
     entry!("lp", Lp::PARAMETERS, |start, values| Box::new(Lp::tuned(start, values))),
     entry!("bbr", bbr::Config::PARAMETERS, |start, values| {

@@ -62,9 +62,11 @@ impl ServiceHistory {
             }
             Policy::MaxRate => Preference { base: 0.0, per_rate: 1.0 },
             Policy::Priority { slots } => {
-                // No ratio of rates reaches it: a foreground user always comes first.
-                const CLASS: f32 = 1e9;
-                Preference { base: if background { 0.0 } else { CLASS }, per_rate: fair(slots) }
+                // No ratio of rates reaches it: a foreground user always comes first. A factor keeps the order within a class,
+                // which a sum of floats would round away.
+                const CLASS: f32 = 1e-20;
+                let class = if background { CLASS } else { 1.0 };
+                Preference { base: 0.0, per_rate: class * fair(slots) }
             }
         }
     }
@@ -85,7 +87,8 @@ mod tests {
 
     #[test]
     fn users_of_equal_rate_take_turns() {
-        for policy in [Policy::ProportionalFair { slots: 100 }, Policy::RoundRobin] {
+        let fair = Policy::ProportionalFair { slots: 100 };
+        for policy in [fair, Policy::RoundRobin, Policy::Priority { slots: 100 }] {
             let mut users = [ServiceHistory::default(); 3];
             let mut served = [0; 3];
             for slot in 1..3_001 {

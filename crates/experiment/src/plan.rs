@@ -5,6 +5,7 @@
 //! for virtual time or for real time. [`Actors`] lists the flows of its devices.
 
 mod actors;
+mod arrivals;
 mod capacity;
 mod cell;
 mod controller;
@@ -20,6 +21,7 @@ mod split;
 mod text;
 mod tree;
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -27,6 +29,7 @@ use sounding_cc::Registry;
 use sounding_cell::quantity as time;
 
 pub use actors::{Actor, Actors, Group};
+pub use arrivals::{Arrival, Portion};
 pub use cell::{Cell, DevicePlan, ModemPlan, Scatter};
 pub use controller::names_controller;
 pub use error::{PlanError, Wrong};
@@ -82,6 +85,12 @@ const LONGEST: Duration = Duration::from_secs(100_000);
 /// From a far end to the network at most: farther than any on Earth by far.
 const FARTHEST: Duration = Duration::from_secs(10);
 
+/// Resolutions of time stamps: RFC 7323 §5.4 has 1 ms to 1 s, and QUIC's extensions have microseconds.
+const TICKS: RangeInclusive<Duration> = Duration::from_micros(1)..=Duration::from_secs(1);
+
+/// A longer one would be an outage.
+const LONGEST_BATCH: Duration = Duration::from_millis(100);
+
 impl Plan {
     /// Number of carriers, devices, links and flows in it.
     fn entries(&self) -> usize {
@@ -115,6 +124,20 @@ impl Plan {
                 .map_err(|wrong| Wrong { key: format!("flows.{at}.{}", wrong.key), ..wrong })?;
             if flow.delay > FARTHEST {
                 return Err(Wrong::new(format!("flows.{at}.delay"), "is at most 10s"));
+            }
+            if let TrafficPlan::Arrivals { load, sizes } = &flow.traffic {
+                arrivals::expected(*load, sizes, self.duration)
+                    .map_err(|why| Wrong::new(format!("flows.{at}.traffic.sizes"), why))?;
+                if flow.count != 1 {
+                    let why = "is 1 of arrivals: a load is for all devices together";
+                    return Err(Wrong::new(format!("flows.{at}.count"), why));
+                }
+            }
+            if !TICKS.contains(&flow.tick) {
+                return Err(Wrong::new(format!("flows.{at}.tick"), "is 1us to 1s"));
+            }
+            if flow.batch > LONGEST_BATCH {
+                return Err(Wrong::new(format!("flows.{at}.batch"), "is at most 100ms"));
             }
         }
         // Narrower ones would hold a packet or two.

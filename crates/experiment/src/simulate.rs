@@ -23,9 +23,9 @@ use std::time::Duration;
 
 use sounding_export::table::TableError;
 use sounding_kpi::Direction;
-use sounding_sim::world::{Event, Flow, FlowId, Listening, Observer, Segment};
+use sounding_sim::world::{Event, Flow, FlowId, Listening, Observer, Segment, Traffic};
 use sounding_sim::{Port, World};
-use sounding_units::HostInstant;
+use sounding_units::{Bytes, HostInstant, Rate};
 use thiserror::Error;
 
 pub(crate) use beside::compare;
@@ -40,7 +40,7 @@ use logs::Logs;
 use recorded::Recorded;
 use watch::Watch;
 
-use crate::plan::{self, Actors, Built, Run, Wrong, network};
+use crate::plan::{self, Actor, Actors, Arrival, Built, Run, Wrong, network};
 
 /// Interval at which a run checks whether it should stop.
 const SLICE: Duration = Duration::from_millis(100);
@@ -143,7 +143,10 @@ pub fn populate<N: sounding_sim::Network<Segment>>(
     actors: &Actors,
 ) -> Vec<FlowId> {
     let stated = &run.plan;
+    let arrivals: Vec<_> =
+        actors.flows.iter().map(|actor| Arrival::all(run, actors, actor)).collect();
     let mut ports: Vec<Port> = actors.flows.iter().map(|flow| flow.port).collect();
+    ports.extend(arrivals.iter().flatten().flatten().map(|arrival| arrival.port));
     ports.sort_unstable();
     ports.dedup();
     for (group, device) in
@@ -164,33 +167,62 @@ pub fn populate<N: sounding_sim::Network<Segment>>(
             world.listen(listening);
         }
     }
-    let flows = actors.flows.iter().filter_map(|actor| {
+    let flow = |actor: &Actor, port: Port, traffic: Result<Traffic, Rate>| {
         let flow = &stated.flows[actor.plan];
-        let begins = at(flow.start) + flow.stagger.saturating_mul(actor.number);
-        let mut made = match flow.traffic.stream() {
+        let mut made = match traffic {
             Ok(traffic) => {
                 // This was checked when the plan was read and its network made.
                 let made = if flow.controller.name() == plan::ORACLE {
-                    Flow::bulk(actor.port, plan::oracle(run, actor.port).ok()?)
+                    Flow::bulk(port, plan::oracle(run, port).ok()?)
                 } else {
                     let (_, make) = run.controllers.choose(&flow.controller).ok()?;
-                    Flow::bulk(actor.port, move |start| make(start))
+                    Flow::bulk(port, move |start| make(start))
                 };
-                made.sends(traffic).acknowledged(flow.acks.into())
+                made.sends(traffic).received(flow.receipt())
             }
-            Err(rate) => Flow::datagrams(actor.port, rate),
+            Err(rate) => Flow::datagrams(port, rate),
         };
         if let Some(limit) = flow.limit() {
             made = made.buffered(limit);
         }
-        if flow.stop != Duration::MAX {
-            made = made.ends(at(flow.stop));
+        Some(made)
+    };
+    let mut flows = Vec::new();
+    for (actor, arrivals) in actors.flows.iter().zip(&arrivals) {
+        let plan = &stated.flows[actor.plan];
+        let made = if let Some(arrivals) = arrivals {
+            // The first stands for all; without any it never begins.
+            let never = at(stated.duration) + SLICE;
+            let first = arrivals.first();
+            let port = first.map_or(actor.port, |first| first.port);
+            let size = first.map_or(Bytes::ZERO, |first| first.size);
+            let begins = first.map_or(never, |first| at(first.at));
+            flow(actor, port, Ok(Traffic::Finite(size))).map(|made| made.begins(begins))
+        } else {
+            let begins = at(plan.start) + plan.stagger.saturating_mul(actor.number);
+            let made = flow(actor, actor.port, plan.traffic.stream());
+            let made = made.map(|made| made.begins(begins));
+            if plan.stop == Duration::MAX {
+                made
+            } else {
+                made.map(|made| made.ends(at(plan.stop)))
+            }
+        };
+        let Some(made) = made else { continue };
+        let id = world.add_flow(made);
+        world.delay_far_end(id, plan.delay);
+        flows.push(id);
+    }
+    // Those behind the first come after all flows of the plan, whose numbers are their places.
+    for ((actor, arrivals), &first) in actors.flows.iter().zip(&arrivals).zip(&flows) {
+        for arrival in arrivals.iter().flatten().skip(1) {
+            let made = flow(actor, arrival.port, Ok(Traffic::Finite(arrival.size)));
+            let Some(made) = made else { continue };
+            let id = world.add_flow(made.begins(at(arrival.at)).as_part_of(first));
+            world.delay_far_end(id, stated.flows[actor.plan].delay);
         }
-        let id = world.add_flow(made.begins(begins));
-        world.delay_far_end(id, flow.delay);
-        Some(id)
-    });
-    flows.collect()
+    }
+    flows
 }
 
 /// Name of a direction in tables.

@@ -217,6 +217,7 @@ impl Driver {
         self.claims.handle_ack(in_flight, app_limited, delivered);
         self.handle_time(now);
         let ack = Ack {
+            stamp: None,
             now: self.now,
             acked: batch.acked,
             newly_lost: std::mem::take(&mut self.lost),

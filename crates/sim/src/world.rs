@@ -27,7 +27,7 @@ use sounding_link::{FairShare, LinkEstimate};
 use sounding_units::HostInstant;
 
 pub use event::{Event, Observer};
-pub use flow::{Acks, Flow, FlowId, MakeController, Tcp, Transport};
+pub use flow::{Acks, Flow, FlowId, MakeController, Receipt, Tcp, Transport};
 pub use modem_feed::{Feedback, Listening};
 pub use report::Report;
 pub use segment::Segment;
@@ -129,6 +129,18 @@ impl<N: Network<Segment>> World<N> {
     /// If the flow belongs to another world.
     pub fn report(&self, flow: FlowId) -> &Report {
         self.flows[flow.0 as usize].report()
+    }
+
+    /// The measurements of a flow and of all flows that count as it ([`Flow::as_part_of`]).
+    ///
+    /// # Panics
+    ///
+    /// If the flow is of another world.
+    pub fn total(&self, flow: FlowId) -> Report {
+        let mut total = self.report(flow).clone();
+        let parts = self.flows.iter().filter(|host| host.shown() == flow && host.id() != flow);
+        parts.for_each(|host| total.add(host.report()));
+        total
     }
 
     /// Restarts the measurements now.

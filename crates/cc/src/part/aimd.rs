@@ -125,6 +125,13 @@ impl Aimd {
         self.cwnd = cwnd;
     }
 
+    /// Falls to `cwnd`, and slow start ends at `ssthresh`.
+    pub fn slow_start_to(&mut self, cwnd: Bytes, ssthresh: Bytes) {
+        (self.cwnd, self.ssthresh) = (cwnd.max(self.least()), ssthresh.max(self.least()));
+        self.slow_start = None;
+        self.credit = Bytes::ZERO;
+    }
+
     /// Slow start ends here.
     pub fn leave_slow_start(&mut self) {
         self.slow_start = None;

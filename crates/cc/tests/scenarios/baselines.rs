@@ -147,6 +147,60 @@ fn ledbat_plus_plus() {
 }
 
 #[test]
+fn legilimens() {
+    insta::assert_snapshot!(table(named("legilimens"), &CHANGES), @r"
+      ms  cwnd  Mbit/s  queue  state
+     500    69       -      0  gap II                connects, room for 200
+    1000    44       -      5  normal
+    1500    54       -     15  normal
+    2000    62       -     23  normal
+    2500    67       -     46  normal                the path slows to a half
+    3000    70       -     49  normal
+    3500    74       -     53  normal
+    4000    77       -     56  normal
+    4500    83       -     44  normal                and is back
+    5000    89       -     50  normal
+    5500    94       -     55  normal
+    6000    99       -     60  normal
+    6050    49       -     10  normal                one packet lost
+    6100    49       -     10  normal
+    6150    50       -     11  normal
+    6200    51       -     12  normal
+    6250    34       -      0  gap I                 a timeout
+    6300    34       -      0  gap I
+    6350    34       -      0  gap I
+    6400    34       -      0  gap I
+    ");
+}
+
+#[test]
+fn background() {
+    insta::assert_snapshot!(table(named("background"), &CHANGES), @r"
+      ms  cwnd  Mbit/s  queue  state
+     500   120       -     22  waiting               connects, room for 200
+    1000    80       -      0  waiting
+    1500    80       -     41  probing
+    2000    80       -     41  sending
+    2500    80       -     59  sending               the path slows to a half
+    3000    80       -     23  waiting
+    3500    80       -     60  probing
+    4000    80       -      0  waiting
+    4500    80       -     40  probing               and is back
+    5000    80       -     40  sending
+    5500    80       -     40  sending
+    6000    80       -     40  sending
+    6050    40       -      1  sending               one packet lost
+    6100    62       -     23  sending
+    6150    80       -     41  sending
+    6200    80       -     41  sending
+    6250     1       -      0  waiting               a timeout
+    6300     3       -      0  waiting
+    6350     3       -      0  waiting
+    6400     3       -      0  waiting
+    ");
+}
+
+#[test]
 fn lp() {
     insta::assert_snapshot!(table(named("lp"), &CHANGES), @r"
       ms  cwnd  Mbit/s  queue  state

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use sounding_cc::part::{DeliveryRate, Pacer};
-use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Recovery, Start};
+use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Recovery, Stamp, Start};
 use sounding_estimate::{Bound, LinkEstimate, Source, State};
 use sounding_kpi::Direction;
 use sounding_units::{Bytes, HostInstant, Rate};
@@ -189,6 +189,10 @@ impl Path {
             now,
             acked,
             rtt: Some(now - sent.at),
+            stamp: Some(Stamp {
+                value: (now.as_nanos() / 1_000_000) as u32,
+                tick: Duration::from_millis(1),
+            }),
             rate,
             delivered: self.rate.delivered(),
             lost: self.rate.lost(),
@@ -205,6 +209,9 @@ impl Path {
         loop {
             self.blocked = Self::bytes(self.in_flight + 1) > self.controller.cwnd();
             if self.blocked && self.in_flight > 0 {
+                return;
+            }
+            if self.controller.not_before().is_some_and(|at| at > now) {
                 return;
             }
             if let Some(rate) = self.controller.pacing_rate() {

@@ -4,10 +4,12 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Recovery, Start};
+use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Recovery, Stamp, Start};
 use sounding_estimate::LinkEstimate;
 use sounding_units::{Bytes, HostInstant, Rate};
 
+/// The longest time for which a controller may hold back all packets.
+const LONGEST_GATE: Duration = Duration::from_secs(60);
 /// How often a controller may request the same wakeup. Without a limit, a transport would loop.
 const SAME_MOMENT: usize = 4;
 
@@ -74,6 +76,10 @@ impl Flow {
                 "{name} {after}: {rate}: {controller:?}"
             );
         }
+        if let Some(at) = controller.not_before().filter(|&at| at > self.now) {
+            assert!(at <= self.now + LONGEST_GATE, "{name} {after}: closed until {at:?}");
+            assert!(controller.wakeup().is_some(), "{name} {after}: nothing opens its gate");
+        }
         assert!(!controller.state().is_empty(), "{name} {after}");
     }
 
@@ -117,6 +123,9 @@ impl Flow {
     /// Sends up to `most` segments, as far as the window allows. `app_limited` marks them as limited by the application.
     pub(crate) fn send(&mut self, most: usize, app_limited: bool) {
         for _ in 0..most {
+            if self.controller.not_before().is_some_and(|at| at > self.now) {
+                return;
+            }
             let next = self.in_flight() + self.start.mss;
             if !self.flight.is_empty() && next > self.controller.cwnd() {
                 return;
@@ -177,6 +186,10 @@ impl Flow {
             newly_lost: bytes(lost),
             rtt: Some(self.now - newest.at),
             one_way: Some((self.now - newest.at) / 2),
+            stamp: Some(Stamp {
+                value: (self.now.as_nanos() / 1_000_000) as u32,
+                tick: Duration::from_millis(1),
+            }),
             rate: (span >= self.base_rtt && !span.is_zero())
                 .then(|| (self.delivered - newest.delivered).per(span)),
             delivered: self.delivered,

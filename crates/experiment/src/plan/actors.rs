@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use sounding_sim::{Device, Port};
 
-use super::{FlowPlan, Plan, Wrong};
+use super::{FlowPlan, Plan, TrafficPlan, Wrong, arrivals};
 
 /// A group of equal devices of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +82,20 @@ impl Actors {
         for (at, flow) in plan.flows.iter().enumerate() {
             let group = find(&groups, flow, at)?;
             let devices = group.devices.clone();
+            if let TrafficPlan::Arrivals { load, sizes } = &flow.traffic {
+                // One for each size: all of its transfers are counted as it.
+                let device = Device(devices.start);
+                let port = Port { device, direction: flow.direction };
+                flows.extend((0..).zip(sizes).map(|(number, _)| Actor { plan: at, number, port }));
+                let expected = arrivals::expected(*load, sizes, plan.duration);
+                let expected =
+                    expected.map_err(|why| Wrong::new(format!("flows.{at}.traffic.sizes"), why))?;
+                if expected > MAX_FLOWS as f64 {
+                    let message = format!("more than {MAX_FLOWS} transfers are to be expected");
+                    return Err(Wrong::new(format!("flows.{at}.traffic.load"), message));
+                }
+                continue;
+            }
             let each = devices.flat_map(|device| (0..flow.count).map(move |_| Device(device)));
             for (number, device) in (0..).zip(each) {
                 let port = Port { device, direction: flow.direction };
@@ -97,8 +111,13 @@ impl Actors {
 
     /// Name of a device.
     pub fn name_of(&self, device: Device) -> String {
-        let group = self.groups.iter().find(|group| group.devices.contains(&device.0));
-        group.map_or_else(|| format!("device {}", device.0), |group| group.name_of(device))
+        self.group(device)
+            .map_or_else(|| format!("device {}", device.0), |group| group.name_of(device))
+    }
+
+    /// The devices that are alike with this one.
+    pub fn group(&self, device: Device) -> Option<&Group> {
+        self.groups.iter().find(|group| group.devices.contains(&device.0))
     }
 
     /// The devices that have a flow, each once, in order.

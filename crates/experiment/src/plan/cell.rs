@@ -36,6 +36,8 @@ pub struct DevicePlan {
     pub modem: Option<ModemPlan>,
     /// Random places of the devices, instead of a trajectory.
     pub scatter: Option<Scatter>,
+    /// The name of devices before it: each stands where the one of the same number does, as a second bearer of it would.
+    pub beside: Option<String>,
     /// Everything else.
     pub config: DeviceConfig,
 }
@@ -172,16 +174,18 @@ struct Extra {
     count: Option<u16>,
     modem: Option<ModemPlan>,
     scatter: Option<Scatter>,
+    beside: Option<String>,
 }
 
 impl Own for Extra {
-    const KEYS: &'static [&'static str] = &["name", "count", "modem", "scatter"];
+    const KEYS: &'static [&'static str] = &["name", "count", "modem", "scatter", "beside"];
 
     fn take<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         match key {
             "name" => self.name = Some(map.next_value()?),
             "count" => self.count = Some(map.next_value()?),
             "modem" => self.modem = Some(map.next_value()?),
+            "beside" => self.beside = Some(map.next_value()?),
             _ => self.scatter = Some(map.next_value()?),
         }
         Ok(())
@@ -191,7 +195,7 @@ impl Own for Extra {
 impl<'de> Deserialize<'de> for DevicePlan {
     fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
         let (extra, config) = split::<Extra, DeviceConfig, D>(input)?;
-        let Extra { name, count, modem, scatter } = extra;
-        Ok(Self { name, count: count.unwrap_or(1), modem, scatter, config })
+        let Extra { name, count, modem, scatter, beside } = extra;
+        Ok(Self { name, count: count.unwrap_or(1), modem, scatter, beside, config })
     }
 }

@@ -6,10 +6,10 @@ use serde::{Deserialize, Deserializer};
 use sounding_cc::Choice;
 use sounding_cell::quantity as time;
 use sounding_kpi::Direction;
-use sounding_sim::world::{Acks, Traffic};
+use sounding_sim::world::{Acks, Receipt, Traffic};
 use sounding_units::{Bytes, Rate};
 
-use super::{controller, quantity};
+use super::{Portion, controller, quantity};
 
 /// A flow, or several that are alike.
 #[derive(Clone, Debug, Deserialize)]
@@ -46,6 +46,12 @@ pub struct FlowPlan {
     /// When its receiver acknowledges.
     #[serde(default)]
     pub acks: Acknowledged,
+    /// The resolution of its receiver's time stamps. Default 1 ms.
+    #[serde(default = "millisecond", deserialize_with = "time::duration")]
+    pub tick: Duration,
+    /// Packets that arrive within this time are processed together, as GRO does. Default: each packet by itself.
+    #[serde(default, deserialize_with = "time::duration")]
+    pub batch: Duration,
     /// Limit on unacknowledged data, besides the window. Default: no limit.
     #[serde(default = "endless", deserialize_with = "time::bytes")]
     pub buffer: Bytes,
@@ -74,6 +80,10 @@ pub enum Acknowledged {
     Delayed,
     /// Every packet.
     EveryPacket,
+    /// Every fourth packet.
+    EveryFourth,
+    /// Every sixteenth packet.
+    EverySixteenth,
 }
 
 impl From<Acknowledged> for Acks {
@@ -81,12 +91,18 @@ impl From<Acknowledged> for Acks {
         match acks {
             Acknowledged::Delayed => Self::Delayed,
             Acknowledged::EveryPacket => Self::EveryPacket,
+            Acknowledged::EveryFourth => Self::Every(4),
+            Acknowledged::EverySixteenth => Self::Every(16),
         }
     }
 }
 
+fn millisecond() -> Duration {
+    Duration::from_millis(1)
+}
+
 /// The traffic of a flow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum TrafficPlan {
     /// More than the network carries, without end.
@@ -122,12 +138,27 @@ pub enum TrafficPlan {
         #[serde(deserialize_with = "time::duration")]
         think: Duration,
     },
+    /// Transfers that arrive at random (Poisson). Each is a fresh flow to a random device of the group.
+    Arrivals {
+        /// The load of all together, payload.
+        #[serde(deserialize_with = "quantity::rate")]
+        load: Rate,
+        /// Their sizes, and the part of the load that each has.
+        sizes: Vec<Portion>,
+    },
     /// Packets of 1500 bytes without a controller, regardless of losses.
     Datagrams {
         /// The rate, in bytes of IP.
         #[serde(deserialize_with = "quantity::rate")]
         rate: Rate,
     },
+}
+
+impl FlowPlan {
+    /// Its receiver.
+    pub fn receipt(&self) -> Receipt {
+        Receipt { acks: self.acks.into(), tick: self.tick, batch: self.batch }
+    }
 }
 
 impl TrafficPlan {
@@ -139,13 +170,17 @@ impl TrafficPlan {
             Self::Steady { .. } => "steady",
             Self::OnOff { .. } => "on-off",
             Self::Responses { .. } => "responses",
+            Self::Arrivals { .. } => "arrivals",
             Self::Datagrams { .. } => "datagrams",
         }
     }
 
-    /// The traffic of a byte stream; an error with the rate for datagrams.
+    /// The traffic as a byte stream; of arrivals, one of them. An error with the rate for datagrams.
     pub fn stream(&self) -> Result<Traffic, Rate> {
         Ok(match *self {
+            Self::Arrivals { ref sizes, .. } => {
+                Traffic::Finite(sizes.first().map_or(Bytes::ZERO, |portion| portion.0))
+            }
             Self::Bulk => Traffic::Bulk,
             Self::Finite { size } => Traffic::Finite(size),
             Self::Steady { rate } => Traffic::Steady(rate),

@@ -79,10 +79,24 @@ fn radio<P>(cell: &Cell, seed: u64) -> Result<Radio<P>, Wrong> {
     let mut lots = ChaCha8Rng::seed_from_u64(seed);
     lots.set_stream(PLACES);
     let site = cell.carriers.first().map_or(Position::default(), |first| first.site.position);
+    let mut places: Vec<Vec<TrajectoryConfig>> = Vec::new();
     for (at, device) in cell.devices.iter().enumerate() {
         let key = format!("cell.devices.{at}");
-        for _ in 0..device.count {
-            let config = placed(device, site, &mut lots, &key)?;
+        let beside = device.beside.as_ref().map(|name| {
+            let named = |other: &DevicePlan| other.name.as_ref() == Some(name);
+            let found = cell.devices[..at].iter().position(named).map(|at| &places[at]);
+            found.filter(|places| places.len() >= usize::from(device.count)).cloned().ok_or_else(
+                || Wrong::new(format!("{key}.beside"), "names as many devices before it"),
+            )
+        });
+        let beside = beside.transpose()?;
+        places.push(Vec::new());
+        for number in 0..device.count {
+            let mut config = placed(device, site, &mut lots, &key)?;
+            if let Some(beside) = &beside {
+                config.trajectory = beside[usize::from(number)].clone();
+            }
+            places[at].push(config.trajectory.clone());
             add(&mut radio, device, config).map_err(|error| wrong(&key, "device.", &error))?;
         }
     }

@@ -6,11 +6,12 @@ use serde::{Deserialize, Deserializer, Serialize};
 use sounding_cc::Choice;
 use sounding_sim::world::{FlowId, Report, Segment};
 use sounding_sim::{Histogram, Network, World};
+use sounding_units::Bytes;
 
 use super::gauge::Gauge;
 use super::{at, way};
 use crate::metrics::jain as jain_of;
-use crate::plan::{Actors, Run};
+use crate::plan::{Actors, Run, TrafficPlan};
 
 /// The outcome of a run.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -188,6 +189,15 @@ impl Delays {
     }
 }
 
+/// As plans write it.
+fn shown(size: Bytes) -> String {
+    match size.count() {
+        count if count.is_multiple_of(1_000_000) => format!("{}MB", count / 1_000_000),
+        count if count.is_multiple_of(1_000) => format!("{}kB", count / 1_000),
+        count => format!("{count}"),
+    }
+}
+
 fn ms(span: Duration) -> f64 {
     span.as_nanos() as f64 / 1e6
 }
@@ -225,7 +235,20 @@ impl Outcome {
         for (number, actor) in actors.flows.iter().enumerate() {
             let stated = &plan.flows[actor.plan];
             let controller = stated.traffic.stream().ok().map(|_| &stated.controller);
-            let report = world.report(FlowId(number as u32));
+            let id = FlowId(number as u32);
+            let (mut name, mut device) = (stated.label().to_owned(), None);
+            let summed;
+            let report = match &stated.traffic {
+                TrafficPlan::Arrivals { sizes, .. } => {
+                    if let Some(portion) = sizes.get(actor.number as usize) {
+                        name = format!("{name} {}", shown(portion.0));
+                    }
+                    device = actors.group(actor.port.device).map(|group| group.name.clone());
+                    summed = world.total(id);
+                    &summed
+                }
+                _ => world.report(id),
+            };
             let capacity = offered[number];
             let throughput = report.throughput().mbit_per_sec();
             let one_way_ms = Delays::of(&report.one_way);
@@ -233,8 +256,8 @@ impl Outcome {
             flows.push(FlowOutcome {
                 flow: number,
                 plan: actor.plan,
-                name: stated.label().into(),
-                device: actors.name_of(actor.port.device),
+                name,
+                device: device.unwrap_or_else(|| actors.name_of(actor.port.device)),
                 direction: way(actor.port.direction).into(),
                 traffic: stated.traffic.name().into(),
                 controller: controller.map(ToString::to_string).unwrap_or_default(),

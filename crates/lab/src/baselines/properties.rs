@@ -1,5 +1,6 @@
 //! The properties, a file a family, in the order of the registry.
 
+mod background;
 mod bbr;
 mod bbr3;
 mod copa;
@@ -30,6 +31,8 @@ pub(super) const PROPERTIES: &[&[Property]] = &[
     copa::DEFAULT_MODE,
     ledbat::LEDBAT,
     ledbat::PLUS_PLUS,
+    background::LEGILIMENS,
+    background::BACKGROUND,
     lp::LP,
     bbr::BBR,
     bbr3::BBR3,

@@ -1,5 +1,6 @@
 use alloc::boxed::Box;
 use core::fmt;
+use core::time::Duration;
 
 use sounding_cc::sharing::WEIGHT;
 use sounding_cc::{Controller, Start};
@@ -27,6 +28,8 @@ pub struct Flow {
     pub application: u32,
     /// Its weight, where flows share by weights; [`WEIGHT`](sounding_cc::sharing::WEIGHT) is ordinary.
     pub weight: u32,
+    /// An earlier flow in whose name it is shown and counted, as one of several transfers of an application.
+    pub of: Option<FlowId>,
 }
 
 /// The transport and traffic of a flow.
@@ -47,8 +50,8 @@ pub struct Tcp {
     pub controller: MakeController,
     /// The application's data.
     pub traffic: Traffic,
-    /// When the receiver acknowledges.
-    pub acks: Acks,
+    /// When the receiver acknowledges, and what its clock is like.
+    pub receipt: Receipt,
     /// Limit on unacknowledged data, besides the window: the smaller of the buffers at both ends.
     pub buffer: Option<Bytes>,
 }
@@ -61,6 +64,25 @@ pub enum Acks {
     Delayed,
     /// Every segment.
     EveryPacket,
+    /// Every so many segments, with the same exceptions.
+    Every(u32),
+}
+
+/// How a receiver acknowledges and stamps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// When it acknowledges.
+    pub acks: Acks,
+    /// The resolution of its time stamps: 1 ms on Linux, up to 10 ms on other systems.
+    pub tick: Duration,
+    /// What arrives within so long is processed together, as GRO does; zero for each segment by itself.
+    pub batch: Duration,
+}
+
+impl Default for Receipt {
+    fn default() -> Self {
+        Self { acks: Acks::default(), tick: Duration::from_millis(1), batch: Duration::ZERO }
+    }
 }
 
 impl Flow {
@@ -72,7 +94,7 @@ impl Flow {
         let tcp = Tcp {
             controller: Box::new(controller),
             traffic: Traffic::Bulk,
-            acks: Acks::default(),
+            receipt: Receipt::default(),
             buffer: None,
         };
         Self::of(port, Transport::Tcp(tcp))
@@ -85,7 +107,7 @@ impl Flow {
 
     fn of(port: Port, transport: Transport) -> Self {
         let begins = HostInstant::default();
-        Self { port, begins, ends: None, transport, application: 0, weight: WEIGHT }
+        Self { port, begins, ends: None, transport, application: 0, weight: WEIGHT, of: None }
     }
 
     /// The same, with this application.
@@ -98,6 +120,12 @@ impl Flow {
     #[must_use]
     pub fn weighs(self, weight: u32) -> Self {
         Self { weight, ..self }
+    }
+
+    /// The same, shown and counted as this earlier flow: see [`World::total`](super::World::total).
+    #[must_use]
+    pub fn as_part_of(self, flow: FlowId) -> Self {
+        Self { of: Some(flow), ..self }
     }
 
     /// The same, with a later start.
@@ -121,7 +149,13 @@ impl Flow {
     /// The same, with another policy for acknowledgements.
     #[must_use]
     pub fn acknowledged(self, acks: Acks) -> Self {
-        self.tcp(|tcp| tcp.acks = acks)
+        self.tcp(|tcp| tcp.receipt.acks = acks)
+    }
+
+    /// The same with another kind of receiver.
+    #[must_use]
+    pub fn received(self, receipt: Receipt) -> Self {
+        self.tcp(|tcp| tcp.receipt = receipt)
     }
 
     /// The same with a limit on unacknowledged data.
@@ -140,10 +174,10 @@ impl Flow {
 
 impl fmt::Debug for Tcp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { traffic, acks, buffer, .. } = self;
+        let Self { traffic, receipt, buffer, .. } = self;
         f.debug_struct("Tcp")
             .field("traffic", traffic)
-            .field("acks", acks)
+            .field("receipt", receipt)
             .field("buffer", buffer)
             .finish_non_exhaustive()
     }

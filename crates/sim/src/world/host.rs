@@ -44,6 +44,8 @@ pub(super) enum FlowEnd {
 #[derive(Debug)]
 pub(super) struct Host {
     id: FlowId,
+    /// In whose name events are shown.
+    shown: FlowId,
     port: Port,
     began: HostInstant,
     /// When it stops to send new data.
@@ -105,10 +107,11 @@ struct Request {
 
 impl Host {
     pub(super) fn new(id: FlowId, flow: Flow, now: HostInstant, seed: u64) -> Self {
-        let Flow { port, begins, ends, transport, application, weight } = flow;
+        let Flow { port, begins, ends, transport, application, weight, of } = flow;
         let began = begins.max(now);
         Self {
             id,
+            shown: of.unwrap_or(id),
             port,
             began,
             ends: ends.unwrap_or(HostInstant::from_nanos(u64::MAX)),
@@ -124,6 +127,10 @@ impl Host {
 
     pub(super) fn id(&self) -> FlowId {
         self.id
+    }
+
+    pub(super) fn shown(&self) -> FlowId {
+        self.shown
     }
 
     pub(super) fn port(&self) -> Port {
@@ -205,12 +212,13 @@ impl Host {
                     let way = connection.sender.rtt_least().unwrap_or_default() / 2;
                     let estimate = LinkEstimate { age: report.age.saturating_add(way), ..report };
                     connection.sender.handle_estimate(now, &estimate, 1);
-                    observer.handle_event(now, &Event::Told { flow: self.id, estimate: &estimate });
+                    observer
+                        .handle_event(now, &Event::Told { flow: self.shown, estimate: &estimate });
                 }
                 if let Some(ack) = connection.sender.handle_ack(now, &said) {
                     self.report.handle_ack(&ack);
                     let controller = connection.sender.controller();
-                    let event = Event::Acked { flow: self.id, ack: &ack, controller };
+                    let event = Event::Acked { flow: self.shown, ack: &ack, controller };
                     observer.handle_event(now, &event);
                 }
                 self.send(now, outbox);
@@ -224,7 +232,7 @@ impl Host {
             Kind::Datagram => {
                 self.report.handle_arrival(out, out.size - UDP_HEADERS);
                 let packet = out.map(|_| ());
-                observer.handle_event(now, &Event::Arrived { flow: self.id, packet });
+                observer.handle_event(now, &Event::Arrived { flow: self.shown, packet });
             }
         }
     }
@@ -249,7 +257,7 @@ impl Host {
             acknowledge(now, said, self.reported, outbox);
         }
         let packet = out.map(|_| ());
-        observer.handle_event(now, &Event::Arrived { flow: self.id, packet });
+        observer.handle_event(now, &Event::Arrived { flow: self.shown, packet });
     }
 
     pub(super) fn handle_drop<O: Observer>(
@@ -262,7 +270,7 @@ impl Host {
         if matches!(kind, Kind::Data(_) | Kind::Datagram) {
             self.report.dropped += 1;
             let packet = out.map(|_| ());
-            observer.handle_event(now, &Event::Dropped { flow: self.id, packet });
+            observer.handle_event(now, &Event::Dropped { flow: self.shown, packet });
         }
     }
 
@@ -287,7 +295,7 @@ impl Host {
     ) {
         let State::Connected(connection) = &mut self.state else { return };
         connection.sender.handle_estimate(now, estimate, flows.max(1));
-        observer.handle_event(now, &Event::Told { flow: self.id, estimate });
+        observer.handle_event(now, &Event::Told { flow: self.shown, estimate });
         self.send(now, outbox);
     }
 
@@ -343,7 +351,7 @@ impl Host {
         let source = Source::new(tcp.traffic, now, self.ends, start.mss);
         self.state = State::Connected(Box::new(Connection {
             sender: Sender::new(&start, controller, source, tcp.buffer),
-            receiver: Receiver::new(tcp.acks),
+            receiver: Receiver::new(tcp.receipt, self.seed),
             reader: Reader::new(tcp.traffic, now, self.ends),
         }));
         self.send(now, outbox);

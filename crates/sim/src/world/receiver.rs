@@ -1,9 +1,10 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use sounding_cc::Stamp;
 use sounding_units::HostInstant;
 
-use super::flow::Acks;
+use super::flow::{Acks, Receipt};
 use super::segment::{Acknowledgement, BLOCKS, Block, Data};
 
 /// The longest a lone segment waits for its acknowledgement (Linux `TCP_DELACK_MIN`; RFC 9293 §3.8.6.3 allows 500 ms).
@@ -14,7 +15,9 @@ const QUICK: u32 = 16;
 /// The receiving end of a byte stream.
 #[derive(Debug)]
 pub(super) struct Receiver {
-    acks: Acks,
+    receipt: Receipt,
+    /// The clock's reading at the beginning of the world.
+    clock: Duration,
     /// All segments before this one are here.
     next: u64,
     /// Segments beyond a gap, as ranges in order that do not touch.
@@ -36,9 +39,13 @@ pub(super) struct Arrival {
 }
 
 impl Receiver {
-    pub(super) fn new(acks: Acks) -> Self {
+    /// `seed` sets the clock: where a connection's time stamps begin is random (RFC 7323 §7.1).
+    pub(super) fn new(receipt: Receipt, seed: u64) -> Self {
+        // 2^51 ns of a clock of 1 ms: half of what its 32 bits count.
+        let clock = Duration::from_nanos(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 13);
         Self {
-            acks,
+            receipt,
+            clock,
             next: 0,
             beyond: Vec::new(),
             waiting: 0,
@@ -58,12 +65,19 @@ impl Receiver {
             self.insert(data.number)
         };
         self.waiting += 1;
-        let at_once =
-            !in_order || self.acks == Acks::EveryPacket || self.waiting >= 2 || self.quick > 0;
+        let every = match self.receipt.acks {
+            Acks::EveryPacket => 1,
+            Acks::Delayed => 2,
+            Acks::Every(count) => count,
+        };
+        let at_once = !in_order || self.waiting >= every || self.quick > 0;
         self.quick = self.quick.saturating_sub(1);
-        let acknowledgement = at_once.then(|| self.acknowledge(data, now));
-        if !at_once {
-            self.acknowledge_at.get_or_insert(now + DELAY);
+        let batch_ends = self.batch_ends(now);
+        let acknowledgement =
+            (at_once && batch_ends == now).then(|| self.acknowledge(data, now, now));
+        if acknowledgement.is_none() {
+            let at = if at_once { batch_ends } else { now + DELAY };
+            self.acknowledge_at = Some(self.acknowledge_at.map_or(at, |before| before.min(at)));
         }
         Arrival { is_new, acknowledgement }
     }
@@ -71,7 +85,7 @@ impl Receiver {
     pub(super) fn handle_time(&mut self, now: HostInstant) -> Option<Acknowledgement> {
         self.acknowledge_at.filter(|&at| at <= now)?;
         let (data, at) = self.newest?;
-        Some(self.acknowledge(data, at))
+        Some(self.acknowledge(data, at, now))
     }
 
     pub(super) fn wakeup(&self) -> Option<HostInstant> {
@@ -109,7 +123,27 @@ impl Receiver {
         true
     }
 
-    fn acknowledge(&mut self, data: Data, received_at: HostInstant) -> Acknowledgement {
+    /// When what arrived by `now` is processed.
+    fn batch_ends(&self, now: HostInstant) -> HostInstant {
+        let batch = self.receipt.batch.as_nanos() as u64;
+        let into = now.as_nanos().checked_rem(batch).unwrap_or(0);
+        if into == 0 { now } else { now + Duration::from_nanos(batch - into) }
+    }
+
+    fn stamp(&self, now: HostInstant) -> Stamp {
+        let tick = self.receipt.tick;
+        let since = self.clock + Duration::from_nanos(now.as_nanos());
+        // It wraps, as the option's 32 bits do.
+        let value = (since.as_nanos() / tick.as_nanos().max(1)) as u32;
+        Stamp { value, tick }
+    }
+
+    fn acknowledge(
+        &mut self,
+        data: Data,
+        received_at: HostInstant,
+        now: HostInstant,
+    ) -> Acknowledgement {
         self.waiting = 0;
         self.acknowledge_at = None;
         Acknowledgement {
@@ -117,6 +151,7 @@ impl Receiver {
             blocks: self.blocks(data.number),
             echo: data.sent_at,
             received_at,
+            stamp: self.stamp(now),
             report: None,
         }
     }
@@ -154,7 +189,7 @@ mod tests {
     }
 
     fn settled() -> Receiver {
-        let mut receiver = Receiver::new(Acks::Delayed);
+        let mut receiver = Receiver::new(Receipt::default(), 1);
         (0..u64::from(QUICK)).for_each(|number| {
             receiver.handle_data(millis(0), data(number));
         });
@@ -203,7 +238,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_receiver_has_exactly_what_came(numbers in proptest::collection::vec(0..60_u64, 1..200)) {
-            let mut receiver = Receiver::new(Acks::EveryPacket);
+            let mut receiver = Receiver::new(Receipt { acks: Acks::EveryPacket, ..Receipt::default() }, 1);
             let mut here = BTreeSet::new();
             for number in numbers {
                 let arrival = receiver.handle_data(millis(0), data(number));

@@ -49,6 +49,30 @@ impl Report {
         Self { since: now, until: now, ..Self::default() }
     }
 
+    /// Adds what was measured of another flow in the same time.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.sent += other.sent;
+        self.offered += other.offered;
+        self.arrived += other.arrived;
+        self.carried += other.carried;
+        self.arrivals = match (self.arrivals, other.arrivals) {
+            (Some((first, last)), Some((begins, ends))) => {
+                Some((first.min(begins), last.max(ends)))
+            }
+            (mine, theirs) => mine.or(theirs),
+        };
+        self.delivered += other.delivered;
+        self.dropped += other.dropped;
+        self.lost += other.lost;
+        self.retransmitted += other.retransmitted;
+        self.timeouts += other.timeouts;
+        self.spurious_timeouts += other.spurious_timeouts;
+        self.one_way.add(&other.one_way);
+        self.queueing.add(&other.queueing);
+        self.rtt.add(&other.rtt);
+        self.completion.add(&other.completion);
+    }
+
     pub(super) fn handle_arrival<P>(&mut self, out: &Carried<P>, payload: Bytes) {
         self.arrived += 1;
         self.carried += out.size;

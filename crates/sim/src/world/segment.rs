@@ -1,5 +1,6 @@
 use alloc::vec::Vec;
 
+use sounding_cc::Stamp;
 use sounding_link::LinkEstimate;
 use sounding_units::{Bytes, HostInstant};
 
@@ -75,6 +76,8 @@ pub(super) struct Acknowledgement {
     pub(super) echo: HostInstant,
     /// When that came.
     pub(super) received_at: HostInstant,
+    /// The receiver's clock as the acknowledgement leaves.
+    pub(super) stamp: Stamp,
     /// The device's report of its downlink, for this flow's part of it.
     pub(super) report: Option<LinkEstimate>,
 }

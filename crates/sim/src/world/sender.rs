@@ -210,6 +210,7 @@ impl Sender {
             newly_lost,
             rtt,
             one_way: Some(said.received_at - said.echo),
+            stamp: Some(said.stamp),
             rate,
             delivered: self.rate.delivered(),
             lost: self.rate.lost(),
@@ -296,6 +297,10 @@ impl Sender {
         let fits = in_flight + bytes <= self.controller.cwnd() || in_flight == Bytes::ZERO;
         if !fits && !self.probe_due {
             self.blocked = Blocked::Window;
+            return None;
+        }
+        if let Some(at) = self.controller.not_before().filter(|&at| at > now) {
+            self.blocked = Blocked::Pacing(at);
             return None;
         }
         if let Some(rate) = self.controller.pacing_rate() {

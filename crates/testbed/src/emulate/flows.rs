@@ -7,7 +7,7 @@ use std::{io, thread};
 use socket2::{Domain, Socket, Type};
 use sounding_cc::RadioController;
 use sounding_emu::{Direction, Flow, monotonic_now};
-use sounding_experiment::plan::{Acknowledged, Actors, FlowPlan, Run};
+use sounding_experiment::plan::{Acknowledged, Actors, FlowPlan, Run, TrafficPlan};
 use sounding_sim::Port;
 use sounding_sim::world::Traffic;
 use sounding_units::{HostInstant, Rate};
@@ -84,6 +84,9 @@ pub(super) fn shapes(run: &Run, actors: &Actors) -> Result<Vec<Shape>, Wrong> {
 fn possible(flow: &FlowPlan) -> Result<(), (&'static str, String)> {
     if let Ok(Traffic::Responses { .. }) = flow.traffic.stream() {
         return Err(("traffic", "responses are for virtual time: `sounding sim`".into()));
+    }
+    if matches!(flow.traffic, TrafficPlan::Arrivals { .. }) {
+        return Err(("traffic", "arrivals are for virtual time: `sounding sim`".into()));
     }
     if !flow.delay.is_zero() {
         let why = "a flow's own delay is for virtual time: leave it out, or use `sounding sim`";

@@ -1,0 +1,257 @@
+//! Background traffic in a cell, this project's own: it sends while the cell is its alone, and yields while it is not.
+//!
+//! Legilimens judges single gaps, and a proportional-fair cell hides a rival from it: a newcomer is served first, until it
+//! has had as much as the others. This law judges its share of the cell over 200 ms in which data was waiting, beside what
+//! the cell gave it when it was alone. The first 100 ms of a burst show the cell, the rest shows the share.
+//!
+//! ```text
+//!   Opening ──▶ Waiting ──▶ Probing ──(free)──▶ Sending
+//!                  ▲           │                   │
+//!                  └──(busy: U[2^(b-1)..2^b]·T)────┘
+//! ```
+//!
+//! `docs/interpretations/legilimens.md` has the reasons. It never falls back to a foreground algorithm.
+
+mod share;
+
+use core::time::Duration;
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use sounding_units::{Bytes, HostInstant, Rate};
+
+use crate::parameter::{Kind, Parameter, Values};
+use crate::part::{Aimd, RttEstimator, Slots, Windowed};
+use crate::{Ack, Controller, Loss, Recovery, Start};
+use share::{Share, Verdict};
+
+const INTERVAL: Parameter = Parameter {
+    name: "interval",
+    kind: Kind::millis(250, 10, 10_000),
+    unit: "",
+    about: "the unit of the back-off",
+    source: "as Legilimens, Table I, T",
+};
+const MAX_BACK_OFF: Parameter = Parameter {
+    name: "max_back_off",
+    kind: Kind::count(4, 1, 8),
+    unit: "",
+    about: "a wait is at most 2 to this many intervals",
+    source: "chosen: half of a cell that became free is found within 2.5 s",
+};
+const QUEUE: Parameter = Parameter {
+    name: "queue",
+    kind: Kind::millis(40, 5, 1_000),
+    unit: "",
+    about: "what waits at the radio while the flow sends, so that its share can be seen",
+    source: "chosen",
+};
+
+/// A flow that sends on is silent for an interval after so long, and proves its share again. Chosen: an interval of 250 ms
+/// and a burst of 300 ms cost 2 % then.
+const PROVEN_FOR: Duration = Duration::from_secs(10);
+
+/// It does so sooner if others took a part of the cell for a moment: they may be background flows that look for it. It is
+/// then silent for longer, so that they find the cell. Chosen.
+const TURN: Duration = Duration::from_secs(2);
+const TURN_BACK_OFF: u32 = 2;
+/// The first packet after silence met a queue of others, if it took so much longer than the fastest of such packets. A
+/// device's own queue in a cell is empty then. Chosen: repetitions and the scheduling of the acknowledgement take less.
+const FOREIGN: Duration = Duration::from_millis(35);
+/// How long the fastest is remembered. Chosen: longer than it takes CUBIC to lose and recover.
+const FASTEST: Duration = Duration::from_secs(60);
+
+/// One background flow.
+#[derive(Clone, Debug)]
+pub struct Background {
+    interval: Duration,
+    max_back_off: u32,
+    queue: Duration,
+    slots: Slots,
+    share: Share,
+    window: Aimd,
+    rtt: RttEstimator,
+    /// The RTT of the first packet after silence, in nanoseconds.
+    fastest: Option<Windowed<u64>>,
+    start: Start,
+    phase: Phase,
+    back_off: u32,
+    rng: ChaCha8Rng,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The first burst: slow start, until the cell's rate is known.
+    Opening,
+    /// Sends nothing until then.
+    Waiting { until: HostInstant },
+    /// Sends until the share is known, since then; its first packet was seen to be fast.
+    Probing { since: HostInstant, fast: bool },
+    /// The cell is this flow's alone.
+    Sending { since: HostInstant, dipped: bool },
+}
+
+impl Background {
+    pub(crate) const PARAMETERS: &[Parameter] = &[INTERVAL, MAX_BACK_OFF, QUEUE];
+
+    /// A flow that knows nothing of its cell.
+    pub fn new(start: &Start) -> Self {
+        Self::tuned(start, &Values::default())
+    }
+
+    pub(crate) fn tuned(start: &Start, values: &Values) -> Self {
+        Self {
+            interval: values.time(&INTERVAL),
+            max_back_off: values.count(&MAX_BACK_OFF),
+            queue: values.time(&QUEUE),
+            slots: Slots::default(),
+            share: Share::new(),
+            window: Aimd::new(start),
+            rtt: RttEstimator::default(),
+            fastest: None,
+            start: *start,
+            phase: Phase::Opening,
+            back_off: 0,
+            rng: ChaCha8Rng::seed_from_u64(start.seed),
+        }
+    }
+
+    fn wait(&mut self, now: HostInstant, span: Duration) {
+        self.phase = Phase::Waiting { until: now + span };
+    }
+
+    fn handle_busy(&mut self, now: HostInstant) {
+        self.back_off = (self.back_off + 1).min(self.max_back_off);
+        let half = 1 << (self.back_off - 1);
+        let drawn = half * 1000 + self.rng.next_u32() % (half * 1000);
+        self.wait(now, self.interval * drawn / 1000);
+    }
+
+    fn handle_verdict(&mut self, now: HostInstant, verdict: Verdict) {
+        match (self.phase, verdict) {
+            (Phase::Waiting { .. }, _) | (_, Verdict::Open) => {}
+            // Its rate may be all of the cell or a part of it: silence, and then a burst that shows both.
+            (Phase::Opening, _) | (_, Verdict::Likely) => self.wait(now, self.interval),
+            (Phase::Probing { .. } | Phase::Sending { .. }, Verdict::Busy) => self.handle_busy(now),
+            (Phase::Probing { .. }, Verdict::Free) => {
+                self.back_off = 0;
+                self.share.take_dip();
+                self.phase = Phase::Sending { since: now, dipped: false };
+            }
+            (Phase::Sending { since, dipped }, Verdict::Free) => {
+                let dipped = self.share.take_dip() || dipped;
+                self.phase = Phase::Sending { since, dipped };
+                if dipped && now - since > TURN {
+                    self.back_off = TURN_BACK_OFF.min(self.max_back_off) - 1;
+                    self.handle_busy(now);
+                } else if now - since > PROVEN_FOR {
+                    // A rival that was there all along shows in a burst after silence alone.
+                    self.wait(now, self.interval);
+                }
+            }
+        }
+    }
+
+    /// The first packet after silence shows whether others fill the queue that it goes through.
+    fn handle_rtt(&mut self, ack: &Ack, rtt: Duration) {
+        self.rtt.handle_sample(rtt);
+        let Phase::Probing { since, fast: false } = self.phase else { return };
+        if ack.sent.at < since {
+            return;
+        }
+        let (now, nanos) = (ack.now.as_nanos(), rtt.as_nanos() as u64);
+        let window = FASTEST.as_nanos() as u64;
+        let fastest = self.fastest.get_or_insert(Windowed::min(window, now, nanos));
+        fastest.update(now, nanos);
+        let limit = fastest.best() + FOREIGN.as_nanos() as u64;
+        if nanos > limit {
+            self.handle_busy(ack.now);
+        } else {
+            self.phase = Phase::Probing { since, fast: true };
+        }
+    }
+
+    /// What keeps the cell busy: what it carries in an RTT without a queue, and what shall wait.
+    fn target(&self) -> Option<Bytes> {
+        let span = self.rtt.least()? + self.queue;
+        let capacity = self.share.capacity()?;
+        Some(Bytes::new((u128::from(capacity) * span.as_nanos() / 1_000_000_000) as u64))
+    }
+}
+
+impl Controller for Background {
+    fn handle_ack(&mut self, ack: &Ack) {
+        if let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) {
+            self.handle_rtt(ack, rtt);
+        }
+        self.window.handle_ack(ack);
+        if self.phase == Phase::Opening {
+            self.window.grow(ack);
+        } else if let Some(target) = self.target().filter(|_| ack.recovery == Recovery::None) {
+            // Losses cut the window; it comes back as in slow start.
+            let target = target.max(self.start.segments(4));
+            let now = self.window.cwnd();
+            self.window.slow_start_to(target.min(now + ack.acked), target);
+        }
+        if let Some(slot) = self.slots.handle_ack(ack) {
+            let verdict = self.share.handle_slot(ack.now.as_nanos(), &slot, ack.acked.count());
+            self.handle_verdict(ack.now, verdict);
+        }
+    }
+
+    fn handle_loss(&mut self, loss: &Loss) {
+        self.window.handle_loss(loss);
+    }
+
+    fn handle_timeout(&mut self, now: HostInstant) {
+        self.window.handle_timeout(now);
+        // What is not served at all is busy.
+        if !matches!(self.phase, Phase::Waiting { .. }) {
+            self.handle_busy(now);
+        }
+    }
+
+    fn handle_spurious_timeout(&mut self, now: HostInstant) {
+        self.window.handle_spurious_timeout(now);
+    }
+
+    fn handle_time(&mut self, now: HostInstant) {
+        let Phase::Waiting { until } = self.phase else { return };
+        if until <= now {
+            self.share.begin();
+            if let Some(target) = self.target() {
+                let target = target.max(self.start.segments(4));
+                self.window.slow_start_to(target, target);
+            }
+            self.phase = Phase::Probing { since: now, fast: false };
+        }
+    }
+
+    fn wakeup(&self) -> Option<HostInstant> {
+        self.not_before()
+    }
+
+    fn not_before(&self) -> Option<HostInstant> {
+        match self.phase {
+            Phase::Waiting { until } => Some(until),
+            _ => None,
+        }
+    }
+
+    fn cwnd(&self) -> Bytes {
+        self.window.cwnd()
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        None
+    }
+
+    fn state(&self) -> &'static str {
+        match self.phase {
+            Phase::Opening => "opening",
+            Phase::Waiting { .. } => "waiting",
+            Phase::Probing { .. } => "probing",
+            Phase::Sending { .. } => "sending",
+        }
+    }
+}

@@ -1,0 +1,231 @@
+use core::time::Duration;
+
+use crate::part::{Slot, Windowed};
+
+/// The unit of judgement: so much time in which data was waiting.
+const PIECE: Duration = Duration::from_millis(20);
+/// The first pieces of a burst after silence: a proportional-fair cell serves a newcomer first.
+const HEAD: u32 = 4;
+/// Pieces of a sample of the share: longer than a fade of a walking user, and than HARQ's holes.
+const LONG: u32 = 10;
+/// Pieces that suffice where the share is small.
+const SHORT: u32 = 5;
+/// The highest rate over [`LONG`] pieces is remembered for so long: a rival that came has shown itself by then.
+const REMEMBERED: Duration = Duration::from_secs(3);
+/// The same of a steady path: a rival that grows slowly must not become what is usual.
+const REMEMBERED_STEADY: Duration = Duration::from_secs(30);
+/// Heads that have to be seen before the cell is called free: one may be a moment of a fading channel.
+const HEADS: u32 = 3;
+/// In thousandths of the cell: below, others use it; above, it is free. In between the verdict stays.
+const BUSY: u64 = 600;
+const FREE: u64 = 670;
+/// Over [`SHORT`] pieces.
+const SURELY_BUSY: u64 = 380;
+/// Weight of a new sample, one of so many.
+const WEIGHT: u64 = 3;
+/// The same of what is usual while the cell is free, and on a steady path of a sample below: a rival that grows slowly must
+/// not become what is usual.
+const USUAL: u64 = 8;
+const USUAL_BELOW: u64 = 64;
+/// A share whose samples differ from each other by no more than this, on average, is steady: the path does not fade.
+const STEADY: u64 = 20;
+/// A steady share is busy when it is so far below what is usual: on a wire a rival takes less than a scheduler gives it.
+const CLEAR: u64 = 150;
+/// A sample is a dip when it is so far below, and four deviations.
+const DIP: u64 = 250;
+/// No sample above is a dip before it is known what is usual.
+const DEEP: u64 = 300;
+
+/// Whether others use the cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Busy,
+    Free,
+    /// It is free as far as is known, which is not far.
+    Likely,
+    /// Not enough is known yet.
+    Open,
+}
+
+/// The flow's share of its cell while it had data waiting: its rate beside what the cell gives a flow that is alone.
+///
+/// The latter is the highest of three figures: the mean of the best 20 ms at the head of each burst, the median of what one
+/// reading of the receiver's clock brings, and, in a flow that sends on, its rate over 200 ms in the last seconds. The first
+/// is true beside one or two rivals, the second beside many, the third where the flow was alone lately.
+///
+/// All in whole numbers, as the kernel has them. Rates are bytes a second.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Share {
+    /// Of the current piece.
+    bytes: u64,
+    nanos: u64,
+    /// Pieces since the burst began.
+    count: u32,
+    best_of_head: u64,
+    /// Of the sample in hand.
+    pieces: u32,
+    sum: u64,
+    /// Over [`LONG`] pieces.
+    most: Option<Windowed<u64>>,
+    heads: Option<u64>,
+    seen: u32,
+    reading: Option<u64>,
+    /// The shortest gap between readings, in ticks.
+    batch: Option<Windowed<u32>>,
+    /// In thousandths.
+    share: Option<u64>,
+    is_free: bool,
+    /// Mean of samples while the cell was free, and mean difference from one to the next.
+    usual: Option<[u64; 2]>,
+    last: u64,
+    dipped: bool,
+}
+
+impl Share {
+    pub(super) fn new() -> Self {
+        Self {
+            bytes: 0,
+            nanos: 0,
+            count: 0,
+            best_of_head: 0,
+            pieces: 0,
+            sum: 0,
+            most: None,
+            heads: None,
+            seen: 0,
+            reading: None,
+            batch: None,
+            share: None,
+            is_free: false,
+            usual: None,
+            last: 0,
+            dipped: false,
+        }
+    }
+
+    /// A burst begins after silence.
+    pub(super) fn begin(&mut self) {
+        (self.bytes, self.nanos, self.count, self.best_of_head) = (0, 0, 0, 0);
+        (self.pieces, self.sum) = (0, 0);
+    }
+
+    /// Takes in what one reading of the receiver's clock brought.
+    /// `acked` is what the acknowledgement that ended it brought: readings are known no more exactly than that.
+    pub(super) fn handle_slot(&mut self, now: u64, slot: &Slot, acked: u64) -> Verdict {
+        let Some(gap) = slot.before.filter(|gap| gap.backlogged) else { return Verdict::Open };
+        let tick = (slot.tick.as_nanos() as u64).max(1);
+        self.learn_reading(now, slot.bytes.count(), acked, gap.ticks, tick);
+        self.bytes += slot.bytes.count();
+        self.nanos += u64::from(gap.ticks) * tick;
+        if self.nanos < PIECE.as_nanos() as u64 {
+            return Verdict::Open;
+        }
+        let rate = self.bytes.saturating_mul(1_000_000_000) / self.nanos;
+        // A hole of HARQ can be longer than a piece.
+        let pieces = (self.nanos / PIECE.as_nanos() as u64).clamp(1, LONG.into()) as u32;
+        (self.bytes, self.nanos) = (0, 0);
+        self.handle_piece(now, rate, pieces)
+    }
+
+    fn handle_piece(&mut self, now: u64, rate: u64, pieces: u32) -> Verdict {
+        self.count = self.count.saturating_add(pieces);
+        if self.count <= HEAD {
+            self.best_of_head = self.best_of_head.max(rate);
+            if self.count == HEAD {
+                let best = self.best_of_head;
+                let weight = u64::from(self.seen.min(3));
+                let heads = self.heads.unwrap_or(0);
+                self.heads = Some((weight * heads + best) / (weight + 1));
+                self.seen += 1;
+            }
+            return Verdict::Open;
+        }
+        self.pieces += pieces;
+        self.sum += rate * u64::from(pieces);
+        let mean = self.sum / u64::from(self.pieces);
+        let share = self.of_cell(mean);
+        if self.pieces >= LONG {
+            (self.pieces, self.sum) = (0, 0);
+            let steady = self.usual.is_some_and(|[_, deviation]| deviation <= STEADY);
+            let window = if steady { REMEMBERED_STEADY } else { REMEMBERED };
+            match &mut self.most {
+                Some(most) => {
+                    most.set_window(window.as_nanos() as u64);
+                    most.update(now, mean);
+                }
+                None => self.most = Some(Windowed::max(REMEMBERED.as_nanos() as u64, now, mean)),
+            }
+            return self.handle_sample(share);
+        }
+        if self.pieces >= SHORT && share < SURELY_BUSY {
+            (self.pieces, self.sum) = (0, 0);
+            return self.handle_sample(share);
+        }
+        Verdict::Open
+    }
+
+    fn handle_sample(&mut self, share: u64) -> Verdict {
+        let mean = self.share.map_or(share, |mean| ((WEIGHT - 1) * mean + share) / WEIGHT);
+        self.share = Some(mean);
+        let steady = self.usual.filter(|[_, deviation]| *deviation <= STEADY);
+        let least = steady.map_or(0, |[usual, _]| usual.saturating_sub(CLEAR));
+        let least = least.max(if self.is_free { BUSY } else { FREE });
+        let was_free = self.is_free;
+        self.is_free = share >= SURELY_BUSY && mean >= least;
+        self.learn_usual(share, was_free);
+        match (self.is_free, self.seen) {
+            (false, _) => Verdict::Busy,
+            (true, ..HEADS) => Verdict::Likely,
+            (true, _) => Verdict::Free,
+        }
+    }
+
+    fn learn_usual(&mut self, share: u64, was_free: bool) {
+        match (self.is_free, &mut self.usual) {
+            // What was usual is less certain with each busy sample: the path may have begun to fade.
+            (false, Some([_, deviation])) => *deviation += *deviation / 4 + 5,
+            (false, None) => {}
+            (true, Some([usual, deviation])) => {
+                let dip = usual.saturating_sub((4 * *deviation).max(DIP)).max(DEEP);
+                self.dipped |= was_free && share < dip;
+                let weight =
+                    if share < *usual && *deviation <= STEADY { USUAL_BELOW } else { USUAL };
+                *deviation = ((USUAL - 1) * *deviation + self.last.abs_diff(share)) / USUAL;
+                *usual = ((weight - 1) * *usual + share) / weight;
+            }
+            (true, usual) => *usual = Some([share, FREE / 4]),
+        }
+        self.last = share;
+    }
+
+    /// Whether others took a part of the cell for a moment since the last call, as a probe does.
+    pub(super) fn take_dip(&mut self) -> bool {
+        core::mem::take(&mut self.dipped)
+    }
+
+    /// The least that most readings bring. A receiver that processes arrivals in batches never has neighbouring readings.
+    fn learn_reading(&mut self, now: u64, bytes: u64, acked: u64, ticks: u32, tick: u64) {
+        let window = REMEMBERED.as_nanos() as u64;
+        let batch = self.batch.get_or_insert(Windowed::min(window, now, ticks));
+        batch.update(now, ticks);
+        let per_second = |bytes: u64| {
+            bytes.saturating_mul(1_000_000_000) / tick.saturating_mul(batch.best().into()).max(1)
+        };
+        let rate = per_second(bytes.saturating_sub(acked));
+        self.reading = Some(self.reading.map_or(rate, |median| {
+            let step = (median / 32).max(1000);
+            if rate > median { median + step } else { median.saturating_sub(step) }
+        }));
+    }
+
+    /// What the cell gives this flow when it is alone; `None` while that is unknown.
+    pub(super) fn capacity(&self) -> Option<u64> {
+        self.most.map(|most| most.best()).max(self.heads).max(self.reading)
+    }
+
+    fn of_cell(&self, rate: u64) -> u64 {
+        let lately = self.most.filter(|_| self.is_free).map(|most| most.best());
+        let cell = self.heads.max(self.reading).max(lately);
+        rate.saturating_mul(1000) / cell.unwrap_or(0).max(1)
+    }
+}

@@ -1,0 +1,78 @@
+//! Transfers that come by lot, each a flow of its own.
+
+use std::time::Duration;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::Deserialize;
+use sounding_cell::quantity as time;
+use sounding_sim::{Device, Port};
+use sounding_units::{Bytes, Rate};
+
+use super::{Actor, Actors, Run, TrafficPlan};
+
+/// How long a transfer is, and which part of the load such transfers are.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+pub struct Portion(
+    /// The size.
+    #[serde(deserialize_with = "time::bytes")]
+    pub Bytes,
+    /// The part of the load, 0 to 1.
+    pub f64,
+);
+
+/// One stream of lots for each flow of the plan, apart from those of places.
+const ARRIVALS: u64 = 1 << 61;
+
+/// A transfer of one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// When it begins.
+    pub at: Duration,
+    /// Where.
+    pub port: Port,
+    /// How long it is.
+    pub size: Bytes,
+}
+
+/// Transfers a second of one size.
+fn per_sec(load: Rate, Portion(size, part): Portion) -> f64 {
+    load.bits_per_sec() as f64 / 8.0 * part / size.count() as f64
+}
+
+/// How many transfers are to be expected; fails where the mix is none.
+pub(super) fn expected(load: Rate, sizes: &[Portion], span: Duration) -> Result<f64, &'static str> {
+    let parts: f64 = sizes.iter().map(|portion| portion.1).sum();
+    if sizes.iter().any(|&Portion(size, part)| size == Bytes::ZERO || !(0.0..=1.0).contains(&part))
+        || (parts - 1.0).abs() > 1e-6
+    {
+        return Err("each size is above zero, and the parts of the load are 1 together");
+    }
+    Ok(sizes.iter().map(|&portion| per_sec(load, portion)).sum::<f64>() * span.as_secs_f64())
+}
+
+impl Arrival {
+    /// Those of an actor, in order of time: a Poisson process, each at a device of the group that is drawn by lot. They
+    /// follow from the seed and are the same whatever else the plan has. `None` of an actor with another traffic.
+    pub fn all(run: &Run, actors: &Actors, actor: &Actor) -> Option<Vec<Self>> {
+        let stated = &run.plan.flows[actor.plan];
+        let TrafficPlan::Arrivals { load, sizes } = &stated.traffic else { return None };
+        let portion = *sizes.get(actor.number as usize)?;
+        let devices = actors.group(actor.port.device)?.devices.clone();
+        let mut lots = ChaCha8Rng::seed_from_u64(run.seed);
+        lots.set_stream(ARRIVALS + ((actor.plan as u64) << 8) + u64::from(actor.number));
+        let per_sec = per_sec(*load, portion);
+        let ends = stated.stop.min(run.plan.duration);
+        let (mut all, mut at) = (Vec::new(), stated.start);
+        while per_sec > 0.0 {
+            let wait = -libm::log(1.0 - lots.random::<f64>()) / per_sec;
+            at = at.saturating_add(Duration::try_from_secs_f64(wait).unwrap_or(Duration::MAX));
+            if at >= ends {
+                break;
+            }
+            let port = Port { device: Device(lots.random_range(devices.clone())), ..actor.port };
+            all.push(Self { at, port, size: portion.0 });
+        }
+        Some(all)
+    }
+}

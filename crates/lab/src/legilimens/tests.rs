@@ -1,0 +1,52 @@
+use super::*;
+
+/// One seed of the rows whose names contain this.
+fn short(item: Item, only: &str, sets: &[&str]) -> Vec<Row> {
+    let sets = ["seeds=1"].iter().chain(sets).map(|set| (*set).to_owned()).collect();
+    let settings = Settings { sets, only: Some(only.into()), jobs: 2 };
+    rows(item, &settings, |_, _| {}).unwrap()
+}
+
+fn of(row: &Row, head: &str) -> f64 {
+    row.figures[head]
+}
+
+#[test]
+fn background_leaves_a_wire_to_cubic_and_takes_it_back() {
+    let rows = short(Item::Fig2, "wire", &["duration=\"90s\""]);
+    let row = rows.iter().find(|row| row.name == "wire, background").unwrap();
+    assert!(of(row, "of alone %") > 85.0, "{rows:?}");
+    assert!(of(row, "of the link %") > 90.0, "{rows:?}");
+}
+
+#[test]
+fn in_a_cell_background_yields_within_a_second() {
+    let rows = short(Item::Fig7, "background", &["duration=\"90s\""]);
+    assert!(of(&rows[0], "yields ms") < 1_000.0, "{rows:?}");
+    assert!(of(&rows[0], "background beside") < 0.3 * of(&rows[0], "background alone"), "{rows:?}");
+}
+
+#[test]
+fn transfers_of_a_hundred_devices_complete_and_background_uses_what_they_leave() {
+    let sets = [
+        "duration=\"20s\"",
+        "flows.0.stop=\"15s\"",
+        "flows.1.stop=\"15s\"",
+        "flows.2.stop=\"15s\"",
+    ];
+    let rows = short(Item::Fig12, "30 %", &sets);
+    let row = |name: &str| rows.iter().find(|row| row.name == format!("30 %, {name}")).unwrap();
+    assert!(of(row("background"), "background Mbit/s") > 1.0, "{rows:?}");
+    assert_eq!(of(row("none"), "background Mbit/s"), 0.0);
+    assert!(of(row("cubic"), "PRB %") > of(row("none"), "PRB %"), "{rows:?}");
+}
+
+#[test]
+fn every_plan_of_an_item_can_be_run_and_the_paper_has_something_of_each() {
+    for item in [Item::Fig2, Item::Fig7, Item::Fig12, Item::Fig13, Item::Fig14, Item::Fig15] {
+        assert!(!item.files().expected().unwrap().section.is_empty(), "{item:?}");
+        for variant in variant::of(item) {
+            assert!(!variant.runs(&[]).unwrap().is_empty(), "{item:?}");
+        }
+    }
+}
