@@ -14,6 +14,7 @@ mod flow;
 mod links;
 mod network;
 mod oracle;
+mod portion;
 mod quantity;
 mod seeds;
 mod set;
@@ -29,7 +30,7 @@ use sounding_cc::Registry;
 use sounding_cell::quantity as time;
 
 pub use actors::{Actor, Actors, Group};
-pub use arrivals::{Arrival, Portion};
+pub use arrivals::Arrival;
 pub use cell::{Cell, DevicePlan, ModemPlan, Scatter};
 pub use controller::names_controller;
 pub use error::{PlanError, Wrong};
@@ -37,6 +38,7 @@ pub use flow::{Acknowledged, FlowPlan, TrafficPlan};
 pub use links::{Begin, Drops, LinkPlan, Wire};
 pub use network::{Built, given, network, offered};
 pub(crate) use oracle::oracle;
+pub use portion::Portion;
 pub use quantity::ORACLE;
 pub use seeds::Seeds;
 pub(crate) use set::names_files;
@@ -126,7 +128,7 @@ impl Plan {
                 return Err(Wrong::new(format!("flows.{at}.delay"), "is at most 10s"));
             }
             if let TrafficPlan::Arrivals { load, sizes } = &flow.traffic {
-                arrivals::expected(*load, sizes, self.duration)
+                portion::expected(*load, sizes, self.duration)
                     .map_err(|why| Wrong::new(format!("flows.{at}.traffic.sizes"), why))?;
                 if flow.count != 1 {
                     let why = "is 1 of arrivals: a load is for all devices together";
