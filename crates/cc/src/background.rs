@@ -159,11 +159,12 @@ impl Background {
         if ack.sent.at < since {
             return;
         }
-        let (now, nanos) = (ack.now.as_nanos(), rtt.as_nanos() as u64);
+        let now = ack.now.as_nanos();
+        let nanos = u64::try_from(rtt.as_nanos()).unwrap_or(u64::MAX);
         let window = FASTEST.as_nanos() as u64;
         let fastest = self.fastest.get_or_insert(Windowed::min(window, now, nanos));
         fastest.update(now, nanos);
-        let limit = fastest.best() + FOREIGN.as_nanos() as u64;
+        let limit = fastest.best().saturating_add(FOREIGN.as_nanos() as u64);
         if nanos > limit {
             self.handle_busy(ack.now);
         } else {
