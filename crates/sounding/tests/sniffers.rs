@@ -274,8 +274,11 @@ fn an_emulated_cell_has_a_sniffer_that_a_reader_of_its_modem_follows() {
             .unwrap();
         let mut command = Command::new(PROGRAM);
         command.arg("emu").arg(place("plan.toml")).arg("--link").arg(place("modem"));
-        command.arg("--sniffer").arg(place("cell")).arg("--as-root").args(["--", "sh", "-c"]);
-        command.arg("ping -q -i 0.02 $SOUNDING_FAR").stdout(Stdio::null());
+        command.arg("--sniffer").arg(place("cell")).arg("--as-root").args(["--", "bash", "-c"]);
+        // What is sent to a closed port is answered.
+        command
+            .arg("while sleep 0.01; do echo > /dev/udp/$SOUNDING_FAR/9; done")
+            .stdout(Stdio::null());
         let mut emulation = Ended(command.stderr(Stdio::piped()).spawn().unwrap());
         let mut said = BufReader::new(emulation.0.stderr.take().unwrap()).lines();
         assert!(said.any(|line| line.unwrap().starts_with("modem of phone")));

@@ -204,3 +204,13 @@ fn reads_sniffer(plan: &plan::Plan) -> bool {
     let devices = plan.cell.iter().flat_map(|cell| &cell.devices);
     devices.filter_map(|device| device.modem).any(|modem| modem.on && modem.sniffer)
 }
+
+/// What a plan says of a device.
+fn entry(plan: &plan::Plan, device: Device) -> Option<&plan::DevicePlan> {
+    let mut first = 0;
+    let devices = &plan.cell.as_ref()?.devices;
+    devices.iter().find(|entry| {
+        first += entry.count;
+        device.0 < first
+    })
+}

@@ -19,9 +19,9 @@ use super::PUBLISH_EVERY;
 use super::config_error::{ConfigError, time};
 use super::events::Events;
 use super::peers::{Hearing, failed};
-use super::sniffers::sniffed;
 use crate::cli_types::{SignalWord, Unused};
 use crate::guard::Guard;
+use crate::session_report::sniffed;
 
 #[derive(Args, Debug, Default)]
 #[group(id = "downlink_flags")]

@@ -11,7 +11,6 @@ use sounding_modem::{SnifferSource, SnifferStatus, Source};
 use sounding_units::{HostInstant, Rate};
 
 use super::event_queue::Outbox;
-use super::sniffers::SnifferChange;
 use crate::cli_types;
 use crate::session_report;
 use crate::skipped::counted;
@@ -26,6 +25,15 @@ pub(crate) struct Events {
     late: Late,
     overstated: Untold,
     disbelieved: Untold,
+}
+
+/// A sniffer that is received from now on, or is not any more.
+pub(super) struct SnifferChange<'a> {
+    pub(super) sniffer: &'a SnifferSource,
+    pub(super) heard: bool,
+    pub(super) why_not: Option<&'a str>,
+    /// Whether people are to know, too.
+    pub(super) says: bool,
 }
 
 /// Late heartbeats, and those that no line has reported yet.

@@ -4,27 +4,18 @@ use std::io;
 use std::time::Duration;
 
 use sounding_kpi::Direction;
-use sounding_link::{HEARD_VALID, Sounder};
+use sounding_link::HEARD_VALID;
 use sounding_modem::{Sniffer, SnifferSource, SnifferStatus};
+use sounding_trace::dci::Heard;
 use sounding_units::HostInstant;
 
-use super::downlink::Receiving;
-use super::events::Events;
+use super::events::{Events, SnifferChange};
 
 /// A sniffer may take this long to start before it is called silent.
 const STARTS: Duration = Duration::from_secs(1);
 
 /// A sentence on the same sniffer at most this often, and what was left out at most as often: a sniffer cannot fill a log.
 const SENTENCE_EVERY: Duration = Duration::from_secs(10);
-
-/// A sniffer that is received from now on, or is not any more.
-pub(super) struct SnifferChange<'a> {
-    pub(super) sniffer: &'a SnifferSource,
-    pub(super) heard: bool,
-    pub(super) why_not: Option<&'a str>,
-    /// Whether people are to know, too.
-    pub(super) says: bool,
-}
 
 /// All of them.
 pub(super) struct Sniffers(Vec<Watched>);
@@ -60,16 +51,12 @@ impl Sniffers {
     pub(super) fn attend(
         &mut self,
         now: HostInstant,
-        sounder: &mut Sounder,
-        mut receiving: Option<&mut Receiving>,
         events: &mut Events,
+        mut each: impl FnMut(HostInstant, &Heard),
     ) {
         for watched in &mut self.0 {
             while let Some((at, heard)) = watched.sniffer.poll() {
-                sounder.handle_heard(at, &heard);
-                if let Some(receiving) = &mut receiving {
-                    receiving.handle_heard(at, &heard);
-                }
+                each(at, &heard);
             }
             watched.report(now, events);
         }
@@ -110,9 +97,4 @@ impl Watched {
             (self.left_out, self.reported) = (left_out, Some(now));
         }
     }
-}
-
-/// How long ago a sniffer of the device's cell was received, for estimates that are made of it.
-pub(super) fn sniffed(sounder: &Sounder, now: HostInstant) -> Option<Duration> {
-    sounder.cell(now)?.heard
 }

@@ -4,14 +4,14 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 use sounding_cc::RadioController;
-use sounding_experiment::plan::{Actors, DevicePlan, Plan, Run};
+use sounding_experiment::plan::{Actors, Run};
 use sounding_kpi::Direction;
 use sounding_link::Source;
-use sounding_sim::{Device, Port};
+use sounding_sim::Port;
 
 use super::modems::ModemPort;
 use super::sniffer::SnifferLogs;
-use super::{EmulateError, Wrong};
+use super::{EmulateError, Wrong, entry};
 use crate::daemon::{Daemon, law_flags};
 
 /// Running daemons.
@@ -79,16 +79,6 @@ fn way(direction: Direction) -> &'static str {
         Direction::Uplink => "uplink",
         Direction::Downlink => "downlink",
     }
-}
-
-/// What a plan says of a device.
-pub(super) fn entry(plan: &Plan, device: Device) -> Option<&DevicePlan> {
-    let mut first = 0;
-    let devices = &plan.cell.as_ref()?.devices;
-    devices.iter().find(|entry| {
-        first += entry.count;
-        device.0 < first
-    })
 }
 
 impl Daemons {

@@ -89,7 +89,7 @@ impl SnifferLogs {
 
     /// What a reader of this device's modem takes for `--sniffer`, carrier by carrier.
     pub(super) fn sources(&self, plan: &Plan, device: Device, direction: Direction) -> Vec<String> {
-        let (Some(cell), Some(entry)) = (&plan.cell, super::daemons::entry(plan, device)) else {
+        let (Some(cell), Some(entry)) = (&plan.cell, super::entry(plan, device)) else {
             return Vec::new();
         };
         let first = entry.config.cells.first();
@@ -116,7 +116,7 @@ fn write(lines: &Receiver<Heard>, logs: &mut [Vec<Log>]) -> io::Result<()> {
             Ok(heard) => heard,
             Err(TryRecvError::Disconnected) => break,
             Err(TryRecvError::Empty) => {
-                // Whoever follows the logs is to have what there is.
+                // A reader that follows the logs gets what there is.
                 for (_, file) in logs.iter_mut().flatten() {
                     file.flush()?;
                 }

@@ -14,7 +14,7 @@ use super::Daemon;
 use crate::run::PUBLISH_EVERY;
 use crate::run::TICK;
 use crate::run::reopen::Reopening;
-use crate::run::sniffers::sniffed;
+use crate::session_report::sniffed;
 
 /// A heartbeat this long after the one before is reported: a fallback for silence may follow, and this is its reason.
 const LATE: Duration = Duration::from_millis(40);
@@ -114,7 +114,13 @@ impl Daemon {
             self.forget_link();
             self.events.slept(slept);
         }
-        self.sniffers.attend(now, &mut self.sounder, self.receiving.as_mut(), &mut self.events);
+        let Self { sniffers, sounder, receiving, events, .. } = self;
+        sniffers.attend(now, events, |at, heard| {
+            sounder.handle_heard(at, heard);
+            if let Some(receiving) = receiving {
+                receiving.handle_heard(at, heard);
+            }
+        });
         self.beat(now);
         self.publish(now);
         if let Some(receiving) = &mut self.receiving {
