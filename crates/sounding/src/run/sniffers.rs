@@ -11,7 +11,7 @@ use sounding_units::HostInstant;
 
 use super::events::{Events, SnifferChange};
 
-/// A sniffer may take this long to start before it is called silent.
+/// A sniffer may take this long to start before it is called silent; a quarter of it where it is known that it is not there.
 const STARTS: Duration = Duration::from_secs(1);
 
 /// A sentence on the same sniffer at most this often, and what was left out at most as often: a sniffer cannot fill a log.
@@ -77,7 +77,10 @@ impl Watched {
         let began = *self.began.get_or_insert(now);
         let heard = match status.heard_at {
             Some(at) => Some(now - at <= HEARD_VALID),
-            None => (now - began > STARTS).then_some(false),
+            None => {
+                let starts = if status.problem.is_some() { STARTS / 4 } else { STARTS };
+                (now - began > starts).then_some(false)
+            }
         };
         let may_say = |last: Option<HostInstant>| last.is_none_or(|at| now - at >= SENTENCE_EVERY);
         if heard.is_some() && heard != self.heard {
