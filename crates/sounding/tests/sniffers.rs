@@ -14,7 +14,7 @@ use serde_json::Value as Json;
 use sounding_bpf::OwnCgroup;
 use sounding_host::monotonic_now;
 use sounding_testbed::daemon::Daemon;
-use sounding_testdata::steadily;
+use sounding_testdata::{may_emulate, steadily};
 use sounding_trace::dci::{Dci, Direction, Format, Heard, Moment, Reader, Remote};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");
@@ -261,5 +261,45 @@ fn rows_of_a_live_modem_have_the_fair_share_of_a_sniffer_over_udp() {
             assert!(row["fair_share_bits_per_sec"].as_f64() > Some(3e6), "{row}");
             assert!(row["cell"]["sniffer_age_us"].as_u64() <= Some(100_000), "{row}");
         }
+    });
+}
+
+#[test]
+fn an_emulated_cell_has_a_sniffer_that_a_reader_of_its_modem_follows() {
+    if !may_emulate() {
+        return;
+    }
+    steadily(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name);
+        let plan = PLAN.replace("modem = {}", "modem = { sniffer = true }");
+        fs::write(place("plan.toml"), plan.replace("duration = \"6s\"", "duration = \"60s\""))
+            .unwrap();
+        let mut command = Command::new(PROGRAM);
+        command.arg("emu").arg(place("plan.toml")).arg("--link").arg(place("modem"));
+        command.arg("--sniffer").arg(place("cell")).arg("--as-root").args(["--", "bash", "-c"]);
+        // What is sent to a closed port is answered.
+        command
+            .arg("while sleep 0.01; do echo > /dev/udp/$SOUNDING_FAR/9; done")
+            .stdout(Stdio::null());
+        let mut emulation = Ended(command.stderr(Stdio::piped()).spawn().unwrap());
+        let mut said = BufReader::new(emulation.0.stderr.take().unwrap()).lines();
+        assert!(said.any(|line| line.unwrap().starts_with("modem of phone")));
+        let mut command = Command::new(PROGRAM);
+        command.arg("link").arg(place("modem")).args(["--direction", "downlink", "--json"]);
+        let sniffer = format!("dcilog:{}", place("cell/carrier-0-down.dciLog").display());
+        command.args(["--method", "cell", "--sniffer", &sniffer]).stdout(Stdio::piped());
+        let mut link = Ended(command.stderr(Stdio::null()).spawn().unwrap());
+        let rows = BufReader::new(link.0.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let rows = rows.map(|line| serde_json::from_str::<Json>(&line).unwrap());
+        let shares = |row: &Json| row["users"] == 2 && row["cell"]["idle"].as_f64() > Some(0.1);
+        assert!(rows.take(100).any(|row| shares(&row)), "no row of two users");
+        // SAFETY: the child has not been waited for, so the id is its own.
+        assert_eq!(unsafe { libc::kill(emulation.0.id() as i32, libc::SIGINT) }, 0);
+        emulation.0.wait().unwrap();
+        let log = fs::read(place("cell/carrier-0-down.dciLog")).unwrap();
+        let mut reader = Reader::new(Format::DciLog(Direction::Downlink), 0, &log);
+        assert!(reader.by_ref().all(|line| line.is_ok()));
+        assert!(reader.counts().messages > 500, "{:?}", reader.counts());
     });
 }

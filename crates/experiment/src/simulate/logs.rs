@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::time::Duration;
 
 use sounding_cell::config::{CarrierConfig, Rat};
 use sounding_cell::event::{Dci, SlotId};
+use sounding_cell::modem::ClockConfig;
 use sounding_cell::{CarrierId, DeviceId, Direction, Event, Passage, sniffer};
 use sounding_export::figures::{Cell, Kind};
 use sounding_sim::{Device, Diag};
-use sounding_trace::dci::{Format, Heard};
+use sounding_trace::dci::{Dci as Message, Format, Heard};
 use sounding_units::HostInstant;
 
 use super::carriers::{CarrierLog, Known};
@@ -274,7 +276,7 @@ impl Lines {
         while self.next_slot < until {
             let slot = self.next_slot;
             let moment = sounding_trace::dci::Moment {
-                time: std::time::Duration::from_millis(slot),
+                time: Duration::from_millis(slot),
                 cell: like.carrier.0,
                 frame: (slot / 10 % 1024) as u16,
                 slot: (slot % 10) as u8,
@@ -286,8 +288,13 @@ impl Lines {
     }
 
     fn write(&mut self, heard: &Heard) -> Result<(), Failed> {
+        // By the time of day, as a sniffer's host has it and modems have it from a network: a log fits the run's captures.
+        let begins = Duration::from_nanos(ClockConfig::default().begins.unix_nanos());
+        let mut heard = *heard;
+        let (Heard::Nothing(moment) | Heard::Dci(Message { moment, .. })) = &mut heard;
+        moment.time += begins;
         let mut line = String::new();
-        self.format.write(heard, &mut line);
+        self.format.write(&heard, &mut line);
         self.out.write_all(line.as_bytes()).map_err(|error| (self.name.clone(), error.into()))
     }
 }

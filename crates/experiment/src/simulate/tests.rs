@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sounding_export::figures::{self, Cell::Real};
 use sounding_link::{Arrival, Seen};
+use sounding_trace::dci::{Format, Heard, Reader};
 
 use super::*;
 use crate::plan::Text;
@@ -199,6 +200,23 @@ fn a_sniffer_has_a_line_for_every_subframe() {
     subframes.dedup();
     let expected: Vec<String> = (0..2_000).map(|tti| tti.to_string()).collect();
     assert_eq!(subframes, expected);
+}
+
+#[test]
+fn a_sniffers_log_has_the_time_of_day_that_the_modem_has() {
+    let (_, files) = run(CELL, &EVERYTHING, 2);
+    let log = &files["1 carrier-0-up.dciLog"];
+    let mut log = Reader::new(Format::DciLog(Direction::Uplink), 0, log);
+    let Some(Ok(Heard::Nothing(first))) = log.next() else { panic!("a subframe without messages") };
+    let mut sounder = sounding_link::Sounder::new(sounding_link::Config::new(Direction::Uplink));
+    let mut stamped = None;
+    sounder.handle_bytes(Arrival::AsStamped, &files["1 phone.qmdl"], |_, seen| {
+        if let Seen::Record(record) = seen {
+            stamped.get_or_insert(record.at.unix_nanos());
+        }
+    });
+    let distance = stamped.expect("records").abs_diff(first.time.as_nanos() as u64);
+    assert!(distance < 2_000_000_000, "{distance} ns");
 }
 
 #[test]

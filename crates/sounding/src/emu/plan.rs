@@ -207,7 +207,30 @@ fn as_json(run: &Run, figures: &[FlowFigures], ended: &Ended) -> Json {
         "values": values,
         "flows": figures,
         "modems": modems.collect::<Vec<_>>(),
+        "daemons": ended.daemons.iter().map(|(name, events)| fed(name, events)).collect::<Vec<_>>(),
         "emulation": table::to_json(&ended.report, None),
+    })
+}
+
+/// What a daemon's estimates said; the fair share where its device has a sniffer.
+fn fed(name: &str, events: &[Json]) -> Json {
+    let estimates = events.iter().filter(|event| event["event"] == "estimate");
+    let values = |key: &str| {
+        let mut values: Vec<u64> =
+            estimates.clone().filter_map(|event| event[key].as_u64()).collect();
+        values.sort_unstable();
+        values
+    };
+    let fair = values("fair_share_bits_per_sec");
+    let median = |values: &[u64]| values.get(values.len() / 2).copied();
+    json!({
+        "name": name,
+        "estimates": estimates.clone().count(),
+        "rate_bits_per_sec_median": median(&values("rate_bits_per_sec")),
+        "with_fair_share": fair.len(),
+        "fair_share_bits_per_sec_median": median(&fair),
+        "users_median": median(&values("users")),
+        "carriers_median": median(&values("carriers")),
     })
 }
 

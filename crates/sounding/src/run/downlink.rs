@@ -21,6 +21,7 @@ use super::events::Events;
 use super::peers::{Hearing, failed};
 use crate::cli_types::{SignalWord, Unused};
 use crate::guard::Guard;
+use crate::session_report::sniffed;
 
 #[derive(Args, Debug, Default)]
 #[group(id = "downlink_flags")]

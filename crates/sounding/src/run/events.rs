@@ -1,3 +1,5 @@
+mod sniffers;
+
 use std::io;
 use std::time::Duration;
 
@@ -14,6 +16,7 @@ use super::event_queue::Outbox;
 use crate::cli_types;
 use crate::session_report;
 use crate::skipped::counted;
+pub(super) use sniffers::SnifferChange;
 
 /// The daemon's reports: JSON lines for programs on standard output, or sentences for people on standard error.
 ///
@@ -307,59 +310,6 @@ impl Events {
         });
     }
 
-    /// A sniffer is received from here on, or is not; `why_not` says what is known of that.
-    pub(super) fn sniffer(&mut self, now: HostInstant, change: &SnifferChange<'_>) {
-        let SnifferChange { sniffer, heard, why_not, says } = change;
-        let event = json!({
-            "event": "sniffer",
-            "at_ns": now.as_nanos(),
-            "sniffer": sniffer.to_string(),
-            "state": if *heard { "heard" } else { "silent" },
-            "reason": why_not,
-        });
-        self.say(&event, || {
-            let why = why_not.map_or(String::new(), |why| format!(" ({why})"));
-            says.then(|| match heard {
-                true => format!(
-                    "{sniffer} is heard: estimates have a share of what is idle in its cell"
-                ),
-                false => format!(
-                    "{sniffer} is silent{why}: estimates are the modem's own until it is heard"
-                ),
-            })
-        });
-    }
-
-    /// Some of what a sniffer writes is left out.
-    pub(super) fn sniffer_bad(
-        &mut self,
-        now: HostInstant,
-        sniffer: &SnifferSource,
-        status: &SnifferStatus,
-    ) {
-        let SnifferStatus { counts, bad, dropped, of_one_user, .. } = status;
-        let mut event = sniffer_counts(sniffer, status);
-        event["event"] = "sniffer_bad".into();
-        event["at_ns"] = now.as_nanos().into();
-        event["reason"] = bad.clone().into();
-        self.say(&event, || {
-            let mut parts = Vec::new();
-            if counts.bad > 0 {
-                let unit = counted(counts.bad, "line or datagram", "lines or datagrams");
-                parts.push(format!("{unit} left out; {}", bad.as_deref().unwrap_or_default()));
-            }
-            if *dropped > 0 {
-                parts.push(format!("{dropped} messages came too fast and were dropped"));
-            }
-            if *of_one_user > 0 {
-                parts.push(format!(
-                    "{of_one_user} messages are about one user and have no resource blocks: it has to send whole cells"
-                ));
-            }
-            Some(format!("{sniffer}: {}", parts.join("; ")))
-        });
-    }
-
     /// The last words of a server without a modem.
     pub(crate) fn served(self, counts: PeerCounts) {
         let event = json!({ "event": "done", "peers": disbelief(counts) });
@@ -391,10 +341,7 @@ impl Events {
             "late_heartbeats": late,
             "events_dropped": dropped,
             "peers": peers.map(disbelief),
-            "sniffers": sniffed
-                .iter()
-                .map(|(sniffer, status)| sniffer_counts(sniffer, status))
-                .collect::<Vec<_>>(),
+            "sniffers": sniffers::counts(&sniffed),
         });
         let line = line(self.json, &event, || {
             let peers = peers.map(|counts| format!("; {}", disbelieved(counts)));
@@ -408,14 +355,7 @@ impl Events {
                 counted(late, "late heartbeat", "late heartbeats"),
                 counted(dropped, "message", "messages"),
                 peers.unwrap_or_default(),
-                sniffed
-                    .iter()
-                    .map(|(sniffer, SnifferStatus { counts, .. })| format!(
-                        "; {sniffer}: {}, {} bad",
-                        counted(counts.messages, "message", "messages"),
-                        counts.bad
-                    ))
-                    .collect::<String>()
+                sniffers::sentences(&sniffed)
             ))
         });
         self.outbox.finish(line.unwrap_or_default());
@@ -445,16 +385,6 @@ fn reported(name: &str, report: &PeerReport) -> Json {
         "fair_share_bits_per_sec": claim.fair.map(Rate::bits_per_sec),
         "users": claim.users,
         "carriers": claim.carriers,
-    })
-}
-
-fn sniffer_counts(sniffer: &SnifferSource, status: &SnifferStatus) -> Json {
-    json!({
-        "sniffer": sniffer.to_string(),
-        "messages": status.counts.messages,
-        "bad": status.counts.bad,
-        "dropped": status.dropped,
-        "of_one_user": status.of_one_user,
     })
 }
 

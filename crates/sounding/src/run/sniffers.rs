@@ -4,14 +4,15 @@ use std::io;
 use std::time::Duration;
 
 use sounding_kpi::Direction;
-use sounding_link::{HEARD_VALID, Sounder};
+use sounding_link::HEARD_VALID;
 use sounding_modem::{Sniffer, SnifferSource, SnifferStatus};
+use sounding_trace::dci::Heard;
 use sounding_units::HostInstant;
 
 use super::downlink::Receiving;
 use super::events::{Events, SnifferChange};
 
-/// A sniffer may take this long to start before it is called silent.
+/// A sniffer may take this long to start before it is called silent; a quarter of it where it is known that it is not there.
 const STARTS: Duration = Duration::from_secs(1);
 
 /// A sentence on the same sniffer at most this often, and what was left out at most as often: a sniffer cannot fill a log.
@@ -51,16 +52,12 @@ impl Sniffers {
     pub(super) fn attend(
         &mut self,
         now: HostInstant,
-        sounder: &mut Sounder,
-        mut receiving: Option<&mut Receiving>,
         events: &mut Events,
+        mut each: impl FnMut(HostInstant, &Heard),
     ) {
         for watched in &mut self.0 {
             while let Some((at, heard)) = watched.sniffer.poll() {
-                sounder.handle_heard(at, &heard);
-                if let Some(receiving) = &mut receiving {
-                    receiving.handle_heard(at, &heard);
-                }
+                each(at, &heard);
             }
             watched.report(now, events);
         }
@@ -81,7 +78,10 @@ impl Watched {
         let began = *self.began.get_or_insert(now);
         let heard = match status.heard_at {
             Some(at) => Some(now - at <= HEARD_VALID),
-            None => (now - began > STARTS).then_some(false),
+            None => {
+                let starts = if status.problem.is_some() { STARTS / 4 } else { STARTS };
+                (now - began > starts).then_some(false)
+            }
         };
         let may_say = |last: Option<HostInstant>| last.is_none_or(|at| now - at >= SENTENCE_EVERY);
         if heard.is_some() && heard != self.heard {

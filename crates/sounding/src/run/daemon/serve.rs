@@ -114,7 +114,13 @@ impl Daemon {
             self.forget_link();
             self.events.slept(slept);
         }
-        self.sniffers.attend(now, &mut self.sounder, self.receiving.as_mut(), &mut self.events);
+        let Self { sniffers, sounder, receiving, events, .. } = self;
+        sniffers.attend(now, events, |at, heard| {
+            sounder.handle_heard(at, heard);
+            if let Some(receiving) = receiving {
+                receiving.handle_heard(at, heard);
+            }
+        });
         self.beat(now);
         self.publish(now);
         if let Some(receiving) = &mut self.receiving {
