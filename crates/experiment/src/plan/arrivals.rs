@@ -4,22 +4,11 @@ use std::time::Duration;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use serde::Deserialize;
-use sounding_cell::quantity as time;
 use sounding_sim::{Device, Port};
-use sounding_units::{Bytes, Rate};
+use sounding_units::Bytes;
 
+use super::flow::per_sec;
 use super::{Actor, Actors, Run, TrafficPlan};
-
-/// How long a transfer is, and which part of the load such transfers are.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-pub struct Portion(
-    /// The size.
-    #[serde(deserialize_with = "time::bytes")]
-    pub Bytes,
-    /// The part of the load, 0 to 1.
-    pub f64,
-);
 
 /// One stream of lots for each flow of the plan, apart from those of places.
 const ARRIVALS: u64 = 1 << 61;
@@ -33,22 +22,6 @@ pub struct Arrival {
     pub port: Port,
     /// How long it is.
     pub size: Bytes,
-}
-
-/// Transfers a second of one size.
-fn per_sec(load: Rate, Portion(size, part): Portion) -> f64 {
-    load.bits_per_sec() as f64 / 8.0 * part / size.count() as f64
-}
-
-/// How many transfers are to be expected; fails where the mix is none.
-pub(super) fn expected(load: Rate, sizes: &[Portion], span: Duration) -> Result<f64, &'static str> {
-    let parts: f64 = sizes.iter().map(|portion| portion.1).sum();
-    if sizes.iter().any(|&Portion(size, part)| size == Bytes::ZERO || !(0.0..=1.0).contains(&part))
-        || (parts - 1.0).abs() > 1e-6
-    {
-        return Err("each size is above zero, and the parts of the load are 1 together");
-    }
-    Ok(sizes.iter().map(|&portion| per_sec(load, portion)).sum::<f64>() * span.as_secs_f64())
 }
 
 impl Arrival {

@@ -20,11 +20,7 @@ pub(super) const LEGILIMENS: &[Property] = &[
     }),
 ];
 
-pub(super) const BACKGROUND: &[Property] = &[
-    says("background", "link used, buffer of 10 BDP", OURS, [0.9, 1.0], "", |rig| {
+pub(super) const BACKGROUND: &[Property] =
+    &[says("background", "link used, buffer of 10 BDP", OURS, [0.9, 1.0], "", |rig| {
         vec![rig.used("background", 10 * BDP)]
-    }),
-    says("background", "two flows share (Jain)", OURS, [0.5, 1.0], "", |rig| {
-        vec![rig.rivals(&["background", "background"], 5 * BDP, 60, 240).jain()]
-    }),
-];
+    })];
