@@ -21,7 +21,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::parameter::{Kind, Parameter, Values};
-use crate::part::{Aimd, RttEstimator, Slots, Windowed};
+use crate::part::{Aimd, RttEstimator, Slots};
 use crate::{Ack, Controller, Loss, Recovery, Start};
 use share::{Share, Verdict};
 
@@ -51,16 +51,6 @@ const QUEUE: Parameter = Parameter {
 /// and a burst of 300 ms cost 2 % then.
 const PROVEN_FOR: Duration = Duration::from_secs(10);
 
-/// It does so sooner if others took a part of the cell for a moment: they may be background flows that look for it. It is
-/// then silent for longer, so that they find the cell. Chosen.
-const TURN: Duration = Duration::from_secs(2);
-const TURN_BACK_OFF: u32 = 2;
-/// The first packet after silence met a queue of others, if it took so much longer than the fastest of such packets. A
-/// device's own queue in a cell is empty then. Chosen: repetitions and the scheduling of the acknowledgement take less.
-const FOREIGN: Duration = Duration::from_millis(35);
-/// How long the fastest is remembered. Chosen: longer than it takes CUBIC to lose and recover.
-const FASTEST: Duration = Duration::from_secs(60);
-
 /// One background flow.
 #[derive(Clone, Debug)]
 pub struct Background {
@@ -71,8 +61,6 @@ pub struct Background {
     share: Share,
     window: Aimd,
     rtt: RttEstimator,
-    /// The RTT of the first packet after silence, in nanoseconds.
-    fastest: Option<Windowed<u64>>,
     start: Start,
     phase: Phase,
     back_off: u32,
@@ -85,10 +73,10 @@ enum Phase {
     Opening,
     /// Sends nothing until then.
     Waiting { until: HostInstant },
-    /// Sends until the share is known, since then; its first packet was seen to be fast.
-    Probing { since: HostInstant, fast: bool },
+    /// Sends until the share is known.
+    Probing,
     /// The cell is this flow's alone.
-    Sending { since: HostInstant, dipped: bool },
+    Sending { since: HostInstant },
 }
 
 impl Background {
@@ -108,7 +96,6 @@ impl Background {
             share: Share::new(),
             window: Aimd::new(start),
             rtt: RttEstimator::default(),
-            fastest: None,
             start: *start,
             phase: Phase::Opening,
             back_off: 0,
@@ -132,43 +119,16 @@ impl Background {
             (Phase::Waiting { .. }, _) | (_, Verdict::Open) => {}
             // Its rate may be all of the cell or a part of it: silence, and then a burst that shows both.
             (Phase::Opening, _) | (_, Verdict::Likely) => self.wait(now, self.interval),
-            (Phase::Probing { .. } | Phase::Sending { .. }, Verdict::Busy) => self.handle_busy(now),
-            (Phase::Probing { .. }, Verdict::Free) => {
+            (Phase::Probing | Phase::Sending { .. }, Verdict::Busy) => self.handle_busy(now),
+            (Phase::Probing, Verdict::Free) => {
                 self.back_off = 0;
-                self.share.take_dip();
-                self.phase = Phase::Sending { since: now, dipped: false };
+                self.phase = Phase::Sending { since: now };
             }
-            (Phase::Sending { since, dipped }, Verdict::Free) => {
-                let dipped = self.share.take_dip() || dipped;
-                self.phase = Phase::Sending { since, dipped };
-                if dipped && now - since > TURN {
-                    self.back_off = TURN_BACK_OFF.min(self.max_back_off) - 1;
-                    self.handle_busy(now);
-                } else if now - since > PROVEN_FOR {
-                    // A rival that was there all along shows in a burst after silence alone.
-                    self.wait(now, self.interval);
-                }
+            // A rival that was there all along shows in a burst after silence alone.
+            (Phase::Sending { since }, Verdict::Free) if now - since > PROVEN_FOR => {
+                self.wait(now, self.interval);
             }
-        }
-    }
-
-    /// The first packet after silence shows whether others fill the queue that it goes through.
-    fn handle_rtt(&mut self, ack: &Ack, rtt: Duration) {
-        self.rtt.handle_sample(rtt);
-        let Phase::Probing { since, fast: false } = self.phase else { return };
-        if ack.sent.at < since {
-            return;
-        }
-        let now = ack.now.as_nanos();
-        let nanos = u64::try_from(rtt.as_nanos()).unwrap_or(u64::MAX);
-        let window = FASTEST.as_nanos() as u64;
-        let fastest = self.fastest.get_or_insert(Windowed::min(window, now, nanos));
-        fastest.update(now, nanos);
-        let limit = fastest.best().saturating_add(FOREIGN.as_nanos() as u64);
-        if nanos > limit {
-            self.handle_busy(ack.now);
-        } else {
-            self.phase = Phase::Probing { since, fast: true };
+            (Phase::Sending { .. }, Verdict::Free) => {}
         }
     }
 
@@ -183,7 +143,7 @@ impl Background {
 impl Controller for Background {
     fn handle_ack(&mut self, ack: &Ack) {
         if let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) {
-            self.handle_rtt(ack, rtt);
+            self.rtt.handle_sample(rtt);
         }
         self.window.handle_ack(ack);
         if self.phase == Phase::Opening {
@@ -224,7 +184,7 @@ impl Controller for Background {
                 let target = target.max(self.start.segments(4));
                 self.window.slow_start_to(target, target);
             }
-            self.phase = Phase::Probing { since: now, fast: false };
+            self.phase = Phase::Probing;
         }
     }
 
@@ -251,7 +211,7 @@ impl Controller for Background {
         match self.phase {
             Phase::Opening => "opening",
             Phase::Waiting { .. } => "waiting",
-            Phase::Probing { .. } => "probing",
+            Phase::Probing => "probing",
             Phase::Sending { .. } => "sending",
         }
     }

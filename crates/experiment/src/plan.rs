@@ -34,7 +34,7 @@ pub use arrivals::Arrival;
 pub use cell::{Cell, DevicePlan, ModemPlan, Scatter};
 pub use controller::names_controller;
 pub use error::{PlanError, Wrong};
-pub use flow::{Acknowledged, FlowPlan, TrafficPlan};
+pub use flow::{Acknowledged, FlowPlan, Portion, TrafficPlan};
 pub use links::{Begin, Drops, LinkPlan, Wire};
 pub use network::{Built, given, network, offered};
 pub(crate) use oracle::oracle;
@@ -128,7 +128,7 @@ impl Plan {
                 return Err(Wrong::new(format!("flows.{at}.delay"), "is at most 10s"));
             }
             if let TrafficPlan::Arrivals { load, sizes } = &flow.traffic {
-                portion::expected(*load, sizes, self.duration)
+                flow::expected(*load, sizes, self.duration)
                     .map_err(|why| Wrong::new(format!("flows.{at}.traffic.sizes"), why))?;
                 if flow.count != 1 {
                     let why = "is 1 of arrivals: a load is for all devices together";

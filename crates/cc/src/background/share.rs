@@ -12,8 +12,6 @@ const LONG: u32 = 10;
 const SHORT: u32 = 5;
 /// The highest rate over [`LONG`] pieces is remembered for so long: a rival that came has shown itself by then.
 const REMEMBERED: Duration = Duration::from_secs(3);
-/// The same of a steady path: a rival that grows slowly must not become what is usual.
-const REMEMBERED_STEADY: Duration = Duration::from_secs(30);
 /// Heads that have to be seen before the cell is called free: one may be a moment of a fading channel.
 const HEADS: u32 = 3;
 /// In thousandths of the cell: below, others use it; above, it is free. In between the verdict stays.
@@ -23,18 +21,6 @@ const FREE: u64 = 670;
 const SURELY_BUSY: u64 = 380;
 /// Weight of a new sample, one of so many.
 const WEIGHT: u64 = 3;
-/// The same of what is usual while the cell is free, and on a steady path of a sample below: a rival that grows slowly must
-/// not become what is usual.
-const USUAL: u64 = 8;
-const USUAL_BELOW: u64 = 64;
-/// A share whose samples differ from each other by no more than this, on average, is steady: the path does not fade.
-const STEADY: u64 = 20;
-/// A steady share is busy when it is so far below what is usual: on a wire a rival takes less than a scheduler gives it.
-const CLEAR: u64 = 150;
-/// A sample is a dip when it is so far below, and four deviations.
-const DIP: u64 = 250;
-/// No sample above is a dip before it is known what is usual.
-const DEEP: u64 = 300;
 
 /// Whether others use the cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,10 +61,6 @@ pub(super) struct Share {
     /// In thousandths.
     share: Option<u64>,
     is_free: bool,
-    /// Mean of samples while the cell was free, and mean difference from one to the next.
-    usual: Option<[u64; 2]>,
-    last: u64,
-    dipped: bool,
 }
 
 impl Share {
@@ -97,9 +79,6 @@ impl Share {
             batch: None,
             share: None,
             is_free: false,
-            usual: None,
-            last: 0,
-            dipped: false,
         }
     }
 
@@ -146,13 +125,8 @@ impl Share {
         let share = self.of_cell(mean);
         if self.pieces >= LONG {
             (self.pieces, self.sum) = (0, 0);
-            let steady = self.usual.is_some_and(|[_, deviation]| deviation <= STEADY);
-            let window = if steady { REMEMBERED_STEADY } else { REMEMBERED };
             match &mut self.most {
-                Some(most) => {
-                    most.set_window(window.as_nanos() as u64);
-                    most.update(now, mean);
-                }
+                Some(most) => most.update(now, mean),
                 None => self.most = Some(Windowed::max(REMEMBERED.as_nanos() as u64, now, mean)),
             }
             return self.handle_sample(share);
@@ -167,40 +141,12 @@ impl Share {
     fn handle_sample(&mut self, share: u64) -> Verdict {
         let mean = self.share.map_or(share, |mean| ((WEIGHT - 1) * mean + share) / WEIGHT);
         self.share = Some(mean);
-        let steady = self.usual.filter(|[_, deviation]| *deviation <= STEADY);
-        let least = steady.map_or(0, |[usual, _]| usual.saturating_sub(CLEAR));
-        let least = least.max(if self.is_free { BUSY } else { FREE });
-        let was_free = self.is_free;
-        self.is_free = share >= SURELY_BUSY && mean >= least;
-        self.learn_usual(share, was_free);
+        self.is_free = share >= SURELY_BUSY && mean >= if self.is_free { BUSY } else { FREE };
         match (self.is_free, self.seen) {
             (false, _) => Verdict::Busy,
             (true, ..HEADS) => Verdict::Likely,
             (true, _) => Verdict::Free,
         }
-    }
-
-    fn learn_usual(&mut self, share: u64, was_free: bool) {
-        match (self.is_free, &mut self.usual) {
-            // What was usual is less certain with each busy sample: the path may have begun to fade.
-            (false, Some([_, deviation])) => *deviation += *deviation / 4 + 5,
-            (false, None) => {}
-            (true, Some([usual, deviation])) => {
-                let dip = usual.saturating_sub((4 * *deviation).max(DIP)).max(DEEP);
-                self.dipped |= was_free && share < dip;
-                let weight =
-                    if share < *usual && *deviation <= STEADY { USUAL_BELOW } else { USUAL };
-                *deviation = ((USUAL - 1) * *deviation + self.last.abs_diff(share)) / USUAL;
-                *usual = ((weight - 1) * *usual + share) / weight;
-            }
-            (true, usual) => *usual = Some([share, FREE / 4]),
-        }
-        self.last = share;
-    }
-
-    /// Whether others took a part of the cell for a moment since the last call, as a probe does.
-    pub(super) fn take_dip(&mut self) -> bool {
-        core::mem::take(&mut self.dipped)
     }
 
     /// The least that most readings bring. A receiver that processes arrivals in batches never has neighbouring readings.

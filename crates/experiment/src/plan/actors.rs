@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use sounding_sim::{Device, Port};
 
-use super::{FlowPlan, Plan, TrafficPlan, Wrong, portion};
+use super::{FlowPlan, Plan, TrafficPlan, Wrong, flow};
 
 /// A group of equal devices of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +87,7 @@ impl Actors {
                 let device = Device(devices.start);
                 let port = Port { device, direction: flow.direction };
                 flows.extend((0..).zip(sizes).map(|(number, _)| Actor { plan: at, number, port }));
-                let expected = portion::expected(*load, sizes, plan.duration);
+                let expected = flow::expected(*load, sizes, plan.duration);
                 let expected =
                     expected.map_err(|why| Wrong::new(format!("flows.{at}.traffic.sizes"), why))?;
                 if expected > MAX_FLOWS as f64 {

@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use sounding_sim::{Device, Port};
 use sounding_units::Bytes;
 
-use super::portion::per_sec;
+use super::flow::per_sec;
 use super::{Actor, Actors, Run, TrafficPlan};
 
 /// One stream of lots for each flow of the plan, apart from those of places.

@@ -9,7 +9,7 @@ use sounding_kpi::Direction;
 use sounding_sim::world::{Acks, Receipt, Traffic};
 use sounding_units::{Bytes, Rate};
 
-use super::{Portion, controller, quantity};
+use super::{controller, quantity};
 
 /// A flow, or several that are alike.
 #[derive(Clone, Debug, Deserialize)]
@@ -189,6 +189,32 @@ impl TrafficPlan {
             Self::Datagrams { rate } => return Err(rate),
         })
     }
+}
+
+/// How long a transfer is, and which part of the load such transfers are.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+pub struct Portion(
+    /// The size.
+    #[serde(deserialize_with = "time::bytes")]
+    pub Bytes,
+    /// The part of the load, 0 to 1.
+    pub f64,
+);
+
+/// Transfers a second of one size.
+pub(super) fn per_sec(load: Rate, Portion(size, part): Portion) -> f64 {
+    load.bits_per_sec() as f64 / 8.0 * part / size.count() as f64
+}
+
+/// How many transfers are to be expected; fails where the mix is none.
+pub(super) fn expected(load: Rate, sizes: &[Portion], span: Duration) -> Result<f64, &'static str> {
+    let parts: f64 = sizes.iter().map(|portion| portion.1).sum();
+    if sizes.iter().any(|&Portion(size, part)| size == Bytes::ZERO || !(0.0..=1.0).contains(&part))
+        || (parts - 1.0).abs() > 1e-6
+    {
+        return Err("each size is above zero, and the parts of the load are 1 together");
+    }
+    Ok(sizes.iter().map(|&portion| per_sec(load, portion)).sum::<f64>() * span.as_secs_f64())
 }
 
 fn cubic() -> Choice {

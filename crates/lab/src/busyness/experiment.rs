@@ -6,7 +6,7 @@ use crate::experiment::{Experiment, Host, Needs, Outcome, jobs, report_share};
 /// Whether background flows know that their cell is busy, by the cell's own account of its resource blocks
 ///
 /// Windows of 100 ms in which the flow sends are judged, after five seconds. Rivals are other devices that download without
-/// end. Nothing was chosen on the seeds from 2001 on.
+/// end.
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     /// Runs of each law in each scene

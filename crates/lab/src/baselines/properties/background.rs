@@ -1,6 +1,6 @@
 //! Legilimens (Chaudhry et al. 2021), and this project's own law for background traffic, on a wire that all flows share.
 
-use super::{ANY, Property, says};
+use super::{Property, says};
 use crate::baselines::rig::BDP;
 
 const PAPER: &str = "Chaudhry et al. §III-B";
@@ -20,17 +20,7 @@ pub(super) const LEGILIMENS: &[Property] = &[
     }),
 ];
 
-pub(super) const BACKGROUND: &[Property] = &[
-    says("background", "link used, buffer of 10 BDP", OURS, [0.9, 1.0], "", |rig| {
+pub(super) const BACKGROUND: &[Property] =
+    &[says("background", "link used, buffer of 10 BDP", OURS, [0.9, 1.0], "", |rig| {
         vec![rig.used("background", 10 * BDP)]
-    }),
-    says("background", "CUBIC's share beside it", OURS, [0.85, ANY], "", |rig| {
-        let before = rig.rivals(&["cubic", "background"], 5 * BDP, 60, 120).share_of_first();
-        let after = rig.rivals(&["background", "cubic"], 5 * BDP, 60, 120).share_of_first();
-        vec![before, 1.0 - after]
-    })
-    .note("whichever came first"),
-    says("background", "two flows share (Jain)", OURS, [0.9, 1.0], "", |rig| {
-        vec![rig.rivals(&["background", "background"], 5 * BDP, 60, 240).jain()]
-    }),
-];
+    })];
