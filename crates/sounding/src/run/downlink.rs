@@ -217,11 +217,6 @@ impl Receiving {
     }
 }
 
-/// The age of the last message of a sniffer of the device's cell, for estimates that use it.
-pub(super) fn sniffed(sounder: &Sounder, now: HostInstant) -> Option<Duration> {
-    sounder.cell(now)?.heard
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -30,15 +30,6 @@ pub(crate) struct Events {
     disbelieved: Untold,
 }
 
-/// A sniffer began to send, or fell silent.
-pub(super) struct SnifferChange<'a> {
-    pub(super) sniffer: &'a SnifferSource,
-    pub(super) heard: bool,
-    pub(super) why_not: Option<&'a str>,
-    /// Whether it is a sentence for people too.
-    pub(super) says: bool,
-}
-
 /// Late heartbeats, and those that no line has reported yet.
 #[derive(Debug, Default)]
 struct Late {

@@ -1,4 +1,4 @@
-//! The sniffers of the modem's cells: their messages go to the estimators, and changes of their state are reported.
+//! The sniffers of the modem's cells: what they hear goes to the estimators, and what becomes of them is reported.
 
 use std::io;
 use std::time::Duration;
@@ -9,7 +9,6 @@ use sounding_modem::{Sniffer, SnifferSource, SnifferStatus};
 use sounding_trace::dci::Heard;
 use sounding_units::HostInstant;
 
-use super::downlink::Receiving;
 use super::events::{Events, SnifferChange};
 
 /// A sniffer may take this long to start before it is called silent; a quarter of it where it is known that it is not there.
@@ -18,7 +17,7 @@ const STARTS: Duration = Duration::from_secs(1);
 /// A sentence on the same sniffer at most this often, and what was left out at most as often: a sniffer cannot fill a log.
 const SENTENCE_EVERY: Duration = Duration::from_secs(10);
 
-/// The sniffers of all carriers.
+/// All of them.
 pub(super) struct Sniffers(Vec<Watched>);
 
 struct Watched {

@@ -11,7 +11,7 @@ use sounding_sim::Port;
 
 use super::modems::ModemPort;
 use super::sniffer::SnifferLogs;
-use super::{EmulateError, Wrong, entry};
+use super::{EmulateError, Wrong};
 use crate::daemon::{Daemon, law_flags};
 
 /// Running daemons.

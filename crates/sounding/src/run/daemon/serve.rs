@@ -13,8 +13,8 @@ use sounding_units::HostInstant;
 use super::Daemon;
 use crate::run::PUBLISH_EVERY;
 use crate::run::TICK;
-use crate::run::downlink::sniffed;
 use crate::run::reopen::Reopening;
+use crate::session_report::sniffed;
 
 /// A heartbeat this long after the one before is reported: a fallback for silence may follow, and this is its reason.
 const LATE: Duration = Duration::from_millis(40);
