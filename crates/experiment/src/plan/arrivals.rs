@@ -37,7 +37,10 @@ impl Arrival {
         let per_sec = per_sec(*load, portion);
         let ends = stated.stop.min(run.plan.duration);
         let (mut all, mut at) = (Vec::new(), stated.start);
-        while per_sec > 0.0 {
+        if per_sec <= 0.0 {
+            return Some(all);
+        }
+        loop {
             let wait = -libm::log(1.0 - lots.random::<f64>()) / per_sec;
             at = at.saturating_add(Duration::try_from_secs_f64(wait).unwrap_or(Duration::MAX));
             if at >= ends {

@@ -273,12 +273,12 @@ pub(super) fn short(item: Item, rows: &[Row]) -> Vec<(String, Vec<String>)> {
     for row in rows.iter().filter(|row| row.name.contains("background")) {
         let below = |head: &str, least: f64| {
             let value = row.figures.get(head).copied().unwrap_or(f64::NAN);
-            // What is not a number is a miss.
-            (!(value >= least)).then(|| format!("{head} below {least:.2}"))
+            // A figure that is missing or no number is a miss.
+            (value.is_nan() || value < least).then(|| format!("{head} below {least:.2}"))
         };
         let above = |head: &str, most: f64| {
             let value = row.figures.get(head).copied().unwrap_or(f64::NAN);
-            (!(value <= most)).then(|| format!("{head} above {most:.2}"))
+            (value.is_nan() || value > most).then(|| format!("{head} above {most:.2}"))
         };
         let found = match item {
             Item::Fig2 if row.name.starts_with("wire") => {
