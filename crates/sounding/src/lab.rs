@@ -186,7 +186,7 @@ fn list(json: bool) -> miette::Result<ExitCode> {
             });
             println!("{fields}");
         } else {
-            println!("{name:<15}{}", line(*experiment));
+            println!("{name:<20}{}", line(*experiment));
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -237,7 +237,7 @@ fn an_output_that_is_there_stays_and_how_to_replace_it_is_said() {
         let refused = bench.try_convert(from, to, &[]);
         assert_eq!(refused.status.code(), Some(1), "{to}");
         let said = stderr(&refused);
-        assert!(said.contains("there is such a file already"), "{to}: {said}");
+        assert!(said.contains("the file exists already"), "{to}: {said}");
         assert!(said.contains("--force replaces it"), "{to}: {said}");
         assert_eq!(fs::read(bench.path(to)).unwrap(), b"precious", "{to}");
         bench.convert(from, to, &["--force"]);

@@ -199,7 +199,7 @@ fn pbe_cc_leaves_the_flow_to_bbr_within_100_ms_of_its_reporters_death_and_comes_
         let fell = after.iter().find(|(_, to)| *to == "no-estimate").expect("a fall");
         assert!(fell.0 <= Duration::from_millis(100), "{:?}", fell.0);
         let back = changes(&said, again);
-        let controls = |to: &str| matches!(to, "radio-limited" | "ramp");
+        let controls = |to: &str| matches!(to, "radio-limited" | "ramp" | "probing");
         assert!(back.iter().any(|(_, to)| controls(to)), "{back:?}");
         assert!(ended.goodput.mbit_per_sec() > 5.0, "{:?}", ended.goodput);
     });

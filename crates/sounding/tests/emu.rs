@@ -46,7 +46,7 @@ fn help_says_what_can_be_reached_and_offers_nothing_that_cannot() {
     let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
     for text in [
         "It reaches no other address: this machine, name servers and the Internet do not answer",
-        "Another emulated link is refused inside",
+        "It cannot start another emulated link",
     ] {
         assert!(help.contains(text), "{text} is not in:\n{help}");
     }

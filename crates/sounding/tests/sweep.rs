@@ -233,7 +233,10 @@ fn an_interrupted_sweep_prints_how_to_continue() {
             .unwrap();
         interrupt(&child);
         let said = bad(&child.wait_with_output().unwrap());
-        assert!(said.contains("0 of 60 runs are finished; the same command goes on"), "{said}");
+        assert!(
+            said.contains("0 of 60 runs are finished; repeat the command to continue"),
+            "{said}"
+        );
     });
 }
 
@@ -257,7 +260,7 @@ fn a_full_disk_ends_a_sweep_with_what_is_finished_and_room_lets_it_go_on() {
     let table = good(&output);
     let (full, room) = said.split_once("ended with 1").unwrap_or_else(|| panic!("{said}"));
     assert!(full.contains("No space left on device"), "{said}");
-    assert!(full.contains("the same command goes on"), "{said}");
+    assert!(full.contains("repeat the command to continue"), "{said}");
     let kept = full.split_once("help: ").and_then(|(_, help)| help.split_once(" of 60 runs"));
     let (kept, _) = kept.unwrap_or_else(|| panic!("{said}"));
     assert!((1..RUNS).contains(&kept.parse().unwrap()), "{said}");
@@ -276,7 +279,7 @@ fn who_keeps_nothing_is_not_told_that_the_same_command_goes_on() {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         interrupt(&child);
         let said = bad(&child.wait_with_output().unwrap());
-        assert!(said.contains("0 of 600 runs are finished; none is kept; with --out"), "{said}");
+        assert!(said.contains("0 of 660 runs are finished; none is kept; with --out"), "{said}");
     });
 }
 
