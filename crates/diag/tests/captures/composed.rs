@@ -93,6 +93,8 @@ fn check(folder: &Path) -> (Output, String) {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--skip", "composed::"])
         .env("SOUNDING_DATA", folder)
+        // The folder lacks the known captures, which is to be reported and no failure here.
+        .env_remove("SOUNDING_REQUIRE")
         .output()
         .unwrap();
     let said = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
