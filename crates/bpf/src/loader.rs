@@ -57,7 +57,7 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         let law = Law::default();
-        let name = law.name().into();
+        let name = law.kernel_name();
         let (fallback, settings) = (Fallback::default(), biscay::Config::default());
         Self { name, law, fallback, settings, sharing: Sharing::default() }
     }

@@ -1,6 +1,7 @@
 //! The table of laws. Whatever lists laws, names them or treats them differently follows it.
 
 use alloc::boxed::Box;
+use alloc::string::String;
 use core::fmt;
 use core::time::Duration;
 
@@ -163,6 +164,11 @@ impl Law {
     /// Its name on the command line, in plans and in this kernel.
     pub const fn name(self) -> &'static str {
         self.row().name
+    }
+
+    /// Its default name in a kernel, which takes no hyphen.
+    pub fn kernel_name(self) -> String {
+        self.name().replace('-', "_")
     }
 
     /// What it makes of an estimate, in a line.

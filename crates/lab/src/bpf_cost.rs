@@ -111,7 +111,7 @@ impl Laws {
     fn load() -> Result<Self, LoadError> {
         let load = |&law: &Law| {
             // The kernel's names have 15 letters.
-            let name = format!("{law:.8}{:x}", std::process::id() & 0xff_ffff);
+            let name = format!("{:.8}{:x}", law.kernel_name(), std::process::id() & 0xff_ffff);
             Instance::load(&Config { name, law, ..Config::default() })
         };
         Law::ALL.iter().map(load).collect::<Result<_, _>>().map(Self)

@@ -229,7 +229,7 @@ impl Config {
             Some(BoundWord::Auto) | None => None,
         };
         let fallback = flags.fallback.or(file.cc.fallback);
-        let name = flags.name.or(file.cc.name).unwrap_or_else(|| law.name().into());
+        let name = flags.name.or(file.cc.name).unwrap_or_else(|| law.kernel_name());
         if !sounding_bpf::is_name(&name) {
             return Err(ConfigError::Name(name));
         }

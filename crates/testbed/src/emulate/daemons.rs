@@ -49,7 +49,7 @@ pub(super) fn start(
                 format!("{controller} reads a modem, and {device} has none: add modem = {{}}");
             return Err(Wrong::new(key, message).into());
         };
-        let law = listener.law.name();
+        let law = listener.law.kernel_name();
         // The kernel's names have 15 letters.
         let name = format!("{law:.8}{}_{}", std::process::id() % 10_000, daemons.0.len());
         let mut flags = vec!["--direction", way(flow.port.direction)];
