@@ -3,14 +3,8 @@
  * biscay.h as a filter: one struct host_step in, one struct host_answer out, so
  * that biscay_conformance.rs can compare it with the Rust law.
  */
-#include <stdio.h>
 #include "biscay.h"
-
-struct host_step {
-	struct law_config config;
-	struct law_input in;
-	__u64 begins;		/* a new flow; nothing is answered */
-};
+#include "law_host.h"
 
 struct host_answer {
 	__u64 phase;
@@ -57,23 +51,4 @@ static struct host_answer answer_of(const struct biscay_state *st, const struct 
 	};
 }
 
-int main(void)
-{
-	struct biscay_state law;
-	struct host_answer answer;
-	struct host_step step;
-
-	while (fread(&step, sizeof(step), 1, stdin) == 1) {
-		if (step.begins) {
-			biscay_init(&law, step.in.now_ns, step.in.delivered);
-			continue;
-		}
-		struct law_output out = {};
-
-		biscay_step(&step.config, &law, &step.in, &out);
-		answer = answer_of(&law, &out);
-		if (fwrite(&answer, sizeof(answer), 1, stdout) != 1)
-			return 1;
-	}
-	return 0;
-}
+LAW_FILTER(biscay, step.in.now_ns, step.in.delivered)

@@ -4,14 +4,8 @@
  * that pbe_cc_conformance.rs can compare it with the Rust law. What a state does not use is
  * of one before, and answered as 0.
  */
-#include <stdio.h>
 #include "pbe_cc.h"
-
-struct host_step {
-	struct law_config config;
-	struct law_input in;
-	__u64 begins;		/* a new flow; nothing is answered */
-};
+#include "law_host.h"
 
 struct host_answer {
 	__u64 phase;
@@ -42,23 +36,4 @@ static struct host_answer answer_of(const struct pbe_cc_state *st, const struct 
 	};
 }
 
-int main(void)
-{
-	struct pbe_cc_state law;
-	struct host_answer answer;
-	struct host_step step;
-
-	while (fread(&step, sizeof(step), 1, stdin) == 1) {
-		if (step.begins) {
-			pbe_cc_init(&law, step.in.now_ns, step.in.rtt_us, step.in.delivered);
-			continue;
-		}
-		struct law_output out = {};
-
-		pbe_cc_step(&step.config, &law, &step.in, &out);
-		answer = answer_of(&law, &out);
-		if (fwrite(&answer, sizeof(answer), 1, stdout) != 1)
-			return 1;
-	}
-	return 0;
-}
+LAW_FILTER(pbe_cc, step.in.now_ns, step.in.rtt_us, step.in.delivered)

@@ -4,14 +4,8 @@
  * that sounding_conformance.rs can compare it with the Rust law. What a state does not use is
  * of one before, and answered as 0.
  */
-#include <stdio.h>
 #include "sounding.h"
-
-struct host_step {
-	struct law_config config;
-	struct law_input in;
-	__u64 begins;		/* a new flow; nothing is answered */
-};
+#include "law_host.h"
 
 struct host_answer {
 	__u64 phase;
@@ -44,24 +38,4 @@ static struct host_answer answer_of(const struct sounding_state *st, const struc
 	};
 }
 
-int main(void)
-{
-	struct sounding_state law;
-	struct host_answer answer;
-	struct host_step step;
-
-	while (fread(&step, sizeof(step), 1, stdin) == 1) {
-		if (step.begins) {
-			sounding_init(&law, step.in.now_ns, step.in.mss, step.in.rtt_us,
-				      step.in.delivered);
-			continue;
-		}
-		struct law_output out = {};
-
-		sounding_step(&step.config, &law, &step.in, &out);
-		answer = answer_of(&law, &out);
-		if (fwrite(&answer, sizeof(answer), 1, stdout) != 1)
-			return 1;
-	}
-	return 0;
-}
+LAW_FILTER(sounding, step.in.now_ns, step.in.mss, step.in.rtt_us, step.in.delivered)

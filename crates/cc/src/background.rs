@@ -132,25 +132,23 @@ impl Background {
         }
     }
 
-    /// What keeps the cell busy: what it carries in an RTT without a queue, and what shall wait.
+    /// The window that keeps the cell busy: capacity × (RTT without a queue + the queue to keep), four segments at least.
     fn target(&self) -> Option<Bytes> {
         let span = self.rtt.least()? + self.queue;
         let capacity = self.share.capacity()?;
-        Some(Bytes::new((u128::from(capacity) * span.as_nanos() / 1_000_000_000) as u64))
+        let target = Bytes::new((u128::from(capacity) * span.as_nanos() / 1_000_000_000) as u64);
+        Some(target.max(self.start.segments(4)))
     }
 }
 
 impl Controller for Background {
     fn handle_ack(&mut self, ack: &Ack) {
-        if let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) {
-            self.rtt.handle_sample(rtt);
-        }
+        self.rtt.handle_ack(ack);
         self.window.handle_ack(ack);
         if self.phase == Phase::Opening {
             self.window.grow(ack);
         } else if let Some(target) = self.target().filter(|_| ack.recovery == Recovery::None) {
             // Losses cut the window; it comes back as in slow start.
-            let target = target.max(self.start.segments(4));
             let now = self.window.cwnd();
             self.window.slow_start_to(target.min(now + ack.acked), target);
         }
@@ -181,7 +179,6 @@ impl Controller for Background {
         if until <= now {
             self.share.begin();
             if let Some(target) = self.target() {
-                let target = target.max(self.start.segments(4));
                 self.window.slow_start_to(target, target);
             }
             self.phase = Phase::Probing;

@@ -199,9 +199,7 @@ impl Controller for Gcc {
         if ack.recovery != Recovery::Timeout {
             self.before_timeout = None;
         }
-        if let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) {
-            self.rtt.handle_sample(rtt);
-        }
+        self.rtt.handle_ack(ack);
         self.acked.handle_ack(ack.now, ack.acked);
         if let Some(way) = ack.one_way.or(ack.rtt) {
             self.handle_arrival(ack, way);

@@ -189,9 +189,7 @@ impl Controller for Legilimens {
     }
 
     fn handle_ack(&mut self, ack: &Ack) {
-        if let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) {
-            self.rtt.handle_sample(rtt);
-        }
+        self.rtt.handle_ack(ack);
         let busy = self.estimator.handle_ack(ack);
         if self.phase == Phase::Normal {
             self.window.handle_ack(ack);

@@ -110,9 +110,7 @@ impl Lp {
 impl Controller for Lp {
     fn handle_ack(&mut self, ack: &Ack) {
         let marked = self.window.handle_ack(ack);
-        if let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) {
-            self.rtt.handle_sample(rtt);
-        }
+        self.rtt.handle_ack(ack);
         if let Some(delay) = ack.one_way.or(ack.rtt).map(|delay| delay.as_secs_f64())
             && self.gave_way_at.is_none_or(|at| ack.sent.at >= at)
         {

@@ -173,9 +173,7 @@ impl<L: Law> Controller for Pcc<L> {
         if ack.recovery != crate::Recovery::Timeout {
             self.before_timeout = None;
         }
-        if let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) {
-            self.rtt.handle_sample(rtt);
-        }
+        self.rtt.handle_ack(ack);
         self.intervals.handle_rtt(ack);
         self.judge(ack.now);
     }

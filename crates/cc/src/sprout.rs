@@ -162,9 +162,7 @@ impl Controller for Sprout {
 
     fn handle_ack(&mut self, ack: &Ack) {
         self.asking = false;
-        if let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) {
-            self.rtt.handle_sample(rtt);
-        }
+        self.rtt.handle_ack(ack);
         self.advance(ack.now);
         self.acked += ack.acked;
         self.acked_sent_at = self.acked_sent_at.max(ack.sent.at);

@@ -5,10 +5,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 
 use miette::IntoDiagnostic;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use sounding_experiment::plan::Text;
 use sounding_experiment::provenance::Provenance;
 
 use crate::experiment::Outcome;
@@ -56,6 +58,11 @@ impl PaperItem {
     /// Its plan.
     pub fn plan<P: DeserializeOwned>(&self) -> Result<P, toml::de::Error> {
         toml::from_str(self.plan)
+    }
+
+    /// Its plan as the text of an experiment, whose keys can be set.
+    pub fn text(&self) -> Text {
+        Text::new(self.experiment, self.plan, PathBuf::new())
     }
 
     /// The paper's figures of this item.

@@ -1,5 +1,7 @@
 use core::time::Duration;
 
+use crate::Ack;
+
 /// The least RTO. RFC 6298 §2.4 has a second and every stack less; 200 ms is Linux's, which adds it to the smoothed
 /// RTT in place of a smaller variation, so that a steady path never times out for a delayed acknowledgement.
 const MIN_VARIATION: Duration = Duration::from_millis(200);
@@ -33,6 +35,13 @@ impl RttEstimator {
             }
         }
         self.backoff = 0;
+    }
+
+    /// Folds in the sample of an acknowledgement, if it has one. A clock that did not move measured nothing.
+    pub fn handle_ack(&mut self, ack: &Ack) {
+        if let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) {
+            self.handle_sample(rtt);
+        }
     }
 
     /// A timeout fired: the next comes after twice as long (RFC 6298 §5.5).

@@ -1,8 +1,6 @@
 //! The rows of an item: a plan, and what is set in it.
 
-use std::path::PathBuf;
-
-use sounding_experiment::plan::{PlanError, Run, Text, Wrong};
+use sounding_experiment::plan::{PlanError, Run, Wrong};
 
 use super::Item;
 use crate::paper::{PaperItem, paper_item};
@@ -43,7 +41,7 @@ impl Variant {
     /// Its runs, one for each seed.
     pub(super) fn runs(&self, more: &[String]) -> Result<Vec<Run>, Wrong> {
         let wrong = |error: PlanError| Wrong::new("", error.to_string());
-        let mut text = Text::new(self.plan.experiment, self.plan.plan, PathBuf::new());
+        let mut text = self.plan.text();
         for set in self.sets.iter().chain(more) {
             text.set(set).map_err(wrong)?;
         }

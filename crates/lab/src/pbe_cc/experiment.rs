@@ -1,6 +1,5 @@
 //! The items as experiments.
 
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -37,8 +36,7 @@ pub(crate) struct ItemFlags {
 impl ItemFlags {
     /// The item's plan with what the flags set.
     fn text(&self, item: Item) -> miette::Result<Text> {
-        let files = item.files();
-        let mut text = Text::new(files.experiment, files.plan, PathBuf::new());
+        let mut text = item.files().text();
         if let Some(seeds) = &self.seeds {
             // A number, or a range in quotes.
             let is_one = seeds.parse::<u64>().is_ok();

@@ -104,16 +104,12 @@ pub(super) fn report(
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
-    use sounding_experiment::plan::Text;
 
     use super::*;
 
     #[test]
     fn users_at_the_edge_have_slower_resource_blocks_than_the_tables_allow() {
-        let files = Item::Fig11.files();
-        let mut text = Text::new(files.experiment, files.plan, PathBuf::new());
+        let mut text = Item::Fig11.files().text();
         for set in ["seeds=1", "duration=\"3s\"", "cell.devices.0.traffic.per_sec=2.0"] {
             text.set(set).unwrap();
         }

@@ -219,16 +219,12 @@ impl fmt::Display for Evidence {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
-    use sounding_experiment::plan::Text;
 
     use super::*;
 
     /// The runs of the plan, ten times as fast.
     fn short() -> Vec<Run> {
-        let files = Item::Fig21.files();
-        let mut text = Text::new(files.experiment, files.plan, PathBuf::new());
+        let mut text = Item::Fig21.files().text();
         text.set("seeds=1").unwrap();
         text.runs().unwrap()
     }

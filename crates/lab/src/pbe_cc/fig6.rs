@@ -204,16 +204,12 @@ impl fmt::Display for Evidence {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
-    use sounding_experiment::plan::Text;
 
     use super::*;
 
     #[test]
     fn what_is_no_payload_is_headers_padding_or_repeats() {
-        let files = Item::Fig6.files();
-        let mut text = Text::new(files.experiment, files.plan, PathBuf::new());
+        let mut text = Item::Fig6.files().text();
         for set in ["seeds=1", "duration=\"5s\""] {
             text.set(set).unwrap();
         }

@@ -1,13 +1,12 @@
 //! The 40 places of Table 1: which are busy, how many carriers a phone there has, and how strong they are. All of it is drawn from a
 //! place's seed and chosen by us: the paper's places are on a campus, and no more is said of them.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
-use sounding_experiment::plan::{PlanError, Run, Text};
+use sounding_experiment::plan::{PlanError, Run};
 
 use super::Item;
 
@@ -66,8 +65,7 @@ impl Place {
 
     /// The runs at this place: one for each controller.
     pub(super) fn runs(&self, span: Duration) -> Result<Vec<Run>, PlanError> {
-        let files = Item::Table1.files();
-        let mut text = Text::new(files.experiment, files.plan, PathBuf::new());
+        let mut text = Item::Table1.files().text();
         let used: Vec<String> = (0..self.carriers).map(|carrier| carrier.to_string()).collect();
         let mut sets = vec![
             format!("seeds={}", self.seed),

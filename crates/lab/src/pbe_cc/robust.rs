@@ -6,10 +6,9 @@ mod loss;
 mod wires;
 
 use std::fmt;
-use std::path::PathBuf;
 
 use serde::Serialize;
-use sounding_experiment::plan::{PlanError, Run, Text, Wrong};
+use sounding_experiment::plan::{PlanError, Run, Wrong};
 use sounding_experiment::provenance::Provenance;
 use thiserror::Error;
 
@@ -61,8 +60,7 @@ impl From<Wrong> for Failed {
 
 /// The plan with some keys set, for a seed.
 fn run_of(seed: u64, sets: &[&str]) -> Result<Run, PlanError> {
-    let files = Item::Robust.files();
-    let mut text = Text::new(files.experiment, files.plan, PathBuf::new());
+    let mut text = Item::Robust.files().text();
     text.set(&format!("seeds={seed}"))?;
     for set in sets {
         text.set(set)?;
