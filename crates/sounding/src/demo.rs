@@ -87,11 +87,9 @@ pub(crate) fn run(args: &Demo) -> Result<ExitCode> {
 
     let begun = Begun::now();
     let mut runs = Vec::new();
-    for (i, name) in kernel_compare::SENDERS.into_iter().enumerate() {
-        let bar = clock_bar(
-            &format!("{}/{} {name}", i + 1, kernel_compare::SENDERS.len()),
-            setup.duration,
-        );
+    let senders = kernel_compare::senders();
+    for (i, &name) in senders.iter().enumerate() {
+        let bar = clock_bar(&format!("{}/{} {name}", i + 1, senders.len()), setup.duration);
         let measured = std::thread::scope(|scope| {
             let run = scope.spawn(|| kernel_compare::run(&link, name, &setup));
             let began = Instant::now();

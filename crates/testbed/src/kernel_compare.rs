@@ -87,19 +87,11 @@ pub const BIN: Duration = Duration::from_millis(100);
 /// This kernel's own congestion controls.
 const STOCK: [&str; 2] = ["bbr", "cubic"];
 
-/// The senders that run unless others are named: the laws, then this kernel's own.
-pub const SENDERS: [&str; Law::ALL.len() + STOCK.len()] = {
-    let mut senders = [""; Law::ALL.len() + STOCK.len()];
-    let mut at = 0;
-    while at < senders.len() {
-        senders[at] = match at.checked_sub(Law::ALL.len()) {
-            None => Law::ALL[at].name(),
-            Some(stock) => STOCK[stock],
-        };
-        at += 1;
-    }
-    senders
-};
+/// The senders that run unless others are named: the laws for a device's own flows, then this kernel's own algorithms.
+pub fn senders() -> Vec<&'static str> {
+    let laws = Law::ALL.iter().filter(|law| !law.is_remote());
+    laws.map(|law| law.name()).chain(STOCK).collect()
+}
 
 /// Runs [the sender of this name](Sender::by_name) over the link and measures it.
 pub fn run(link: &RadioLink, name: &str, setup: &FlowSetup) -> Result<Measured, KernelRunError> {

@@ -14,7 +14,7 @@ pub(crate) struct Flags {
     reps: u32,
 
     /// Algorithms to run: biscay, sounding, biscay-cubic, sounding-cubic, or any congestion control of this kernel
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_values = sounding_testbed::kernel_compare::SENDERS)]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_values = sounding_testbed::kernel_compare::senders())]
     algorithms: Vec<String>,
 
     /// Only links whose name contains this
