@@ -8,10 +8,12 @@ mod circles;
 mod code_prose;
 mod daemon;
 mod io_free;
+mod licences;
 mod links;
 mod map;
 mod notices;
 mod prose;
+mod silent_tests;
 mod skips;
 mod words;
 
@@ -49,7 +51,7 @@ fn check() -> ExitCode {
         }
     };
     let circles = circles::find(&metadata);
-    let checks: [(&str, Vec<String>); 10] = [
+    let checks: [(&str, Vec<String>); 13] = [
         ("arrows run one way", arrows::violations(&metadata)),
         ("modules of one parent use each other one way", circles.violations),
         ("ARCHITECTURE.md is a true map", map::violations(&metadata)),
@@ -58,6 +60,9 @@ fn check() -> ExitCode {
         ("documents are in plain words", prose::violations(&metadata)),
         ("code is in plain words", code_prose::violations(&metadata)),
         ("skips of tests are reported in one way", skips::violations(&metadata)),
+        ("licences of foreign code are allowed", licences::violations(&metadata)),
+        ("no package is compiled in two versions without a reason", licences::duplicates(&metadata)),
+        ("tests judge something whatever happens", silent_tests::violations(&metadata)),
         ("links of documents lead somewhere", links::violations(&metadata)),
         ("the project speaks of itself alone", words::violations(&metadata)),
     ];
