@@ -53,9 +53,8 @@ fn fault(licence: Option<&str>) -> Option<String> {
         Ok(expression) => expression,
         Err(error) => return Some(format!("the licence {text} is no SPDX expression: {error}")),
     };
-    let is_allowed = expression.evaluate(|wanted| {
-        wanted.license.id().is_some_and(|id| ALLOWED.contains(&id.name))
-    });
+    let is_allowed = expression
+        .evaluate(|wanted| wanted.license.id().is_some_and(|id| ALLOWED.contains(&id.name)));
     (!is_allowed).then(|| format!("the licence {text} is not allowed ({})", ALLOWED.join(", ")))
 }
 
@@ -88,7 +87,10 @@ fn differences(tree: &str, listed: &[(&str, &str)]) -> Vec<String> {
     let is_listed = |name: &str| listed.iter().any(|(known, _)| *known == name);
     let new = versions.iter().filter(|(name, _)| !is_listed(name)).map(|(name, versions)| {
         let versions: Vec<&str> = versions.iter().copied().collect();
-        format!("{name} is compiled as {}: cargo tree -i shows what holds each", versions.join(", "))
+        format!(
+            "{name} is compiled as {}: cargo tree -i shows what holds each",
+            versions.join(", ")
+        )
     });
     let gone = listed.iter().filter(|(name, _)| !versions.contains_key(name));
     let gone = gone.map(|(name, by)| {

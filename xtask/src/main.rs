@@ -1,5 +1,5 @@
-//! Checks of the architecture that a compiler does not make: `cargo xtask check` runs them all. `cargo xtask notices`
-//! prints the licences of other projects for those who install the programs.
+//! Checks of the architecture that a compiler does not make: `cargo xtask check` runs them all. `cargo xtask features`
+//! compiles every feature alone. `cargo xtask loops` lists tests that judge only what a loop finds. `cargo xtask notices` prints the licences of other projects for those who install the programs.
 
 use std::process::ExitCode;
 
@@ -7,6 +7,7 @@ mod arrows;
 mod circles;
 mod code_prose;
 mod daemon;
+mod features;
 mod io_free;
 mod licences;
 mod links;
@@ -21,12 +22,36 @@ fn main() -> ExitCode {
     let task = std::env::args().nth(1).unwrap_or_default();
     match task.as_str() {
         "check" => check(),
+        "features" => check_features(),
+        "loops" => print_loops(),
         "notices" => print_notices(),
         _ => {
-            eprintln!("usage: cargo xtask check|notices");
+            eprintln!("usage: cargo xtask check|features|loops|notices");
             ExitCode::from(2)
         }
     }
+}
+
+fn check_features() -> ExitCode {
+    match cargo_metadata::MetadataCommand::new().no_deps().exec() {
+        Ok(metadata) if features::check(&metadata) == 0 => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("cargo metadata: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn print_loops() -> ExitCode {
+    let Ok(metadata) = cargo_metadata::MetadataCommand::new().no_deps().exec() else {
+        eprintln!("cargo metadata fails");
+        return ExitCode::FAILURE;
+    };
+    for test in silent_tests::loops(&metadata) {
+        println!("{test}");
+    }
+    ExitCode::SUCCESS
 }
 
 fn print_notices() -> ExitCode {
@@ -61,7 +86,10 @@ fn check() -> ExitCode {
         ("code is in plain words", code_prose::violations(&metadata)),
         ("skips of tests are reported in one way", skips::violations(&metadata)),
         ("licences of foreign code are allowed", licences::violations(&metadata)),
-        ("no package is compiled in two versions without a reason", licences::duplicates(&metadata)),
+        (
+            "no package is compiled in two versions without a reason",
+            licences::duplicates(&metadata),
+        ),
         ("tests judge something whatever happens", silent_tests::violations(&metadata)),
         ("links of documents lead somewhere", links::violations(&metadata)),
         ("the project speaks of itself alone", words::violations(&metadata)),

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use cargo_metadata::Metadata;
 use syn::visit::{self, Visit};
-use syn::{Attribute, Block, Expr, File, ImplItemFn, ItemFn, Macro, Pat, Stmt};
+use syn::{Attribute, Block, Expr, File, ImplItemFn, ItemFn, ItemMod, Macro, Pat, Stmt};
 
 /// What reports a skip; with `SOUNDING_REQUIRE` it fails.
 const REPORT: &str = "skip";
@@ -18,7 +18,17 @@ const ALLOWED: &[&str] = &[
     "victim",
 ];
 
+/// Tests that end early without a report, and tests that judge only inside of an `if`.
 pub(crate) fn violations(metadata: &Metadata) -> Vec<String> {
+    found(metadata, false)
+}
+
+/// Tests that judge only inside of a loop whose items do not stand in the code. Each should know how many there are.
+pub(crate) fn loops(metadata: &Metadata) -> Vec<String> {
+    found(metadata, true)
+}
+
+fn found(metadata: &Metadata, in_loops: bool) -> Vec<String> {
     let root = &metadata.workspace_root;
     let listed = Command::new("git")
         .args(["ls-files", "crates/*.rs", "xtask/*.rs"])
@@ -50,8 +60,10 @@ pub(crate) fn violations(metadata: &Metadata) -> Vec<String> {
             let mut tests = Tests { reporters: &reporters, faults: Vec::new() };
             tests.visit_file(file);
             let faults = tests.faults.into_iter();
-            let faults = faults.filter(|(name, _)| !ALLOWED.contains(&name.as_str()));
-            found.extend(faults.map(|(name, fault)| format!("{path}: {name} {fault}")));
+            let faults = faults.filter(|(name, fault)| {
+                !ALLOWED.contains(&name.as_str()) && (*fault == Fault::Loop) == in_loops
+            });
+            found.extend(faults.map(|(name, fault)| format!("{path}: {name} {}", fault.text())));
         }
     }
     found
@@ -60,7 +72,8 @@ pub(crate) fn violations(metadata: &Metadata) -> Vec<String> {
 /// The functions of some files that report a skip, by themselves or through others, beside those that are known to.
 fn reporters(files: &[&(String, File)], known: &BTreeSet<String>) -> BTreeSet<String> {
     let mut functions = Functions::default();
-    for (_, file) in files {
+    for (path, file) in files {
+        functions.in_tests = path.contains("test");
         functions.visit_file(file);
     }
     let mut reporters = known.clone();
@@ -77,21 +90,31 @@ fn reporters(files: &[&(String, File)], known: &BTreeSet<String>) -> BTreeSet<St
     }
 }
 
-/// Functions that are no tests, and the names of what each calls.
+/// Functions of test code that are no tests, and the names of what each calls.
 #[derive(Default)]
 struct Functions {
+    in_tests: bool,
     found: Vec<(String, BTreeSet<String>)>,
 }
 
 impl Functions {
     fn add(&mut self, attributes: &[Attribute], name: &syn::Ident, body: &Block) {
-        if !is_test(attributes) {
-            self.found.push((name.to_string(), Called::of(body)));
+        if self.in_tests && !is_test(attributes) {
+            let mut calls = Calls::default();
+            calls.visit_block(body);
+            self.found.push((name.to_string(), calls.names));
         }
     }
 }
 
 impl<'ast> Visit<'ast> for Functions {
+    fn visit_item_mod(&mut self, item: &'ast ItemMod) {
+        let outside = self.in_tests;
+        self.in_tests |= item.ident == "tests";
+        visit::visit_item_mod(self, item);
+        self.in_tests = outside;
+    }
+
     fn visit_item_fn(&mut self, item: &'ast ItemFn) {
         self.add(&item.attrs, &item.sig.ident, &item.block);
         visit::visit_item_fn(self, item);
@@ -103,14 +126,49 @@ impl<'ast> Visit<'ast> for Functions {
     }
 }
 
+/// The names of the functions that are called.
+#[derive(Default)]
+struct Calls {
+    names: BTreeSet<String>,
+}
+
+impl<'ast> Visit<'ast> for Calls {
+    fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
+        if let Expr::Path(path) = &*call.func
+            && let Some(last) = path.path.segments.last()
+        {
+            self.names.insert(last.ident.to_string());
+        }
+        visit::visit_expr_call(self, call);
+    }
+}
+
 fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| attribute.path().is_ident("test"))
+}
+
+/// How a test may judge nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    End,
+    If,
+    Loop,
+}
+
+impl Fault {
+    fn text(self) -> &'static str {
+        match self {
+            Self::End => "ends early under some condition, and no skip reports it",
+            Self::If => "judges only inside of an if",
+            Self::Loop => "judges only inside of a loop, which may run over nothing",
+        }
+    }
 }
 
 /// The tests of a file that may judge nothing.
 struct Tests<'a> {
     reporters: &'a BTreeSet<String>,
-    faults: Vec<(String, &'static str)>,
+    faults: Vec<(String, Fault)>,
 }
 
 impl<'ast> Visit<'ast> for Tests<'_> {
@@ -124,17 +182,21 @@ impl<'ast> Visit<'ast> for Tests<'_> {
     }
 }
 
-fn fault(body: &Block, reporters: &BTreeSet<String>) -> Option<&'static str> {
+fn fault(body: &Block, reporters: &BTreeSet<String>) -> Option<Fault> {
     let mut ends = Ends { reporters: reporters.clone(), unreported: false };
     ends.visit_block(body);
-    if ends.unreported {
-        return Some("ends early under some condition, and no skip reports it");
-    }
     let reports = |name: &String| reporters.contains(name);
-    let is_conditional = !judges(body)
-        && Judgements::in_block(body)
-        && !Called::of(body).iter().any(reports);
-    is_conditional.then_some("judges only inside of an if")
+    match () {
+        () if ends.unreported => Some(Fault::End),
+        () if judges(body, false)
+            || !Judgements::in_block(body)
+            || Called::of(body).iter().any(reports) =>
+        {
+            None
+        }
+        () if judges(body, true) => Some(Fault::Loop),
+        () => Some(Fault::If),
+    }
 }
 
 /// Early ends of a function, those of closures apart.
@@ -207,13 +269,15 @@ impl<'ast> Visit<'ast> for Called {
     }
 }
 
-/// Whether some statement of a block judges whatever happens: it asserts, or calls a function that may.
-fn judges(block: &Block) -> bool {
+/// Whether some statement of a block judges whatever happens: it asserts, or calls a function that may. What happens in a
+/// loop counts where its items stand in the code, or if `any_loop`.
+fn judges(block: &Block, any_loop: bool) -> bool {
     block.stmts.iter().any(|stmt| match stmt {
-        Stmt::Expr(Expr::If(expr), _) => {
-            expr.else_branch.as_ref().is_some_and(|(_, other)| {
-                judges(&expr.then_branch) && Judgements::in_expr(other)
-            })
+        Stmt::Expr(Expr::If(expr), _) => expr.else_branch.as_ref().is_some_and(|(_, other)| {
+            judges(&expr.then_branch, any_loop) && Judgements::in_expr(other)
+        }),
+        Stmt::Expr(Expr::ForLoop(expr), _) => {
+            (any_loop || is_written_out(&expr.expr)) && judges(&expr.body, any_loop)
         }
         Stmt::Expr(expr, _) => Judgements::in_expr(expr),
         Stmt::Macro(stmt) => is_judgement(&stmt.mac),
@@ -222,6 +286,22 @@ fn judges(block: &Block) -> bool {
         }
         Stmt::Item(_) => false,
     })
+}
+
+/// Whether what a loop runs over stands in the code: an array, a range, a constant.
+fn is_written_out(expr: &Expr) -> bool {
+    match expr {
+        Expr::Array(_) | Expr::Range(_) => true,
+        Expr::Reference(inner) => is_written_out(&inner.expr),
+        Expr::Paren(inner) => is_written_out(&inner.expr),
+        Expr::MethodCall(call) => is_written_out(&call.receiver),
+        Expr::Path(path) => path
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident.to_string().chars().all(|char| !char.is_lowercase())),
+        _ => false,
+    }
 }
 
 fn is_judgement(called: &Macro) -> bool {
@@ -276,8 +356,8 @@ impl<'ast> Visit<'ast> for Judgements {
 mod tests {
     use super::*;
 
-    fn faults(text: &str) -> Vec<(String, &'static str)> {
-        let file = ("a.rs".to_owned(), syn::parse_file(text).expect("it is Rust"));
+    fn faults(text: &str) -> Vec<(String, Fault)> {
+        let file = ("tests/a.rs".to_owned(), syn::parse_file(text).expect("it is Rust"));
         let reporters = reporters(&[&file], &BTreeSet::from([REPORT.to_owned()]));
         let mut tests = Tests { reporters: &reporters, faults: Vec::new() };
         tests.visit_file(&file.1);
@@ -287,9 +367,11 @@ mod tests {
     #[test]
     fn an_early_end_without_a_report_is_found() {
         let found = faults("#[test] fn a() { let Some(b) = c() else { return }; assert!(b); }");
-        assert_eq!(found[0].0, "a");
-        assert!(found[0].1.contains("ends early"), "{found:?}");
-        assert_eq!(faults("#[test] fn a() { if c() { println!(); return; } assert!(d); }").len(), 1);
+        assert_eq!(found, [("a".to_owned(), Fault::End)]);
+        assert_eq!(
+            faults("#[test] fn a() { if c() { println!(); return; } assert!(d); }").len(),
+            1
+        );
     }
 
     #[test]
@@ -310,7 +392,10 @@ mod tests {
     #[test]
     fn assertions_only_inside_of_an_if_are_found() {
         let found = faults("#[test] fn a() { let b = 1; if b == c { assert!(d); } }");
-        assert!(found[0].1.contains("only inside of an if"), "{found:?}");
+        assert_eq!(found[0].1, Fault::If);
+        let found = faults("#[test] fn a() { for b in c() { assert!(b); } }");
+        assert_eq!(found[0].1, Fault::Loop);
+        assert_eq!(faults("#[test] fn a() { for b in [1, 2] { assert!(b); } }"), []);
         assert_eq!(faults("#[test] fn a() { if b { assert!(d); } else { assert!(e); } }"), []);
     }
 }
