@@ -1,7 +1,10 @@
-//! Checks of the architecture that a compiler does not make: `cargo xtask check` runs them all. `cargo xtask features`
-//! compiles every feature alone. `cargo xtask loops` lists tests that judge only what a loop finds. `cargo xtask notices` prints the licences of other projects for those who install the programs.
+//! Checks that a compiler does not make, and papers of a release. `cargo xtask check` checks the architecture, words, licences and
+//! tests. `features` compiles every feature alone. `loops` lists tests that judge only what a loop finds. `notices` prints the
+//! licences of other projects for those who install the programs, `sbom` the bill of materials.
 
 use std::process::ExitCode;
+
+use cargo_metadata::Metadata;
 
 mod arrows;
 mod circles;
@@ -14,6 +17,7 @@ mod links;
 mod map;
 mod notices;
 mod prose;
+mod sbom;
 mod silent_tests;
 mod skips;
 mod words;
@@ -24,9 +28,10 @@ fn main() -> ExitCode {
         "check" => check(),
         "features" => check_features(),
         "loops" => print_loops(),
-        "notices" => print_notices(),
+        "notices" => print("notices", notices::notices),
+        "sbom" => print("sbom", sbom::sbom),
         _ => {
-            eprintln!("usage: cargo xtask check|features|loops|notices");
+            eprintln!("usage: cargo xtask check|features|loops|notices|sbom");
             ExitCode::from(2)
         }
     }
@@ -54,14 +59,15 @@ fn print_loops() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn print_notices() -> ExitCode {
-    match notices::metadata().and_then(|metadata| notices::notices(&metadata)) {
+/// Prints what a function makes of the packages that the installed programs are linked with.
+fn print(name: &str, of: fn(&Metadata) -> Result<String, String>) -> ExitCode {
+    match notices::metadata().and_then(|metadata| of(&metadata)) {
         Ok(text) => {
             print!("{text}");
             ExitCode::SUCCESS
         }
         Err(error) => {
-            eprintln!("notices: {error}");
+            eprintln!("{name}: {error}");
             ExitCode::FAILURE
         }
     }
