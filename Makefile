@@ -81,6 +81,9 @@ release: setup
 # The binary, its unit for systemd, libOD with its header and pkg-config file, and the licences of all that is in them. DESTDIR
 # stages it for a package.
 PREFIX ?= /usr/local
+# The libraries that a build makes from C have a `make install` of their own, which must not see this one's places.
+MAKEOVERRIDES =
+unexport DESTDIR PREFIX TARGET
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 
 install: build
