@@ -10,17 +10,21 @@ const BELIEVED: u64 = 125;
 /// So many rounds in a row have to show a claim that is too high.
 const ROUNDS: u32 = 3;
 
+/// So many claims of a round count, for their sum to fit.
+const MOST_CLAIMS: u32 = 1 << 20;
+
 /// What the device claims beside what arrives, round by round.
 ///
-/// What arrives in a round left in the one before, at a rate that was claimed by then: it is compared with the least claim of
-/// both. All rates are payload, in bytes a second.
+/// What arrives in a round left in the one before, at a rate that was claimed by then: it is compared with the mean claim of
+/// either, whichever is less. All rates are payload, in bytes a second.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Delivery {
     /// The round ends once this is delivered.
     round_ends_at: u32,
-    /// The least claim of this round; `None` before the first.
-    claim: Option<u64>,
-    /// And of the round before.
+    /// The sum of this round's claims, and how many they are.
+    claim_sum: u64,
+    claims: u32,
+    /// The mean of the round before; `None` before the first.
     prior_claim: Option<u64>,
     /// The highest rate at which this round arrived.
     best: u64,
@@ -38,12 +42,15 @@ impl Delivery {
 
     /// The flow is to send at this rate, of what the device claims.
     pub(super) fn handle_claim(&mut self, rate: u64) {
-        self.claim = Some(self.claim.map_or(rate, |claim| claim.min(rate)));
+        if self.claims < MOST_CLAIMS {
+            self.claim_sum += rate;
+            self.claims += 1;
+        }
     }
 
     /// There is no claim now, or it is of another link.
     pub(super) fn forget(&mut self) {
-        (self.claim, self.prior_claim) = (None, None);
+        (self.claim_sum, self.claims, self.prior_claim) = (0, 0, None);
         (self.narrow, self.excess) = (false, 0);
     }
 
@@ -64,7 +71,8 @@ impl Delivery {
         if self.best > 0 {
             self.last = self.best;
         }
-        let claims = self.claim.zip(self.prior_claim);
+        let mean = (self.claims > 0).then(|| self.claim_sum / u64::from(self.claims));
+        let claims = mean.zip(self.prior_claim);
         let wanted = claims.map_or(0, |(claim, prior)| claim.min(prior));
         if self.best > 0 && !self.limited {
             self.narrow = self.best * 100 < wanted * NARROW;
@@ -73,7 +81,7 @@ impl Delivery {
         } else {
             (self.narrow, self.excess) = (false, 0);
         }
-        (self.prior_claim, self.claim) = (self.claim, None);
+        (self.claim_sum, self.claims, self.prior_claim) = (0, 0, mean);
         (self.best, self.limited) = (0, false);
         true
     }
