@@ -18,7 +18,9 @@ struct pbe_cc_state {
 	__u64 late;			/* bytes in a row */
 	__u64 on_time;
 	__u64 claim_sum;		/* of this round */
-	__u64 prior_claim;		/* the mean of the one before */
+	__u64 least_claim;
+	__u64 prior_mean;		/* of the one before; 0: there was none */
+	__u64 prior_least;
 	__u64 best;			/* at which this round arrived at most */
 	__u64 last;			/* and the last whole one; 0: unknown */
 	__u64 rate;			/* what the device last reported: C_t */
@@ -58,7 +60,6 @@ struct pbe_cc_state {
 #define PBE_CC_NARROW		85U
 #define PBE_CC_BELIEVED		125U
 #define PBE_CC_EXCESS_ROUNDS	3U
-#define PBE_CC_NO_CLAIM		(~0ULL)
 #define PBE_CC_MOST_CLAIMS	(1U << 20)
 /* Delays are counted from here: half of what 32 bits have either way. */
 #define PBE_CC_ORIGIN_US	(1U << 31)
@@ -122,6 +123,7 @@ LAW_INLINE int pbe_cc_late_is_due(const struct pbe_cc_state *st, __u64 now)
 /* The flow is to send at this rate, of what the device claims. */
 LAW_INLINE void pbe_cc_delivery_claim(struct pbe_cc_state *st, __u64 rate)
 {
+	st->least_claim = st->claims ? law_min(st->least_claim, rate) : rate;
 	if (st->claims >= PBE_CC_MOST_CLAIMS)
 		return;
 	st->claim_sum += rate;
@@ -132,8 +134,10 @@ LAW_INLINE void pbe_cc_delivery_claim(struct pbe_cc_state *st, __u64 rate)
 LAW_INLINE void pbe_cc_delivery_forget(struct pbe_cc_state *st)
 {
 	st->claim_sum = 0;
+	st->least_claim = 0;
 	st->claims = 0;
-	st->prior_claim = PBE_CC_NO_CLAIM;
+	st->prior_mean = 0;
+	st->prior_least = 0;
 	st->narrow = 0;
 	st->excess = 0;
 }
@@ -141,7 +145,7 @@ LAW_INLINE void pbe_cc_delivery_forget(struct pbe_cc_state *st)
 /* Folds an acknowledgement in; whether it ends a round. */
 LAW_INLINE int pbe_cc_delivery_ack(struct pbe_cc_state *st, const struct law_input *in)
 {
-	__u64 wanted = 0, mean = PBE_CC_NO_CLAIM;
+	__u64 mean, wanted, least;
 
 	st->best = law_max(st->best, law_min(in->rate, LAW_MAX_RATE));
 	st->limited |= in->flags & LAW_LIMITED;
@@ -150,20 +154,22 @@ LAW_INLINE int pbe_cc_delivery_ack(struct pbe_cc_state *st, const struct law_inp
 	st->round_ends_at = in->delivered;
 	if (st->best)
 		st->last = st->best;
-	if (st->claims)
-		mean = st->claim_sum / st->claims;
-	if (mean != PBE_CC_NO_CLAIM && st->prior_claim != PBE_CC_NO_CLAIM)
-		wanted = law_min(mean, st->prior_claim);
+	/* A round without a claim wanted nothing. */
+	mean = st->claim_sum / law_max(st->claims, 1);
+	wanted = law_min(mean, st->prior_mean);
+	least = law_min(st->least_claim, st->prior_least);
 	if (st->best && !st->limited) {
 		st->narrow = st->best * 100 < wanted * PBE_CC_NARROW;
-		st->excess = wanted * 100 > st->best * PBE_CC_BELIEVED ?
+		st->excess = least * 100 > st->best * PBE_CC_BELIEVED ?
 			     law_min(st->excess + 1, PBE_CC_EXCESS_ROUNDS) : 0;
 	} else {
 		st->narrow = 0;
 		st->excess = 0;
 	}
-	st->prior_claim = mean;
+	st->prior_mean = mean;
+	st->prior_least = st->least_claim;
 	st->claim_sum = 0;
+	st->least_claim = 0;
 	st->claims = 0;
 	st->best = 0;
 	st->limited = 0;

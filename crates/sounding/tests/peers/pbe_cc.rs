@@ -39,9 +39,7 @@ impl Ran {
     ) -> Option<(Duration, f64)> {
         let samples = self.flow.samples.iter().filter(move |sample| sample.at >= from);
         let paces: Vec<_> = samples
-            .map(|sample| {
-                (sample.at - self.flow.began, sample.info.pacing_rate.mbit_per_sec())
-            })
+            .map(|sample| (sample.at - self.flow.began, sample.info.pacing_rate.mbit_per_sec()))
             .collect();
         assert!(paces.len() > 10, "{} samples", paces.len());
         let wrong = paces.windows(2).find(|two| two.iter().all(|(_, pace)| is_wrong(*pace)));
