@@ -80,7 +80,7 @@ pub struct Ack {
 /// NoEstimate, Handover  an estimate with a fair share                     Ramp
 /// NoEstimate, Handover  a capacity without one                            RadioLimited
 /// NoEstimate, Handover  a floor without one                               Probing
-/// Ramp                  the fair share is reached                         RadioLimited
+/// Ramp                  three round trips have passed                     RadioLimited
 /// RadioLimited          a carrier is added                                Ramp
 /// Ramp, RadioLimited,   N_pkt packets are late, and less arrives than     Drain
 ///   Probing               was claimed
@@ -387,8 +387,10 @@ impl Law {
                 let goal = share.goal();
                 let whole = self.rtt_min_us() * u64::from(self.config.ramp_rtts.max(1));
                 let passed = micros(now - since).min(whole);
-                let reached = from + goal.saturating_sub(from) * passed / whole.max(1);
-                if passed >= whole || from >= goal {
+                // The first reports of a flow may say too little: the goal moves while it ramps.
+                let begins = from.min(goal);
+                let reached = begins + (goal - begins) * passed / whole.max(1);
+                if passed >= whole {
                     self.state = State::RadioLimited;
                     self.target = self.steady(share);
                 } else {
@@ -425,6 +427,10 @@ impl Law {
         self.bandwidth = ack.bandwidth.min(MAX_RATE).bytes_per_sec();
         if let Some(delay) = ack.delay {
             self.late.handle_ack(&self.config, ack.now, delay, ack.acked);
+        } else if let Some(rtt) = ack.rtt.map(micros).filter(|rtt| *rtt > 0) {
+            // While losses are repaired, the RTT says whether there is a queue (interpretation 18).
+            let late = rtt > self.rtt_min_us() + micros(self.config.late_by);
+            self.late.count(late, ack.acked);
         }
         if let Some(share) = self.share {
             let asked = if self.law_controls() { self.target } else { share.rate };

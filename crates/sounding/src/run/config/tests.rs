@@ -172,6 +172,7 @@ fn absurd_values_are_refused() {
         ("[cc]\nname = 'sixteen_letters_'", |e| matches!(e, ConfigError::Name(_))),
         ("[cc]\nname = 'a b'", |e| matches!(e, ConfigError::Name(_))),
         ("[cc]\nname = 'Biscay'", |e| matches!(e, ConfigError::Name(_))),
+        ("[cc]\nname = 'pbe-cc'", |e| matches!(e, ConfigError::Name(_))),
         ("[cc]\nroutes = ['10.0.0.0/33']", |e| matches!(e, ConfigError::Prefix(_))),
         ("[cc]\nroutes = ['wwan0']", |e| matches!(e, ConfigError::Prefix(_))),
         ("[link]\nmethod = 'cqi'", |e| matches!(e, ConfigError::NoCqi)),
