@@ -50,6 +50,11 @@ impl CellRates {
         Self { nr, cell, table }
     }
 
+    /// The entries that are no longer the standard's: rank, CQI, and bits of a resource block.
+    pub fn learnt(&self) -> impl Iterator<Item = (usize, usize, f64)> {
+        self.table.learnt().map(|(Entry { rank, cqi }, bits)| (rank + 1, cqi, bits))
+    }
+
     pub(super) const fn key(&self) -> (bool, u16) {
         (self.nr, self.cell)
     }
