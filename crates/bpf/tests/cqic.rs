@@ -97,8 +97,7 @@ impl Scene {
     /// `None` where the law cannot be loaded.
     fn start(cgroup: &Path) -> Option<Self> {
         let law = Law::Cqic;
-        let server =
-            load_config(Config { law, fallback: law.fallback(), ..Config::default() })?;
+        let server = load_config(Config { law, fallback: law.fallback(), ..Config::default() })?;
         let config = PeersConfig { cgroup: Some(cgroup.into()), ..PeersConfig::default() };
         let peers = Peers::attach(&server, &config).unwrap_or_else(|error| panic!("{error}"));
         let device = load(cgroup, Signal::Option);

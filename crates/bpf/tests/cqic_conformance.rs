@@ -97,8 +97,8 @@ prop_compose! {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let pass = prop_oneof![3 => Just(15_000_000u64), 1 => Just(2_000_000_000)];
-    let stretch = (pass, prop_oneof![3 => Just(0u32), 1 => 0..4u32])
-        .prop_flat_map(|(pass, hungry)| {
+    let stretch =
+        (pass, prop_oneof![3 => Just(0u32), 1 => 0..4u32]).prop_flat_map(|(pass, hungry)| {
             proptest::collection::vec(step(pass, hungry * WEIGHT), 1..60)
         });
     proptest::collection::vec(stretch, 1..12).prop_map(|stretches| stretches.concat())

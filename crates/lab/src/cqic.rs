@@ -60,7 +60,9 @@ impl Item {
     /// Its subject.
     pub const fn about(self) -> &'static str {
         match self {
-            Self::Fig2 => "what a CQI stands for: the standard's rates, and the ones that are learnt",
+            Self::Fig2 => {
+                "what a CQI stands for: the standard's rates, and the ones that are learnt"
+            }
             Self::Fig3 => "the capacity by CQI alone, and by CQI and the served share",
             Self::Fig4 => "how well the last 200 ms predict the next, in 24 runs of LTE and NR",
             Self::Fig5a => "throughput of downloads of 0.1 to 20 MB, standing still",
@@ -69,7 +71,9 @@ impl Item {
             Self::Fig5d => "throughput of downloads of 0.1 to 20 MB, driving",
             Self::Fig5e => "mean RTT of downloads of 0.1 to 20 MB, driving",
             Self::Fig5f => "the RTTs of large downloads, driving",
-            Self::Robust => "CQIC where shares jump, applications pause, wires are narrow and flows meet",
+            Self::Robust => {
+                "CQIC where shares jump, applications pause, wires are narrow and flows meet"
+            }
         }
     }
 }
@@ -84,10 +88,7 @@ pub struct Row {
 }
 
 impl Row {
-    fn new<'a>(
-        name: impl Into<String>,
-        figures: impl IntoIterator<Item = (&'a str, f64)>,
-    ) -> Self {
+    fn new<'a>(name: impl Into<String>, figures: impl IntoIterator<Item = (&'a str, f64)>) -> Self {
         let figures = figures.into_iter().map(|(head, value)| (head.to_owned(), value)).collect();
         Self { name: name.into(), figures }
     }
@@ -99,10 +100,6 @@ impl Row {
             value => format!("{value:.1}"),
         };
         self.figures.iter().map(|(_, value)| shown(*value)).collect()
-    }
-
-    fn of(&self, head: &str) -> f64 {
-        self.figures.iter().find(|(known, _)| known == head).map_or(f64::NAN, |(_, value)| *value)
     }
 }
 

@@ -5,9 +5,8 @@ use crate::experiment::{Needs, Registered};
 use crate::pbe_cc::experiment::{DeepItem, PlanItem, RobustItem, Table1Item};
 use crate::{
     agreement, baselines, biscay_vs_kernel, bound, bpf_cost, busyness, cell, closed_loop, cqic,
-    downlink,
-    emu_ceiling, emu_cells, estimators, field, granularity, head_to_head, legilimens, mahimahi,
-    overhead, pbe_cc, references, soak, validation,
+    downlink, emu_ceiling, emu_cells, estimators, field, granularity, head_to_head, legilimens,
+    mahimahi, overhead, pbe_cc, references, soak, validation,
 };
 
 /// One place for all: the list, the commands and their help come from here.

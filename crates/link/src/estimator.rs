@@ -14,9 +14,7 @@ use sounding_units::{Bytes, HostInstant, ModemInstant, Rate};
 use crate::model::{Model, Pending};
 use crate::shapes::Shapes;
 use crate::window::Window;
-use crate::{
-    Bound, CellRates, CellView, ChannelView, Config, LinkEstimate, Method, Source, State,
-};
+use crate::{Bound, CellRates, CellView, ChannelView, Config, LinkEstimate, Method, Source, State};
 use attachment::{Attachment, Primary};
 use demand::{Demand, FILLED_FOR};
 use foresight::Foresight;

@@ -97,7 +97,9 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
         return Err(miette!("--sniffer is for --method cell: no other method listens"));
     }
     if args.cqi_rates.is_some() && args.method != MethodWord::Cqi {
-        return Err(miette!("--cqi-rates is for --method cqi: no other method learns rates of cells"));
+        return Err(miette!(
+            "--cqi-rates is for --method cqi: no other method learns rates of cells"
+        ));
     }
     if !args.sniffer.is_empty() && args.direction.is_none() {
         return Err(miette!(

@@ -8,7 +8,7 @@ use sounding_link::Method;
 
 use super::experiment::{Figures, Work};
 use super::{Item, Row};
-use crate::estimators::{IP_SHARE_PERMILLE, Pace, Scenario, Score, Series, Trial, follow};
+use crate::estimators::{IP_SHARE_PERMILLE, Pace, STEP, Scenario, Score, Series, Trial, follow};
 
 /// §3.2: 24 experiments of at least 60 s, after what the raw methods learn from.
 const PACES: [(Pace, usize); 3] = [(Pace::Static, 12), (Pace::Walk, 8), (Pace::Drive, 4)];
@@ -50,8 +50,11 @@ pub(super) fn measure(item: Item, work: &Work<'_>) -> miette::Result<Option<Figu
     }
     let series = work.each(&runs, |(scenario, seed)| {
         let Scenario { rat, pace, .. } = *scenario;
-        follow(scenario, &trials(), IP_SHARE_PERMILLE, SPAN, *seed)
-            .map(|series| Ran { rat, pace, series })
+        follow(scenario, &trials(), IP_SHARE_PERMILLE, SPAN, *seed).map(|series| Ran {
+            rat,
+            pace,
+            series,
+        })
     })?;
     let Some(ran) = series else { return Ok(None) };
     Ok(Some(if item == Item::Fig3 { shares(&ran) } else { errors(&ran) }))
@@ -84,6 +87,23 @@ fn shares(ran: &[Ran]) -> Figures {
     figures
 }
 
+/// What the goodput of a window says of the next: how much of the error is the network's.
+fn present<'a>(ran: impl Iterator<Item = &'a Ran>, window: Duration) -> Option<Score> {
+    let width = (window.as_nanos() / STEP.as_nanos()) as usize;
+    let known = ran.map(|ran| {
+        let mut series = ran.series.clone();
+        let rates = (0..series.carried.len()).map(|end| {
+            let begin = (end + 1).checked_sub(width)?;
+            let bytes: u64 = series.carried[begin..=end].iter().sum();
+            Some(bytes as f64 * 8.0 / window.as_secs_f64())
+        });
+        series.estimates = vec![rates.collect()];
+        series
+    });
+    let known: Vec<Series> = known.collect();
+    Score::of(&known, 0, window, &vec![0; known.len()])
+}
+
 fn errors(ran: &[Ran]) -> Figures {
     let mut figures = Figures::default();
     for rat in [Rat::Lte, Rat::Nr] {
@@ -95,11 +115,12 @@ fn errors(ran: &[Ran]) -> Figures {
                 let name = format!("{}, {what}, {ms} ms", name(rat));
                 let parts = [score.next_error_p50, score.next_error_p80, score.next_error_p90];
                 let [p50, p80, p90] = parts.map(|part| part * 100.0);
-                let short: Vec<String> = [("p50", p50, 8.0), ("p80", p80, 20.0), ("p90", p90, 30.0)]
-                    .into_iter()
-                    .filter(|(_, ours, wanted)| ours > wanted)
-                    .map(|(head, ours, wanted)| format!("{head} {ours:.1} of {wanted} %"))
-                    .collect();
+                let short: Vec<String> =
+                    [("p50", p50, 8.0), ("p80", p80, 20.0), ("p90", p90, 30.0)]
+                        .into_iter()
+                        .filter(|(_, ours, wanted)| ours > wanted)
+                        .map(|(head, ours, wanted)| format!("{head} {ours:.1} of {wanted} %"))
+                        .collect();
                 if what == "all" && !short.is_empty() {
                     let cause = format!("{}, all, 200 ms", self::name(rat));
                     figures.misses.push((name.clone(), cause, short.join(", ")));
@@ -117,6 +138,7 @@ fn errors(ran: &[Ran]) -> Figures {
             };
             add("all", score(of_rat(), at, window));
             if ms == WINDOWS[0] {
+                add("the present repeated", present(of_rat(), window));
                 for (pace, _) in PACES {
                     let of_pace = of_rat().filter(|ran| ran.pace == pace);
                     add(pace.name(), score(of_pace, at, window));
@@ -125,4 +147,23 @@ fn errors(ran: &[Ran]) -> Figures {
         }
     }
     figures
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_the_served_share_the_estimate_is_far_too_high_and_with_it_it_is_right() {
+        let pace = Pace::Static;
+        let link = Scenario { rat: Rat::Lte, direction: Direction::Downlink, pace, alone: false };
+        let series = follow(&link, &trials(), IP_SHARE_PERMILLE, SPAN, FIRST_SEED).unwrap();
+        let ran = [Ran { rat: Rat::Lte, pace, series }];
+        let bias = |trial| {
+            let score = score(ran.iter(), trial, Duration::from_millis(200));
+            score.expect("there are rates").bias
+        };
+        let (with, without) = (bias(1), bias(trials().len()));
+        assert!(with.abs() < 0.05 && without > 0.3, "{with} {without}");
+    }
 }

@@ -48,7 +48,12 @@ impl Experiment for CqicItem {
 
     fn run(&self, flags: ItemFlags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
         let (begun, stop) = (Begun::now(), host.stop()?);
-        let work = Work { most: flags.runs.map(usize::from), jobs: jobs_of(flags.jobs), stop: &stop, host };
+        let work = Work {
+            most: flags.runs.map(usize::from),
+            jobs: jobs_of(flags.jobs),
+            stop: &stop,
+            host,
+        };
         let measured = match self.0 {
             Item::Fig2 => mapping::measure(&work),
             Item::Fig3 | Item::Fig4 => capacity::measure(self.0, &work),

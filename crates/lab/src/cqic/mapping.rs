@@ -94,7 +94,10 @@ fn of_cells(rat: Rat, learnt: &[CellRates]) -> Vec<Row> {
             .collect();
         let slots = if rat == Rat::Lte { 1e-3 } else { 2e-3 };
         rows.push(Row::new(
-            format!("{}, {cqi} of 15, a resource block", if rat == Rat::Lte { "lte" } else { "nr" }),
+            format!(
+                "{}, {cqi} of 15, a resource block",
+                if rat == Rat::Lte { "lte" } else { "nr" }
+            ),
             [
                 ("standard", standard * slots),
                 ("in use", mean(bits.iter().copied()) * slots),

@@ -37,20 +37,70 @@ const APPLICATION: &str = "flows=[{ name = \"download\", device = \"phone\", dir
 fn checks() -> Vec<Check> {
     let check = |name, sets, measure, within| Check { name, sets, measure, within };
     vec![
-        check("19 others go: share before, %", &["cell.devices.crowd.count=19"], before, Some((1.0, 12.0))),
-        check("19 others go: ms to 95 % of the cell", &["cell.devices.crowd.count=19"], after_crowd, Some((0.0, SOON_MS))),
-        check("1 Mbit/s for 10 s, then bulk: ms to 95 %", &[APPLICATION], after_change, Some((0.0, SOON_MS))),
+        check(
+            "19 others go: share before, %",
+            &["cell.devices.crowd.count=19"],
+            before,
+            Some((1.0, 12.0)),
+        ),
+        check(
+            "19 others go: ms to 95 % of the cell",
+            &["cell.devices.crowd.count=19"],
+            after_crowd,
+            Some((0.0, SOON_MS)),
+        ),
+        check(
+            "1 Mbit/s for 10 s, then bulk: ms to 95 %",
+            &[APPLICATION],
+            after_change,
+            Some((0.0, SOON_MS)),
+        ),
         check("alone: Mbit/s", &[], rate, None),
         check("alone: p95 RTT over the least", &[], tail, None),
-        check("alone, gain 1.25: Mbit/s", &["flows.download.controller=\"cqic:gain=1.25\""], rate, None),
-        check("alone, gain 1.25: p95 RTT over the least", &["flows.download.controller=\"cqic:gain=1.25\""], tail, Some((0.0, 1.5))),
+        check(
+            "alone, gain 1.25: Mbit/s",
+            &["flows.download.controller=\"cqic:gain=1.25\""],
+            rate,
+            None,
+        ),
+        check(
+            "alone, gain 1.25: p95 RTT over the least",
+            &["flows.download.controller=\"cqic:gain=1.25\""],
+            tail,
+            Some((0.0, 1.5)),
+        ),
         check("alone, CUBIC: Mbit/s", &["flows.download.controller=\"cubic\""], rate, None),
-        check("alone, CUBIC: p95 RTT over the least", &["flows.download.controller=\"cubic\""], tail, None),
+        check(
+            "alone, CUBIC: p95 RTT over the least",
+            &["flows.download.controller=\"cubic\""],
+            tail,
+            None,
+        ),
         check("alone, BBR: Mbit/s", &["flows.download.controller=\"bbr\""], rate, None),
-        check("reports every 500 ms: Mbit/s", &["cell.devices.phone.modem.every=\"500ms\""], rate, None),
-        check("reports every 500 ms: p95 RTT over the least", &["cell.devices.phone.modem.every=\"500ms\""], tail, None),
-        check("two flows: Jain's index", &["flows.download.count=2", "flows.download.stagger=\"2s\""], jain, Some((0.98, 1.0))),
-        check("three flows: Jain's index", &["flows.download.count=3", "flows.download.stagger=\"2s\""], jain, Some((0.98, 1.0))),
+        check(
+            "reports every 500 ms: Mbit/s",
+            &["cell.devices.phone.modem.every=\"500ms\""],
+            rate,
+            None,
+        ),
+        check(
+            "reports every 500 ms: p95 RTT over the least",
+            &["cell.devices.phone.modem.every=\"500ms\""],
+            tail,
+            None,
+        ),
+        check(
+            "two flows: Jain's index",
+            &["flows.download.count=2", "flows.download.stagger=\"2s\""],
+            jain,
+            Some((0.98, 1.0)),
+        ),
+        check(
+            "three flows: Jain's index",
+            &["flows.download.count=3", "flows.download.stagger=\"2s\""],
+            jain,
+            Some((0.98, 1.0)),
+        ),
         check("a wire of 10 Mbit/s: Mbit/s", &["wire.down=\"10Mbit\""], rate, None),
         check("a wire of 10 Mbit/s: p95 RTT over the least", &["wire.down=\"10Mbit\""], tail, None),
     ]
@@ -73,9 +123,7 @@ fn windows(from: Duration, to: Duration) -> std::ops::Range<usize> {
 fn full_after(shown: &Shown, from: usize) -> f64 {
     let last = shown.account.all.len();
     let first = (from..last).find(|&window| part(shown, window) >= FULL);
-    first.map_or(f64::INFINITY, |window| {
-        ((window - from) as f64) * WINDOW.as_secs_f64() * 1e3
-    })
+    first.map_or(f64::INFINITY, |window| ((window - from) as f64) * WINDOW.as_secs_f64() * 1e3)
 }
 
 fn before(shown: &Shown) -> Vec<f64> {
@@ -100,7 +148,13 @@ fn after_change(shown: &Shown) -> Vec<f64> {
 }
 
 fn rate(shown: &Shown) -> Vec<f64> {
-    vec![shown.flows.iter().map(|flow| flow.rate(Duration::from_secs(2), Duration::from_secs(20))).sum()]
+    vec![
+        shown
+            .flows
+            .iter()
+            .map(|flow| flow.rate(Duration::from_secs(2), Duration::from_secs(20)))
+            .sum(),
+    ]
 }
 
 fn tail(shown: &Shown) -> Vec<f64> {
@@ -113,7 +167,8 @@ fn tail(shown: &Shown) -> Vec<f64> {
 
 /// From when all have begun and had a second.
 fn jain(shown: &Shown) -> Vec<f64> {
-    let rates = shown.flows.iter().map(|flow| flow.rate(Duration::from_secs(8), Duration::from_secs(20)));
+    let rates =
+        shown.flows.iter().map(|flow| flow.rate(Duration::from_secs(8), Duration::from_secs(20)));
     let rates: Vec<f64> = rates.collect();
     let sum: f64 = rates.iter().sum();
     let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
@@ -168,4 +223,20 @@ pub(super) fn measure(work: &Work<'_>) -> miette::Result<Option<Figures>> {
         ));
     }
     Ok(Some(figures))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_that_was_small_and_an_application_that_asked_for_little_hold_no_flow_down() {
+        for check in checks().iter().filter(|check| check.name.contains("ms to 95 %")) {
+            for run in runs(check, 2).unwrap() {
+                let took = (check.measure)(&rig::run(&run, false).unwrap());
+                println!("{}: {took:?}", check.name);
+                assert!(took.iter().all(|ms| *ms <= SOON_MS), "{}: {took:?} ms", check.name);
+            }
+        }
+    }
 }

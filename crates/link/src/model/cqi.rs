@@ -193,9 +193,9 @@ impl CqiTables {
         let mut means: [Option<(usize, Entry, f64, f64)>; ENTRIES] = [None; ENTRIES];
         for (at, slot) in slots.until(until).take_while(|(at, _)| *at > since) {
             let Some((carrier, entry, bits, prb)) = self.observed(*at, slot) else { continue };
-            let place = means.iter_mut().find(|known| {
-                known.is_none_or(|(of, then, ..)| of == carrier && then == entry)
-            });
+            let place = means
+                .iter_mut()
+                .find(|known| known.is_none_or(|(of, then, ..)| of == carrier && then == entry));
             if let Some(place) = place {
                 let (_, _, sum, all) = place.get_or_insert((carrier, entry, 0.0, 0.0));
                 (*sum, *all) = (*sum + bits, *all + prb);
@@ -251,8 +251,7 @@ impl CqiTables {
             return None;
         }
         let (mut sum, mut count) = (0.0, 0.0);
-        for report in
-            self.reports.within(end, self.span).filter(|report| report.carrier == carrier)
+        for report in self.reports.within(end, self.span).filter(|report| report.carrier == carrier)
         {
             sum += table.bits(report.entry);
             count += 1.0;

@@ -12,10 +12,13 @@ use crate::model::slots::Slots;
 const STEP: Duration = Duration::from_millis(20);
 /// What a device uses that nothing waits for is a mean over this.
 const USED: Duration = Duration::from_millis(100);
-/// A share that is used to this part while nothing waits is too low (interpretation 4).
-const NEARLY: f64 = 0.5;
-/// It then grows by this in each step: twentyfold in 0.3 s.
-const GROWTH: f64 = 1.25;
+/// A share that is used to this part while nothing waits is too low, and grows by this in each step (interpretation 4).
+const NEARLY: f64 = 0.8;
+const GROWTH: f64 = 1.05;
+/// After nothing has waited for so long, the share is far too low: it then grows by a quarter if half of it is used.
+const LONG: Duration = Duration::from_millis(60);
+const NEARLY_AT_LAST: f64 = 0.5;
+const GROWTH_AT_LAST: f64 = 1.25;
 
 /// What data waits at the base station, as far as padding shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +36,8 @@ pub(crate) struct Pending {
 pub(super) struct Served {
     prb_per_sec: [Option<f64>; CARRIERS],
     looked_at: ModemInstant,
+    /// The last time at which data waited.
+    waited_at: ModemInstant,
 }
 
 impl Served {
@@ -50,6 +55,7 @@ impl Served {
         self.looked_at = pending.until;
         match pending.waited {
             Some((since, newest)) => {
+                self.waited_at = newest;
                 let span = (newest - since).max(STEP).min(slots.span);
                 self.prb_per_sec = rates(slots, newest, span).map(Some);
             }
@@ -68,9 +74,14 @@ impl Served {
         let held = |served: &Self| -> f64 {
             (0..CARRIERS).map(|carrier| served.prb_per_sec(carrier, kind)).sum()
         };
-        if used.iter().sum::<f64>() >= NEARLY * held(self) {
+        let (nearly, growth) = if self.looked_at - self.waited_at > LONG {
+            (NEARLY_AT_LAST, GROWTH_AT_LAST)
+        } else {
+            (NEARLY, GROWTH)
+        };
+        if used.iter().sum::<f64>() >= nearly * held(self) {
             for carrier in 0..CARRIERS {
-                let grown = self.prb_per_sec(carrier, kind) * GROWTH;
+                let grown = self.prb_per_sec(carrier, kind) * growth;
                 if grown > 0.0 {
                     self.prb_per_sec[carrier] = Some(grown);
                 }

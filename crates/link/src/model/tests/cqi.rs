@@ -180,8 +180,7 @@ fn what_was_learnt_of_a_cell_is_kept_for_when_the_device_is_back() {
     modem.run(1, |_, at| [serving(at, 7)].into());
     learnt(&mut modem);
     modem.run(1, |_, at| [changed(at, Change::Ends)].into());
-    let lines: Vec<String> =
-        modem.estimator.rates().map(|rates| rates.to_string()).collect();
+    let lines: Vec<String> = modem.estimator.rates().map(|rates| rates.to_string()).collect();
     assert!(lines.len() == 1 && lines[0].starts_with("lte 7 64qam 1/15="), "{lines:?}");
     // In memory, and from disk.
     let rates: CellRates = lines[0].parse().expect("a line of its own");
