@@ -6,7 +6,7 @@ use sounding_cell::config::Rat;
 use sounding_kpi::Direction;
 use sounding_link::Method;
 
-use super::experiment::{Figures, Work};
+use super::work::{Figures, Work};
 use super::{Item, Row};
 use crate::estimators::{IP_SHARE_PERMILLE, Pace, STEP, Scenario, Score, Series, Trial, follow};
 

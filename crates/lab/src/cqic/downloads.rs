@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use sounding_experiment::plan::{PlanError, Run};
 use sounding_sim::Histogram;
 
-use super::experiment::{Figures, Work};
+use super::work::{Figures, Work};
 use super::{Item, Row, deviation, mean};
 use crate::legilimens::rig;
 

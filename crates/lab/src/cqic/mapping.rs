@@ -7,8 +7,8 @@ use sounding_kpi::Direction;
 use sounding_link::{CellRates, Method};
 use sounding_phy::{hspa, lte, nr};
 
-use super::experiment::{Figures, Work};
 use super::hspa::{Generated, TABLE, generate};
+use super::work::{Figures, Work};
 use super::{Row, mean};
 use crate::estimators::{IP_SHARE_PERMILLE, Pace, Scenario, Trial, follow};
 

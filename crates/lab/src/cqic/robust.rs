@@ -6,7 +6,7 @@ use miette::IntoDiagnostic;
 use sounding_experiment::metrics::nearest_rank;
 use sounding_experiment::plan::{PlanError, Run};
 
-use super::experiment::{Figures, Work};
+use super::work::{Figures, Work};
 use super::{Item, Row, mean};
 use crate::legilimens::rig::{self, Shown, WINDOW};
 
