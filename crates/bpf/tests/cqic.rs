@@ -156,7 +156,7 @@ fn cubic_has_the_flow_a_second_after_the_last_report_and_gives_it_back() {
                 .filter(|seen| seen.to == Phase::NoEstimate)
                 .last()
                 .unwrap();
-            // The sample is 20 ms old when it is reported, and its age is told in steps of 16 ms.
+            // The sample is 20 ms old when it is reported, and an option has its age in steps of 16 ms.
             let after = fell.at - died;
             let (least, most) = (Duration::from_millis(900), Duration::from_millis(1_100));
             assert!((least..=most).contains(&after), "{after:?}");

@@ -23,7 +23,7 @@ const CONTROLLERS: [&str; 3] = ["cqic", "cubic", "bbr"];
 const SIZES: [(f64, u32); 5] = [(0.1, 3), (0.5, 3), (1.0, 4), (5.0, 12), (20.0, 30)];
 /// The links.
 const LINKS: [&str; 4] = ["lte", "lte, two carriers", "nr", "lte, asleep before"];
-/// RTTs of at most so many buckets of 20 ms are told apart.
+/// The width of a bucket of RTTs, ms.
 const DENSEST: f64 = 20.0;
 
 /// A kind of run.
