@@ -89,8 +89,8 @@ fn of_cells(rat: Rat, learnt: &[CellRates]) -> Vec<Row> {
         let standard = scheme.map_or(f64::NAN, |scheme| 120.0 * f64::from(scheme.efficiency()));
         let bits = learnt.iter().flat_map(CellRates::learnt);
         let bits: Vec<f64> = bits
-            .filter(|(rank, of, _)| *rank == 1 && *of == usize::from(cqi))
-            .map(|(.., bits)| bits)
+            .filter(|(_, of, _)| *of == usize::from(cqi))
+            .map(|(rank, _, bits)| bits / rank as f64)
             .collect();
         let slots = if rat == Rat::Lte { 1e-3 } else { 2e-3 };
         rows.push(Row::new(
