@@ -66,13 +66,18 @@ pub struct FairShare {
 }
 
 impl LinkEstimate {
-    /// True if a controller may act on it.
+    /// True if a controller may act on it. A rate that does not come from grants may be used while there are none.
     pub fn is_usable(&self) -> bool {
-        self.source != Source::None && matches!(self.state, State::Active | State::Silent)
+        match self.state {
+            State::Active | State::Silent => self.source != Source::None,
+            State::Idle => self.source == Source::Cqi,
+            State::Handover | State::Stale => false,
+        }
     }
 
     /// The rate, if it is current. `None` before the first grant, while the device changes its cell, and if the modem
-    /// has been silent for too long. An idle device is known to be granted nothing: its rate is zero.
+    /// has been silent for too long. An idle device is known to be granted nothing: its rate is zero, except by
+    /// [`Source::Cqi`], which is known before the first grant and in idleness.
     pub fn known_rate(&self) -> Option<Rate> {
         let known =
             self.source != Source::None && !matches!(self.state, State::Handover | State::Stale);

@@ -9,6 +9,7 @@ pub mod bpf_cost;
 pub mod busyness;
 pub mod cell;
 pub mod closed_loop;
+pub mod cqic;
 pub mod downlink;
 pub mod emu_ceiling;
 pub mod emu_cells;

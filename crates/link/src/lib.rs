@@ -29,7 +29,7 @@ pub use bins::{Bin, Bins, Jump, Step};
 pub use config::{Config, Method};
 pub use estimator::Estimator;
 pub use granted::Granted;
-pub use model::{CellView, HEARD_VALID};
+pub use model::{CellRates, CellView, ChannelView, HEARD_VALID, NoRates};
 pub use series::{Line, Row, Series, Way};
 pub use sounder::{Arrival, Counts, Seen, Sounder};
 pub use sounding_estimate::{Bound, FairShare, LinkEstimate, Source, State};

@@ -10,7 +10,7 @@ use sounding_kpi::{Extractor, Kpi};
 use sounding_trace::dci::Heard;
 use sounding_units::{HostInstant, ModemInstant};
 
-use crate::{CellView, Config, Estimator, LinkEstimate};
+use crate::{CellRates, CellView, ChannelView, Config, Estimator, LinkEstimate};
 
 /// The whole chain from a modem's bytes to the rate of its link: frames, records, KPIs, estimates.
 #[derive(Clone, Debug)]
@@ -218,6 +218,23 @@ impl Sounder {
     /// State of the cells that serve the device, with [`Method::Cell`](crate::Method::Cell).
     pub fn cell(&self, now: HostInstant) -> Option<CellView> {
         self.first.cell(now)
+    }
+
+    /// See [`Estimator::keep_rates`].
+    pub fn keep_rates(&mut self, rates: impl IntoIterator<Item = CellRates> + Clone) {
+        for estimator in self.estimators_mut() {
+            estimator.keep_rates(rates.clone());
+        }
+    }
+
+    /// See [`Estimator::rates`].
+    pub fn rates(&self) -> impl Iterator<Item = CellRates> {
+        self.estimators().flat_map(Estimator::rates)
+    }
+
+    /// See [`Estimator::channels`].
+    pub fn channels(&self) -> impl Iterator<Item = ChannelView> {
+        self.first.channels()
     }
 
     /// See [`Estimator::bound_speaks_of`].

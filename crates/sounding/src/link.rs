@@ -1,9 +1,10 @@
+mod cqi_rates;
 mod missing;
 mod print;
 mod rows;
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -74,6 +75,9 @@ pub(crate) struct Link {
     /// also udp:ADDRESS:PORT (NG-Scope's service); once for each carrier, in their order
     #[arg(long, value_name = "SNIFFER")]
     sniffer: Vec<SnifferSource>,
+    /// For --method cqi: keeps what is learnt of each cell's rates in this file, a line for each cell, and begins with what it has
+    #[arg(long, value_name = "FILE")]
+    cqi_rates: Option<PathBuf>,
     /// Span of time that a rate is an average of; below 100ms it may still be 100ms where grants come in bursts
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = humantime::parse_duration)]
     window: Duration,
@@ -91,6 +95,11 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
     }
     if !args.sniffer.is_empty() && args.method != MethodWord::Cell {
         return Err(miette!("--sniffer is for --method cell: no other method listens"));
+    }
+    if args.cqi_rates.is_some() && args.method != MethodWord::Cqi {
+        return Err(miette!(
+            "--cqi-rates is for --method cqi: no other method learns rates of cells"
+        ));
     }
     if !args.sniffer.is_empty() && args.direction.is_none() {
         return Err(miette!(
@@ -123,10 +132,13 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
         }
         None => {}
     }
-    let sounder = configs.clone().skip(1).fold(
+    let mut sounder = configs.clone().skip(1).fold(
         Sounder::new(configs.clone().next().unwrap_or(Config::new(Direction::Uplink))),
         Sounder::beside,
     );
+    if let Some(file) = &args.cqi_rates {
+        sounder.keep_rates(cqi_rates::read(file)?);
+    }
     let needs = configs.map(|config| Needs::new(config.direction, config.method)).collect();
     let rows = Rows::new(
         args.bin,
@@ -140,6 +152,9 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
     } else {
         reading.read_live(&live, &directions, args.method.into())
     };
+    if let Some(file) = &args.cqi_rates {
+        cqi_rates::write(file, reading.sounder.rates())?;
+    }
     match outcome.and_then(|skipped| reading.finish(&skipped).map_err(Stopped::Output)) {
         Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
         Err(Stopped::Output(error)) => return Err(say::failed(error)),

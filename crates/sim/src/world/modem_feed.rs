@@ -51,10 +51,13 @@ impl Listening {
     pub fn told<'a>(mut self, controllers: impl IntoIterator<Item = &'a str> + Clone) -> Self {
         let method = sounding_cc::method(controllers.clone());
         self.estimator = self.estimator.over(sounding_cc::span(controllers.clone())).by(method);
+        self.every = sounding_cc::reports_every(controllers.clone()).unwrap_or(self.every);
         let mut names = controllers.into_iter().peekable();
         if names.peek().is_some() && names.all(sounding_cc::is_remote) {
             self.feedback = Feedback::Acks;
-            self.estimator.method = Method::Cell;
+            if method.is_none() {
+                self.estimator.method = Method::Cell;
+            }
         }
         self
     }

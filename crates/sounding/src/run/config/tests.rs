@@ -207,3 +207,16 @@ fn a_flag_that_would_not_be_looked_at_is_refused_and_a_line_of_the_file_is_not()
 fn matches_range(error: &ConfigError) -> bool {
     matches!(error, ConfigError::WindowRange(_))
 }
+
+#[test]
+fn a_law_that_goes_by_channel_reports_has_none_in_the_uplink() {
+    let of = |direction: &str| {
+        let file = format!(
+            "[modem]\ndevice = 'x'\n[link]\ndirection = '{direction}'\n[cc]\nlaw = 'cqic'"
+        );
+        parse(&file, Flags::default()).expect("fine")
+    };
+    assert_eq!(of("downlink").link.method, Method::Cqi);
+    let uplink = of("uplink");
+    assert_eq!((uplink.link.method, uplink.fallback), (Method::Grants, Fallback::Cubic));
+}
