@@ -21,6 +21,7 @@ pub mod background;
 pub mod bbr;
 pub mod bbr3;
 pub mod biscay;
+pub mod compensated;
 mod controller;
 pub mod copa;
 pub mod cubic;
@@ -40,6 +41,7 @@ mod radio_controller;
 mod registry;
 pub mod reno;
 pub mod sharing;
+pub mod smoothed;
 pub mod sounding;
 pub mod sprout;
 #[cfg(feature = "third-law")]
@@ -51,7 +53,10 @@ pub mod verus;
 pub use background::Background;
 pub use bbr::Bbr;
 pub use bbr3::Bbr3;
-pub use controller::{Ack, Controller, Delivered, Departure, Loss, Recovery, Stamp, Start};
+pub use compensated::Compensated;
+pub use controller::{
+    Ack, Controller, Delivered, Departure, Loss, RanDelays, Recovery, Revision, Stamp, Start,
+};
 pub use copa::Copa;
 pub use cubic::Cubic;
 pub use gcc::Gcc;
@@ -65,8 +70,9 @@ pub use pbe_cc::PbeCc;
 pub use pcc::{Allegro, Vivace};
 pub use phase::Phase;
 pub use radio_controller::{RadioController, method, span};
-pub use registry::{Make, Maker, NameError, Registry, by_name, is_remote, make, names, parameters};
+pub use registry::{Make, needs_delays, Maker, NameError, Registry, by_name, is_remote, make, names, parameters};
 pub use reno::Reno;
+pub use smoothed::Smoothed;
 pub use sounding::Sounding;
 pub use sprout::Sprout;
 pub use stock::Fallback;

@@ -1,8 +1,7 @@
 //! The ways to a modem's Diag and the session over them, a capture served on a pty at its own pace, sniffers of its cells,
-//! and the one place where modem time becomes host time.
+//! and the map from modem time to host time.
 
 mod answer;
-mod clock;
 mod drains;
 mod live;
 mod memory;
@@ -18,7 +17,7 @@ mod sim;
 mod sniffer;
 mod transport;
 
-pub use clock::ClockMap;
+pub use sounding_units::ClockMap;
 pub use live::Live;
 pub use modelled::uplink_capture;
 pub use probe::{Probe, probe};
