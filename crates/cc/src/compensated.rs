@@ -160,7 +160,9 @@ impl<C: Controller> Compensated<C> {
         let least = if wanted { self.least } else { self.least_raw };
         if !wanted {
             self.least = None;
-            [&mut self.raw, &mut self.exact, &mut self.recent].map(Boxcar::clear);
+            self.raw.clear();
+            self.exact.clear();
+            self.recent.clear();
             self.samples.clear();
         }
         if let Some(least) = least {
