@@ -20,6 +20,8 @@ use core::time::Duration;
 use sounding_estimate::{Direction, LinkEstimate};
 use sounding_units::{Bytes, HostInstant, Rate};
 
+use crate::copa;
+use crate::parameter::{Kind, Parameter, Values};
 use crate::part::{Boxcar, Windowed};
 use crate::sharing::Part;
 use crate::{Ack, Controller, Delivered, Departure, Loss, RanDelays, Revision};
@@ -31,10 +33,57 @@ const SILENT: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_millis(400);
 /// A held acknowledgement is never held for longer.
 const HELD_FOR: Duration = Duration::from_millis(150);
-/// Two of the usual intervals of buffer status reports: Gandalf §4.3.2 removes what is as fast as these.
-const SMOOTHED_OVER: Duration = Duration::from_millis(10);
-/// The radio's recent delay is a mean over this.
-const RECENT: Duration = Duration::from_millis(200);
+const SMOOTH: Parameter = Parameter {
+    name: "smooth",
+    kind: Kind::millis(10, 1, 200),
+    unit: "",
+    about: "RTTs whose radio part is not known yet are a mean over this",
+    source: "two usual intervals of buffer status reports; Gandalf §4.3.2 removes what is as fast as these",
+};
+const STEADY: Parameter = Parameter {
+    name: "steady",
+    kind: Kind::millis(10, 1, 1_000),
+    unit: "",
+    about: "RTTs without the radio's part are a mean over this",
+    source: "as `smooth`",
+};
+const RECENT: Parameter = Parameter {
+    name: "recent",
+    kind: Kind::millis(200, 10, 2_000),
+    unit: "",
+    about: "what the radio added to RTTs of which it is not known yet is a mean over this",
+    source: "chosen: twice as long as records of MAC are apart",
+};
+/// Copa's parameters, and those of what is taken off its RTTs.
+pub(crate) const COPA: &[Parameter] = &[copa::DELTA, copa::MODE, SMOOTH, STEADY, RECENT];
+
+/// Over which times delays are smoothed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Smoothing {
+    /// RTTs whose radio part is not known yet.
+    pub shown: Duration,
+    /// RTTs without the radio's part.
+    pub exact: Duration,
+    /// The radio's recent part.
+    pub recent: Duration,
+}
+
+impl Smoothing {
+    pub(crate) fn of(values: &Values) -> Self {
+        Self {
+            shown: values.time(&SMOOTH),
+            exact: values.time(&STEADY),
+            recent: values.time(&RECENT),
+        }
+    }
+}
+
+impl Default for Smoothing {
+    fn default() -> Self {
+        Self::of(&Values::default())
+    }
+}
+
 /// The smallest RTT is remembered for so long, as Copa does.
 const LEAST_LASTS: u64 = 10_000_000_000;
 /// Acknowledgements that wait until their delay is known: those of 400 ms at 20 000 a second. Of more, the oldest
@@ -108,15 +157,20 @@ struct Added {
 impl<C: Controller> Compensated<C> {
     /// For a controller that uses [`Controller::handle_revision`].
     pub fn revising(inner: C) -> Self {
-        Self::new(inner, Way::Revise)
+        Self::revising_with(inner, Smoothing::default())
+    }
+
+    /// The same, with other times of smoothing.
+    pub fn revising_with(inner: C, smoothing: Smoothing) -> Self {
+        Self::new(inner, Way::Revise, smoothing)
     }
 
     /// For any controller.
     pub fn holding(inner: C) -> Self {
-        Self::new(inner, Way::Hold)
+        Self::new(inner, Way::Hold, Smoothing::default())
     }
 
-    fn new(inner: C, way: Way) -> Self {
+    fn new(inner: C, way: Way, smoothing: Smoothing) -> Self {
         Self {
             inner,
             way,
@@ -126,9 +180,9 @@ impl<C: Controller> Compensated<C> {
             active: false,
             samples: VecDeque::with_capacity(WAITING),
             held: VecDeque::with_capacity(if way == Way::Hold { WAITING } else { 0 }),
-            raw: Boxcar::new(SMOOTHED_OVER),
-            exact: Boxcar::new(SMOOTHED_OVER),
-            recent: Boxcar::new(RECENT),
+            raw: Boxcar::new(smoothing.shown),
+            exact: Boxcar::new(smoothing.exact),
+            recent: Boxcar::new(smoothing.recent),
             least_raw: None,
             least: None,
         }

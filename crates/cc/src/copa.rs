@@ -18,14 +18,14 @@ use mode::Competition;
 use velocity::{Trend, Velocity};
 
 /// At the range's lower end competition stops, because no window is that large.
-const DELTA: Parameter = Parameter {
+pub(crate) const DELTA: Parameter = Parameter {
     name: "delta",
     kind: Kind::number(0.5, 0.001, 10.0),
     unit: "",
     about: "a flow alone keeps about 1.25 ÷ δ packets in the queue: a smaller value gives more throughput, a larger one less delay",
     source: "the paper, §2.1 and §2.2",
 };
-const MODE: Parameter = Parameter {
+pub(crate) const MODE: Parameter = Parameter {
     name: "mode",
     kind: Kind::Word { default: SWITCHING, words: &[SWITCHING, "default"] },
     unit: "",

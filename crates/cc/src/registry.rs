@@ -8,7 +8,7 @@ use core::time::Duration;
 use crate::background::Background;
 use crate::bbr::{self, Bbr};
 use crate::bbr3::Bbr3;
-use crate::compensated::Compensated;
+use crate::compensated::{self, Compensated, Smoothing};
 use crate::copa::{self, Copa};
 use crate::cubic::{self, Cubic};
 use crate::gcc::{self, Gcc};
@@ -122,8 +122,9 @@ const CONTROLLERS: &[Entry] = &[
     entry!("vivace-published", VivaceConfig::PUBLISHED, |start, values| {
         Box::new(Vivace::with(start, VivaceConfig::of(values).published()))
     }),
-    entry!("copa-gandalf", copa::Config::PARAMETERS, |start, values| {
-        Box::new(Compensated::revising(Copa::with(start, copa::Config::of(values))))
+    entry!("copa-gandalf", compensated::COPA, |start, values| {
+        let inner = Copa::with(start, copa::Config::of(values));
+        Box::new(Compensated::revising_with(inner, Smoothing::of(values)))
     }),
     entry!("vivace-gandalf", VivaceConfig::PUBLISHED, |start, values| {
         let config = VivaceConfig::of(values).published();

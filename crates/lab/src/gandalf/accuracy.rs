@@ -20,6 +20,7 @@ pub(super) const COLUMNS: &[&str] = &[
     "harq p95 ms",
     "wait median ms",
     "wait p95 ms",
+    "wait bias ms",
     "late median ms",
     "late p95 ms",
 ];
@@ -55,22 +56,28 @@ struct Repeated {
     to: HostInstant,
 }
 
-/// All of them that arrived in the end.
-fn repeated(observed: &Observed) -> Vec<Repeated> {
+/// All of them that arrived in the end, and all.
+fn repeated(observed: &Observed) -> [Vec<Repeated>; 2] {
     let mut first: std::collections::HashMap<(bool, u16, u8), HostInstant> = Default::default();
-    let mut all: Vec<Repeated> = Vec::new();
+    let (mut arrived, mut all): (Vec<Repeated>, Vec<Repeated>) = Default::default();
     for block in &observed.blocks {
         let up = block.direction == Direction::Uplink;
         let key = (up, block.carrier, block.harq);
         if block.number == 0 {
             first.insert(key, block.at);
-        } else if block.arrived
-            && let Some(from) = first.remove(&key)
-        {
-            all.push(Repeated { direction: block.direction, from, to: block.at });
+        } else if let Some(from) = first.get(&key).copied() {
+            let repeated = Repeated { direction: block.direction, from, to: block.at };
+            all.push(repeated);
+            if block.arrived {
+                first.remove(&key);
+                arrived.push(repeated);
+            }
         }
     }
-    all
+    for of in [&mut arrived, &mut all] {
+        of.sort_by_key(|repeated| repeated.from);
+    }
+    [arrived, all]
 }
 
 fn off(a: HostInstant, b: HostInstant) -> Duration {
@@ -93,7 +100,7 @@ fn figures(observed: &Observed) -> Vec<(&'static str, f64)> {
     let (begins, ends) =
         (HostInstant::default() + EDGE, HostInstant::default() + observed.span.saturating_sub(EDGE));
     let inside = |at: HostInstant| at >= begins && at <= ends;
-    let truth = repeated(observed);
+    let [truth_sorted, sent_again] = repeated(observed);
     let harq: Vec<&RanDelay> = observed
         .events
         .iter()
@@ -107,8 +114,6 @@ fn figures(observed: &Observed) -> Vec<(&'static str, f64)> {
     });
     let mut events: Vec<&RanDelay> = last.into_values().collect();
     events.sort_by_key(|event| event.from);
-    let mut truth_sorted = truth;
-    truth_sorted.sort_by_key(|repeated| repeated.from);
     let near_event = |repeated: &Repeated| {
         let begin = events.partition_point(|event| event.from + SAME < repeated.from);
         let near = events[begin..].iter().take_while(|event| event.from <= repeated.from + SAME);
@@ -126,15 +131,15 @@ fn figures(observed: &Observed) -> Vec<(&'static str, f64)> {
     let mut errors: Vec<f64> = found.into_iter().map(ms).collect();
     errors.sort_by(f64::total_cmp);
     let is_true = |event: &&&RanDelay| {
-        let begin = truth_sorted.partition_point(|r| r.from + SAME < event.from);
-        let near = truth_sorted[begin..].iter().take_while(|r| r.from <= event.from + SAME);
+        let begin = sent_again.partition_point(|r| r.from + SAME < event.from);
+        let near = sent_again[begin..].iter().take_while(|r| r.from <= event.from + SAME);
         near.into_iter().any(|r| r.direction == event.direction)
     };
     let told: Vec<&&RanDelay> = events.iter().filter(|event| inside(event.from)).collect();
     let untrue = told.iter().filter(|event| !is_true(event)).count();
     let mut late: Vec<f64> = observed.events.iter().map(|(at, event)| ms(*at - event.to)).collect();
     late.sort_by(f64::total_cmp);
-    let waits = wait_errors(observed, inside);
+    let (waits, bias) = wait_errors(observed, inside);
     vec![
         ("recall %", recall),
         ("false %", 100.0 * untrue as f64 / told.len() as f64),
@@ -144,13 +149,13 @@ fn figures(observed: &Observed) -> Vec<(&'static str, f64)> {
         ("wait p95 ms", quantile(&waits, 0.95)),
         ("late median ms", quantile(&late, 0.5)),
         ("late p95 ms", quantile(&late, 0.95)),
-        ("repeats", mean(&[inner.len() as f64])),
+        ("wait bias ms", bias),
     ]
 }
 
-/// The wait of each uplink packet until its first byte was sent, less what the events say; without those that waited behind a
-/// queue, whose wait is not the scheduler's alone. Sorted, ms.
-fn wait_errors(observed: &Observed, inside: impl Fn(HostInstant) -> bool) -> Vec<f64> {
+/// The wait of each uplink packet until its first byte was sent, against what the events say; without those that waited behind a
+/// queue, whose wait is not the scheduler's alone. The sizes of the errors, sorted, and their mean, ms.
+fn wait_errors(observed: &Observed, inside: impl Fn(HostInstant) -> bool) -> (Vec<f64>, f64) {
     let mut waits: Vec<&RanDelay> = observed
         .events
         .iter()
@@ -168,11 +173,13 @@ fn wait_errors(observed: &Observed, inside: impl Fn(HostInstant) -> bool) -> Vec
         }
         let after = waits.partition_point(|event| event.from <= passage.entered);
         let said = waits[after.checked_sub(1)?].of(passage.entered).unwrap_or_default();
-        Some(ms(said.abs_diff(waited)))
+        Some(ms(said) - ms(waited))
     });
-    let mut errors: Vec<f64> = errors.collect();
-    errors.sort_by(f64::total_cmp);
-    errors
+    let errors: Vec<f64> = errors.collect();
+    let bias = mean(&errors);
+    let mut sizes: Vec<f64> = errors.into_iter().map(f64::abs).collect();
+    sizes.sort_by(f64::total_cmp);
+    (sizes, bias)
 }
 
 /// Rows that fall short of what is asked for.

@@ -136,8 +136,9 @@ impl Scheduling {
 
     /// The usual time from a report to its answer; `None` until it is known, and where reports are rare.
     fn usual(&self) -> Option<Duration> {
-        let interval = quantile(&self.intervals, (1, 2)).filter(|_| self.answers.len() >= FEWEST)?;
-        let answer = quantile(&self.answers, (1, 4))?;
+        // Reports that had room in a block come between those of the timer.
+        let interval = quantile(&self.intervals, (3, 4)).filter(|_| self.answers.len() >= FEWEST)?;
+        let answer = quantile(&self.answers, (3, 4))?;
         (interval <= LONGEST_INTERVAL).then(|| answer.min(interval * 2))
     }
 
