@@ -6,7 +6,7 @@
 //! * [`Compensated::revising`]: an acknowledgement reaches the controller at once. Its RTT is smoothed over two usual
 //!   intervals of reports, and what the radio added lately on average is taken off. When the exact delay is known, the controller gets a
 //!   [`Revision`]. It must use revisions.
-//! * [`Compensated::holding`]: acknowledgements reach the controller when the radio's delay is known, with exact RTTs. Any
+//! * [`Compensated::holding`]: acknowledgements reach the controller when the radio's delay is known, with exact RTTs that are not smoothed. Any
 //!   controller can be used, and it decides later.
 //!
 //! What is taken off an RTT is what decoded events explain. No RTT falls below the smallest exact one of the last ten seconds. When
@@ -37,14 +37,14 @@ const SMOOTH: Parameter = Parameter {
     name: "smooth",
     kind: Kind::millis(10, 1, 200),
     unit: "",
-    about: "RTTs whose radio part is not known yet are a mean over this",
+    about: "RTTs are a mean over this",
     source: "two usual intervals of buffer status reports; Gandalf §4.3.2 removes what is as fast as these",
 };
 const STEADY: Parameter = Parameter {
     name: "steady",
     kind: Kind::millis(10, 1, 1_000),
     unit: "",
-    about: "RTTs without the radio's part are a mean over this",
+    about: "the smallest RTT without the radio's part is that of means over this",
     source: "as `smooth`",
 };
 const RECENT: Parameter = Parameter {
@@ -60,10 +60,10 @@ pub(crate) const COPA: &[Parameter] = &[copa::DELTA, copa::MODE, SMOOTH, STEADY,
 /// Over which times delays are smoothed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Smoothing {
-    /// RTTs whose radio part is not known yet.
+    /// RTTs.
     pub shown: Duration,
-    /// RTTs without the radio's part.
-    pub exact: Duration,
+    /// RTTs without the radio's part, of which the smallest is kept.
+    pub steady: Duration,
     /// The radio's recent part.
     pub recent: Duration,
 }
@@ -72,7 +72,7 @@ impl Smoothing {
     pub(crate) fn of(values: &Values) -> Self {
         Self {
             shown: values.time(&SMOOTH),
-            exact: values.time(&STEADY),
+            steady: values.time(&STEADY),
             recent: values.time(&RECENT),
         }
     }
@@ -106,6 +106,7 @@ pub struct Compensated<C> {
     held: VecDeque<Held>,
     raw: Boxcar,
     exact: Boxcar,
+    steady: Boxcar,
     recent: Boxcar,
     /// The smallest RTT as measured, and the smallest exact one.
     least_raw: Option<Windowed<Duration>>,
@@ -181,7 +182,8 @@ impl<C: Controller> Compensated<C> {
             samples: VecDeque::with_capacity(WAITING),
             held: VecDeque::with_capacity(if way == Way::Hold { WAITING } else { 0 }),
             raw: Boxcar::new(smoothing.shown),
-            exact: Boxcar::new(smoothing.exact),
+            exact: Boxcar::new(smoothing.shown),
+            steady: Boxcar::new(smoothing.steady),
             recent: Boxcar::new(smoothing.recent),
             least_raw: None,
             least: None,
@@ -216,6 +218,7 @@ impl<C: Controller> Compensated<C> {
             self.least = None;
             self.raw.clear();
             self.exact.clear();
+            self.steady.clear();
             self.recent.clear();
             self.samples.clear();
         }
@@ -235,11 +238,12 @@ impl<C: Controller> Compensated<C> {
     fn settle(&mut self, sample: &Sample) -> (Added, Duration) {
         let added = self.added(sample);
         self.recent.push(sample.at, added.all);
-        let exact = self.exact.push(sample.at, sample.rtt - added.all);
+        let without = sample.rtt - added.all;
+        let steady = self.steady.push(sample.at, without);
         let at = sample.at.as_nanos();
-        let least = self.least.get_or_insert_with(|| Windowed::min(LEAST_LASTS, at, exact));
-        least.update(at, exact);
-        (added, exact)
+        let least = self.least.get_or_insert_with(|| Windowed::min(LEAST_LASTS, at, steady));
+        least.update(at, steady);
+        (added, self.exact.push(sample.at, without).max(least.best()))
     }
 
     /// Whether the radio's part of a sample is known, or will not be.
@@ -320,14 +324,12 @@ impl<C: Controller> Compensated<C> {
     fn hand_on(&mut self, now: HostInstant, ack: &Ack, as_is: bool) {
         let mut shown = Ack { now, ..*ack };
         if let (false, Some(sample)) = (as_is, self.sample(ack)) {
-            let (added, exact) = self.settle(&sample);
+            let (added, _) = self.settle(&sample);
             self.switch(now);
-            shown.rtt = Some(exact);
-            shown.one_way = ack.one_way.map(|way| match self.data {
-                // The smoothed RTT has the other direction's part too, which no queue changes here.
-                Some(Direction::Uplink) => way.saturating_sub(added.data),
-                _ => way.saturating_sub(added.data),
-            });
+            // Not smoothed: a mean would carry the delays of one interval into the next.
+            let least = self.least.map_or(Duration::ZERO, |least| least.best());
+            shown.rtt = Some((sample.rtt - added.all).max(least));
+            shown.one_way = ack.one_way.map(|way| way.saturating_sub(added.data));
         }
         self.inner.handle_ack(&shown);
     }

@@ -70,7 +70,9 @@ pub use pbe_cc::PbeCc;
 pub use pcc::{Allegro, Vivace};
 pub use phase::Phase;
 pub use radio_controller::{RadioController, method, span};
-pub use registry::{Make, needs_delays, Maker, NameError, Registry, by_name, is_remote, make, names, parameters};
+pub use registry::{
+    Make, Maker, NameError, Registry, by_name, is_remote, make, names, needs_delays, parameters,
+};
 pub use reno::Reno;
 pub use smoothed::Smoothed;
 pub use sounding::Sounding;

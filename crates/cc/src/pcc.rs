@@ -22,8 +22,8 @@ use sounding_units::{Bytes, HostInstant, Rate};
 use crate::part::RttEstimator;
 use crate::{Ack, Controller, Delivered, Departure, Loss, Start};
 pub use allegro::{AllegroLaw, Config as AllegroConfig};
-use interval::{Intervals, SURE};
 pub use interval::Outcome;
+use interval::{Intervals, SURE};
 pub use vivace::{Config as VivaceConfig, VivaceLaw};
 
 /// Packets in an interval at least (Allegro).

@@ -47,7 +47,9 @@ impl Item {
     /// Its subject.
     pub const fn about(self) -> &'static str {
         match self {
-            Self::Table1 => "Copa and Vivace with and without the radio's own delays, in eight scenes",
+            Self::Table1 => {
+                "Copa and Vivace with and without the radio's own delays, in eight scenes"
+            }
             Self::Gcc => "GCC with and without the radio's own delays, in eight scenes",
             Self::Lag => "Copa without the radio's own delays, by how late they are known",
             Self::Accuracy => "the modem's delay events against what the network did",

@@ -5,8 +5,8 @@ use crate::experiment::{Needs, Registered};
 use crate::pbe_cc::experiment::{DeepItem, PlanItem, RobustItem, Table1Item};
 use crate::{
     agreement, baselines, biscay_vs_kernel, bound, bpf_cost, busyness, cell, closed_loop, downlink,
-    emu_ceiling, emu_cells, estimators, field, gandalf, granularity, head_to_head, legilimens, mahimahi,
-    overhead, pbe_cc, references, soak, validation,
+    emu_ceiling, emu_cells, estimators, field, gandalf, granularity, head_to_head, legilimens,
+    mahimahi, overhead, pbe_cc, references, soak, validation,
 };
 
 /// One place for all: the list, the commands and their help come from here.

@@ -34,5 +34,5 @@ pub use granted::Granted;
 pub use model::{CellView, HEARD_VALID};
 pub use series::{Line, Row, Series, Way};
 pub use sounder::{Arrival, Counts, Seen, Sounder};
-pub use sounding_estimate::{Confidence, DelayKind, RanDelay};
 pub use sounding_estimate::{Bound, FairShare, LinkEstimate, Source, State};
+pub use sounding_estimate::{Confidence, DelayKind, RanDelay};

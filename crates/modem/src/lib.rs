@@ -17,7 +17,6 @@ mod sim;
 mod sniffer;
 mod transport;
 
-pub use sounding_units::ClockMap;
 pub use live::Live;
 pub use modelled::uplink_capture;
 pub use probe::{Probe, probe};
@@ -31,6 +30,7 @@ pub use sim::{
 };
 pub use sniffer::{Sniffer, SnifferLog, SnifferSource, SnifferStatus, UnknownSniffer};
 pub use sounding_host::{monotonic_now, prefer_this_thread};
+pub use sounding_units::ClockMap;
 pub use transport::{
     CharDevice, DiagChar, Framing, OpenError, Port, READ_SIZE, Read, Router, RouterSocket, Source,
     SourceError, Stream, Tcp, Transport, Unframed,

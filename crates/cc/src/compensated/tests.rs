@@ -60,7 +60,10 @@ impl<C: Controller> Drive<C> {
             self.now += 1;
             let now = at(self.now);
             let wait = ms(10 - self.now % 10);
-            let sent = Departure { at: now.saturating_before(ms(40) + wait + queue), ..Departure::default() };
+            let sent = Departure {
+                at: now.saturating_before(ms(40) + wait + queue),
+                ..Departure::default()
+            };
             // The wait depends on when the packet entered.
             let entered = sent.at;
             let into = (entered.as_nanos() / 1_000_000) % 10;
@@ -70,7 +73,13 @@ impl<C: Controller> Drive<C> {
             if modem_lives && self.now.is_multiple_of(10) {
                 self.tell();
             }
-            let ack = Ack { now: ack_at.max(now), acked: Bytes::new(1_448), rtt: Some(rtt), sent, ..Ack::default() };
+            let ack = Ack {
+                now: ack_at.max(now),
+                acked: Bytes::new(1_448),
+                rtt: Some(rtt),
+                sent,
+                ..Ack::default()
+            };
             self.flow.handle_ack(&ack);
         }
     }
@@ -171,7 +180,14 @@ fn memory_stays_bounded_where_nothing_is_ever_known() {
         });
         let sent = Departure { at: now.saturating_before(ms(50)), ..Departure::default() };
         let (rtt, one_way) = (Some(ms(50)), Some(ms(20)));
-        flow.handle_ack(&Ack { now, acked: Bytes::new(1_448), rtt, one_way, sent, ..Ack::default() });
+        flow.handle_ack(&Ack {
+            now,
+            acked: Bytes::new(1_448),
+            rtt,
+            one_way,
+            sent,
+            ..Ack::default()
+        });
     }
     assert!(flow.samples.len() <= WAITING && flow.held.is_empty());
 }

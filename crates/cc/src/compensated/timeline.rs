@@ -93,8 +93,7 @@ impl Timeline {
             return Duration::ZERO;
         };
         let Some(waited) = wait.of(entered) else { return Duration::ZERO };
-        let holds =
-            |event: &&RanDelay| event.from <= wait.to + SAME_BLOCK && wait.to <= event.to;
+        let holds = |event: &&RanDelay| event.from <= wait.to + SAME_BLOCK && wait.to <= event.to;
         let held = self.up.iter().filter(holds);
         let held = held.map(|event| event.amount.saturating_sub(wait.to - event.from));
         waited + held.max().unwrap_or_default()

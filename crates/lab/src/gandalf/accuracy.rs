@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use sounding_experiment::plan::Wrong;
-use sounding_link::{DelayKind, RanDelay};
 use sounding_kpi::Direction;
+use sounding_link::{DelayKind, RanDelay};
 use sounding_units::HostInstant;
 
 use super::rig::{self, Observed};
@@ -97,8 +97,10 @@ fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Vec<(&'static str,
 }
 
 fn figures(observed: &Observed) -> Vec<(&'static str, f64)> {
-    let (begins, ends) =
-        (HostInstant::default() + EDGE, HostInstant::default() + observed.span.saturating_sub(EDGE));
+    let (begins, ends) = (
+        HostInstant::default() + EDGE,
+        HostInstant::default() + observed.span.saturating_sub(EDGE),
+    );
     let inside = |at: HostInstant| at >= begins && at <= ends;
     let [truth_sorted, sent_again] = repeated(observed);
     let harq: Vec<&RanDelay> = observed
@@ -108,7 +110,8 @@ fn figures(observed: &Observed) -> Vec<(&'static str, f64)> {
         .filter(|event| event.kind == DelayKind::Harq)
         .collect();
     // The last event of a begin is the one that counts.
-    let mut last: std::collections::HashMap<(Direction, HostInstant), &RanDelay> = Default::default();
+    let mut last: std::collections::HashMap<(Direction, HostInstant), &RanDelay> =
+        Default::default();
     harq.iter().for_each(|event| {
         last.insert((event.direction, event.from), event);
     });

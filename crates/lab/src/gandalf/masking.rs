@@ -11,8 +11,15 @@ use super::scene::{self, Scene};
 use super::{Item, Kind, Row, mean, quantile, rig};
 
 /// By how much the delay that a controller sees after all corrections differs from the true queue.
-pub(super) const COLUMNS: &[&str] =
-    &["Mbit/s", "mean ms", "p95 ms", "queue median ms", "error median ms", "error p95 ms", "hidden p95 ms"];
+pub(super) const COLUMNS: &[&str] = &[
+    "Mbit/s",
+    "mean ms",
+    "p95 ms",
+    "queue median ms",
+    "error median ms",
+    "error p95 ms",
+    "hidden p95 ms",
+];
 
 /// What is asked for: the error, and the 95th percentile of the one-way delay over stock's.
 const MEDIAN_MS: f64 = 1.0;
@@ -36,10 +43,7 @@ pub(super) fn kinds() -> Vec<Kind> {
     for scene in Scene::all().filter(|scene| !scene.walks) {
         let rate = half(scene);
         let way = if scene.up { "up" } else { "down" };
-        let narrow = vec![
-            format!("wire.{way}={rate}Mbit"),
-            "wire.queue=500kB".to_owned(),
-        ];
+        let narrow = vec![format!("wire.{way}={rate}Mbit"), "wire.queue=500kB".to_owned()];
         for (place, more) in [("narrow wire", narrow), ("radio alone", Vec::new())] {
             for (shown, controller) in [
                 ("copa", "copa"),

@@ -219,7 +219,11 @@ impl Network<Segment> for Seen {
 }
 
 /// Makes a run. With `dies` its modem is silent from then on.
-pub(super) fn observe(run: &Run, shared: &Shared, dies: Option<Duration>) -> Result<Observed, Wrong> {
+pub(super) fn observe(
+    run: &Run,
+    shared: &Shared,
+    dies: Option<Duration>,
+) -> Result<Observed, Wrong> {
     let actors = Actors::new(&run.plan)?;
     let mut built: Built<Segment> = network(&run.plan, &run.folder, run.seed)?;
     built.show(&[Device(0)], false);
@@ -239,7 +243,8 @@ pub(super) fn observe(run: &Run, shared: &Shared, dies: Option<Duration>) -> Res
     populate(&mut world, run, &actors);
     world.observe_until(origin + run.plan.duration, &mut |_: HostInstant, _: &Event<'_>| {});
     drop(world);
-    let mut observed = Rc::into_inner(kept).map(|kept| kept.into_inner().observed).unwrap_or_default();
+    let mut observed =
+        Rc::into_inner(kept).map(|kept| kept.into_inner().observed).unwrap_or_default();
     observed.span = run.plan.duration;
     Ok(observed)
 }

@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde::Serialize;
-use sounding_cc::{Registry, copa::Copa, gcc::Gcc, pcc::VivaceConfig, Compensated, Vivace};
+use sounding_cc::{Compensated, Registry, Vivace, copa::Copa, gcc::Gcc, pcc::VivaceConfig};
 use sounding_experiment::plan::{PlanError, Run, Wrong};
 
-use super::controls::{Constant, Truth, Truthful, Recorded, Record};
+use super::controls::{Constant, Record, Recorded, Truth, Truthful};
 use crate::paper::PaperItem;
 
 /// A network, a direction and a motion.
@@ -76,7 +76,9 @@ pub(super) fn run(
     let published = || VivaceConfig { sure: 0.0, ..VivaceConfig::default() };
     let (truth, record) = (&shared.truth, &shared.record);
     let mut add = |name: &str, make: sounding_cc::Maker| {
-        registry.add(name, move |start| make(start)).map_err(|error| Wrong::new("", error.to_string()))
+        registry
+            .add(name, move |start| make(start))
+            .map_err(|error| Wrong::new("", error.to_string()))
     };
     let of = Arc::clone(truth);
     add("copa-truth", Arc::new(move |start| Box::new(Truthful::new(Copa::new(start), &of))))?;

@@ -121,7 +121,9 @@ pub(super) fn short(rows: &[Row]) -> Vec<(String, Vec<String>)> {
         if sender != format!("{of}-gandalf") {
             continue;
         }
-        let (Some(stock), Some(bbr)) = (stock(rows, row), find(rows, scene, "bbr")) else { continue };
+        let (Some(stock), Some(bbr)) = (stock(rows, row), find(rows, scene, "bbr")) else {
+            continue;
+        };
         if stock.figure("Mbit/s") >= OF_BBR * bbr.figure("Mbit/s") {
             continue;
         }

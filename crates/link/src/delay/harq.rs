@@ -104,8 +104,10 @@ impl Harq {
     /// A transmission of the uplink; the event so far, if it is a repeat.
     pub(super) fn handle_sent(&mut self, grant: &Grant) -> Option<Event> {
         let (process, is_new) = self.process(grant)?;
-        let continues =
-            !is_new && grant.retransmission && grant.at > process.last && grant.at - process.last <= LATEST;
+        let continues = !is_new
+            && grant.retransmission
+            && grant.at > process.last
+            && grant.at - process.last <= LATEST;
         if !continues {
             // A repeat whose first transmission is unknown begins nothing.
             process.missing = !grant.retransmission;

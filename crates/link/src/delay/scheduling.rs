@@ -12,8 +12,10 @@ const KEPT: usize = 256;
 /// Answers from which the usual one is taken, and the fewest.
 const ANSWERS: usize = 64;
 const FEWEST: usize = 8;
-/// Intervals of reports from which the usual one is taken.
+/// Intervals of reports from which the usual one is taken, the fewest, and what it is before: what networks have (Gandalf §4.3.2).
 const INTERVALS: usize = 32;
+const FEWEST_INTERVALS: usize = 4;
+const NOMINAL_INTERVAL: Duration = Duration::from_millis(5);
 /// Where reports are rarer than this, the wait for them is longer than congestion takes to build up, and it is left alone.
 const LONGEST_INTERVAL: Duration = Duration::from_millis(20);
 /// A pause between reports that is no interval of a timer: the device had nothing to send.
@@ -41,6 +43,8 @@ pub(super) struct Scheduling {
     entered: VecDeque<(ModemInstant, u64)>,
     /// When reports were sent.
     reports: VecDeque<ModemInstant>,
+    /// The last report left something behind, so that the next comes by the timer.
+    backlogged: bool,
     /// Reports without an answer: when, and the bytes that will then have left.
     open: VecDeque<(ModemInstant, u64)>,
     answers: VecDeque<Duration>,
@@ -115,12 +119,14 @@ impl Scheduling {
         push(&mut self.entered, KEPT, (at, entered));
         if is_report {
             if let Some(last) = self.reports.back()
+                && self.backlogged
                 && at > *last
                 && at - *last < PAUSE
             {
                 push(&mut self.intervals, INTERVALS, at - *last);
             }
             push(&mut self.reports, KEPT, at);
+            self.backlogged = least > 0;
         }
     }
 
@@ -134,12 +140,15 @@ impl Scheduling {
         Some(since + (until - since).mul_f64(part.clamp(0.0, 1.0)))
     }
 
-    /// The usual time from a report to its answer; `None` until it is known, and where reports are rare.
+    /// The usual time from a report to its answer; `None` where reports are rare.
     fn usual(&self) -> Option<Duration> {
         // Reports that had room in a block come between those of the timer.
-        let interval = quantile(&self.intervals, (3, 4)).filter(|_| self.answers.len() >= FEWEST)?;
-        let answer = quantile(&self.answers, (3, 4))?;
-        (interval <= LONGEST_INTERVAL).then(|| answer.min(interval * 2))
+        let interval = quantile(&self.intervals, (3, 4))
+            .filter(|_| self.intervals.len() >= FEWEST_INTERVALS)
+            .unwrap_or(NOMINAL_INTERVAL);
+        let answer = quantile(&self.answers, (3, 4)).filter(|_| self.answers.len() >= FEWEST);
+        let most = interval * 2;
+        (interval <= LONGEST_INTERVAL).then(|| answer.map_or(most, |answer| answer.min(most)))
     }
 
     /// A block took the bytes after the first `before`.

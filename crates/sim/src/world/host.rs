@@ -309,7 +309,14 @@ impl Host {
         let data = self.port.direction;
         let State::Connected(connection) = &mut self.state else { return };
         let &PublishedDelays { ref events, up_until, down_until, age } = delays;
-        connection.sender.handle_delays(&RanDelays { now, data, events, up_until, down_until, age });
+        connection.sender.handle_delays(&RanDelays {
+            now,
+            data,
+            events,
+            up_until,
+            down_until,
+            age,
+        });
         self.send(now, outbox);
     }
 

@@ -28,7 +28,6 @@ pub struct Listening {
     pub delays: bool,
 }
 
-
 /// How a device's estimates reach the controllers of its flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Feedback {
