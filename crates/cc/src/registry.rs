@@ -154,9 +154,10 @@ pub fn is_remote(name: &str) -> bool {
     law.is_some_and(Law::is_remote) || name == PUBLISHED_PBE_CC
 }
 
-/// Whether the controller of this name uses the delays that the radio made, as the device's modem reports them.
+/// Whether the controller of this name uses the delays that the radio made, as the device's modem reports them. One that
+/// is added may use them too, if its name ends alike.
 pub fn needs_delays(name: &str) -> bool {
-    matches!(name, "copa-gandalf" | "vivace-gandalf" | "gcc-gandalf")
+    name.ends_with("-gandalf")
 }
 
 /// Every controller that needs only the reports of a flow and a modem: those above, and each law with its fallbacks.
