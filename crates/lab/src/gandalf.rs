@@ -99,11 +99,14 @@ impl std::fmt::Display for Evidence {
     }
 }
 
+/// Figures of a run, by the heads of their columns.
+type Figures = Vec<(&'static str, f64)>;
+
 /// A kind of row: the figures of one run of it.
 struct Kind {
     name: String,
     sets: Vec<String>,
-    measure: fn(&Kind, &[String], u64) -> Result<Vec<(&'static str, f64)>, Wrong>,
+    measure: fn(&Kind, &[String], u64) -> Result<Figures, Wrong>,
 }
 
 /// Makes all runs of an item; `progress` is called for each that has ended.

@@ -154,7 +154,8 @@ fn a_modem_that_dies_leaves_the_stock_controller_within_100_ms_and_no_rtt_below_
 fn a_held_acknowledgement_comes_with_what_is_known_and_never_stays() {
     let mut drive = Drive::new(Compensated::holding(Noted::default()));
     drive.run(1_000, ms(30), true);
-    let shown = *drive.flow.inner.rtts.last().unwrap();
+    let last = drive.flow.inner.rtts.iter().rev().take(20);
+    let shown = last.sum::<Duration>() / 20;
     assert!(near(shown, ms(70)), "{shown:?}");
     let held = drive.flow.held.len();
     assert!(held > 0 && held < 200, "{held}");

@@ -9,7 +9,7 @@ use sounding_units::HostInstant;
 
 use super::rig::{self, Observed};
 use super::scene::{self, Scene};
-use super::{Item, Kind, Row, mean, quantile};
+use super::{Figures, Item, Kind, Row, mean, quantile};
 
 /// Of retransmissions: how many were found, how many were not there, and by how much their length is wrong. Of the wait for
 /// grants: by how much that of a packet is wrong. Of all: how late they come.
@@ -88,7 +88,7 @@ fn ms(span: Duration) -> f64 {
     span.as_secs_f64() * 1e3
 }
 
-fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Vec<(&'static str, f64)>, Wrong> {
+fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Figures, Wrong> {
     let seeds = format!("seeds={seed}");
     let sets = kind.sets.iter().chain(sets).cloned().chain([seeds]);
     let (run, shared) = scene::run(Item::Table1.files(), sets)?;
@@ -96,7 +96,7 @@ fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Vec<(&'static str,
     Ok(figures(&observed))
 }
 
-fn figures(observed: &Observed) -> Vec<(&'static str, f64)> {
+fn figures(observed: &Observed) -> Figures {
     let (begins, ends) = (
         HostInstant::default() + EDGE,
         HostInstant::default() + observed.span.saturating_sub(EDGE),

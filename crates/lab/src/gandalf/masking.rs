@@ -8,7 +8,7 @@ use sounding_experiment::plan::Wrong;
 use sounding_units::HostInstant;
 
 use super::scene::{self, Scene};
-use super::{Item, Kind, Row, mean, quantile, rig};
+use super::{Figures, Item, Kind, Row, mean, quantile, rig};
 
 /// By how much the delay that a controller sees after all corrections differs from the true queue.
 pub(super) const COLUMNS: &[&str] = &[
@@ -61,7 +61,7 @@ pub(super) fn kinds() -> Vec<Kind> {
     kinds
 }
 
-fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Vec<(&'static str, f64)>, Wrong> {
+fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Figures, Wrong> {
     let seeds = format!("seeds={seed}");
     let sets = kind.sets.iter().chain(sets).cloned().chain([seeds]);
     let (run, shared) = scene::run(Item::Table1.files(), sets)?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sounding_experiment::plan::Wrong;
 
 use super::scene::{self, Scene};
-use super::{Item, Kind, Row, mean, quantile, rig};
+use super::{Figures, Item, Kind, Row, mean, quantile, rig};
 
 /// Gains are over the stock controller of the same scene.
 pub(super) const COLUMNS: &[&str] = &["Mbit/s", "mean ms", "p95 ms", "× stock", "× mean delay"];
@@ -67,7 +67,7 @@ pub(super) fn lags() -> Vec<Kind> {
     kinds
 }
 
-fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Vec<(&'static str, f64)>, Wrong> {
+fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Figures, Wrong> {
     let seeds = format!("seeds={seed}");
     let sets = kind.sets.iter().chain(sets).cloned().chain([seeds]);
     let (run, shared) = scene::run(Item::Table1.files(), sets)?;

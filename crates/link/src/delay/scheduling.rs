@@ -156,10 +156,12 @@ impl Scheduling {
         let (Some(answer), Some(mut from)) = (self.usual(), self.entry(before, at)) else { return };
         // A packet that enters an empty buffer long after the last one left.
         from = from.max(at.saturating_before(PAUSE));
-        let within = self.reports.iter().copied().filter(|report| *report >= from && *report < at);
-        let ends: Vec<Option<ModemInstant>> =
-            within.map(Some).chain(core::iter::once(None)).collect();
-        for report in ends {
+        // When the last of them entered: what came later waits for the next block.
+        let until = self.entry(self.left, at).unwrap_or(at).min(at);
+        let after = self.reports.partition_point(|report| *report <= from);
+        let reports: Vec<ModemInstant> =
+            self.reports.range(after..).copied().filter(|report| *report < at).collect();
+        for report in reports.into_iter().map(Some).chain(core::iter::once(None)) {
             let waited = at - from;
             let scheduled = match report {
                 Some(report) => (report - from) + answer,
@@ -168,11 +170,8 @@ impl Scheduling {
             };
             let beyond = waited.saturating_sub(scheduled);
             let amount = waited.min(scheduled).saturating_sub(beyond);
-            if self.ready.len() == KEPT {
-                self.ready.pop_front();
-            }
-            self.ready.push_back(Event { from, to: at, amount, is_decoded: false });
-            match report {
+            push(&mut self.ready, KEPT, Event { from, to: at, amount, is_decoded: false });
+            match report.filter(|report| *report < until) {
                 Some(report) => from = report + Duration::from_nanos(1),
                 None => break,
             }

@@ -139,7 +139,9 @@ fn what_waits_behind_a_backlog_is_not_the_schedulers() {
 #[test]
 fn where_reports_are_rare_nothing_is_explained() {
     let rare: Vec<Grant> = (1..60).map(|turn| filled(turn * 50, 1_000, Some(1_000))).collect();
-    assert_eq!(events(&rare, 3_100), []);
+    // The usual interval is assumed until it is measured.
+    let found = events(&rare, 3_100);
+    assert!(found.iter().all(|event| event.to < host(400)), "{found:?}");
 }
 
 #[test]
