@@ -12,12 +12,30 @@ struct Readme;
 #[cfg(test)]
 extern crate std;
 
-use core::fmt;
 use core::time::Duration;
 
 use sounding_units::{Bytes, Rate};
 
+/// The values of a choice with their words: one list for printing, parsing and numbering.
+macro_rules! words {
+    ($name:ident { $($variant:ident => $text:literal),+ $(,)? }) => {
+        impl $name {
+            /// Every value, in the order by which a report on its way to a sender numbers them: new ones go to the end.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+        }
+
+        impl core::fmt::Display for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.pad(match self { $(Self::$variant => $text),+ })
+            }
+        }
+    };
+}
+
+mod delay;
 pub mod wire;
+
+pub use delay::{Confidence, DelayKind, RanDelay};
 
 /// No radio carries more: 100 Gbit/s of IP packets. An estimate above it cannot be true.
 pub const MAX_RATE: Rate = Rate::from_bits_per_sec(100_000_000_000);
@@ -168,22 +186,6 @@ pub enum Source {
     Rsrp,
     /// No grant was received so far, or not the records that the method needs.
     None,
-}
-
-/// The values of a choice with their words: one list for printing, parsing and numbering.
-macro_rules! words {
-    ($name:ident { $($variant:ident => $text:literal),+ $(,)? }) => {
-        impl $name {
-            /// Every value, in the order by which a report on its way to a sender numbers them: new ones go to the end.
-            pub const ALL: &[Self] = &[$(Self::$variant),+];
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(match self { $(Self::$variant => $text),+ })
-            }
-        }
-    };
 }
 
 words!(Direction { Uplink => "uplink", Downlink => "downlink" });

@@ -24,6 +24,8 @@ pub struct Grant {
     pub carrier: u8,
     /// HARQ process, if the record has it: blocks of one process on one carrier are repeats until a new one comes.
     pub harq: Option<u8>,
+    /// New data indicator, which toggles with each new block of a process, if the record has it.
+    pub ndi: Option<bool>,
     /// The layer that reported it.
     pub layer: Layer,
     /// The log record that reported it.

@@ -16,6 +16,7 @@ pub mod emu_cells;
 pub mod estimators;
 pub mod experiment;
 pub mod field;
+pub mod gandalf;
 pub mod granularity;
 pub mod head_to_head;
 pub mod legilimens;

@@ -5,7 +5,7 @@ use crate::experiment::{Needs, Registered};
 use crate::pbe_cc::experiment::{DeepItem, PlanItem, RobustItem, Table1Item};
 use crate::{
     agreement, baselines, biscay_vs_kernel, bound, bpf_cost, busyness, cell, closed_loop, cqic,
-    downlink, emu_ceiling, emu_cells, estimators, field, granularity, head_to_head, legilimens,
+    downlink, emu_ceiling, emu_cells, estimators, field, gandalf, granularity, head_to_head, legilimens,
     mahimahi, overhead, pbe_cc, references, soak, validation,
 };
 
@@ -46,6 +46,11 @@ pub const EXPERIMENTS: &[&dyn Registered] = &[
     &legilimens::experiment::PlanItem(legilimens::Item::Fig13),
     &legilimens::experiment::PlanItem(legilimens::Item::Fig14),
     &legilimens::experiment::PlanItem(legilimens::Item::Fig15),
+    &gandalf::experiment::PlanItem(gandalf::Item::Table1),
+    &gandalf::experiment::PlanItem(gandalf::Item::Gcc),
+    &gandalf::experiment::PlanItem(gandalf::Item::Lag),
+    &gandalf::experiment::PlanItem(gandalf::Item::Accuracy),
+    &gandalf::experiment::PlanItem(gandalf::Item::Masking),
     &busyness::experiment::BusynessExperiment,
     &closed_loop::experiment::ClosedLoopExperiment,
     &references::experiment::ReferencesExperiment,

@@ -1,4 +1,5 @@
 mod cqi_rates;
+mod delays;
 mod missing;
 mod print;
 mod rows;
@@ -49,8 +50,12 @@ the device was backlogged. Rows then also have the fair share, which is what an 
 data and the carriers. JSON rows have the age of the sniffer's last message, the idle part, and as a ceiling what the most resource
 blocks that the device ever had would carry now. A live modem takes a sniffer that is live: a log that grows, or udp:ADDRESS:PORT.
 
+With --delays a row is an event: a block that was sent again (`harq`), or uplink data that waited for a report and a grant
+(`scheduling`). What was held, how much of that no queue made, and how long after its end the record came that shows it.
+
 Examples:
   sounding link drive.mi2log
+  sounding link drive.mi2log --delays
   sounding link drive.mi2log --direction uplink --method formula --bin 50ms
   sounding link drive.mi2log --direction downlink --method cqi --window 200ms
   sounding link drive.mi2log --direction downlink --method cell --window 40ms --sniffer dcilog:cell.dciLog
@@ -87,9 +92,37 @@ pub(crate) struct Link {
     /// One JSON object a row
     #[arg(long)]
     json: bool,
+    /// Instead of rates the delays that the radio itself made, one event a row; of captures
+    #[arg(long, conflicts_with_all = ["method", "sniffer", "window", "bin"])]
+    delays: bool,
+    /// Comma-separated values, with --delays
+    #[arg(long, requires = "delays", conflicts_with = "json")]
+    csv: bool,
+}
+
+/// Prints delays instead of rates.
+fn run_delays(args: &Link) -> Result<ExitCode> {
+    if !is_recorded(&args.source) {
+        return Err(miette!("--delays reads captures, not live modems"));
+    }
+    let format = match (args.json, args.csv) {
+        (true, _) => delays::Format::Json,
+        (false, true) => delays::Format::Csv,
+        (false, false) => delays::Format::Table,
+    };
+    match delays::print(&args.source, args.direction.map(Into::into), format) {
+        Ok(skipped) => skipped.tell(),
+        Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        Err(Stopped::Output(error)) => return Err(say::failed(error)),
+        Err(Stopped::Input(report)) => return Err(report),
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 pub(crate) fn run(args: &Link) -> Result<ExitCode> {
+    if args.delays {
+        return run_delays(args);
+    }
     if args.bin < Duration::from_millis(1) || args.window < Duration::from_millis(1) {
         return Err(miette!("--bin and --window are at least 1ms"));
     }

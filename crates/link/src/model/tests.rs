@@ -79,6 +79,7 @@ fn block(at: ModemInstant, prb: u16, bytes: u64) -> Kpi {
         direction: Direction::Downlink,
         carrier: 0,
         harq: None,
+        ndi: None,
         layer: Layer::Phy,
         code: LogCode::new(0xB173),
         size: Bytes::new(bytes),
