@@ -18,6 +18,9 @@
 #define BY_DELAY_MINUTE_NS		60000000000ULL
 #define BY_DELAY_CURRENT		4
 
+/* Keeps all products below 2^64. */
+#define BY_DELAY_MAX_CWND		(1ULL << 30)
+
 enum by_delay_phase {
 	BY_DELAY_SLOW_START = 0,
 	BY_DELAY_STEERING = 1,
@@ -42,7 +45,7 @@ struct by_delay {
 LAW_INLINE void by_delay_init(struct by_delay *d, __u64 now, __u32 mss)
 {
 	__builtin_memset(d, 0, sizeof(*d));
-	d->mss = law_max(mss, 1);
+	d->mss = law_mss(mss);
 	d->cwnd = BY_DELAY_LEAST * d->mss;
 	d->minute_began = now;
 }
@@ -79,14 +82,14 @@ LAW_INLINE void by_delay_advance(struct by_delay *d, __u64 now, __u64 rtt_us, __
 	if (d->phase == BY_DELAY_SLOW_START) {
 		if (queueing > BY_DELAY_SLOW_START_ENDS_US) {
 			d->phase = BY_DELAY_STEERING;
-			d->at = now + rounds;
+			d->at = law_add(now, rounds);
 		}
 	} else if (d->phase == BY_DELAY_STEERING) {
 		if (d->at <= now) {
 			d->to = d->cwnd;
 			d->cwnd = BY_DELAY_LEAST * d->mss;
 			d->since = now;
-			d->at = now + rounds;
+			d->at = law_add(now, rounds);
 			d->phase = BY_DELAY_SLOWED;
 		}
 	} else if (d->phase == BY_DELAY_SLOWED) {
@@ -94,7 +97,7 @@ LAW_INLINE void by_delay_advance(struct by_delay *d, __u64 now, __u64 rtt_us, __
 			d->phase = BY_DELAY_COMING_BACK;
 	} else if (d->cwnd >= d->to) {
 		d->phase = BY_DELAY_STEERING;
-		d->at = now + law_since(now, d->since) * BY_DELAY_APART;
+		d->at = law_add(now, law_since(now, d->since) * BY_DELAY_APART);
 	}
 }
 
@@ -123,6 +126,8 @@ LAW_PART int by_delay_ack(struct by_delay *d, __u64 now, __u32 rtt_us, __u64 ack
 
 	if (!d || !rtt_us)
 		return 0;
+	rtt_us = law_min(rtt_us, LAW_MAX_RTT_US);
+	acked = law_min(acked, BY_DELAY_MAX_CWND);
 	by_delay_learn(d, now, rtt_us, &least, &base);
 	queueing = law_since(least, base);
 	by_delay_advance(d, now, least, queueing);
@@ -135,6 +140,7 @@ LAW_PART int by_delay_ack(struct by_delay *d, __u64 now, __u32 rtt_us, __u64 ack
 		by_delay_steer(d, queueing, divisor, acked);
 	else if (d->phase != BY_DELAY_SLOWED)
 		d->cwnd += acked / divisor;
+	d->cwnd = law_min(d->cwnd, BY_DELAY_MAX_CWND);
 	return 1;
 }
 
@@ -150,7 +156,7 @@ LAW_INLINE void by_delay_cut(struct by_delay *d, __u64 now)
 	for (i = 0; i < BY_DELAY_CURRENT; i++)
 		rtt_us = law_max(rtt_us, d->current[i]);
 	d->phase = BY_DELAY_STEERING;
-	d->at = now + rtt_us * 1000 * BY_DELAY_ROUNDS;
+	d->at = law_add(now, rtt_us * 1000 * BY_DELAY_ROUNDS);
 }
 
 LAW_INLINE void by_delay_timeout(struct by_delay *d, __u64 now)

@@ -18,6 +18,11 @@ const MINUTE_NS: u64 = 60_000_000_000;
 /// RFC 6817, CURRENT_FILTER; chosen as `ledbat++` has it.
 const CURRENT: usize = 4;
 
+/// Bounds that keep all products below 2^64: no path has as much in flight, and none is as long.
+const MAX_CWND: u64 = 1 << 30;
+const MAX_RTT_US: u32 = 10_000_000;
+const MAX_MSS: u64 = 65_535;
+
 /// The window of a background flow whose receiver has no usable clock: LEDBAT++, in whole numbers.
 ///
 /// `ledbat++` of this crate is the algorithm itself. This one exists because a kernel program has no fractions, and both
@@ -46,7 +51,7 @@ enum Phase {
 
 impl ByDelay {
     pub(super) fn new(now: HostInstant, mss: u64) -> Self {
-        let mss = mss.max(1);
+        let mss = mss.clamp(1, MAX_MSS);
         Self {
             mss,
             cwnd: LEAST * mss,
@@ -70,6 +75,7 @@ impl ByDelay {
         if rtt_us == 0 {
             return;
         }
+        let (rtt_us, acked) = (rtt_us.min(MAX_RTT_US), acked.min(MAX_CWND));
         let (least, base) = self.learn(now, rtt_us);
         let queueing = least.saturating_sub(base);
         self.advance(now, least, queueing);
@@ -82,6 +88,7 @@ impl ByDelay {
             Phase::SlowStart | Phase::ComingBack { .. } => self.cwnd += acked / divisor,
             Phase::Steering { .. } => self.steer(queueing, divisor, acked),
         }
+        self.cwnd = self.cwnd.min(MAX_CWND);
     }
 
     /// Folds a sample in. Returns the least of the newest ones, and of ten minutes.
@@ -107,18 +114,18 @@ impl ByDelay {
         let rounds = rtt_us * 1000 * ROUNDS;
         match self.phase {
             Phase::SlowStart if queueing > SLOW_START_ENDS_US => {
-                self.phase = Phase::Steering { slow_at: now + rounds };
+                self.phase = Phase::Steering { slow_at: now.saturating_add(rounds) };
             }
             Phase::Steering { slow_at } if slow_at <= now => {
                 let to = self.cwnd;
                 self.cwnd = LEAST * self.mss;
-                self.phase = Phase::Slowed { since: now, until: now + rounds, to };
+                self.phase = Phase::Slowed { since: now, until: now.saturating_add(rounds), to };
             }
             Phase::Slowed { since, until, to } if until <= now => {
                 self.phase = Phase::ComingBack { since, to };
             }
             Phase::ComingBack { since, to } if self.cwnd >= to => {
-                let slow_at = now + now.saturating_sub(since) * APART;
+                let slow_at = now.saturating_add(now.saturating_sub(since).saturating_mul(APART));
                 self.phase = Phase::Steering { slow_at };
             }
             _ => {}
@@ -147,8 +154,8 @@ impl ByDelay {
         self.credit = 0;
         if self.phase == Phase::SlowStart {
             let rtt = self.current.iter().max().copied().unwrap_or(0);
-            self.phase =
-                Phase::Steering { slow_at: now.as_nanos() + u64::from(rtt) * 1000 * ROUNDS };
+            let rounds = u64::from(rtt) * 1000 * ROUNDS;
+            self.phase = Phase::Steering { slow_at: now.as_nanos().saturating_add(rounds) };
         }
     }
 
