@@ -119,7 +119,7 @@ __u32 BPF_PROG(background_ssthresh, struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 
-	/* Not used by this law, and half of the window to whoever comes after it. */
+	/* Not used by this law, and half of the window for an algorithm that comes after it. */
 	return law_max(tp->snd_cwnd / 2, LAW_FLOOR_CWND);
 }
 
