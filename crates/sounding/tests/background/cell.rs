@@ -51,7 +51,7 @@ fn cell() -> Emulated {
     Emulated::start(&runs[0], &settings).unwrap()
 }
 
-fn download(emulation: &Emulation, device: usize, congestion: &str) -> RunningTcp {
+fn download(emulation: &Emulation, device: u16, congestion: &str) -> RunningTcp {
     let flow = TcpFlow {
         device: Device(device),
         congestion: Some(congestion.into()),
@@ -103,7 +103,7 @@ fn a_rival_has_its_cell_within_two_seconds_and_what_it_leaves_is_taken_again() {
         sleep(12);
         let rival = rival.abort().unwrap();
         let went = sounding_emu::monotonic_now();
-        sleep(6);
+        sleep(7);
         let flow = {
             // SAFETY: the socket is open until the transfer is waited for.
             let socket = unsafe { std::os::fd::BorrowedFd::borrow_raw(background.sender_socket()) };
@@ -115,8 +115,8 @@ fn a_rival_has_its_cell_within_two_seconds_and_what_it_leaves_is_taken_again() {
         let held = rate(&background, after(came, -5.0), came);
         let yields = rate(&background, after(came, 2.0), went);
         let has = rate(&rival, after(came, 2.0), went);
-        let again = rate(&background, after(went, 4.0), after(went, 6.0));
-        let by_second: Vec<String> = (0..30)
+        let again = rate(&background, after(went, 5.0), after(went, 7.0));
+        let by_second: Vec<String> = (0..31)
             .map(|second| {
                 let from = after(background.began, f64::from(second));
                 format!("{:.1}", rate(&background, from, after(from, 1.0)))
@@ -127,9 +127,10 @@ fn a_rival_has_its_cell_within_two_seconds_and_what_it_leaves_is_taken_again() {
             "alone {alone:.1}, background held {held:.1}, beside the rival {yields:.2}, rival {has:.1}, again {again:.1}: {}\n{flow:?}",
             by_second.join(" ")
         );
-        assert!(held > 0.5 * alone, "it held {held}");
-        assert!(yields <= 0.1 * held, "beside a rival it held {yields} of {held}");
-        assert!(has >= 0.9 * alone, "the rival has {has} of {alone}");
+        assert!(held > 0.9 * alone, "it held {held}");
+        // Bounds for a machine that is busy with something else; docs/results/background-kernel.md has the figures.
+        assert!(yields <= 0.15 * held, "beside a rival it held {yields} of {held}");
+        assert!(has >= 0.85 * alone, "the rival has {has} of {alone}");
         assert!(again >= 0.8 * held, "it took {again} of {held} again");
     });
 }

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::Stdio;
 use std::time::Duration;
 
-use sounding_bpf::inventory;
+use sounding_bpf::inventory::{self, Object};
 use sounding_testdata::steadily;
 
 use crate::rig::{Rig, cgroups, eventually, is_registered, skipped};
@@ -31,7 +31,6 @@ fn a_killed_loader_leaves_the_flow_background_and_in_the_end_nothing() {
         return;
     }
     steadily(|| {
-        let before = inventory::alive();
         let cgroups_before = cgroups();
         let rig = Rig::start();
         let mut child = rig
@@ -50,6 +49,10 @@ fn a_killed_loader_leaves_the_flow_background_and_in_the_end_nothing() {
         let name = read();
         assert!(name.starts_with("bg_"), "{name}");
         let mut input = child.stdin.take().unwrap();
+        let is_link = |object: &Object| matches!(object, Object::Link(_));
+        let mut links = inventory::held_by(child.id());
+        links.retain(is_link);
+        assert_eq!(links.len(), 2, "the algorithm's, and the cgroup's");
         child.kill().unwrap();
         child.wait().unwrap();
         // The flow goes on, and a new connection of the command is background too.
@@ -62,11 +65,7 @@ fn a_killed_loader_leaves_the_flow_background_and_in_the_end_nothing() {
         drop(input);
         eventually("the cgroup to go", || cgroups() == cgroups_before);
         eventually("the name to go", || !is_registered(&name));
-        drop(rig);
-        // Programs of sockets in their last states go with these.
-        eventually("all of the kernel's objects to go", || {
-            let left: Vec<_> = inventory::alive().difference(&before).copied().collect();
-            left.is_empty()
-        });
+        // Programs and maps go with the last of the sockets.
+        eventually("the links to go", || inventory::alive().is_disjoint(&links));
     });
 }

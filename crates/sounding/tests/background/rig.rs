@@ -46,7 +46,7 @@ impl Rig {
     pub(crate) fn with(settings: &[(&str, &str)]) -> Self {
         let link = || {
             let rate: Steps = "20Mbit".parse().unwrap();
-            PathConfig { delay: Duration::from_millis(10), ..PathConfig::new(rate.into()) }
+            PathConfig { delay: Duration::from_millis(10), ..PathConfig::new(rate) }
         };
         let mut config = Config::new(link(), link());
         config.sysctls =
