@@ -194,7 +194,7 @@ pub(crate) fn flow(map: &MapHandle, fd: impl AsFd) -> Result<Option<Flow>, FlowE
 }
 
 /// A duplicate of another process's descriptor.
-pub(crate) fn borrow_descriptor(pid: u32, fd: i32) -> Result<OwnedFd, FlowError> {
+pub fn borrow_descriptor(pid: u32, fd: i32) -> Result<OwnedFd, FlowError> {
     let fail = || FlowError::Descriptor { pid, fd, source: io::Error::last_os_error() };
     // SAFETY: plain system calls on integers; what they return is a new descriptor or -1.
     let process = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };

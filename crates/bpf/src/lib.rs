@@ -15,7 +15,10 @@
 //!
 //! [`Downlink`] is the other direction: on the device it limits senders to what its link carries, by the receive window
 //! or by a TCP option that [`Peers`] reads at a server of ours.
+//!
+//! [`Background`] needs no modem: flows under it use what a cell leaves over, and yield to all others.
 
+mod background;
 mod cost;
 mod downlink;
 mod error;
@@ -59,9 +62,14 @@ macro_rules! skeleton {
 }
 
 skeleton!(skel, "cc.skel.rs");
+skeleton!(skel_background, "background.skel.rs");
 skeleton!(skel_downlink, "downlink.skel.rs");
 skeleton!(skel_peers, "peers.skel.rs");
 
+pub use background::{
+    Background, BackgroundConfig, BackgroundCounts, BackgroundError, BackgroundFlow,
+    BackgroundPhase, background_preflight, borrow_descriptor,
+};
 pub use cost::{Program, RunStats};
 pub use downlink::{
     CLAIMS, Downlink, DownlinkConfig, DownlinkError, DownlinkFlow, EXID, Hold, OwnCgroup, Signal,

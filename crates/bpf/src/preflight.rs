@@ -13,6 +13,8 @@ const MAX_NAME: usize = 15;
 /// Bits of `CapEff` (linux/capability.h). CAP_PERFMON because the verifier counts struct_ops as tracing.
 const CAPABILITIES: [(u32, &str); 3] =
     [(12, "CAP_NET_ADMIN"), (38, "CAP_PERFMON"), (39, "CAP_BPF")];
+/// The requirement that only some need.
+const BBR: &str = "bbr";
 /// CAP_SYS_ADMIN includes all three.
 const CAP_SYS_ADMIN: u32 = 21;
 
@@ -31,7 +33,16 @@ pub struct Check {
 
 /// All requirements of loading an instance called `name`, in the order in which loading would fail.
 pub fn preflight(name: &str) -> Vec<Check> {
+    checks(findings(name).0)
+}
+
+/// The requirements of a congestion control of ours that needs no stock algorithm.
+pub(crate) fn preflight_without_stock(name: &str) -> Vec<Check> {
     let (found, _) = findings(name);
+    checks(found.into_iter().filter(|(what, _)| *what != BBR).collect())
+}
+
+fn checks(found: Vec<(&'static str, Finding)>) -> Vec<Check> {
     found
         .into_iter()
         .map(|(what, found)| match found {
@@ -45,13 +56,23 @@ pub fn preflight(name: &str) -> Vec<Check> {
 
 /// The running kernel, or the first unmet requirement.
 pub(crate) fn kernel_for(name: &str, fallback: Fallback) -> Result<Kernel, LoadError> {
-    let (found, kernel) = findings(name);
-    found.into_iter().try_for_each(|(_, found)| found.map(drop))?;
-    let kernel = kernel.expect("all requirements are met, its types included");
+    let kernel = kernel_with(name, |_| true)?;
     if fallback == Fallback::Cubic {
         whereabouts(&kernel, "cubictcp_cong_avoid", "tcp_cubic").ok_or(LoadError::NoCubic)?;
     }
     Ok(kernel)
+}
+
+/// The same for a congestion control that needs no stock algorithm.
+pub(crate) fn kernel_without_stock(name: &str) -> Result<Kernel, LoadError> {
+    kernel_with(name, |what| what != BBR)
+}
+
+fn kernel_with(name: &str, needs: impl Fn(&str) -> bool) -> Result<Kernel, LoadError> {
+    let (found, kernel) = findings(name);
+    let mut needed = found.into_iter().filter(|(what, _)| needs(what));
+    needed.try_for_each(|(_, found)| found.map(drop))?;
+    Ok(kernel.expect("all requirements are met, its types included"))
 }
 
 /// Where the kernel has a function: built in, or in a module; `None` if it has none.
@@ -72,7 +93,7 @@ fn findings(name: &str) -> (Vec<(&'static str, Finding)>, Option<Kernel>) {
             found.extend([
                 ("kernel types", Ok(format!("{} types", kernel.types().len()))),
                 ("kernel version", version(&kernel)),
-                ("bbr", bbr(&kernel)),
+                (BBR, bbr(&kernel)),
             ]);
             Some(kernel)
         }

@@ -10,8 +10,10 @@
 //!                  └──(busy: U[2^(b-1)..2^b]·T)────┘
 //! ```
 //!
-//! `docs/interpretations/legilimens.md` has the reasons. It never falls back to a foreground algorithm.
+//! Without a usable clock of the receiver it goes by delay, as LEDBAT++. `docs/interpretations/legilimens.md` has the reasons.
+//! It never falls back to a foreground algorithm.
 
+mod delay;
 mod share;
 
 use core::time::Duration;
@@ -23,6 +25,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 use crate::parameter::{Kind, Parameter, Values};
 use crate::part::{Aimd, RttEstimator, Slots};
 use crate::{Ack, Controller, Loss, Recovery, Start};
+use delay::ByDelay;
 use share::{Share, Verdict};
 
 const INTERVAL: Parameter = Parameter {
@@ -51,6 +54,9 @@ const QUEUE: Parameter = Parameter {
 /// and a burst of 300 ms cost 2 % then.
 const PROVEN_FOR: Duration = Duration::from_secs(10);
 
+/// A receiver whose clock moves less often hides a cell's turns (interpretation 22).
+const COARSEST_TICK: Duration = Duration::from_millis(2);
+
 /// One background flow.
 #[derive(Clone, Debug)]
 pub struct Background {
@@ -60,6 +66,7 @@ pub struct Background {
     slots: Slots,
     share: Share,
     window: Aimd,
+    delay: ByDelay,
     rtt: RttEstimator,
     start: Start,
     phase: Phase,
@@ -77,6 +84,8 @@ enum Phase {
     Probing,
     /// The cell is this flow's alone.
     Sending { since: HostInstant },
+    /// The receiver has no usable clock.
+    ByDelay,
 }
 
 impl Background {
@@ -95,6 +104,7 @@ impl Background {
             slots: Slots::default(),
             share: Share::new(),
             window: Aimd::new(start),
+            delay: ByDelay::new(start.now, start.mss.count()),
             rtt: RttEstimator::default(),
             start: *start,
             phase: Phase::Opening,
@@ -116,7 +126,7 @@ impl Background {
 
     fn handle_verdict(&mut self, now: HostInstant, verdict: Verdict) {
         match (self.phase, verdict) {
-            (Phase::Waiting { .. }, _) | (_, Verdict::Open) => {}
+            (Phase::Waiting { .. } | Phase::ByDelay, _) | (_, Verdict::Open) => {}
             // Its rate may be all of the cell or a part of it: silence, and then a burst that shows both.
             (Phase::Opening, _) | (_, Verdict::Likely) => self.wait(now, self.interval),
             (Phase::Probing | Phase::Sending { .. }, Verdict::Busy) => self.handle_busy(now),
@@ -136,15 +146,43 @@ impl Background {
     fn target(&self) -> Option<Bytes> {
         let span = self.rtt.least()? + self.queue;
         let capacity = self.share.capacity()?;
-        let target = Bytes::new((u128::from(capacity) * span.as_nanos() / 1_000_000_000) as u64);
+        let target = Bytes::new(capacity.saturating_mul(span.as_micros() as u64) / 1_000_000);
         Some(target.max(self.start.segments(4)))
+    }
+}
+
+impl Background {
+    /// Goes by delay from here on, or by the receiver's clock again. A flow that changes begins again.
+    fn go_by(&mut self, now: HostInstant, has_clock: bool) {
+        match (has_clock, self.phase) {
+            (true, Phase::ByDelay) => {
+                self.slots.reset();
+                self.share = Share::new();
+                self.window = Aimd::new(&self.start);
+                self.phase = Phase::Opening;
+            }
+            (false, phase) if phase != Phase::ByDelay => {
+                self.delay = ByDelay::new(now, self.start.mss.count());
+                self.phase = Phase::ByDelay;
+            }
+            _ => {}
+        }
     }
 }
 
 impl Controller for Background {
     fn handle_ack(&mut self, ack: &Ack) {
         self.rtt.handle_ack(ack);
-        self.window.handle_ack(ack);
+        let marked = self.window.handle_ack(ack);
+        self.go_by(ack.now, ack.stamp.is_some_and(|stamp| stamp.tick <= COARSEST_TICK));
+        if self.phase == Phase::ByDelay {
+            if marked {
+                self.delay.cut(ack.now);
+            }
+            let rtt = ack.rtt.map_or(0, |rtt| rtt.as_micros() as u32);
+            let grows = !marked && ack.cwnd_limited && ack.recovery != Recovery::Fast;
+            return self.delay.handle_ack(ack.now, rtt, ack.acked.count(), grows);
+        }
         if self.phase == Phase::Opening {
             self.window.grow(ack);
         } else if let Some(target) = self.target().filter(|_| ack.recovery == Recovery::None) {
@@ -160,13 +198,18 @@ impl Controller for Background {
 
     fn handle_loss(&mut self, loss: &Loss) {
         self.window.handle_loss(loss);
+        if loss.begins_recovery && self.phase == Phase::ByDelay {
+            self.delay.cut(loss.now);
+        }
     }
 
     fn handle_timeout(&mut self, now: HostInstant) {
         self.window.handle_timeout(now);
-        // What is not served at all is busy.
-        if !matches!(self.phase, Phase::Waiting { .. }) {
-            self.handle_busy(now);
+        match self.phase {
+            Phase::Waiting { .. } => {}
+            Phase::ByDelay => self.delay.handle_timeout(now),
+            // What is not served at all is busy.
+            _ => self.handle_busy(now),
         }
     }
 
@@ -197,7 +240,10 @@ impl Controller for Background {
     }
 
     fn cwnd(&self) -> Bytes {
-        self.window.cwnd()
+        match self.phase {
+            Phase::ByDelay => Bytes::new(self.delay.cwnd()),
+            _ => self.window.cwnd(),
+        }
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
@@ -210,6 +256,7 @@ impl Controller for Background {
             Phase::Waiting { .. } => "waiting",
             Phase::Probing => "probing",
             Phase::Sending { .. } => "sending",
+            Phase::ByDelay => "by delay",
         }
     }
 }

@@ -1,9 +1,12 @@
 //! The user of sudo: files written for them are theirs, and programs that they run get their user.
 
+use std::ffi::CString;
 use std::fs::File;
 use std::os::unix::fs::fchown;
+use std::path::PathBuf;
+use std::process::Command;
 
-use nix::unistd::geteuid;
+use nix::unistd::{Gid, Uid, User, geteuid, getgrouplist};
 
 /// The user that became root by sudo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +49,34 @@ impl Caller {
     /// The same for files that only their owner may read. The user could not read a file that belongs to root.
     pub(crate) fn owner() -> Option<(u32, u32)> {
         Self::of_sudo().ok().flatten().map(|caller| (caller.uid, caller.gid))
+    }
+}
+
+/// A user as the machine knows it.
+pub(crate) struct Home {
+    name: String,
+    folder: PathBuf,
+    shell: PathBuf,
+}
+
+impl Home {
+    /// The command finds this user's files, and not those of root, whose home sudo names.
+    pub(crate) fn name_in(&self, command: &mut Command) {
+        command.env("HOME", &self.folder).env("SHELL", &self.shell);
+        command.env("USER", &self.name).env("LOGNAME", &self.name);
+    }
+}
+
+impl Caller {
+    /// Its groups, and its home if the machine knows it. A machine that does not know a user gives it no groups.
+    pub(crate) fn known(self) -> (Vec<u32>, Option<Home>) {
+        let Some(user) = User::from_uid(Uid::from_raw(self.uid)).ok().flatten() else {
+            return (Vec::new(), None);
+        };
+        let name = CString::new(user.name.as_str()).unwrap_or_default();
+        let groups = getgrouplist(&name, Gid::from_raw(self.gid)).unwrap_or_default();
+        let home = Home { name: user.name, folder: user.dir, shell: user.shell };
+        (groups.into_iter().map(Gid::as_raw).collect(), Some(home))
     }
 }
 

@@ -71,6 +71,7 @@ pub(crate) fn run(args: &Doctor) -> Result<ExitCode> {
     checks.push(tool("setpriv", "util-linux"));
     checks.push(real_time());
     checks.extend(downlink());
+    checks.extend(background());
     checks.extend(sniffers::checks(&args.sniffer));
     if !args.no_ports {
         checks.extend(ports::checks(&args.ports, args.router));
@@ -118,6 +119,24 @@ fn offers() -> impl Iterator<Item = Check> {
 /// The additional requirements of `sounding run --downlink` and `--peers`.
 fn downlink() -> impl Iterator<Item = Check> {
     sounding_bpf::downlink_preflight().into_iter().map(|check| of_kernel("downlink", check))
+}
+
+/// The requirements of `sounding background`, and who may use it.
+fn background() -> Vec<Check> {
+    const NAME: &str = "background";
+    // The name may be there already, which is what users without rights need.
+    let checks = sounding_bpf::background_preflight(NAME).into_iter();
+    let checks = checks.filter(|check| !["name", "name is free"].contains(&check.name));
+    let mut checks: Vec<Check> = checks.map(|check| of_kernel("background", check)).collect();
+    let allowed = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
+    let allowed = std::fs::read_to_string(allowed).unwrap_or_default();
+    let found = match allowed.split_whitespace().any(|known| known == NAME) {
+        true => Ok("background is loaded: every user may choose it".into()),
+        false => Err("background is not loaded: only root may use it".into()),
+    };
+    let cure = "keep `sudo sounding run --background` running";
+    checks.push(check("background", "without rights", found, cure));
+    checks
 }
 
 fn of_kernel(area: &'static str, check: sounding_bpf::Check) -> Check {

@@ -17,7 +17,6 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use sounding_bpf::Instance;
 use sounding_host::{Capabilities, keep_only};
 use thiserror::Error;
 
@@ -150,11 +149,15 @@ impl Guard {
         self.undo(Change::Pins { name: name.into() })
     }
 
-    /// Sees to it that the name of a killed daemon goes, where the kernel would keep it. It is there already: a kill in
+    /// Sees to it that the name of a killed daemon goes, where the kernel would keep it by this map. It is there already: a kill in
     /// the moment between leaves it.
-    pub(crate) fn keep_name(&mut self, instance: &Instance) -> Result<(), GuardError> {
-        let Some(map) = instance.outlasting() else { return Ok(()) };
-        self.undo(Change::Name { name: instance.name().into(), map })
+    pub(crate) fn keep_name(
+        &mut self,
+        name: &str,
+        outlasting: Option<u32>,
+    ) -> Result<(), GuardError> {
+        let Some(map) = outlasting else { return Ok(()) };
+        self.undo(Change::Name { name: name.into(), map })
     }
 
     /// No more changes follow. From here on the guard reads no instructions, even if another process holds the

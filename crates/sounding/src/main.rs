@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 #[macro_use]
 mod say;
 
+mod background;
 mod before;
 mod board;
 mod caller;
@@ -64,7 +65,9 @@ First steps:
   sounding demo                      everything at once, without a modem
   sounding record /dev/ttyUSB0 drive.qmdl
                                      what a modem sends, into a file
-  sounding link drive.mi2log         the rate of a captured link over time"
+  sounding link drive.mi2log         the rate of a captured link over time
+  sudo sounding background -- rsync -a photos/ backup@example.com:
+                                     a transfer that yields to all other users"
 )]
 struct Cli {
     #[command(subcommand)]
@@ -76,6 +79,7 @@ enum Verb {
     #[cfg(feature = "lab")]
     Demo(demo::Demo),
     Doctor(doctor::Doctor),
+    Background(background::Args),
     Decode(decode::Decode),
     Board(board::Board),
     Kpi(kpi::Kpi),
@@ -92,6 +96,8 @@ enum Verb {
     Run(Box<run::Run>),
     #[command(name = guard::VERB, hide = true)]
     Guard,
+    #[command(name = background::keeper::VERB, hide = true)]
+    Keep(background::keeper::Keep),
 }
 
 fn main() -> ExitCode {
@@ -106,6 +112,7 @@ fn main() -> ExitCode {
         #[cfg(feature = "lab")]
         Verb::Demo(args) => demo::run(&args),
         Verb::Doctor(args) => doctor::run(&args),
+        Verb::Background(args) => background::run(&args),
         Verb::Board(args) => board::run(args),
         Verb::Decode(args) => decode::run(&args),
         Verb::Kpi(args) => kpi::run(args),
@@ -120,6 +127,7 @@ fn main() -> ExitCode {
         Verb::Modem(args) => modem::run(&args),
         Verb::Record(args) => record::run(&args),
         Verb::Run(args) => run::run(*args),
+        Verb::Keep(args) => background::keeper::main(&args).map(|()| ExitCode::SUCCESS),
         Verb::Guard => {
             guard::main().map(|()| ExitCode::SUCCESS).map_err(|e| miette::miette!("{e}"))
         }

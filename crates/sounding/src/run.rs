@@ -1,5 +1,6 @@
 //! The daemon: modem to link to kernel.
 
+mod background;
 mod config;
 mod config_error;
 mod daemon;
@@ -65,6 +66,7 @@ Examples:
   sudo sounding run --peers --peers-at-most 200Mbit --default
   sudo sounding run --peers --law pbe-cc --default
   sudo sounding run --device /dev/ttyUSB0 --interface wwan0 --share app
+  sudo sounding run --background                    for `sounding background` without rights
   sudo sounding run --config /etc/sounding.toml
   iperf3 --client HOST --congestion biscay          a flow that uses it")]
 pub(crate) struct Run {
@@ -73,6 +75,15 @@ pub(crate) struct Run {
     config: Option<PathBuf>,
     #[command(flatten)]
     flags: Flags,
+    /// Load `background` instead, for transfers that use what the cell leaves over; no modem is needed. Every user may then
+    /// choose it for a socket, and `sounding background` needs no rights. With --cgroup all sockets of a cgroup get it,
+    /// with --default or --route all new flows
+    #[arg(long, conflicts_with_all = [
+        "config", "device", "law", "fallback", "direction", "method", "sniffer", "window", "bound", "budget", "no_mask", "allowance",
+        "pacing_gain", "share", "application", "weight", "interface", "board", "cpu_latency", "downlink", "slack", "peers", "peers_at_most",
+        "check_config", "example_config",
+    ])]
+    background: bool,
     /// Check the configuration and do nothing
     #[arg(long)]
     check_config: bool,
@@ -91,6 +102,9 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     if args.example_config {
         print!("{}", config::EXAMPLE);
         return Ok(ExitCode::SUCCESS);
+    }
+    if args.background {
+        return background::run(args.flags.of_background(), args.json);
     }
     let config = Config::load(args.config.as_deref(), args.flags).into_diagnostic()?;
     if config.board.is_some() {

@@ -119,6 +119,7 @@ struct sock {
 	struct socket *sk_socket;
 	struct sock_cgroup_data sk_cgrp_data;
 	unsigned long sk_pacing_rate;
+	__u32 sk_pacing_status;
 	unsigned long sk_max_pacing_rate;
 	struct dst_entry *sk_dst_cache;
 	int sk_rx_dst_ifindex;
@@ -181,6 +182,10 @@ struct tcp_sock {
 	__u32 snd_wnd;
 	__u32 max_window;
 	__u32 packets_out;
+	__u32 max_packets_out;
+	__u64 tcp_wstamp_ns;
+	__u64 first_tx_mstamp;
+	__u32 is_cwnd_limited:1;
 	__u8 tcp_usec_ts:1;
 };
 

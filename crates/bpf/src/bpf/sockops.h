@@ -10,6 +10,7 @@
 #include "trust.h"
 
 enum {
+	BPF_SOCK_OPS_TCP_CONNECT_CB = 3,
 	BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB = 4,
 	BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB = 5,
 	BPF_SOCK_OPS_PARSE_HDR_OPT_CB = 13,
@@ -25,16 +26,20 @@ enum {
 
 #define SOL_TCP				6
 #define TCP_WINDOW_CLAMP		10
+#define TCP_CONGESTION			13
 /* Since Linux 6.12: the flags above, of a socket that is not at a callback. */
 #define TCP_BPF_SOCK_OPS_CB_FLAGS	1008
 
 /* net/tcp_states.h: those in which data may still come or go. */
 #define TCP_ESTABLISHED			1
+#define TCP_SYN_SENT			2
+#define TCP_SYN_RECV			3
 #define TCP_FIN_WAIT1			4
 #define TCP_FIN_WAIT2			5
 #define TCP_CLOSE_WAIT			8
 
-#define AF_INET6			10	/* linux/socket.h */
+#define AF_INET				2	/* linux/socket.h */
+#define AF_INET6			10
 #define ENOSPC				28	/* asm-generic/errno-base.h */
 
 struct bpf_sock;

@@ -11,6 +11,7 @@ use sounding_link::{Bound, Method};
 use sounding_modem::{SnifferSource, Source};
 use sounding_units::Rate;
 
+use super::background;
 use super::config_error::{ConfigError, time};
 use super::downlink;
 use super::share::{self, ApplicationWord, ShareWord};
@@ -138,6 +139,14 @@ pub(crate) struct Flags {
     cpu_latency: Option<Duration>,
     #[command(flatten)]
     downlink: downlink::Flags,
+}
+
+impl Flags {
+    /// Those that `--background` uses.
+    pub(super) fn of_background(self) -> background::Wanted {
+        let Self { name, default, route, downlink, .. } = self;
+        background::Wanted { name, cgroup: downlink.cgroup(), default, routes: route }
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]

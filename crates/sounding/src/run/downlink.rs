@@ -40,9 +40,16 @@ pub(super) struct Flags {
     /// believed beyond three times what was delivered to it lately
     #[arg(long, value_name = "RATE")]
     peers_at_most: Option<Rate>,
-    /// With --downlink and --peers: the cgroup (v2) whose sockets it is about; without it, the whole machine's
+    /// With --downlink, --peers and --background: the cgroup (v2) whose sockets it is about; without it, the whole machine's
     #[arg(long, value_name = "DIR")]
     cgroup: Option<PathBuf>,
+}
+
+impl Flags {
+    /// Whose sockets it is about, if not the whole machine's.
+    pub(super) fn cgroup(self) -> Option<PathBuf> {
+        self.cgroup
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -113,7 +113,7 @@ pub(super) fn load_law(config: &Config) -> Result<Instance> {
 /// Starts the guard. It restores what the later steps change, and takes out the law's name.
 pub(super) fn start_guard(instance: &Instance) -> Result<Guard> {
     let mut guard = Guard::start().into_diagnostic()?;
-    guard.keep_name(instance).into_diagnostic()?;
+    guard.keep_name(instance.name(), instance.outlasting()).into_diagnostic()?;
     Ok(guard)
 }
 

@@ -1,0 +1,231 @@
+//! `background` in the kernel: flows that use what a cell leaves over, without a modem and without a stock algorithm.
+
+mod flow;
+
+use std::ffi::c_char;
+use std::fs::File;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::path::{Path, PathBuf};
+
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{AsRawLibbpf, Link, MapCore, MapFlags, MapHandle, libbpf_sys};
+
+pub use flow::{BackgroundFlow, BackgroundPhase};
+
+use crate::downlink::{DownlinkError, cgroup_root, open_cgroup};
+use crate::error::LoadError;
+use crate::flows::FlowError;
+pub use crate::flows::borrow_descriptor;
+use crate::holder::holder_of;
+use crate::kernel::CongControl;
+use crate::log::Complaints;
+use crate::preflight::{self, Check};
+use crate::skel_background::{BackgroundSkel, BackgroundSkelBuilder, types};
+
+/// Its name in the kernel, and the cgroup whose sockets get it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BackgroundConfig {
+    /// The name that sockets select, 1 to 15 bytes of `[a-z0-9_]`. Default `background`.
+    pub name: String,
+    /// The cgroup (v2) whose sockets get it as they connect; `None` if sockets choose for themselves.
+    pub cgroup: Option<PathBuf>,
+}
+
+impl Default for BackgroundConfig {
+    fn default() -> Self {
+        Self { name: "background".into(), cgroup: None }
+    }
+}
+
+/// Why it is not loaded, or its cgroup's sockets do not get it.
+#[derive(Debug, thiserror::Error)]
+pub enum BackgroundError {
+    /// The algorithm.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The cgroup.
+    #[error(transparent)]
+    Cgroup(#[from] DownlinkError),
+}
+
+impl BackgroundError {
+    /// The remedy, in one line.
+    pub fn cure(&self) -> &'static str {
+        match self {
+            Self::Load(error) => error.cure(),
+            Self::Cgroup(error) => error.cure(),
+        }
+    }
+}
+
+/// What became of sockets so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BackgroundCounts {
+    /// Flows that began under it.
+    pub flows: u64,
+    /// Times that a flow went by delay, because its receiver had no usable clock.
+    pub by_delay: u64,
+    /// Flows for which the kernel had no memory. They send two segments a round trip.
+    pub without_memory: u64,
+    /// Sockets of the cgroup that were given it.
+    pub chosen: u64,
+    /// Sockets of the cgroup that kept another algorithm.
+    pub refused: u64,
+}
+
+/// A loaded and registered instance. Dropping it takes the name away. Flows under it keep it, and stay background.
+pub struct Background {
+    // Dropped in this order: first no socket gets it any more.
+    attached: Option<Link>,
+    link: Link,
+    name: String,
+    outlasting: Option<u32>,
+    flows: MapHandle,
+    skel: BackgroundSkel<'static>,
+}
+
+impl Background {
+    /// Loads the program, registers it and attaches it to the cgroup, if there is one.
+    pub fn load(config: &BackgroundConfig) -> Result<Self, BackgroundError> {
+        let name = &config.name;
+        let kernel = preflight::kernel_without_stock(name)?;
+        let cgroup: Option<File> =
+            config.cgroup.as_deref().map(|path| open_cgroup(Some(path))).transpose()?;
+        let log = Complaints::listen();
+        let rejected = |source| LoadError::Rejected { source, complaint: log.take() };
+
+        // As for the laws: a slot that outlives the skeleton, whose object is dropped.
+        let slot = Box::leak(Box::new(MaybeUninit::uninit()));
+        let mut open = BackgroundSkelBuilder::default().open(slot).map_err(rejected)?;
+        if let Some(rodata) = open.maps.rodata_data.as_mut() {
+            set_name(&mut rodata.algorithm, name);
+        }
+        let older = open.progs.background_cong_control_before_6_10.as_libbpf_object().as_ptr();
+        // SAFETY: the open object owns these operations.
+        let calls: &mut types::tcp_congestion_ops = unsafe { &mut *open.struct_ops.background };
+        if kernel.cong_control()? == CongControl::Sample {
+            calls.cong_control = older;
+        }
+        set_name(&mut calls.name, name);
+        if !kernel.has_links() {
+            let flags = open.maps.background.map_flags() & !libbpf_sys::BPF_F_LINK;
+            open.maps.background.set_map_flags(flags).map_err(rejected)?;
+        }
+        open.progs.choose.set_autoload(cgroup.is_some());
+        let mut skel = open.load().map_err(rejected)?;
+
+        let flows = MapHandle::try_from(&skel.maps.backgrounds)
+            .map_err(|source| LoadError::Map { map: "backgrounds", source })?;
+        let link =
+            skel.maps.background.attach_struct_ops().map_err(|source| match source.kind() {
+                libbpf_rs::ErrorKind::AlreadyExists => {
+                    LoadError::NameTaken { holder: holder_of(name), name: name.clone() }
+                }
+                _ => LoadError::Attach { name: name.clone(), source, complaint: log.take() },
+            })?;
+        let map = skel
+            .maps
+            .background
+            .info()
+            .map_err(|source| LoadError::Map { map: "operations", source })?;
+        let attached = cgroup
+            .map(|cgroup| skel.progs.choose.attach_cgroup(cgroup.as_raw_fd()))
+            .transpose()
+            .map_err(|source| DownlinkError::Attach { what: "choose", source })?;
+        let outlasting = (!kernel.has_links()).then_some(map.info.id);
+        Ok(Self { attached, link, name: name.clone(), outlasting, flows, skel })
+    }
+
+    /// What sockets select.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Before Linux 6.4 the name outlasts a killed process: the number of the map that keeps it, for
+    /// [`unregister`](crate::unregister).
+    pub fn outlasting(&self) -> Option<u32> {
+        self.outlasting
+    }
+
+    /// What became of sockets so far.
+    pub fn counts(&self) -> BackgroundCounts {
+        let counts = self.skel.maps.bss_data.as_ref().map(|bss| bss.counts);
+        counts.map_or_else(BackgroundCounts::default, |counts| BackgroundCounts {
+            flows: counts.flows,
+            by_delay: counts.by_delay,
+            without_memory: counts.without_memory,
+            chosen: counts.chosen,
+            refused: counts.refused,
+        })
+    }
+
+    /// The state of one of this process's sockets; `None` if it does not run under this instance.
+    pub fn flow(&self, socket: impl AsFd) -> Result<Option<BackgroundFlow>, FlowError> {
+        let fd = socket.as_fd().as_raw_fd();
+        match self.flows.lookup(&fd.to_ne_bytes(), MapFlags::ANY) {
+            Ok(value) => Ok(value.as_deref().and_then(BackgroundFlow::read)),
+            Err(source) => Err(FlowError::Storage { fd, source }),
+        }
+    }
+
+    /// What keeps it in the kernel. A process that inherits these keeps the name, and what the cgroup's sockets get.
+    pub fn keeps(&self) -> Vec<BorrowedFd<'_>> {
+        [Some(&self.link), self.attached.as_ref()].into_iter().flatten().map(AsFd::as_fd).collect()
+    }
+
+    /// Instructions that the verifier walked through for each program at load; the kernel's limit is a million.
+    pub fn verified(&self) -> io::Result<Vec<(&'static str, u32)>> {
+        let progs = &self.skel.progs;
+        let cong_control = match progs.background_cong_control.autoload() {
+            true => progs.background_cong_control.as_fd(),
+            false => progs.background_cong_control_before_6_10.as_fd(),
+        };
+        let all = [
+            ("init", progs.background_begins.as_fd()),
+            ("cong_control", cong_control),
+            ("set_state", progs.background_set_state.as_fd()),
+            ("undo_cwnd", progs.background_undo_cwnd.as_fd()),
+            ("min_tso_segs", progs.background_min_tso_segs.as_fd()),
+        ];
+        all.into_iter()
+            .map(|(name, fd)| {
+                let mut info = libbpf_sys::bpf_prog_info::default();
+                let mut len = size_of_val(&info) as u32;
+                // SAFETY: `info` is as long as `len` says, and asks for no arrays.
+                let ret = unsafe {
+                    libbpf_sys::bpf_prog_get_info_by_fd(fd.as_raw_fd(), &mut info, &mut len)
+                };
+                match ret {
+                    0.. => Ok((name, info.verified_insns)),
+                    _ => Err(io::Error::from_raw_os_error(-ret)),
+                }
+            })
+            .collect()
+    }
+}
+
+/// A name with its NUL, in what the kernel has for it.
+fn set_name(place: &mut [c_char; 16], name: &str) {
+    *place = [0; 16];
+    for (to, byte) in place.iter_mut().zip(name.bytes().take(15)) {
+        *to = byte as _;
+    }
+}
+
+/// All requirements of loading it under `name`, and of giving it to a cgroup's sockets.
+pub fn background_preflight(name: &str) -> Vec<Check> {
+    let mut checks = preflight::preflight_without_stock(name);
+    let root = cgroup_root();
+    checks.push(Check {
+        name: "cgroup v2",
+        ok: root.is_some(),
+        detail: root
+            .as_deref()
+            .map(Path::display)
+            .map_or_else(|| DownlinkError::NoCgroup.to_string(), |root| root.to_string()),
+        cure: root.is_none().then(|| DownlinkError::NoCgroup.cure()),
+    });
+    checks
+}

@@ -1,0 +1,127 @@
+//! `background` in this kernel, over a namespace's own loopback.
+
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
+
+#[allow(dead_code, reason = "made for kernel.rs too")]
+mod support;
+
+use std::time::Duration;
+
+use sounding_bpf::{
+    Background, BackgroundConfig, BackgroundPhase, OwnCgroup, background_preflight,
+};
+use sounding_testdata::steadily;
+use support::*;
+
+fn config() -> Option<BackgroundConfig> {
+    let name = name()?;
+    let missing = background_preflight(&name).into_iter().find(|check| !check.ok);
+    if let Some(check) = missing {
+        sounding_testdata::skip(
+            sounding_testdata::Need::Kernel,
+            format_args!("{}: {}", check.name, check.detail),
+        );
+        return None;
+    }
+    Some(BackgroundConfig { name, cgroup: None })
+}
+
+#[test]
+fn the_verifier_takes_it_at_a_cost_that_leaves_room() {
+    let Some(config) = config() else { return };
+    let loaded = Background::load(&config).unwrap_or_else(|error| panic!("{error}"));
+    let verified = loaded.verified().unwrap();
+    println!("{verified:?}");
+    assert!(verified.iter().all(|(_, insns)| (1..200_000).contains(insns)), "{verified:?}");
+}
+
+#[test]
+fn a_second_instance_of_a_name_is_refused_and_a_hyphen_too() {
+    let Some(config) = config() else { return };
+    let _loaded = Background::load(&config).unwrap();
+    let error = Background::load(&config).err().unwrap();
+    assert!(error.to_string().contains("already registered"), "{error}");
+}
+
+#[test]
+fn a_flow_sends_and_waits_and_outlives_its_loader() {
+    steadily(|| {
+        let Some(config) = config() else { return };
+        let log = KernelLog::watch();
+        let loaded = Background::load(&config).unwrap();
+        let bulk = in_netns(|| {
+            let (near, far) = connected();
+            select(&near, loaded.name()).unwrap();
+            Bulk::start((near, far))
+        });
+        let seen = wait_for("a wait that ends", || {
+            let flow = loaded.flow(&bulk.sender).unwrap().unwrap();
+            (flow.spent[BackgroundPhase::Waiting as usize] > Duration::from_millis(200))
+                .then_some(flow)
+        });
+        println!("{seen:?}");
+        assert!(seen.transitions >= 2 && seen.least_rtt.is_some(), "{seen:?}");
+        assert_eq!(loaded.counts().flows, 1);
+        let name = loaded.name().to_owned();
+        drop(loaded);
+        let before = bulk.arrived();
+        wait_for("data without the loader", || (bulk.arrived() > before + 100_000).then_some(()));
+        assert_eq!(selected(&bulk.sender), name, "it stays background");
+        drop(bulk);
+        assert_eq!(log.alarms(), Vec::<String>::new());
+    });
+}
+
+#[test]
+fn nothing_leaves_during_a_wait() {
+    steadily(|| {
+        let Some(config) = config() else { return };
+        let loaded = Background::load(&config).unwrap();
+        let bulk = in_netns(|| {
+            let (near, far) = connected();
+            select(&near, loaded.name()).unwrap();
+            Bulk::start((near, far))
+        });
+        let mut silences = 0;
+        for _ in 0..400 {
+            let flow = loaded.flow(&bulk.sender).unwrap().unwrap();
+            if flow.phase == BackgroundPhase::Waiting {
+                std::thread::sleep(Duration::from_millis(20));
+                let before = bulk.arrived();
+                std::thread::sleep(Duration::from_millis(100));
+                let still = loaded.flow(&bulk.sender).unwrap().unwrap();
+                if still.phase == BackgroundPhase::Waiting && still.since == flow.since {
+                    let arrived = bulk.arrived() - before;
+                    assert!(
+                        arrived <= 2 * 1448,
+                        "{arrived} bytes in a tenth of a second of silence"
+                    );
+                    silences += 1;
+                }
+            }
+            if silences > 5 {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(silences > 0, "there was no wait");
+    });
+}
+
+#[test]
+fn a_cgroups_sockets_get_it_as_they_connect_and_those_of_loopback_do_not() {
+    steadily(|| {
+        let Some(config) = config() else { return };
+        let own = OwnCgroup::enter(&format!("sounding-bg-{}", std::process::id())).unwrap();
+        let config = BackgroundConfig { cgroup: Some(own.path().to_path_buf()), ..config };
+        let loaded = Background::load(&config).unwrap();
+        in_netns(|| {
+            ip("address add 10.9.8.7/32 dev lo");
+            let (near, far) = connect(&listen(), "10.9.8.7".parse().unwrap());
+            assert_eq!([selected(&near), selected(&far)], [loaded.name(), loaded.name()]);
+            let (near, _far) = connected();
+            assert_eq!(selected(&near), "reno");
+        });
+        assert_eq!(loaded.counts().chosen, 2, "{:?}", loaded.counts());
+    });
+}
