@@ -51,7 +51,7 @@ fn found(metadata: &Metadata, in_loops: bool) -> Vec<String> {
     let everywhere = reporters(&shared, &BTreeSet::from([REPORT.to_owned()]));
     let mut crates: BTreeMap<&str, Vec<_>> = BTreeMap::new();
     for file in rest {
-        let folder = file.0.splitn(3, '/').nth(1).unwrap_or_default();
+        let folder = file.0.split('/').nth(1).unwrap_or_default();
         crates.entry(folder).or_default().push(file);
     }
     for files in crates.values() {

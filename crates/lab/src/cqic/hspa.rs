@@ -78,6 +78,7 @@ pub(super) fn generate(seed: u64, moves: bool, span: Duration) -> Generated {
 fn block(at: ModemInstant, bytes: u64) -> Kpi {
     let allocation = Allocation { prb: Prb::new(1), coding: Coding::Hspa, layers: None };
     Kpi::Grant(Grant {
+        ndi: None,
         at,
         direction: Direction::Downlink,
         carrier: 0,

@@ -211,9 +211,8 @@ fn matches_range(error: &ConfigError) -> bool {
 #[test]
 fn a_law_that_goes_by_channel_reports_has_none_in_the_uplink() {
     let of = |direction: &str| {
-        let file = format!(
-            "[modem]\ndevice = 'x'\n[link]\ndirection = '{direction}'\n[cc]\nlaw = 'cqic'"
-        );
+        let file =
+            format!("[modem]\ndevice = 'x'\n[link]\ndirection = '{direction}'\n[cc]\nlaw = 'cqic'");
         parse(&file, Flags::default()).expect("fine")
     };
     assert_eq!(of("downlink").link.method, Method::Cqi);
