@@ -160,7 +160,7 @@ LAW_INLINE __u64 pbe_cc_steady(const struct pbe_cc_state *st, __u32 mss)
 /* Lets the rate follow time and what was reported. */
 LAW_INLINE void pbe_cc_advance(struct pbe_cc_state *st, __u64 now, __u32 mss)
 {
-	__u64 goal, whole, passed, begins;
+	__u64 goal, whole, passed;
 
 	if (!(st->known & PBE_CC_SHARE))
 		return;
@@ -168,14 +168,12 @@ LAW_INLINE void pbe_cc_advance(struct pbe_cc_state *st, __u64 now, __u32 mss)
 		goal = pbe_cc_goal(st);
 		whole = pbe_cc_rtt_min(st) * PBE_CC_RAMP_RTTS;
 		passed = law_min(law_min(law_since(now, st->at_ns) / 1000, LAW_MAX_RTT_US), whole);
-		if (passed >= whole) {
+		if (passed >= whole || st->from >= goal) {
 			st->phase = PHASE_RADIO_LIMITED;
 			st->target = pbe_cc_steady(st, mss);
 			return;
 		}
-		/* The first reports of a flow may say too little: the goal moves meanwhile. */
-		begins = law_min(st->from, goal);
-		st->target = law_max(begins + (goal - begins) * passed / law_max(whole, 1),
+		st->target = law_max(st->from + law_since(goal, st->from) * passed / law_max(whole, 1),
 				     law_min(pbe_cc_first_rate(st, mss), goal));
 	} else if (st->phase == PHASE_RADIO_LIMITED) {
 		st->target = pbe_cc_steady(st, mss);

@@ -80,7 +80,7 @@ pub struct Ack {
 /// NoEstimate, Handover  an estimate with a fair share                     Ramp
 /// NoEstimate, Handover  a capacity without one                            RadioLimited
 /// NoEstimate, Handover  a floor without one                               Probing
-/// Ramp                  three round trips have passed                     RadioLimited
+/// Ramp                  the fair share is reached                         RadioLimited
 /// RadioLimited          a carrier is added                                Ramp
 /// Ramp, RadioLimited,   N_pkt packets are late, and less arrives than     Drain
 ///   Probing               was claimed
@@ -387,10 +387,8 @@ impl Law {
                 let goal = share.goal();
                 let whole = self.rtt_min_us() * u64::from(self.config.ramp_rtts.max(1));
                 let passed = micros(now - since).min(whole);
-                // The first reports of a flow may say too little: the goal moves while it ramps.
-                let begins = from.min(goal);
-                let reached = begins + (goal - begins) * passed / whole.max(1);
-                if passed >= whole {
+                let reached = from + goal.saturating_sub(from) * passed / whole.max(1);
+                if passed >= whole || from >= goal {
                     self.state = State::RadioLimited;
                     self.target = self.steady(share);
                 } else {
