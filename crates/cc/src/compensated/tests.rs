@@ -89,7 +89,7 @@ impl<C: Controller> Drive<C> {
         let block = HostInstant::from_nanos(until.as_nanos() / 10_000_000 * 10_000_000);
         let events = [RanDelay {
             direction: Direction::Uplink,
-            from: block.saturating_before(ms(10)) + Duration::from_nanos(1),
+            from: block.saturating_before(ms(10)),
             to: block,
             amount: ms(10),
             kind: DelayKind::Scheduling,
