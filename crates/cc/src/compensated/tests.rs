@@ -89,7 +89,7 @@ impl<C: Controller> Drive<C> {
         let block = HostInstant::from_nanos(until.as_nanos() / 10_000_000 * 10_000_000);
         let events = [RanDelay {
             direction: Direction::Uplink,
-            from: block.saturating_before(ms(10)) + Duration::from_nanos(1),
+            from: block.saturating_before(ms(10)),
             to: block,
             amount: ms(10),
             kind: DelayKind::Scheduling,
@@ -157,6 +157,8 @@ fn a_held_acknowledgement_comes_with_what_is_known_and_never_stays() {
     let last = drive.flow.inner.rtts.iter().rev().take(20);
     let shown = last.sum::<Duration>() / 20;
     assert!(near(shown, ms(70)), "{shown:?}");
+    // Over a shorter path acknowledgements are there before the modem's knowledge.
+    drive.run(40, Duration::ZERO, true);
     let held = drive.flow.held.len();
     assert!(held > 0 && held < 200, "{held}");
     let due = drive.flow.wakeup().unwrap();
