@@ -40,6 +40,8 @@ const within = (ms, what, promise) =>
 /** The lines of a peer: what it says, by the name of the line, and how to speak to it. */
 async function openPeer() {
   let input, output, child;
+  const heard = new Map();
+  const waiting = new Map();
   if (values.peer) {
     const [program, ...words] = values.peer.split(' ');
     child = spawn(program, words, { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -51,8 +53,7 @@ async function openPeer() {
     throw new Error('either --peer or --socket is needed');
   }
   output.on('error', () => {});
-  const heard = new Map();
-  const waiting = new Map();
+  input.on('close', () => heard.has('summary') || fail('the peer is gone'));
   createInterface({ input }).on('line', (line) => {
     const [[name, value]] = Object.entries(JSON.parse(line));
     heard.set(name, value);

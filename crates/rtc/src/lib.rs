@@ -6,6 +6,7 @@
 //! * [`Feedback`]: transport-wide feedback, read, corrected and written; [`Rewriter`] does so in compound packets;
 //! * [`Corrections`]: sources of corrected arrivals, [`Reported`] by the device's modem among them;
 //! * [`Hold`]: packets that wait until their corrected arrival is known;
+//! * `sender`: an estimator of a sender's rate, for Rust stacks;
 //! * `peer`: a receiver that answers an unmodified sender, whose stack is given the corrected arrivals.
 
 mod blind;
@@ -17,6 +18,8 @@ pub mod peer;
 mod reported;
 mod rtcp;
 pub mod rtp;
+#[cfg(feature = "sender")]
+pub mod sender;
 
 pub use blind::Blind;
 pub use correction::{Corrected, Corrections, Stock, Way};
