@@ -77,13 +77,16 @@ fn a_modem_that_falls_silent_in_a_call_leaves_a_stock_call_within_a_tenth_of_a_s
         let corrected = packets.iter().filter(|packet| packet.corrected < packet.arrived);
         assert!(corrected.count() > 50);
         // What came later than 100 ms after the last report counts as it came.
-        let after = packets.iter().filter(|packet| packet.arrived > silent_at + Duration::from_millis(100));
+        let after =
+            packets.iter().filter(|packet| packet.arrived > silent_at + Duration::from_millis(100));
         let after: Vec<_> = after.collect();
         assert!(after.len() > 100, "{} packets after the modem's last report", after.len());
         assert!(after.iter().all(|packet| packet.corrected == packet.arrived));
         // The call goes on.
         let frames = call.logged("frame");
-        let late = frames.iter().filter(|frame| number(frame, "complete_ns") > silent_at.as_nanos() as f64);
+        let late = frames
+            .iter()
+            .filter(|frame| number(frame, "complete_ns") > silent_at.as_nanos() as f64);
         assert!(late.count() > 30);
     });
 }
@@ -101,7 +104,10 @@ fn a_peer_without_a_caller_ends_by_itself() {
 fn a_line_that_is_no_offer_ends_the_peer_with_its_reason() {
     for (line, reason) in [
         ("{\"offer\":{}}\n", "missing field `sdp`"),
-        ("{\"offer\":{\"sdp\":\"v=1\",\"address\":\"127.0.0.1\"}}\n", "the offer cannot be answered"),
+        (
+            "{\"offer\":{\"sdp\":\"v=1\",\"address\":\"127.0.0.1\"}}\n",
+            "the offer cannot be answered",
+        ),
         ("{\"dance\":{}}\n", "unknown variant `dance`"),
         ("", "the input ended before an offer"),
     ] {

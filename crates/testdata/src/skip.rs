@@ -49,7 +49,10 @@ fn is_required(need: Need, required: &str) -> bool {
         required.split(',').map(str::trim).filter(|word| !word.is_empty()).collect();
     for word in &words {
         let is_known = Need::ALL.iter().any(|known| known.name() == *word);
-        assert!(is_known, "SOUNDING_REQUIRE has {word:?}; there are data, root, kernel, tools and npm");
+        assert!(
+            is_known,
+            "SOUNDING_REQUIRE has {word:?}; there are data, root, kernel, tools and npm"
+        );
     }
     words.contains(&need.name())
 }

@@ -75,7 +75,8 @@ impl Scene {
         let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         let (socket, log) = (place("peer"), place("log"));
         let address = self.emulation.far_address().to_string();
-        let words = ["--socket", &socket, "--corrections", corrections, "--log", &log, "--at-most", "60"];
+        let words =
+            ["--socket", &socket, "--corrections", corrections, "--log", &log, "--at-most", "60"];
         let mut peer = Running::in_(self.emulation.far(), Command::new(PEER).args(words));
         let length = seconds.to_string();
         let words = ["--socket", &socket, "--address", &address, "--seconds", &length];
