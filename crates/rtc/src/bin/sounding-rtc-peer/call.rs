@@ -153,7 +153,7 @@ impl Call {
                     Line::Command(Command::End {}) => self.is_over = true,
                     Line::Command(command) => report(self.peer.corrections_mut(), &command),
                     Line::Wrong(error) => {
-                        eprintln!("sounding-rtc-peer: a line is ignored: {error}")
+                        eprintln!("sounding-rtc-peer: a line is ignored: {error}");
                     }
                     Line::Closed => self.is_over |= connection == self.connection,
                 },
