@@ -4,7 +4,7 @@ use cargo_metadata::{DependencyKind, Metadata};
 
 /// Layers from the foundation up: a crate may depend only on crates of layers before its own.
 ///
-/// `units ◀ estimate ◀ {host, diag, phy, trace} ◀ {nas, rrc} ◀ {kpi, export} ◀ {link, cc} ◀ cell ◀ sim ◀ {board, modem, bpf, emu, experiment} ◀ {quic, report} ◀ {testbed, libod} ◀ lab ◀ sounding`
+/// `units ◀ estimate ◀ {host, diag, phy, trace} ◀ {nas, rrc} ◀ {kpi, export} ◀ {link, cc} ◀ cell ◀ sim ◀ {board, modem, bpf, emu, experiment} ◀ {quic, rtc, report} ◀ {testbed, libod} ◀ lab ◀ sounding`
 const LAYERS: &[&[&str]] = &[
     &["sounding-units"],
     &["sounding-estimate"],
@@ -15,7 +15,7 @@ const LAYERS: &[&[&str]] = &[
     &["sounding-cell"],
     &["sounding-sim"],
     &["sounding-board", "sounding-modem", "sounding-bpf", "sounding-emu", "sounding-experiment"],
-    &["sounding-quic", "sounding-report"],
+    &["sounding-quic", "sounding-rtc", "sounding-report"],
     &["sounding-testbed", "sounding-libod"],
     &["sounding-lab"],
     &["sounding"],

@@ -23,12 +23,20 @@ const ALLOWED: &[&str] = &[
 
 /// Packages that are there in several versions, and the packages that hold on to the older ones.
 const DUPLICATES: &[(&str, &str)] = &[
+    ("block-buffer", "str0m's cryptography"),
     ("cargo-platform", "libbpf-cargo"),
     ("cargo_metadata", "libbpf-cargo"),
+    ("chacha20", "str0m's cryptography"),
+    ("const-oid", "str0m's cryptography"),
     ("cpufeatures", "aes-gcm, of noq"),
     ("crypto-common", "aes-gcm, of noq"),
+    ("digest", "str0m's cryptography"),
     ("getrandom", "ring and ahash"),
     ("miniz_oxide", "png"),
+    ("rand", "str0m's SCTP"),
+    ("rand_chacha", "str0m's SCTP"),
+    ("rand_core", "str0m's cryptography and SCTP"),
+    ("sha2", "str0m's cryptography"),
     ("syn", "pcap-file's macro, and macros of two generations"),
     ("thiserror", "pcap-file"),
     ("thiserror-impl", "pcap-file"),

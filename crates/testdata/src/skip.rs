@@ -11,10 +11,12 @@ pub enum Need {
     Kernel,
     /// A program that is not the project's: a compiler, Wireshark.
     Tools,
+    /// Node and npm, with the packages that the lock files of this repository name.
+    Npm,
 }
 
 impl Need {
-    const ALL: [Self; 4] = [Self::Data, Self::Root, Self::Kernel, Self::Tools];
+    const ALL: [Self; 5] = [Self::Data, Self::Root, Self::Kernel, Self::Tools, Self::Npm];
 
     /// Its name in `SOUNDING_REQUIRE`.
     pub const fn name(self) -> &'static str {
@@ -23,6 +25,7 @@ impl Need {
             Self::Root => "root",
             Self::Kernel => "kernel",
             Self::Tools => "tools",
+            Self::Npm => "npm",
         }
     }
 }
@@ -46,7 +49,10 @@ fn is_required(need: Need, required: &str) -> bool {
         required.split(',').map(str::trim).filter(|word| !word.is_empty()).collect();
     for word in &words {
         let is_known = Need::ALL.iter().any(|known| known.name() == *word);
-        assert!(is_known, "SOUNDING_REQUIRE has {word:?}; there are data, root, kernel and tools");
+        assert!(
+            is_known,
+            "SOUNDING_REQUIRE has {word:?}; there are data, root, kernel, tools and npm"
+        );
     }
     words.contains(&need.name())
 }
@@ -58,7 +64,7 @@ mod tests {
     #[test]
     fn a_list_names_what_is_required() {
         for need in Need::ALL {
-            assert!(!is_required(need, "") && is_required(need, "data, root,kernel,tools"));
+            assert!(!is_required(need, "") && is_required(need, "data, root,kernel,tools,npm"));
         }
         assert!(is_required(Need::Root, "kernel,root") && !is_required(Need::Data, "kernel,root"));
     }
