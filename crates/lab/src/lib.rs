@@ -1,6 +1,7 @@
 //! The experiments: each compares this project with others or with itself.
 
 pub mod agreement;
+pub mod background_kernel;
 pub mod baselines;
 pub mod biscay;
 pub mod biscay_vs_kernel;

@@ -4,9 +4,9 @@ use crate::biscay::{CrossingsItem, Item, MethodsItem, PrivateItem, Replay, Views
 use crate::experiment::{Needs, Registered};
 use crate::pbe_cc::experiment::{DeepItem, PlanItem, RobustItem, Table1Item};
 use crate::{
-    agreement, baselines, biscay_vs_kernel, bound, bpf_cost, busyness, cell, closed_loop, downlink,
-    emu_ceiling, emu_cells, estimators, field, granularity, head_to_head, legilimens, mahimahi,
-    overhead, pbe_cc, references, soak, validation,
+    agreement, background_kernel, baselines, biscay_vs_kernel, bound, bpf_cost, busyness, cell,
+    closed_loop, downlink, emu_ceiling, emu_cells, estimators, field, granularity, head_to_head,
+    legilimens, mahimahi, overhead, pbe_cc, references, soak, validation,
 };
 
 /// One place for all: the list, the commands and their help come from here.
@@ -37,6 +37,7 @@ pub const EXPERIMENTS: &[&dyn Registered] = &[
     &legilimens::experiment::PlanItem(legilimens::Item::Fig14),
     &legilimens::experiment::PlanItem(legilimens::Item::Fig15),
     &busyness::experiment::BusynessExperiment,
+    &background_kernel::experiment::BackgroundKernelExperiment,
     &closed_loop::experiment::ClosedLoopExperiment,
     &references::experiment::ReferencesExperiment,
     &downlink::experiment::DownlinkExperiment,

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use miette::{Diagnostic, IntoDiagnostic};
-use sounding_bpf::{Background, BackgroundConfig, BackgroundCounts, BackgroundError};
+use sounding_bpf::{Background, BackgroundConfig, BackgroundCounts, BackgroundError, LoadError};
 
 use crate::caller::{Caller, NoCaller, hand_over};
 use by_sockets::BySockets;
@@ -20,7 +20,7 @@ use cgroup::Transient;
 use child::{Running, Signals};
 use keeper::Keeper;
 
-/// Run a command whose transfers use what the cell leaves over, and yield to everybody else.
+/// Run a command whose transfers use what the cell leaves over, and yield to all other users of the cell.
 ///
 /// COMMAND runs as without `sounding background`, as `nice` does it: as the user who called sudo, with the same files,
 /// terminal and exit status. What its TCP connections send goes under the algorithm `background` of this kernel: it sends
@@ -66,7 +66,7 @@ const LOADED: &str = "background";
 
 const EXAMPLES: &str = "\
 Examples:
-  A backup that nobody in the cell notices:
+  A backup that leaves the cell to its other users:
     sudo sounding background -- rsync -a photos/ backup@example.com:photos/
 
   A server whose answers yield, to whichever phone they go:
@@ -162,11 +162,10 @@ fn form(loaded: Option<&str>) -> Result<Form, Failure> {
         let not_loaded = || Failure::NotLoaded { name: name.into() };
         return BySockets::under(name).map(Form::Sockets).ok_or_else(not_loaded);
     }
-    let id = std::process::id();
     // Before a cgroup is made: without rights none can be.
-    let name = format!("bg_{id}");
-    let missing = sounding_bpf::background_preflight(&name).into_iter().find(|check| !check.ok);
-    if let Some(check) = missing.filter(|check| check.name == "privileges") {
+    let missing = sounding_bpf::background_preflight(&unused_name());
+    let missing = missing.into_iter().find(|check| !check.ok && check.name == "privileges");
+    if let Some(check) = missing {
         return match BySockets::under(LOADED) {
             Some(sockets) => {
                 eprintln!(
@@ -179,11 +178,32 @@ fn form(loaded: Option<&str>) -> Result<Form, Failure> {
             None => Err(Failure::NoRights { missing: check.detail, name: LOADED.into() }),
         };
     }
-    let cgroup = Transient::make(&format!("sounding-background-{id}")).map_err(Failure::Cgroup)?;
-    let config = BackgroundConfig { name, cgroup: Some(cgroup.path().to_path_buf()) };
-    let loaded = Background::load(&config).map_err(Failure::Load)?;
+    let cgroup = Transient::make("sounding-background").map_err(Failure::Cgroup)?;
+    let load = || {
+        let cgroup = Some(cgroup.path().to_path_buf());
+        Background::load(&BackgroundConfig { name: unused_name(), cgroup })
+    };
+    let loaded = match load() {
+        // Another one took the name meanwhile.
+        Err(BackgroundError::Load(LoadError::NameTaken { .. })) => load(),
+        loaded => loaded,
+    };
+    let loaded = loaded.map_err(Failure::Load)?;
     let keeper = Keeper::start(&loaded, &cgroup).map_err(Failure::Keeper)?;
     Ok(Form::Cgroup { loaded: Box::new(loaded), keeper, cgroup })
+}
+
+/// Processes of two process namespaces may have one number, and the kernel's names are the same in all.
+fn unused_name() -> String {
+    let registered = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    let registered = registered.unwrap_or_default();
+    let id = std::process::id();
+    let names = (0..1000).map(|more| match more {
+        0 => format!("bg_{id}"),
+        _ => format!("bg_{id}_{more}"),
+    });
+    let mut unused = names.filter(|name| !registered.split_whitespace().any(|taken| taken == name));
+    unused.next().unwrap_or_else(|| format!("bg_{id}"))
 }
 
 /// What a user of the command should know.

@@ -67,7 +67,7 @@ First steps:
                                      what a modem sends, into a file
   sounding link drive.mi2log         the rate of a captured link over time
   sudo sounding background -- rsync -a photos/ backup@example.com:
-                                     a transfer that yields to everybody else"
+                                     a transfer that yields to all other users"
 )]
 struct Cli {
     #[command(subcommand)]

@@ -398,8 +398,19 @@ fn wrong_arguments_exit_with_two_and_help_with_zero() {
     assert_eq!(sounding(&["decode"]).status.code(), Some(2));
     assert_eq!(sounding(&["decode", "x", "--code", "lte"]).status.code(), Some(2));
     for verb in [
-        "demo", "doctor", "decode", "convert", "kpi", "board", "link", "modem", "record", "run",
-        "emu", "lab",
+        "demo",
+        "doctor",
+        "background",
+        "decode",
+        "convert",
+        "kpi",
+        "board",
+        "link",
+        "modem",
+        "record",
+        "run",
+        "emu",
+        "lab",
     ] {
         let output = sounding(&[verb, "--help"]);
         assert!(output.status.success(), "{verb}");

@@ -85,12 +85,21 @@ static __always_inline void take_ack(struct sock *sk, const struct rate_sample *
 	struct background_flow *flow = flow_of(sk);
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct background_ack ack = {};
+	__u8 state = sk->__sk_common.skc_state;
 
+	/* The answer to a SYN says nothing of the path, and its options are not taken in yet. */
+	if (state == TCP_SYN_SENT || state == TCP_SYN_RECV)
+		return;
 	if (!flow) {
 		tp->snd_cwnd = WITHOUT_MEMORY_CWND;
 		return;
 	}
 	ack.now_ns = bpf_ktime_get_ns();
+	if (!flow->begun) {
+		/* A socket that was chosen before its SYN did not know its segments. */
+		flow->begun = 1;
+		background_init(&flow->law, ack.now_ns, tp->mss_cache, rs->prior_delivered);
+	}
 	background_waits(&flow->law, ack.now_ns);
 	if (rs->acked_sacked) {
 		flow->law.mss = law_mss(tp->mss_cache);
@@ -119,7 +128,7 @@ __u32 BPF_PROG(background_ssthresh, struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 
-	/* Not used by this law, and half of the window to whoever comes after it. */
+	/* Not used by this law, and half of the window for an algorithm that comes after it. */
 	return law_max(tp->snd_cwnd / 2, LAW_FLOOR_CWND);
 }
 

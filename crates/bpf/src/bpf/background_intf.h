@@ -23,7 +23,7 @@ struct background_flow {
 	__u32 noted_phase;
 	__u32 transitions;
 	__u32 marked;				/* tp->delivered_ce, as of the last ACK */
-	__u32 reserved;
+	__u32 begun;				/* an ACK was seen */
 };
 
 struct background_counts {

@@ -17,6 +17,8 @@
 #define SHARE_BUSY		600U
 #define SHARE_FREE		670U
 #define SHARE_SURELY_BUSY	380U
+#define SHARE_SURELY_FREE	800U
+#define SHARE_DOUBTS		4U
 #define SHARE_WEIGHT_OF_NEW	3U
 /* Above this a rate a second would wrap; saturating_mul in Rust. */
 #define SHARE_MOST_BYTES	(~0ULL / 1000000000ULL)
@@ -44,6 +46,8 @@ struct share {
 	__u32 has_reading;
 	__u32 has_share;
 	__u32 is_free;
+	__u32 doubts;			/* samples of this burst that the mean contradicts */
+	__u32 reserved;
 };
 
 LAW_INLINE void share_init(struct share *s)
@@ -61,6 +65,7 @@ LAW_INLINE void share_begin(struct share *s)
 	s->best_of_head = 0;
 	s->pieces = 0;
 	s->sum = 0;
+	s->doubts = 0;
 }
 
 LAW_INLINE __u64 share_times(__u64 value, __u64 by)
@@ -106,6 +111,10 @@ LAW_INLINE int share_sample(struct share *s, __u64 share)
 	s->share = mean;
 	s->is_free = share >= SHARE_SURELY_BUSY &&
 		     mean >= (s->is_free ? SHARE_BUSY : SHARE_FREE);
+	if (!s->is_free && share >= SHARE_SURELY_FREE && s->doubts < SHARE_DOUBTS) {
+		s->doubts++;
+		return SHARE_OPEN;
+	}
 	if (!s->is_free)
 		return SHARE_IS_BUSY;
 	return s->seen < SHARE_HEADS ? SHARE_IS_LIKELY : SHARE_IS_FREE;

@@ -19,6 +19,10 @@ const BUSY: u64 = 600;
 const FREE: u64 = 670;
 /// Over [`SHORT`] pieces.
 const SURELY_BUSY: u64 = 380;
+/// A sample above this is a free cell, whatever the mean of before is.
+const SURELY_FREE: u64 = 800;
+/// So many of them in one burst wait for the mean: it is of a rival that may be gone.
+const DOUBTS: u32 = 4;
 /// Weight of a new sample, one of so many.
 const WEIGHT: u64 = 3;
 
@@ -60,6 +64,8 @@ pub(super) struct Share {
     batch: Option<Windowed<u32>>,
     /// In thousandths.
     share: Option<u64>,
+    /// Samples of this burst that the mean contradicts.
+    doubts: u32,
     is_free: bool,
 }
 
@@ -78,6 +84,7 @@ impl Share {
             reading: None,
             batch: None,
             share: None,
+            doubts: 0,
             is_free: false,
         }
     }
@@ -85,7 +92,7 @@ impl Share {
     /// A burst begins after silence.
     pub(super) fn begin(&mut self) {
         (self.bytes, self.nanos, self.count, self.best_of_head) = (0, 0, 0, 0);
-        (self.pieces, self.sum) = (0, 0);
+        (self.pieces, self.sum, self.doubts) = (0, 0, 0);
     }
 
     /// Takes in what one reading of the receiver's clock brought.
@@ -142,6 +149,10 @@ impl Share {
         let mean = self.share.map_or(share, |mean| ((WEIGHT - 1) * mean + share) / WEIGHT);
         self.share = Some(mean);
         self.is_free = share >= SURELY_BUSY && mean >= if self.is_free { BUSY } else { FREE };
+        if !self.is_free && share >= SURELY_FREE && self.doubts < DOUBTS {
+            self.doubts += 1;
+            return Verdict::Open;
+        }
         match (self.is_free, self.seen) {
             (false, _) => Verdict::Busy,
             (true, ..HEADS) => Verdict::Likely,

@@ -18,9 +18,18 @@ impl Transient {
         let lines = fs::read_to_string("/proc/self/cgroup")?;
         // The hierarchy of version 2 has number 0 and no controllers.
         let home = lines.lines().find_map(|line| line.strip_prefix("0::")).unwrap_or_default();
-        let path = root.join(home.trim_start_matches('/')).join(name);
-        fs::create_dir(&path)?;
-        Ok(Self { path })
+        let home = root.join(home.trim_start_matches('/'));
+        // A process of another process namespace may have this number too.
+        let id = std::process::id();
+        for more in 0..1000 {
+            let path = home.join(format!("{name}-{id}-{more}"));
+            match fs::create_dir(&path) {
+                Ok(()) => return Ok(Self { path }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
     }
 
     pub(super) fn path(&self) -> &Path {

@@ -40,7 +40,7 @@ impl Keeper {
         if let Some(map) = loaded.outlasting() {
             command.arg("--name").arg(loaded.name()).arg("--map").arg(map.to_string());
         }
-        // Somebody may wait until the command's output is closed.
+        // A reader may wait until the command's output is closed.
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         command.current_dir("/");
         let kept: Vec<i32> = loaded.keeps().iter().map(AsRawFd::as_raw_fd).collect();

@@ -1,0 +1,224 @@
+//! `background` in this kernel beside `background` in virtual time, on the same plan: what a download had, what a rival had
+//! beside it, and how long the law was in each of its states.
+//!
+//! Kernel flows run over the modelled cell in real time. The rival is CUBIC at another device of the cell, in the kernel and
+//! in virtual time. It comes after a third of a run and goes after two thirds.
+
+pub(crate) mod experiment;
+mod kernel;
+mod virtual_time;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Serialize;
+use sounding_bpf::{BackgroundError, BackgroundPhase};
+use sounding_experiment::plan::{PlanError, Run, Text, Wrong};
+use sounding_experiment::provenance::{Begun, Provenance};
+use sounding_testbed::emulate::EmulateError;
+use sounding_testbed::flow::FlowError;
+
+use crate::table::Table;
+
+/// Kernel and virtual time may differ by this part of the throughput, and by so many points of each state.
+const THROUGHPUT: f64 = 0.10;
+const POINTS: f64 = 10.0;
+/// Less is no throughput that could be compared, in Mbit/s: a tenth of a percent of the cell. Chosen.
+const NONE: f64 = 0.05;
+
+/// Which runs.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Runs of each scene in each world.
+    pub seeds: u64,
+    /// How long each lasts.
+    pub lasts: Duration,
+    /// This program, which an emulation needs.
+    pub program: PathBuf,
+}
+
+/// Where the download is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scene {
+    /// Alone in its cell.
+    Alone,
+    /// Beside a rival, during the middle third.
+    Rival,
+}
+
+impl Scene {
+    const ALL: [Self; 2] = [Self::Alone, Self::Rival];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Alone => "alone",
+            Self::Rival => "a rival comes and goes",
+        }
+    }
+}
+
+/// Why it did not run.
+#[derive(Debug, thiserror::Error)]
+pub enum CompareError {
+    /// A plan of this file is wrong.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A run in virtual time failed.
+    #[error("virtual time: {} {}", .0.key, .0.message)]
+    Virtual(Wrong),
+    /// The kernel does not take the algorithm.
+    #[error(transparent)]
+    Load(#[from] BackgroundError),
+    /// An emulation failed.
+    #[error(transparent)]
+    Emulate(#[from] EmulateError),
+    /// A flow failed.
+    #[error(transparent)]
+    Flow(#[from] FlowError),
+    /// The kernel has no record of the flow.
+    #[error("the flow does not run under background")]
+    NoFlow,
+}
+
+/// One run, of either world.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Seen {
+    /// What the download had in each third, Mbit/s.
+    pub thirds: [f64; 3],
+    /// What the rival had, without its first two seconds.
+    pub rival: Option<f64>,
+    /// Percent of the time in each state, in the order of [`BackgroundPhase::ALL`].
+    pub states: [f64; 5],
+}
+
+/// Medians of a scene.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// Where.
+    pub scene: Scene,
+    /// In virtual time.
+    pub virtual_time: Seen,
+    /// In this kernel.
+    pub kernel: Seen,
+}
+
+impl Row {
+    /// What differs by more than it may.
+    pub fn misses(&self) -> Vec<String> {
+        let mean = |seen: &Seen| seen.thirds.iter().sum::<f64>() / 3.0;
+        let (simulated, real) = (mean(&self.virtual_time), mean(&self.kernel));
+        let mut misses = Vec::new();
+        if simulated > NONE && (real / simulated - 1.0).abs() > THROUGHPUT {
+            misses.push(format!("throughput {:+.0} %", 100.0 * (real / simulated - 1.0)));
+        }
+        for (state, (real, simulated)) in
+            BackgroundPhase::ALL.iter().zip(self.kernel.states.iter().zip(self.virtual_time.states))
+        {
+            if (real - simulated).abs() > POINTS {
+                misses.push(format!("{state} {:+.0} points", real - simulated));
+            }
+        }
+        misses
+    }
+}
+
+/// All of it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Compared {
+    /// By scene.
+    pub rows: Vec<Row>,
+    /// Runs of each.
+    pub runs: u64,
+    /// Where the figures come from.
+    pub provenance: Provenance,
+}
+
+/// Makes all runs; `progress` is called for each.
+pub fn run(plan: &Plan, mut progress: impl FnMut(&str)) -> Result<Compared, CompareError> {
+    let begun = Begun::now();
+    let mut rows = Vec::new();
+    for scene in Scene::ALL {
+        let (mut simulated, mut real) = (Vec::new(), Vec::new());
+        for seed in 1..=plan.seeds {
+            simulated.push(virtual_time::run(scene, plan, seed)?);
+            real.push(kernel::run(scene, plan, seed)?);
+            progress(&format!("{}, seed {seed}: {:?}", scene.name(), real[real.len() - 1].thirds));
+        }
+        rows.push(Row { scene, virtual_time: median(&simulated), kernel: median(&real) });
+    }
+    Ok(Compared { rows, runs: plan.seeds, provenance: begun.end() })
+}
+
+/// The median of each figure.
+fn median(runs: &[Seen]) -> Seen {
+    let of = |figure: &dyn Fn(&Seen) -> f64| {
+        let mut all: Vec<f64> = runs.iter().map(figure).collect();
+        all.sort_by(f64::total_cmp);
+        let middle = all.len() / 2;
+        if all.len() % 2 == 1 { all[middle] } else { f64::midpoint(all[middle - 1], all[middle]) }
+    };
+    let has_rival = runs.iter().all(|run| run.rival.is_some());
+    Seen {
+        thirds: [0, 1, 2].map(|third| of(&|run| run.thirds[third])),
+        rival: has_rival.then(|| of(&|run| run.rival.unwrap_or_default())),
+        states: [0, 1, 2, 3, 4].map(|state| of(&|run| run.states[state])),
+    }
+}
+
+/// The plan of a scene, with this controller for the download.
+fn text(scene: Scene, lasts: Duration, controller: &str) -> String {
+    const CHANNEL: &str =
+        "channel = { kind = \"script\", levels = [{ at_s = 0.0, sinr_db = 20.0 }] }";
+    let millis = lasts.as_millis();
+    let mut text = format!(
+        "duration = \"{millis}ms\"\nwire = {{ delay = \"20ms\" }}\n[[cell.carriers]]\nprb = 50\n\
+         [[cell.devices]]\nname = \"first\"\n{CHANNEL}\n[[cell.devices]]\nname = \"second\"\n{CHANNEL}\n\
+         [[flows]]\ndevice = \"first\"\ndirection = \"down\"\ncontroller = \"{controller}\"\n"
+    );
+    if scene == Scene::Rival {
+        text += &format!(
+            "[[flows]]\ndevice = \"second\"\ndirection = \"down\"\ncontroller = \"cubic\"\n\
+             start = \"{}ms\"\nstop = \"{}ms\"\n",
+            millis / 3,
+            millis * 2 / 3
+        );
+    }
+    text
+}
+
+/// The only run of a text.
+fn only(mut text: Text, seed: u64) -> Result<Run, PlanError> {
+    text.set(&format!("seeds={seed}"))?;
+    Ok(text.runs()?.remove(0))
+}
+
+impl Compared {
+    fn table(&self) -> Table {
+        let mut table = Table::new()
+            .left(["scene", "world"])
+            .right(["before", "beside", "after", "rival"])
+            .right(BackgroundPhase::ALL.map(|state| format!("{state} %")))
+            .left(["misses"]);
+        for row in &self.rows {
+            for (world, seen) in [("virtual", &row.virtual_time), ("kernel", &row.kernel)] {
+                let misses =
+                    if world == "kernel" { row.misses().join(", ") } else { String::new() };
+                let rates = seen.thirds.map(|rate| format!("{rate:.2}"));
+                let rival = seen.rival.map_or_else(String::new, |rate| format!("{rate:.2}"));
+                let states = seen.states.map(|percent| format!("{percent:.1}"));
+                let cells = [row.scene.name().to_owned(), world.to_owned()].into_iter();
+                table.row(cells.chain(rates).chain([rival]).chain(states).chain([misses]));
+            }
+        }
+        table.note(format!("medians of {} runs; throughput in Mbit/s", self.runs));
+        table
+    }
+}
+
+impl fmt::Display for Compared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.table().fmt(f)
+    }
+}

@@ -1,0 +1,89 @@
+//! A run of this kernel's flows over the same cell in real time.
+
+use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::Duration;
+
+use sounding_bpf::{Background, BackgroundConfig, BackgroundFlow, BackgroundPhase};
+use sounding_emu::{Direction, monotonic_now};
+use sounding_experiment::plan::Text;
+use sounding_modem::{Behaviour, Place};
+use sounding_sim::Device;
+use sounding_testbed::emulate::{Emulated, PUNCTUALITY_PERCENT, Settings, Users};
+use sounding_testbed::flow::{TcpFlow, TcpResult};
+use sounding_units::HostInstant;
+
+use super::{CompareError, Plan, Scene, Seen, only, text};
+
+/// A connection that is made late takes its first segments with it.
+const SAMPLES: Duration = Duration::from_millis(20);
+
+pub(super) fn run(scene: Scene, plan: &Plan, seed: u64) -> Result<Seen, CompareError> {
+    let name = format!("bk_{}_{seed}", std::process::id());
+    let loaded = Background::load(&BackgroundConfig { name: name.clone(), cgroup: None })?;
+    // The flows are this function's: the plan's are only there to have hosts.
+    let lasting = plan.lasts + Duration::from_secs(60);
+    let text = Text::new("background", text(scene, lasting, "cubic"), PathBuf::new());
+    let settings = Settings {
+        users: Users::Flows { program: plan.program.clone() },
+        place: Place::Pty(None),
+        behaviour: Behaviour::default(),
+        overhead_percent: PUNCTUALITY_PERCENT,
+        sniffer: None,
+    };
+    let cell = Emulated::start(&only(text, seed)?, &settings)?;
+    let download = |device, congestion: &str| {
+        let flow = TcpFlow {
+            device: Device(device),
+            congestion: Some(congestion.into()),
+            sample_every: SAMPLES,
+            ..TcpFlow::new(Direction::Downlink)
+        };
+        flow.start(cell.emulation())
+    };
+    let third = plan.lasts / 3;
+    let begun = monotonic_now();
+    let background = download(0, &name)?;
+    sleep(third);
+    let rival = match scene {
+        Scene::Rival => {
+            let rival = download(1, "cubic")?;
+            sleep(third);
+            Some(rival.abort()?)
+        }
+        Scene::Alone => {
+            sleep(third);
+            None
+        }
+    };
+    sleep((begun + plan.lasts) - monotonic_now());
+    // SAFETY: the socket is open until the transfer is waited for.
+    let socket = unsafe { BorrowedFd::borrow_raw(background.sender_socket()) };
+    let flow = loaded.flow(socket).ok().flatten().ok_or(CompareError::NoFlow)?;
+    let states = occupancy(&flow, monotonic_now());
+    let background = background.stop()?;
+    cell.stop().map_err(CompareError::Emulate)?;
+    let at = |number: u32| begun + third * number;
+    let thirds = [0, 1, 2].map(|number| rate(&background, at(number), at(number + 1)));
+    let rival = rival.map(|rival| rate(&rival, at(1) + Duration::from_secs(2), at(2)));
+    Ok(Seen { thirds, rival, states })
+}
+
+fn occupancy(flow: &BackgroundFlow, now: HostInstant) -> [f64; 5] {
+    let mut spent = flow.spent.map(|span| span.as_secs_f64());
+    let current = BackgroundPhase::ALL.iter().position(|phase| *phase == flow.phase);
+    spent[current.unwrap_or_default()] += (now - flow.since).as_secs_f64();
+    let all: f64 = spent.iter().sum();
+    spent.map(|spent| 100.0 * spent / all.max(f64::MIN_POSITIVE))
+}
+
+/// IP bytes in Mbit/s that were acknowledged between two times: a segment's headers are a part of what the cell carried.
+fn rate(result: &TcpResult, from: HostInstant, to: HostInstant) -> f64 {
+    const WITH_HEADERS: f64 = 1500.0 / 1448.0;
+    let acked = |time| {
+        let before = result.samples.iter().take_while(|sample| sample.at <= time).last();
+        before.map_or(0, |sample| sample.info.acked.count())
+    };
+    (acked(to) - acked(from)) as f64 * WITH_HEADERS * 8e-6 / (to - from).as_secs_f64()
+}

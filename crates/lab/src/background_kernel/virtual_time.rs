@@ -1,0 +1,121 @@
+//! A run in virtual time.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use sounding_bpf::BackgroundPhase;
+use sounding_cc::{Ack, Controller, Departure, Loss, Registry};
+use sounding_experiment::plan::{Text, Wrong};
+use sounding_units::{Bytes, HostInstant, Rate};
+
+use super::{CompareError, Plan, Scene, Seen, only, text};
+use crate::legilimens::rig;
+
+/// When each state began.
+type States = Arc<Mutex<Vec<(HostInstant, &'static str)>>>;
+
+/// The law, and what it did.
+#[derive(Debug)]
+struct Watched {
+    law: Box<dyn Controller>,
+    states: States,
+}
+
+impl Watched {
+    fn note(&self, now: HostInstant) {
+        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.law.state();
+        if states.last().is_none_or(|(_, last)| *last != state) {
+            states.push((now, state));
+        }
+    }
+}
+
+impl Controller for Watched {
+    fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
+        self.law.handle_sent(sent, size);
+    }
+
+    fn handle_ack(&mut self, ack: &Ack) {
+        self.law.handle_ack(ack);
+        self.note(ack.now);
+    }
+
+    fn handle_loss(&mut self, loss: &Loss) {
+        self.law.handle_loss(loss);
+    }
+
+    fn handle_timeout(&mut self, now: HostInstant) {
+        self.law.handle_timeout(now);
+        self.note(now);
+    }
+
+    fn handle_spurious_timeout(&mut self, now: HostInstant) {
+        self.law.handle_spurious_timeout(now);
+    }
+
+    fn handle_time(&mut self, now: HostInstant) {
+        self.law.handle_time(now);
+        self.note(now);
+    }
+
+    fn wakeup(&self) -> Option<HostInstant> {
+        self.law.wakeup()
+    }
+
+    fn not_before(&self) -> Option<HostInstant> {
+        self.law.not_before()
+    }
+
+    fn cwnd(&self) -> Bytes {
+        self.law.cwnd()
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.law.pacing_rate()
+    }
+
+    fn state(&self) -> &'static str {
+        self.law.state()
+    }
+}
+
+pub(super) fn run(scene: Scene, plan: &Plan, seed: u64) -> Result<Seen, CompareError> {
+    let wrong = |message: String| CompareError::Virtual(Wrong::new("", message));
+    let states = States::default();
+    let kept = Arc::clone(&states);
+    let make = sounding_cc::by_name("background").ok_or_else(|| wrong("no background".into()))?;
+    let mut controllers = Registry::default();
+    controllers
+        .add("watched", move |start| {
+            let law = Watched { law: make(start), states: Arc::clone(&kept) };
+            law.note(start.now);
+            Box::new(law)
+        })
+        .map_err(|error| wrong(error.to_string()))?;
+    let text = Text::new("background", text(scene, plan.lasts, "watched"), PathBuf::new());
+    let run = only(text.with_controllers(controllers), seed)?;
+    let shown = rig::run(&run, false).map_err(CompareError::Virtual)?;
+    let third = plan.lasts / 3;
+    let thirds = [0, 1, 2].map(|at| shown.flows[0].rate(third * at, third * (at + 1)));
+    let settled = third + Duration::from_secs(2);
+    let rival = shown.flows.get(1).map(|flow| flow.rate(settled, third * 2));
+    let states = states.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(Seen { thirds, rival, states: occupancy(&states, plan.lasts) })
+}
+
+/// Percent of the time in each state.
+fn occupancy(states: &[(HostInstant, &str)], lasts: Duration) -> [f64; 5] {
+    let end = HostInstant::default() + lasts;
+    let begun = states.first().map_or(end, |(at, _)| *at);
+    let ends = states.iter().skip(1).map(|(at, _)| *at).chain([end]);
+    let mut percent = [0.0; 5];
+    for ((from, state), to) in states.iter().zip(ends) {
+        let place = BackgroundPhase::ALL.iter().position(|phase| phase.name() == *state);
+        if let Some(place) = place {
+            percent[place] += 100.0 * (to - *from).as_secs_f64() / (end - begun).as_secs_f64();
+        }
+    }
+    percent
+}
