@@ -1,10 +1,11 @@
 # Two commands are enough: `make demo` and `make test`. Both install what they need on Debian.
 
-.PHONY: demo test test-kernel test-python build daemon setup check agreement bench fuzz loom install clean
+.PHONY: demo test test-kernel test-python build daemon setup check thorough agreement bench fuzz loom timings release install clean
 
 # Namespaces, TUN and BPF need root. Everything is built by the caller; only the run itself is raised.
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
-SOUNDING := target/release/sounding
+TARGET := target
+SOUNDING := $(TARGET)/release/sounding
 
 demo: build
 	$(AS_ROOT) $(SOUNDING) demo
@@ -64,25 +65,41 @@ fuzz: setup
 loom: setup
 	scripts/loom
 
+# What takes longer than a change needs: every feature alone, the model checker, ten seconds of each fuzz target, Miri. What this
+# machine lacks a compiler for is left out, and printed.
+thorough: setup
+	scripts/thorough
+
+# The slowest tests, and the compiler's report of where the time of a build goes.
+timings: setup
+	scripts/timings
+
+# The installation tree of a release, its archive, bill of materials and checksums. VERIFY=--verify makes it twice and compares.
+release: setup
+	scripts/release $(VERIFY)
+
 # The binary, its unit for systemd, libOD with its header and pkg-config file, and the licences of all that is in them. DESTDIR
 # stages it for a package.
 PREFIX ?= /usr/local
+# The libraries that a build makes from C have a `make install` of their own, which must not see this one's places.
+MAKEOVERRIDES =
+unexport DESTDIR PREFIX TARGET
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 
 install: build
 	cargo build --release --locked --package sounding-libod
-	cargo xtask notices > target/release/THIRD-PARTY-NOTICES
+	cargo xtask notices > $(TARGET)/release/THIRD-PARTY-NOTICES
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/sounding
 	install -d $(DESTDIR)$(PREFIX)/share/doc/sounding
-	install -m 644 LICENSE-MIT LICENSE-APACHE target/release/THIRD-PARTY-NOTICES $(DESTDIR)$(PREFIX)/share/doc/sounding
+	install -m 644 LICENSE-MIT LICENSE-APACHE $(TARGET)/release/THIRD-PARTY-NOTICES $(DESTDIR)$(PREFIX)/share/doc/sounding
 	install -m 755 $(SOUNDING) $(DESTDIR)$(PREFIX)/bin/sounding
 	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/lib/sysusers.d
 	sed -e 's|@PREFIX@|$(PREFIX)|' dist/systemd/sounding@.service.in \
 		> $(DESTDIR)$(PREFIX)/lib/systemd/system/sounding@.service
 	install -m 644 dist/systemd/sounding.sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/sounding.conf
-	install -m 755 target/release/libod.so $(DESTDIR)$(PREFIX)/lib/libod.so.1
+	install -m 755 $(TARGET)/release/libod.so $(DESTDIR)$(PREFIX)/lib/libod.so.1
 	ln -sf libod.so.1 $(DESTDIR)$(PREFIX)/lib/libod.so
-	install -m 644 target/release/libod.a $(DESTDIR)$(PREFIX)/lib/libod.a
+	install -m 644 $(TARGET)/release/libod.a $(DESTDIR)$(PREFIX)/lib/libod.a
 	install -m 644 crates/libod/include/sounding/od.h $(DESTDIR)$(PREFIX)/include/sounding/od.h
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' crates/libod/libod.pc.in \
 		> $(DESTDIR)$(PREFIX)/lib/pkgconfig/libod.pc

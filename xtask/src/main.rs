@@ -1,17 +1,24 @@
-//! Checks of the architecture that a compiler does not make: `cargo xtask check` runs them all. `cargo xtask notices`
-//! prints the licences of other projects for those who install the programs.
+//! Checks that a compiler does not make, and papers of a release. `cargo xtask check` checks the architecture, words, licences and
+//! tests. `features` compiles every feature alone. `loops` lists tests that judge only what a loop finds. `notices` prints the
+//! licences of other projects for those who install the programs, `sbom` the bill of materials.
 
 use std::process::ExitCode;
+
+use cargo_metadata::Metadata;
 
 mod arrows;
 mod circles;
 mod code_prose;
 mod daemon;
+mod features;
 mod io_free;
+mod licences;
 mod links;
 mod map;
 mod notices;
 mod prose;
+mod sbom;
+mod silent_tests;
 mod skips;
 mod words;
 
@@ -19,22 +26,48 @@ fn main() -> ExitCode {
     let task = std::env::args().nth(1).unwrap_or_default();
     match task.as_str() {
         "check" => check(),
-        "notices" => print_notices(),
+        "features" => check_features(),
+        "loops" => print_loops(),
+        "notices" => print("notices", notices::notices),
+        "sbom" => print("sbom", sbom::sbom),
         _ => {
-            eprintln!("usage: cargo xtask check|notices");
+            eprintln!("usage: cargo xtask check|features|loops|notices|sbom");
             ExitCode::from(2)
         }
     }
 }
 
-fn print_notices() -> ExitCode {
-    match notices::metadata().and_then(|metadata| notices::notices(&metadata)) {
+fn check_features() -> ExitCode {
+    match cargo_metadata::MetadataCommand::new().no_deps().exec() {
+        Ok(metadata) if features::check(&metadata) == 0 => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("cargo metadata: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn print_loops() -> ExitCode {
+    let Ok(metadata) = cargo_metadata::MetadataCommand::new().no_deps().exec() else {
+        eprintln!("cargo metadata fails");
+        return ExitCode::FAILURE;
+    };
+    for test in silent_tests::loops(&metadata) {
+        println!("{test}");
+    }
+    ExitCode::SUCCESS
+}
+
+/// Prints what a function makes of the packages that the installed programs are linked with.
+fn print(name: &str, of: fn(&Metadata) -> Result<String, String>) -> ExitCode {
+    match notices::metadata().and_then(|metadata| of(&metadata)) {
         Ok(text) => {
             print!("{text}");
             ExitCode::SUCCESS
         }
         Err(error) => {
-            eprintln!("notices: {error}");
+            eprintln!("{name}: {error}");
             ExitCode::FAILURE
         }
     }
@@ -49,7 +82,7 @@ fn check() -> ExitCode {
         }
     };
     let circles = circles::find(&metadata);
-    let checks: [(&str, Vec<String>); 10] = [
+    let checks: [(&str, Vec<String>); 13] = [
         ("arrows run one way", arrows::violations(&metadata)),
         ("modules of one parent use each other one way", circles.violations),
         ("ARCHITECTURE.md is a true map", map::violations(&metadata)),
@@ -58,6 +91,12 @@ fn check() -> ExitCode {
         ("documents are in plain words", prose::violations(&metadata)),
         ("code is in plain words", code_prose::violations(&metadata)),
         ("skips of tests are reported in one way", skips::violations(&metadata)),
+        ("licences of foreign code are allowed", licences::violations(&metadata)),
+        (
+            "no package is compiled in two versions without a reason",
+            licences::duplicates(&metadata),
+        ),
+        ("tests judge something whatever happens", silent_tests::violations(&metadata)),
         ("links of documents lead somewhere", links::violations(&metadata)),
         ("the project speaks of itself alone", words::violations(&metadata)),
     ];

@@ -97,7 +97,7 @@ pub(crate) fn notices(metadata: &Metadata) -> Result<String, String> {
 }
 
 /// Every package of others that is linked, in order: what only builds or expands is not.
-fn linked(metadata: &Metadata) -> Result<Vec<&Package>, String> {
+pub(crate) fn linked(metadata: &Metadata) -> Result<Vec<&Package>, String> {
     let resolve = metadata.resolve.as_ref().ok_or("cargo metadata resolves nothing")?;
     let nodes: BTreeMap<&PackageId, _> = resolve.nodes.iter().map(|n| (&n.id, n)).collect();
     let packages: BTreeMap<&PackageId, &Package> =
@@ -192,14 +192,14 @@ mod tests {
         let rule = makefile.split("\ninstall: ").nth(1).expect("a rule").split("\n\n").next();
         let rule = rule.expect("it has lines");
         assert!(
-            rule.contains("cargo xtask notices > target/release/THIRD-PARTY-NOTICES"),
+            rule.contains("cargo xtask notices > $(TARGET)/release/THIRD-PARTY-NOTICES"),
             "{rule}"
         );
         let install = rule
             .lines()
             .find(|line| line.ends_with("share/doc/sounding") && line.contains("-m 644"));
         assert!(
-            install.is_some_and(|line| line.contains("target/release/THIRD-PARTY-NOTICES")),
+            install.is_some_and(|line| line.contains("$(TARGET)/release/THIRD-PARTY-NOTICES")),
             "{rule}"
         );
     }

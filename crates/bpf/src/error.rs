@@ -4,7 +4,7 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The name cannot be a congestion control's.
-    #[error("name {name:?} is not 1 to 15 bytes of a-z, 0-9, _ and -")]
+    #[error("name {name:?} is not 1 to 15 bytes of a-z, 0-9 and _")]
     Name {
         /// As given.
         name: String,
@@ -88,7 +88,7 @@ impl LoadError {
     /// The remedy, in one line.
     pub fn cure(&self) -> &'static str {
         match self {
-            Self::Name { .. } => "choose another name",
+            Self::Name { .. } => "choose another name, with _ for a hyphen: Linux takes none there",
             Self::NoBtf { .. } => "run a kernel built with CONFIG_DEBUG_INFO_BTF=y",
             Self::Shape { .. } => "run Linux 6.1 or newer",
             Self::Privilege { .. } => {

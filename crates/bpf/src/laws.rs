@@ -81,6 +81,8 @@ rows! {
         sounding_cwnd_event;
     PbeCc: pbe_cc
         pbe_cc_flow_begins pbe_cc_cong_control pbe_cc_cong_control_before_6_10 pbe_cc_cwnd_event;
+    Cqic: cqic
+        cqic_flow_begins cqic_cong_control cqic_cong_control_before_6_10 cqic_cwnd_event;
     #[cfg(feature = "third-law")]
     Steady: steady
         steady_flow_begins steady_cong_control steady_cong_control_before_6_10 steady_cwnd_event;

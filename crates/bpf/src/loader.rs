@@ -42,7 +42,7 @@ pub(crate) fn radios(devices: &[u32]) -> io::Result<[u32; MAX_RADIOS]> {
 /// What an instance is called and how it behaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The name that sockets select, 1 to 15 bytes of `[a-z0-9_-]`. Default `biscay`.
+    /// The name that sockets select, 1 to 15 bytes of `[a-z0-9_]`. Default `biscay`.
     pub name: String,
     /// The law. Default BISCAY's.
     pub law: Law,

@@ -106,10 +106,10 @@ fn findings(name: &str) -> (Vec<(&'static str, Finding)>, Option<Kernel>) {
     (found, kernel)
 }
 
-/// Whether an instance can have this name: 1 to 15 bytes of a-z, 0-9, _ and -.
+/// Whether an instance can have this name: 1 to 15 bytes of a-z, 0-9 and _. Linux takes no hyphen in the name of a struct_ops object
+/// (`bpf_obj_name_cpy`), though its own algorithms may have one.
 pub fn is_name(name: &str) -> bool {
-    let plain =
-        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(plain)
 }
 
@@ -165,4 +165,29 @@ fn name_is_free(name: &str) -> Finding {
         return Err(LoadError::NameTaken { name: name.into(), holder: holder_of(name) });
     }
     Ok(format!("{name} is not registered"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_what_linux_takes_and_each_laws_own_is_one() {
+        for (name, is_one) in [
+            ("biscay", true),
+            ("pbe_cc", true),
+            ("pbe-cc", false),
+            ("pbe.cc", false),
+            ("Biscay", false),
+            ("", false),
+            ("fifteen_letters", true),
+            ("sixteen_letters_", false),
+        ] {
+            assert_eq!(is_name(name), is_one, "{name}");
+            assert_eq!(check_name(name).is_ok(), is_one, "{name}");
+        }
+        for law in sounding_cc::Law::ALL {
+            assert!(is_name(&law.kernel_name()), "{law:?}");
+        }
+    }
 }

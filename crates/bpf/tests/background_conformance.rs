@@ -73,7 +73,7 @@ prop_compose! {
     }
 }
 
-/// One flow of the Rust law, what the C law is told of it, and what the Rust law answered.
+/// One flow of the Rust law, the input of the C law, and the answers of the Rust law.
 struct Log {
     flow: Background,
     told: Told,

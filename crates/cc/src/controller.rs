@@ -1,7 +1,7 @@
 use core::fmt::Debug;
 use core::time::Duration;
 
-use sounding_estimate::LinkEstimate;
+use sounding_estimate::{Direction, LinkEstimate, RanDelay};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::sharing::Part;
@@ -51,6 +51,18 @@ pub trait Controller: Debug + Send {
         let _ = (now, part);
     }
 
+    /// Delays that the radio itself made were reported by the modem; they are of the past. Comes every few milliseconds while a
+    /// publisher lives, also without an event.
+    fn handle_delays(&mut self, delays: &RanDelays<'_>) {
+        let _ = delays;
+    }
+
+    /// What an earlier acknowledgement said of the path's delay was wrong. Only controllers that keep delays for longer than a
+    /// round need it, such as in the minimum of a window.
+    fn handle_revision(&mut self, revision: &Revision) {
+        let _ = revision;
+    }
+
     /// Time has reached the [`wakeup`](Self::wakeup).
     fn handle_time(&mut self, now: HostInstant) {
         let _ = now;
@@ -74,6 +86,46 @@ pub trait Controller: Debug + Send {
 
     /// The state of its machine in a word or two, for tables and logs.
     fn state(&self) -> &'static str;
+}
+
+/// What a device's modem shows of the delays that its radio made, for the controller of a flow.
+#[derive(Clone, Copy, Debug)]
+pub struct RanDelays<'a> {
+    /// When it reached the controller.
+    pub now: HostInstant,
+    /// Direction of the flow's data. In the uplink the sender is the device, and its clock is that of the events.
+    pub data: Direction,
+    /// The new events of both directions. One of the same direction, kind and begin replaces an earlier one.
+    pub events: &'a [RanDelay],
+    /// Up to when all events of the uplink are known, on the device's clock; `None` if nothing is.
+    pub up_until: Option<HostInstant>,
+    /// The same of the downlink.
+    pub down_until: Option<HostInstant>,
+    /// Since the modem's newest record arrived at the device.
+    pub age: Duration,
+}
+
+/// A correction of delays that a controller has seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Revision {
+    /// The RTT of the acknowledgement that arrived at `seen_at` was not `before` but `after`.
+    Sample {
+        /// When this became known.
+        now: HostInstant,
+        /// When the acknowledgement arrived.
+        seen_at: HostInstant,
+        /// The RTT that the controller received with it.
+        before: Duration,
+        /// The RTT without what the radio added.
+        after: Duration,
+    },
+    /// From now on RTTs include, or no longer include, what the radio adds. This is the smallest one on the new scale.
+    Rebase {
+        /// When.
+        now: HostInstant,
+        /// The smallest RTT of the last ten seconds.
+        least: Duration,
+    },
 }
 
 /// The known state of a flow when its controller is made, after the handshake.

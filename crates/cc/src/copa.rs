@@ -13,19 +13,19 @@ use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::parameter::{Kind, Parameter, Values};
 use crate::part::{Round, RttEstimator, Windowed};
-use crate::{Ack, Controller, Loss, Start};
+use crate::{Ack, Controller, Loss, Revision, Start};
 use mode::Competition;
 use velocity::{Trend, Velocity};
 
 /// At the range's lower end competition stops, because no window is that large.
-const DELTA: Parameter = Parameter {
+pub(crate) const DELTA: Parameter = Parameter {
     name: "delta",
     kind: Kind::number(0.5, 0.001, 10.0),
     unit: "",
     about: "a flow alone keeps about 1.25 ÷ δ packets in the queue: a smaller value gives more throughput, a larger one less delay",
     source: "the paper, §2.1 and §2.2",
 };
-const MODE: Parameter = Parameter {
+pub(crate) const MODE: Parameter = Parameter {
     name: "mode",
     kind: Kind::Word { default: SWITCHING, words: &[SWITCHING, "default"] },
     unit: "",
@@ -113,6 +113,23 @@ impl Delay {
         self.least.update(now.as_nanos(), rtt);
         self.standing.set_window(nanos(smoothed / 2));
         self.standing.update(now.as_nanos(), rtt);
+    }
+
+    /// What an earlier sample was without what the radio added.
+    fn handle_revision(&mut self, revision: &Revision, smoothed: Duration) {
+        match *revision {
+            Revision::Sample { now, seen_at, after, .. } => {
+                self.least.update(now.as_nanos(), after);
+                if now - seen_at <= smoothed / 2 {
+                    self.standing.update(now.as_nanos(), after);
+                }
+            }
+            Revision::Rebase { now, least } => {
+                let standing = self.standing.best().max(least);
+                self.least = Windowed::min(nanos(RTT_MIN_LASTS), now.as_nanos(), least);
+                self.standing = Windowed::min(nanos(smoothed / 2), now.as_nanos(), standing);
+            }
+        }
     }
 
     fn queueing(&self) -> Duration {
@@ -225,6 +242,12 @@ impl Controller for Copa {
             Trend::Down => self.cwnd -= step,
         }
         self.cwnd = self.cwnd.clamp(MIN_CWND, MAX_CWND);
+    }
+
+    fn handle_revision(&mut self, revision: &Revision) {
+        if let (Some(delay), Some(smoothed)) = (&mut self.delay, self.rtt.smoothed()) {
+            delay.handle_revision(revision, smoothed);
+        }
     }
 
     fn handle_loss(&mut self, loss: &Loss) {

@@ -8,6 +8,7 @@ use core::time::Duration;
 use sounding_estimate::Source;
 
 use crate::biscay::{self, BiscayController};
+use crate::cqic::{self, Cqic};
 use crate::parameter::{Parameter, Values};
 use crate::pbe_cc::{self, PbeCc};
 use crate::sounding::{self, Sounding};
@@ -20,6 +21,7 @@ struct Row {
     summary: &'static str,
     span: Option<Duration>,
     method: Option<Source>,
+    reports_every: Option<Duration>,
     has_settings: bool,
     is_remote: bool,
     phases: &'static [Phase],
@@ -46,6 +48,7 @@ macro_rules! laws {
             summary: $summary:literal,
             span: $span:expr,
             method: $method:expr,
+            reports_every: $reports_every:expr,
             has_settings: $has_settings:literal,
             is_remote: $is_remote:literal,
             phases: $phases:expr,
@@ -78,6 +81,7 @@ macro_rules! laws {
                                 summary: $summary,
                                 span: $span,
                                 method: $method,
+                                reports_every: $reports_every,
                                 has_settings: $has_settings,
                                 is_remote: $is_remote,
                                 phases: $phases,
@@ -114,6 +118,7 @@ laws! {
         summary: "As published: what the modem says is what the link carries",
         span: None,
         method: None,
+        reports_every: None,
         has_settings: true,
         is_remote: false,
         phases: &[Phase::NoEstimate, Phase::RadioLimited, Phase::BottleneckElsewhere],
@@ -126,6 +131,7 @@ laws! {
         summary: "This project's own: probes above what was only asked for, and finds how much has to wait at the radio",
         span: Some(sounding::SPAN),
         method: None,
+        reports_every: None,
         has_settings: false,
         is_remote: false,
         phases: Phase::OF_SOUNDING,
@@ -138,6 +144,7 @@ laws! {
         summary: "PBE-CC's sender: ramps up to the fair share that the receiving device reports, then sends its capacity",
         span: None,
         method: None,
+        reports_every: None,
         has_settings: false,
         is_remote: true,
         phases: Phase::OF_PBE_CC,
@@ -145,12 +152,26 @@ laws! {
         parameters: pbe_cc::Config::PARAMETERS,
         make: PbeCc::tuned,
     }
+    Cqic {
+        name: "cqic",
+        summary: "CQIC's sender: sends what the receiving device's channel reports and its served share say, from the first packet on",
+        span: Some(cqic::SPAN),
+        method: Some(Source::Cqi),
+        reports_every: Some(cqic::REPORTS_EVERY),
+        has_settings: false,
+        is_remote: true,
+        phases: &[Phase::NoEstimate, Phase::RadioLimited, Phase::Hold, Phase::Handover],
+        controllers: ["cqic" over Cubic],
+        parameters: cqic::Config::PARAMETERS,
+        make: Cqic::tuned,
+    }
     #[cfg(feature = "third-law")]
     Steady {
         name: "steady",
         summary: "For tests: sends at exactly the rate of the estimate",
         span: None,
         method: None,
+        reports_every: None,
         has_settings: false,
         is_remote: false,
         phases: &[Phase::NoEstimate, Phase::RadioLimited],
@@ -184,6 +205,11 @@ impl Law {
     /// The method of estimation that it is made for, where that is not an estimator's own default, granted bytes.
     pub const fn method(self) -> Option<Source> {
         self.row().method
+    }
+
+    /// How often a device reports to it, where that is not as often as it has an estimate.
+    pub const fn reports_every(self) -> Option<Duration> {
+        self.row().reports_every
     }
 
     /// Whether it uses the allowance and the pacing gain of [`biscay::Config`](crate::biscay::Config).

@@ -21,8 +21,10 @@ pub mod background;
 pub mod bbr;
 pub mod bbr3;
 pub mod biscay;
+pub mod compensated;
 mod controller;
 pub mod copa;
+pub mod cqic;
 pub mod cubic;
 pub mod gcc;
 mod laws;
@@ -40,6 +42,7 @@ mod radio_controller;
 mod registry;
 pub mod reno;
 pub mod sharing;
+pub mod smoothed;
 pub mod sounding;
 pub mod sprout;
 #[cfg(feature = "third-law")]
@@ -51,8 +54,12 @@ pub mod verus;
 pub use background::Background;
 pub use bbr::Bbr;
 pub use bbr3::Bbr3;
-pub use controller::{Ack, Controller, Delivered, Departure, Loss, Recovery, Stamp, Start};
+pub use compensated::Compensated;
+pub use controller::{
+    Ack, Controller, Delivered, Departure, Loss, RanDelays, Recovery, Revision, Stamp, Start,
+};
 pub use copa::Copa;
+pub use cqic::Cqic;
 pub use cubic::Cubic;
 pub use gcc::Gcc;
 pub use laws::Law;
@@ -64,9 +71,12 @@ pub use parameter::{Choice, ChoiceError};
 pub use pbe_cc::PbeCc;
 pub use pcc::{Allegro, Vivace};
 pub use phase::Phase;
-pub use radio_controller::{RadioController, method, span};
-pub use registry::{Make, Maker, NameError, Registry, by_name, is_remote, make, names, parameters};
+pub use radio_controller::{RadioController, method, reports_every, span};
+pub use registry::{
+    Make, Maker, NameError, Registry, by_name, is_remote, make, names, needs_delays, parameters,
+};
 pub use reno::Reno;
+pub use smoothed::Smoothed;
 pub use sounding::Sounding;
 pub use sprout::Sprout;
 pub use stock::Fallback;

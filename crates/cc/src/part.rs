@@ -2,6 +2,7 @@
 
 mod aggregation;
 mod aimd;
+mod boxcar;
 mod delivery;
 mod filter;
 mod full_pipe;
@@ -16,6 +17,7 @@ mod slow_start;
 
 pub use aggregation::Aggregation;
 pub use aimd::Aimd;
+pub(crate) use boxcar::Boxcar;
 pub use delivery::DeliveryRate;
 pub use filter::Windowed;
 pub use full_pipe::FullPipe;

@@ -22,8 +22,8 @@ use sounding_units::{Bytes, HostInstant, Rate};
 use crate::part::RttEstimator;
 use crate::{Ack, Controller, Delivered, Departure, Loss, Start};
 pub use allegro::{AllegroLaw, Config as AllegroConfig};
-use interval::Intervals;
 pub use interval::Outcome;
+use interval::{Intervals, SURE};
 pub use vivace::{Config as VivaceConfig, VivaceLaw};
 
 /// Packets in an interval at least (Allegro).
@@ -46,6 +46,11 @@ pub trait Law: core::fmt::Debug + Send {
 
     /// Begins from this rate.
     fn new(rate: Rate, config: Self::Config, lots: &mut ChaCha8Rng) -> Self;
+
+    /// Standard errors from which on a slope of the RTT counts.
+    fn sure(_config: &Self::Config) -> f64 {
+        SURE
+    }
 
     /// Length of the next interval in RTTs.
     fn interval(&self, lots: &mut ChaCha8Rng) -> f64;
@@ -103,7 +108,7 @@ impl<L: Law> Pcc<L> {
             initial_cwnd: start.initial_cwnd(),
             law: L::new(rate, config, &mut lots),
             lots,
-            intervals: Intervals::new(),
+            intervals: Intervals::new(L::sure(&config)),
             rtt,
             rate,
             before_timeout: None,
@@ -187,7 +192,7 @@ impl<L: Law> Controller for Pcc<L> {
         self.asking = true;
         self.before_timeout.get_or_insert(self.rate);
         // Packets in flight belong to no interval, and are not waited for.
-        self.intervals = Intervals::new();
+        self.intervals.clear();
         self.rate = self.bounded(self.initial_cwnd.per(self.round()));
         self.law.restart(self.rate);
     }
@@ -195,7 +200,7 @@ impl<L: Law> Controller for Pcc<L> {
     fn handle_spurious_timeout(&mut self, _now: HostInstant) {
         self.asking = false;
         if let Some(rate) = self.before_timeout.take() {
-            self.intervals = Intervals::new();
+            self.intervals.clear();
             self.rate = self.rate.max(rate);
             self.law.restart(self.rate);
         }

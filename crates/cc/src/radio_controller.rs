@@ -51,6 +51,12 @@ pub fn method<'a>(controllers: impl IntoIterator<Item = &'a str>) -> Option<Sour
     agreed(controllers, Law::method)
 }
 
+/// How often a device reports to flows of these controllers, where that is not as often as it has an estimate:
+/// [`Law::reports_every`] of all their laws, where they agree.
+pub fn reports_every<'a>(controllers: impl IntoIterator<Item = &'a str>) -> Option<Duration> {
+    agreed(controllers, Law::reports_every)
+}
+
 fn agreed<'a, T: PartialEq>(
     controllers: impl IntoIterator<Item = &'a str>,
     wish: fn(Law) -> Option<T>,

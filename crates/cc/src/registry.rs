@@ -8,6 +8,7 @@ use core::time::Duration;
 use crate::background::Background;
 use crate::bbr::{self, Bbr};
 use crate::bbr3::Bbr3;
+use crate::compensated::{self, Compensated, Smoothing};
 use crate::copa::{self, Copa};
 use crate::cubic::{self, Cubic};
 use crate::gcc::{self, Gcc};
@@ -20,6 +21,7 @@ use crate::pbe_cc::{self, PbeCc};
 use crate::pcc::{Allegro, AllegroConfig, Vivace, VivaceConfig};
 use crate::radio_controller::RadioController;
 use crate::reno::Reno;
+use crate::smoothed::{self, Smoothed};
 use crate::sprout::Sprout;
 use crate::stock::Fallback;
 use crate::vegas::{self, Vegas};
@@ -117,6 +119,30 @@ const CONTROLLERS: &[Entry] = &[
     entry!("gcc", gcc::Config::PARAMETERS, |start, values| {
         Box::new(Gcc::with(start, gcc::Config::of(values)))
     }),
+    entry!("vivace-published", VivaceConfig::PUBLISHED, |start, values| {
+        Box::new(Vivace::with(start, VivaceConfig::of(values).published()))
+    }),
+    entry!("copa-gandalf", compensated::COPA, |start, values| {
+        let inner = Copa::with(start, copa::Config::of(values));
+        Box::new(Compensated::revising_with(inner, Smoothing::of(values)))
+    }),
+    entry!("vivace-gandalf", VivaceConfig::PUBLISHED, |start, values| {
+        let config = VivaceConfig::of(values).published();
+        Box::new(Compensated::holding(Vivace::with(start, config)))
+    }),
+    entry!("gcc-gandalf", gcc::Config::PARAMETERS, |start, values| {
+        Box::new(Compensated::holding(Gcc::with(start, gcc::Config::of(values))))
+    }),
+    entry!("copa-smoothed", smoothed::PARAMETERS, |start, values| {
+        Box::new(Smoothed::new(Copa::new(start), smoothed::window(values)))
+    }),
+    entry!("vivace-smoothed", smoothed::PARAMETERS, |start, values| {
+        let inner = Vivace::with(start, VivaceConfig::default().published());
+        Box::new(Smoothed::new(inner, smoothed::window(values)))
+    }),
+    entry!("gcc-smoothed", smoothed::PARAMETERS, |start, values| {
+        Box::new(Smoothed::new(Gcc::new(start), smoothed::window(values)))
+    }),
 ];
 
 /// The law of PBE-CC without what was added to the paper: an ablation, and no law of the table.
@@ -126,6 +152,12 @@ const PUBLISHED_PBE_CC: &str = "pbe-cc-published";
 pub fn is_remote(name: &str) -> bool {
     let law = RadioController::by_name(name).map(|known| known.law);
     law.is_some_and(Law::is_remote) || name == PUBLISHED_PBE_CC
+}
+
+/// Whether the controller of this name uses the delays that the radio made, as the device's modem reports them. One that
+/// is added may use them too, if its name ends alike.
+pub fn needs_delays(name: &str) -> bool {
+    name.ends_with("-gandalf")
 }
 
 /// Every controller that needs only the reports of a flow and a modem: those above, and each law with its fallbacks.

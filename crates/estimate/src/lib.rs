@@ -12,12 +12,30 @@ struct Readme;
 #[cfg(test)]
 extern crate std;
 
-use core::fmt;
 use core::time::Duration;
 
 use sounding_units::{Bytes, Rate};
 
+/// The values of a choice with their words: one list for printing, parsing and numbering.
+macro_rules! words {
+    ($name:ident { $($variant:ident => $text:literal),+ $(,)? }) => {
+        impl $name {
+            /// Every value, in the order by which a report on its way to a sender numbers them: new ones go to the end.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+        }
+
+        impl core::fmt::Display for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.pad(match self { $(Self::$variant => $text),+ })
+            }
+        }
+    };
+}
+
+mod delay;
 pub mod wire;
+
+pub use delay::{Confidence, DelayKind, RanDelay};
 
 /// No radio carries more: 100 Gbit/s of IP packets. An estimate above it cannot be true.
 pub const MAX_RATE: Rate = Rate::from_bits_per_sec(100_000_000_000);
@@ -66,13 +84,18 @@ pub struct FairShare {
 }
 
 impl LinkEstimate {
-    /// True if a controller may act on it.
+    /// True if a controller may act on it. A rate that does not come from grants may be used while there are none.
     pub fn is_usable(&self) -> bool {
-        self.source != Source::None && matches!(self.state, State::Active | State::Silent)
+        match self.state {
+            State::Active | State::Silent => self.source != Source::None,
+            State::Idle => self.source == Source::Cqi,
+            State::Handover | State::Stale => false,
+        }
     }
 
     /// The rate, if it is current. `None` before the first grant, while the device changes its cell, and if the modem
-    /// has been silent for too long. An idle device is known to be granted nothing: its rate is zero.
+    /// has been silent for too long. An idle device is known to be granted nothing: its rate is zero, except by
+    /// [`Source::Cqi`], which is known before the first grant and in idleness.
     pub fn known_rate(&self) -> Option<Rate> {
         let known =
             self.source != Source::None && !matches!(self.state, State::Handover | State::Stale);
@@ -163,22 +186,6 @@ pub enum Source {
     Rsrp,
     /// No grant was received so far, or not the records that the method needs.
     None,
-}
-
-/// The values of a choice with their words: one list for printing, parsing and numbering.
-macro_rules! words {
-    ($name:ident { $($variant:ident => $text:literal),+ $(,)? }) => {
-        impl $name {
-            /// Every value, in the order by which a report on its way to a sender numbers them: new ones go to the end.
-            pub const ALL: &[Self] = &[$(Self::$variant),+];
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(match self { $(Self::$variant => $text),+ })
-            }
-        }
-    };
 }
 
 words!(Direction { Uplink => "uplink", Downlink => "downlink" });

@@ -157,7 +157,7 @@ pub fn populate<N: sounding_sim::Network<Segment>>(
             let flows = actors.flows.iter().filter(|flow| flow.port == port);
             let names = flows.map(|flow| stated.flows[flow.plan].controller.name());
             let mut listening = Listening::new(port).told(names);
-            listening.every = modem.every;
+            listening.every = modem.every.unwrap_or(listening.every);
             listening.latency = modem.latency;
             listening.sniffs = modem.sniffer;
             if let Some(overhead) = modem.overhead {

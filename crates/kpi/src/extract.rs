@@ -101,6 +101,10 @@ impl Dates {
     }
 }
 
+/// Processes of LTE's uplink in FDD, which is synchronous: the subframe's number determines the process (TS 36.321
+/// §5.4.2.1, TS 36.213 §8). In TDD there are others, and the repeats of a block then seem to be of another process.
+const FDD_PROCESSES: u16 = 8;
+
 fn pusch(
     stamped: ModemInstant,
     report: &PuschTxReport<'_>,
@@ -116,7 +120,8 @@ fn pusch(
             at: dates.of(tx.tti),
             direction: Direction::Uplink,
             carrier: tx.carrier,
-            harq: None,
+            harq: tx.tti.map(|tti| (tti.count() % FDD_PROCESSES) as u8),
+            ndi: None,
             layer: Layer::Phy,
             code: PuschTxReport::CODE,
             size: tx.size,
@@ -153,6 +158,7 @@ fn pdsch(stamped: ModemInstant, stat: &PdschStat<'_>, air: &mut Air, sink: &mut 
                 direction: Direction::Downlink,
                 carrier: subframe.cell,
                 harq: Some(block.harq),
+                ndi: Some(block.ndi),
                 layer: Layer::Phy,
                 code: PdschStat::CODE,
                 size: if stat.counts_crc() { block.size - CRC } else { block.size },
@@ -202,6 +208,7 @@ fn demapped(
                 direction: Direction::Downlink,
                 carrier: assignment.carrier,
                 harq: None,
+                ndi: None,
                 layer: Layer::Phy,
                 code: PdschDemapper::CODE,
                 size,
@@ -234,6 +241,7 @@ fn mac_uplink(
             direction: Direction::Uplink,
             carrier: block.cell,
             harq: Some(block.harq),
+            ndi: None,
             layer: Layer::Mac,
             code: MacUplink::CODE,
             size: block.grant,
@@ -265,6 +273,7 @@ fn mac_downlink(
             direction: Direction::Downlink,
             carrier: block.cell,
             harq: Some(block.harq),
+            ndi: None,
             layer: Layer::Mac,
             code: MacDownlink::CODE,
             size: block.size,

@@ -24,6 +24,8 @@ pub struct Grant {
     pub carrier: u8,
     /// HARQ process, if the record has it: blocks of one process on one carrier are repeats until a new one comes.
     pub harq: Option<u8>,
+    /// New data indicator, which toggles with each new block of a process, if the record has it.
+    pub ndi: Option<bool>,
     /// The layer that reported it.
     pub layer: Layer,
     /// The log record that reported it.
@@ -80,6 +82,8 @@ pub enum Coding {
     Lte(TbsIndex),
     /// I_MCS of NR, 0..=31. Which table it counts in is configured, and so is how many symbols a slot has for it.
     Nr(u8),
+    /// The block of an interval of HSPA, which counts as one resource block, whatever its codes. Only generators make it.
+    Hspa,
 }
 
 impl Allocation {
@@ -118,7 +122,7 @@ pub struct Channel {
     pub at: ModemInstant,
     /// Component carrier: 0 is the primary cell, also if the record does not name the carrier.
     pub carrier: u8,
-    /// CQI, 0..=15; 0 is out of range.
+    /// CQI, 0..=15, of HSPA 0..=30; 0 is out of range.
     pub cqi: u8,
     /// CQI of the second codeword, where there is one.
     pub second: Option<u8>,
@@ -135,6 +139,8 @@ pub enum CqiTable {
     Lte(sounding_phy::lte::CqiTable),
     /// NR's table, which is configured.
     Nr,
+    /// HSPA's table, which follows from the device's category. No record is read that has one: only generators make it.
+    Hspa(sounding_phy::hspa::CqiTable),
 }
 
 /// Data that waits in the modem for uplink grants.

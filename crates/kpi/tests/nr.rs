@@ -73,6 +73,7 @@ fn downlink_blocks_are_dated_by_their_slots() {
         direction: Direction::Downlink,
         carrier: 0,
         harq: Some(5),
+        ndi: Some(false),
         layer: Layer::Phy,
         code: NrPdschStatus::CODE,
         size: Bytes::new(1281),

@@ -17,16 +17,16 @@ use sounding_experiment::jobs;
 use sounding_link::Method;
 
 pub use run::Trial;
+pub(crate) use run::{STEP, Series, run as follow};
 pub use scenario::{Pace, Scenario};
 pub use score::Score;
 pub(crate) use score::pearson;
 
 use crate::table::Table;
-use run::Series;
 
 /// Part of a transport block of the modelled bearer that is IP, in 1/1000: six bytes per packet and nine per block are headers.
 /// Real networks have more headers, 50 by [`Config::ip_share_permille`](sounding_link::Config).
-const IP_SHARE_PERMILLE: u32 = 990;
+pub(crate) const IP_SHARE_PERMILLE: u32 = 990;
 
 /// A flow for this long at least: the first 22 s are learnt from.
 pub const SHORTEST: Duration = Duration::from_secs(30);

@@ -138,7 +138,7 @@ pub fn over_cells(
     let plan = closed_loop::Plan {
         contenders: BESIDE
             .iter()
-            .filter_map(|name| Contender::by_name(name).ok())
+            .map(|name| Contender::by_name(name).expect("a registered contender"))
             .chain(references)
             .collect(),
         cases: how.cases.clone(),

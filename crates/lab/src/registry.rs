@@ -5,8 +5,8 @@ use crate::experiment::{Needs, Registered};
 use crate::pbe_cc::experiment::{DeepItem, PlanItem, RobustItem, Table1Item};
 use crate::{
     agreement, background_kernel, baselines, biscay_vs_kernel, bound, bpf_cost, busyness, cell,
-    closed_loop, downlink, emu_ceiling, emu_cells, estimators, field, granularity, head_to_head,
-    legilimens, mahimahi, overhead, pbe_cc, references, soak, validation,
+    closed_loop, cqic, downlink, emu_ceiling, emu_cells, estimators, field, gandalf, granularity,
+    head_to_head, legilimens, mahimahi, overhead, pbe_cc, references, soak, validation,
 };
 
 /// One place for all: the list, the commands and their help come from here.
@@ -30,12 +30,27 @@ pub const EXPERIMENTS: &[&dyn Registered] = &[
     &RobustItem,
     &DeepItem(pbe_cc::Item::Fig6),
     &DeepItem(pbe_cc::Item::Fig11),
+    &cqic::experiment::CqicItem(cqic::Item::Fig2),
+    &cqic::experiment::CqicItem(cqic::Item::Fig3),
+    &cqic::experiment::CqicItem(cqic::Item::Fig4),
+    &cqic::experiment::CqicItem(cqic::Item::Fig5a),
+    &cqic::experiment::CqicItem(cqic::Item::Fig5b),
+    &cqic::experiment::CqicItem(cqic::Item::Fig5c),
+    &cqic::experiment::CqicItem(cqic::Item::Fig5d),
+    &cqic::experiment::CqicItem(cqic::Item::Fig5e),
+    &cqic::experiment::CqicItem(cqic::Item::Fig5f),
+    &cqic::experiment::CqicItem(cqic::Item::Robust),
     &legilimens::experiment::PlanItem(legilimens::Item::Fig2),
     &legilimens::experiment::PlanItem(legilimens::Item::Fig7),
     &legilimens::experiment::PlanItem(legilimens::Item::Fig12),
     &legilimens::experiment::PlanItem(legilimens::Item::Fig13),
     &legilimens::experiment::PlanItem(legilimens::Item::Fig14),
     &legilimens::experiment::PlanItem(legilimens::Item::Fig15),
+    &gandalf::experiment::PlanItem(gandalf::Item::Table1),
+    &gandalf::experiment::PlanItem(gandalf::Item::Gcc),
+    &gandalf::experiment::PlanItem(gandalf::Item::Lag),
+    &gandalf::experiment::PlanItem(gandalf::Item::Accuracy),
+    &gandalf::experiment::PlanItem(gandalf::Item::Masking),
     &busyness::experiment::BusynessExperiment,
     &background_kernel::experiment::BackgroundKernelExperiment,
     &closed_loop::experiment::ClosedLoopExperiment,

@@ -7,7 +7,9 @@ use sounding_lab::closed_loop::{Case, Contender, Kind, Outcome, Plan, run};
 const FIRST: u64 = 1_001;
 
 fn judged(contenders: &[&str], cases: &[Case]) -> Outcome {
-    let contenders = contenders.iter().filter_map(|name| Contender::by_name(name).ok()).collect();
+    let by_name = |name: &&str| Contender::by_name(name).expect("a registered contender");
+    let contenders: Vec<_> = contenders.iter().map(by_name).collect();
+    let rows = contenders.len() * cases.len() * Kind::ALL.len();
     let plan = Plan {
         contenders,
         cases: cases.to_vec(),
@@ -18,6 +20,8 @@ fn judged(contenders: &[&str], cases: &[Case]) -> Outcome {
     };
     let outcome = run(&plan, |_, _| {}).expect("sound cells");
     println!("{outcome}");
+    assert_eq!(outcome.rows.len(), rows);
+    assert!(outcome.rows.iter().all(|row| row.scores.len() == 2), "a score for each seed");
     outcome
 }
 

@@ -24,14 +24,17 @@ static RUN: LazyLock<Comparison> = LazyLock::new(|| {
 });
 
 fn each(method: Method, check: impl Fn(&Scenario, &Trial, Score)) {
+    let mut checked = 0;
     for link in links() {
         for trial in TRIALS.iter().filter(|trial| trial.method == method) {
             if let Some(score) = RUN.score(&link.name(), trial) {
                 println!("{} {}: {score:?}", link.name(), trial.name());
                 check(&link, trial, score);
+                checked += 1;
             }
         }
     }
+    assert!(checked > 0, "{method:?} has no score over any link");
 }
 
 fn r(score: &Score) -> f64 {

@@ -11,10 +11,10 @@ use sounding_kpi::{Direction, Grant, Kpi, Layer};
 use sounding_trace::dci::Heard;
 use sounding_units::{Bytes, HostInstant, ModemInstant, Rate};
 
-use crate::model::Model;
+use crate::model::{Model, Pending};
 use crate::shapes::Shapes;
 use crate::window::Window;
-use crate::{Bound, CellView, Config, LinkEstimate, Method, Source, State};
+use crate::{Bound, CellRates, CellView, ChannelView, Config, LinkEstimate, Method, Source, State};
 use attachment::{Attachment, Primary};
 use demand::{Demand, FILLED_FOR};
 use foresight::Foresight;
@@ -102,9 +102,27 @@ impl Estimator {
         }
     }
 
-    /// Resets all state; the configuration stays.
+    /// Resets all state. The configuration stays, and so do the rates that are [kept by cell](Self::keep_rates).
     pub fn reset(&mut self) {
-        *self = Self::new(self.config);
+        let model = self.model.take().and_then(|model| model.emptied(&self.config));
+        *self = Self { model, ..Self::new(self.config) };
+    }
+
+    /// With [`Method::Cqi`] keeps what is learnt of each cell's rates from now on, and begins with these (CQIC §3.2).
+    pub fn keep_rates(&mut self, rates: impl IntoIterator<Item = CellRates>) {
+        if let Some(model) = &mut self.model {
+            model.keep_rates(rates);
+        }
+    }
+
+    /// With [`Method::Cqi`], what is known of cells' rates: those that are kept, and the serving ones.
+    pub fn rates(&self) -> impl Iterator<Item = CellRates> {
+        self.model.iter().flat_map(Model::kept_rates)
+    }
+
+    /// With [`Method::Cqi`], the carriers whose channel the device reports.
+    pub fn channels(&self) -> impl Iterator<Item = ChannelView> {
+        self.model.iter().flat_map(|model| model.channels(self.modem_now))
     }
 
     /// Its direction.
@@ -154,6 +172,23 @@ impl Estimator {
             }
             _ => {}
         }
+        if self.model.as_ref().is_some_and(Model::wants_pending) {
+            let pending = self.pending();
+            if let (Some(model), Some(pending)) = (&mut self.model, pending) {
+                model.handle_pending(pending);
+            }
+        }
+    }
+
+    /// What waits for the device, as far as all blocks are known.
+    fn pending(&self) -> Option<Pending> {
+        let granted = self.settled(self.window().newest()?);
+        let Some(shown) = self.bound_speaks_of() else {
+            return Some(Pending { until: granted, is_known: false, waited: None });
+        };
+        let until = granted.min(shown);
+        let waited = self.demand.waited(shown).map(|(since, newest)| (since, newest.min(until)));
+        Some(Pending { until, is_known: true, waited })
     }
 
     /// Applies a sniffer's log of a cell that serves this device; cells are numbered like its carriers, from 0. Only
@@ -164,8 +199,8 @@ impl Estimator {
         }
     }
 
-    fn is_sniffed(&self, now: HostInstant) -> bool {
-        self.model.as_ref().is_some_and(|model| model.is_sniffed(now))
+    fn needs_no_grant(&self, now: HostInstant) -> bool {
+        self.model.as_ref().is_some_and(|model| model.needs_no_grant(now, self.modem_now))
     }
 
     /// Grants in one cell do not predict those in the next.
@@ -270,7 +305,7 @@ impl Estimator {
         let age = self.newest_record.map_or(Duration::MAX, |at| now - at);
         let state = if age > self.valid_for() { State::Stale } else { self.link_state() };
         let newest = self.window().newest();
-        let newest = newest.or_else(|| self.is_sniffed(now).then_some(self.modem_now));
+        let newest = newest.or_else(|| self.needs_no_grant(now).then_some(self.modem_now));
         let mut fair = None;
         let (rate, bound, source) = match newest {
             None => (Rate::ZERO, Bound::Floor, Source::None),
@@ -317,7 +352,7 @@ impl Estimator {
     /// State of the cells that serve the device, with [`Method::Cell`].
     pub fn cell(&self, now: HostInstant) -> Option<CellView> {
         let newest = self.window().newest();
-        let newest = newest.or_else(|| self.is_sniffed(now).then_some(self.modem_now))?;
+        let newest = newest.or_else(|| self.needs_no_grant(now).then_some(self.modem_now))?;
         self.model.as_ref()?.cell(now, self.settled(newest), self.config.window)
     }
 

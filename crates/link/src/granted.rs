@@ -152,6 +152,7 @@ mod tests {
             direction: Direction::Uplink,
             carrier: 0,
             harq: None,
+            ndi: None,
             layer: Layer::Mac,
             code,
             size: Bytes::new(size),

@@ -16,6 +16,7 @@ extern crate std;
 
 mod bins;
 mod config;
+mod delay;
 mod estimator;
 mod granted;
 mod model;
@@ -27,9 +28,11 @@ mod window;
 
 pub use bins::{Bin, Bins, Jump, Step};
 pub use config::{Config, Method};
+pub use delay::Delays;
 pub use estimator::Estimator;
 pub use granted::Granted;
-pub use model::{CellView, HEARD_VALID};
+pub use model::{CellRates, CellView, ChannelView, HEARD_VALID, NoRates};
 pub use series::{Line, Row, Series, Way};
 pub use sounder::{Arrival, Counts, Seen, Sounder};
 pub use sounding_estimate::{Bound, FairShare, LinkEstimate, Source, State};
+pub use sounding_estimate::{Confidence, DelayKind, RanDelay};

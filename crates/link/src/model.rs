@@ -24,6 +24,8 @@ use raw::Regression;
 use slots::Slots;
 
 pub use cell::{CellView, HEARD_VALID};
+pub(crate) use cqi::Pending;
+pub use cqi::{CellRates, ChannelView, NoRates};
 
 /// A method's state in addition to the granted blocks.
 #[derive(Clone, Debug)]
@@ -77,6 +79,52 @@ impl Model {
         }
     }
 
+    /// What waits for the device.
+    pub(crate) fn handle_pending(&mut self, pending: Pending) {
+        if let Kind::Cqi(tables) = &mut self.kind {
+            tables.handle_pending(&self.slots, pending);
+        }
+    }
+
+    /// Whether it needs to know what waits.
+    pub(crate) const fn wants_pending(&self) -> bool {
+        matches!(self.kind, Kind::Cqi(_))
+    }
+
+    /// The same without what it knows of the present: the modem closed, or its clock was set.
+    pub(crate) fn emptied(mut self, config: &Config) -> Option<Self> {
+        let mut afresh = Self::of(config)?;
+        if let (Kind::Cqi(tables), Kind::Cqi(new)) = (&mut self.kind, &mut afresh.kind) {
+            **new = tables.emptied(config);
+        }
+        Some(afresh)
+    }
+
+    /// Keeps rates by CQI by cell from now on, and begins with these.
+    pub(crate) fn keep_rates(&mut self, rates: impl IntoIterator<Item = CellRates>) {
+        if let Kind::Cqi(tables) = &mut self.kind {
+            tables.keep_rates(rates);
+        }
+    }
+
+    /// The rates by CQI of all cells that it knows.
+    pub(crate) fn kept_rates(&self) -> impl Iterator<Item = CellRates> {
+        let tables = match &self.kind {
+            Kind::Cqi(tables) => Some(tables.kept_rates()),
+            Kind::Cell(_) | Kind::Raw(_) => None,
+        };
+        tables.into_iter().flatten()
+    }
+
+    /// The carriers whose channel is reported.
+    pub(crate) fn channels(&self, now: ModemInstant) -> impl Iterator<Item = ChannelView> {
+        let tables = match &self.kind {
+            Kind::Cqi(tables) => Some(tables.views(now)),
+            Kind::Cell(_) | Kind::Raw(_) => None,
+        };
+        tables.into_iter().flatten()
+    }
+
     /// A line of a sniffer's log.
     pub(crate) fn handle_heard(&mut self, now: HostInstant, heard: &Heard) {
         if let Kind::Cell(monitor) = &mut self.kind {
@@ -91,9 +139,13 @@ impl Model {
         }
     }
 
-    /// Whether it has a rate before the first grant, from a sniffer.
-    pub(crate) fn is_sniffed(&self, now: HostInstant) -> bool {
-        matches!(&self.kind, Kind::Cell(monitor) if monitor.is_sniffed(now))
+    /// Whether it has a rate before the first grant, from a sniffer or from reports of the channel.
+    pub(crate) fn needs_no_grant(&self, now: HostInstant, modem_now: ModemInstant) -> bool {
+        match &self.kind {
+            Kind::Cell(monitor) => monitor.is_sniffed(now),
+            Kind::Cqi(tables) => tables.is_reported(modem_now),
+            Kind::Raw(_) => false,
+        }
     }
 
     /// Its result for the `span` that ends at `end`; `None` without data. Only [`Method::Cell`] has rates over
@@ -105,7 +157,7 @@ impl Model {
         span: Duration,
     ) -> Option<Modelled> {
         let rate = match &self.kind {
-            Kind::Cqi(tables) => tables.rate(&self.slots, end)?,
+            Kind::Cqi(tables) => tables.rate()?,
             Kind::Raw(regression) => regression.rate(&self.slots, end)?,
             Kind::Cell(_) => {
                 let CellView { rate, fair_share, users, carriers, .. } =

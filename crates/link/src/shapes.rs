@@ -73,6 +73,7 @@ impl Shapes {
         let allocation = grant.allocation?;
         match allocation.coding {
             Coding::Lte(_) => allocation.size(),
+            Coding::Hspa => Some(grant.size),
             Coding::Nr(mcs) => {
                 let carrier = self.carriers.get_mut(usize::from(grant.carrier))?;
                 carrier.size(allocation.prb, mcs, allocation.layers, grant.size)

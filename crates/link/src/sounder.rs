@@ -10,7 +10,7 @@ use sounding_kpi::{Extractor, Kpi};
 use sounding_trace::dci::Heard;
 use sounding_units::{HostInstant, ModemInstant};
 
-use crate::{CellView, Config, Estimator, LinkEstimate};
+use crate::{CellRates, CellView, ChannelView, Config, Delays, Estimator, LinkEstimate, RanDelay};
 
 /// The whole chain from a modem's bytes to the rate of its link: frames, records, KPIs, estimates.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub struct Sounder {
     first: Estimator,
     others: Vec<Estimator>,
     counts: Counts,
+    /// Delays of the radio, if they are wanted.
+    delays: Option<Delays>,
     /// The part of a sniffer's log that is not applied yet.
     log: VecDeque<(HostInstant, Heard)>,
 }
@@ -58,6 +60,7 @@ impl Sounder {
             first: Estimator::new(config),
             others: Vec::new(),
             counts: Counts::default(),
+            delays: None,
             log: VecDeque::new(),
         }
     }
@@ -79,6 +82,23 @@ impl Sounder {
     pub fn beside(mut self, config: Config) -> Self {
         self.others.push(Estimator::new(config));
         self
+    }
+
+    /// A sounder that also makes events of the radio's own delays, for [`poll_delay`](Self::poll_delay).
+    #[must_use]
+    pub fn with_delays(mut self) -> Self {
+        self.delays = Some(Delays::default());
+        self
+    }
+
+    /// The next delay of the radio; see [`Delays::poll`].
+    pub fn poll_delay(&mut self) -> Option<RanDelay> {
+        self.delays.as_mut()?.poll()
+    }
+
+    /// The delays' own state, if they are wanted.
+    pub fn delays(&self) -> Option<&Delays> {
+        self.delays.as_ref()
     }
 
     /// Adds a sniffer's log, in order of time. Each line is applied with the first record that arrives at its time or
@@ -152,6 +172,9 @@ impl Sounder {
         for estimator in self.estimators_mut() {
             estimator.reset();
         }
+        if let Some(delays) = &mut self.delays {
+            delays.reset();
+        }
     }
 
     fn estimators_mut(&mut self) -> impl Iterator<Item = &mut Estimator> {
@@ -177,6 +200,9 @@ impl Sounder {
         for estimator in self.estimators_mut() {
             estimator.handle_record(now, record.at);
         }
+        if let Some(delays) = &mut self.delays {
+            delays.handle_record(now, record.at);
+        }
         while let Some((_, heard)) = self.log.pop_front_if(|(at, _)| *at <= now) {
             self.handle_heard(now, &heard);
         }
@@ -185,6 +211,9 @@ impl Sounder {
             self.counts.kpis += 1;
             for estimator in self.estimators_mut() {
                 estimator.handle_kpi(now, &kpi);
+            }
+            if let Some(delays) = &mut self.delays {
+                delays.handle_kpi(&kpi);
             }
             watch(self, Seen::Kpi(&kpi));
         });
@@ -218,6 +247,23 @@ impl Sounder {
     /// State of the cells that serve the device, with [`Method::Cell`](crate::Method::Cell).
     pub fn cell(&self, now: HostInstant) -> Option<CellView> {
         self.first.cell(now)
+    }
+
+    /// See [`Estimator::keep_rates`].
+    pub fn keep_rates(&mut self, rates: impl IntoIterator<Item = CellRates> + Clone) {
+        for estimator in self.estimators_mut() {
+            estimator.keep_rates(rates.clone());
+        }
+    }
+
+    /// See [`Estimator::rates`].
+    pub fn rates(&self) -> impl Iterator<Item = CellRates> {
+        self.estimators().flat_map(Estimator::rates)
+    }
+
+    /// See [`Estimator::channels`].
+    pub fn channels(&self) -> impl Iterator<Item = ChannelView> {
+        self.first.channels()
     }
 
     /// See [`Estimator::bound_speaks_of`].

@@ -1,8 +1,7 @@
 //! The ways to a modem's Diag and the session over them, a capture served on a pty at its own pace, sniffers of its cells,
-//! and the one place where modem time becomes host time.
+//! and the map from modem time to host time.
 
 mod answer;
-mod clock;
 mod drains;
 mod live;
 mod memory;
@@ -18,7 +17,6 @@ mod sim;
 mod sniffer;
 mod transport;
 
-pub use clock::ClockMap;
 pub use live::Live;
 pub use modelled::uplink_capture;
 pub use probe::{Probe, probe};
@@ -32,6 +30,7 @@ pub use sim::{
 };
 pub use sniffer::{Sniffer, SnifferLog, SnifferSource, SnifferStatus, UnknownSniffer};
 pub use sounding_host::{monotonic_now, prefer_this_thread};
+pub use sounding_units::ClockMap;
 pub use transport::{
     CharDevice, DiagChar, Framing, OpenError, Port, READ_SIZE, Read, Router, RouterSocket, Source,
     SourceError, Stream, Tcp, Transport, Unframed,

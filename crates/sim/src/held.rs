@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use sounding_cc::sharing::Part;
-use sounding_cc::{Ack, Controller, Delivered, Departure, Loss};
+use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, RanDelays, Revision};
 use sounding_link::LinkEstimate;
 use sounding_units::{Bytes, HostInstant, Rate};
 
@@ -83,6 +83,15 @@ impl Controller for Held {
 
     fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, flows: u32) {
         self.inner.handle_estimate(now, estimate, flows);
+    }
+
+    fn handle_delays(&mut self, delays: &RanDelays<'_>) {
+        self.now = delays.now;
+        self.inner.handle_delays(delays);
+    }
+
+    fn handle_revision(&mut self, revision: &Revision) {
+        self.inner.handle_revision(revision);
     }
 
     fn handle_time(&mut self, now: HostInstant) {

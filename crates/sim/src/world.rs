@@ -256,6 +256,15 @@ impl<N: Network<Segment>> World<N> {
     fn hear<O: Observer>(&mut self, feed: usize, observer: &mut O) {
         let now = self.now;
         self.feeds[feed].handle_time(now);
+        while let Some(delays) = self.feeds[feed].poll_delays(now) {
+            let port = self.feeds[feed].port();
+            for flow in 0..self.flows.len() {
+                if self.flows[flow].port() == port {
+                    self.flows[flow].handle_delays(now, &delays, &mut self.outbox);
+                    self.settle(self.flows[flow].id(), observer);
+                }
+            }
+        }
         while let Some(estimate) = self.feeds[feed].poll_estimate(now) {
             let port = self.feeds[feed].port();
             if self.feeds[feed].feedback() == Feedback::Acks {

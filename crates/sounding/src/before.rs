@@ -82,7 +82,17 @@ fn read(algorithm: &str) -> io::Result<Vec<String>> {
     }
     let mut text = String::new();
     file.take(512).read_to_string(&mut text)?;
-    Ok(text.split_whitespace().take(MOST).filter(|name| is_name(name)).map(Into::into).collect())
+    Ok(text
+        .split_whitespace()
+        .take(MOST)
+        .filter(|name| is_stock_name(name))
+        .map(Into::into)
+        .collect())
+}
+
+/// Linux's own algorithms may have a hyphen too, as `dctcp-reno` has.
+fn is_stock_name(name: &str) -> bool {
+    is_name(&name.replace('-', "_"))
 }
 
 fn remove(path: &PathBuf) -> io::Result<()> {

@@ -1,9 +1,11 @@
+mod cqi_rates;
+mod delays;
 mod missing;
 mod print;
 mod rows;
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -48,8 +50,12 @@ the device was backlogged. Rows then also have the fair share, which is what an 
 data and the carriers. JSON rows have the age of the sniffer's last message, the idle part, and as a ceiling what the most resource
 blocks that the device ever had would carry now. A live modem takes a sniffer that is live: a log that grows, or udp:ADDRESS:PORT.
 
+With --delays a row is an event: a block that was sent again (`harq`), or uplink data that waited for a report and a grant
+(`scheduling`). What was held, how much of that no queue made, and how long after its end the record came that shows it.
+
 Examples:
   sounding link drive.mi2log
+  sounding link drive.mi2log --delays
   sounding link drive.mi2log --direction uplink --method formula --bin 50ms
   sounding link drive.mi2log --direction downlink --method cqi --window 200ms
   sounding link drive.mi2log --direction downlink --method cell --window 40ms --sniffer dcilog:cell.dciLog
@@ -74,6 +80,9 @@ pub(crate) struct Link {
     /// also udp:ADDRESS:PORT (NG-Scope's service); once for each carrier, in their order
     #[arg(long, value_name = "SNIFFER")]
     sniffer: Vec<SnifferSource>,
+    /// For --method cqi: keeps what is learnt of each cell's rates in this file, a line for each cell, and begins with what it has
+    #[arg(long, value_name = "FILE")]
+    cqi_rates: Option<PathBuf>,
     /// Span of time that a rate is an average of; below 100ms it may still be 100ms where grants come in bursts
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = humantime::parse_duration)]
     window: Duration,
@@ -83,14 +92,47 @@ pub(crate) struct Link {
     /// One JSON object a row
     #[arg(long)]
     json: bool,
+    /// Instead of rates the delays that the radio itself made, one event a row; of captures
+    #[arg(long, conflicts_with_all = ["method", "sniffer", "window", "bin"])]
+    delays: bool,
+    /// Comma-separated values, with --delays
+    #[arg(long, requires = "delays", conflicts_with = "json")]
+    csv: bool,
+}
+
+/// Prints delays instead of rates.
+fn run_delays(args: &Link) -> Result<ExitCode> {
+    if !is_recorded(&args.source) {
+        return Err(miette!("--delays reads captures, not live modems"));
+    }
+    let format = match (args.json, args.csv) {
+        (true, _) => delays::Format::Json,
+        (false, true) => delays::Format::Csv,
+        (false, false) => delays::Format::Table,
+    };
+    match delays::print(&args.source, args.direction.map(Into::into), format) {
+        Ok(skipped) => skipped.tell(),
+        Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        Err(Stopped::Output(error)) => return Err(say::failed(error)),
+        Err(Stopped::Input(report)) => return Err(report),
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 pub(crate) fn run(args: &Link) -> Result<ExitCode> {
+    if args.delays {
+        return run_delays(args);
+    }
     if args.bin < Duration::from_millis(1) || args.window < Duration::from_millis(1) {
         return Err(miette!("--bin and --window are at least 1ms"));
     }
     if !args.sniffer.is_empty() && args.method != MethodWord::Cell {
         return Err(miette!("--sniffer is for --method cell: no other method listens"));
+    }
+    if args.cqi_rates.is_some() && args.method != MethodWord::Cqi {
+        return Err(miette!(
+            "--cqi-rates is for --method cqi: no other method learns rates of cells"
+        ));
     }
     if !args.sniffer.is_empty() && args.direction.is_none() {
         return Err(miette!(
@@ -123,10 +165,13 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
         }
         None => {}
     }
-    let sounder = configs.clone().skip(1).fold(
+    let mut sounder = configs.clone().skip(1).fold(
         Sounder::new(configs.clone().next().unwrap_or(Config::new(Direction::Uplink))),
         Sounder::beside,
     );
+    if let Some(file) = &args.cqi_rates {
+        sounder.keep_rates(cqi_rates::read(file)?);
+    }
     let needs = configs.map(|config| Needs::new(config.direction, config.method)).collect();
     let rows = Rows::new(
         args.bin,
@@ -140,6 +185,9 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
     } else {
         reading.read_live(&live, &directions, args.method.into())
     };
+    if let Some(file) = &args.cqi_rates {
+        cqi_rates::write(file, reading.sounder.rates())?;
+    }
     match outcome.and_then(|skipped| reading.finish(&skipped).map_err(Stopped::Output)) {
         Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
         Err(Stopped::Output(error)) => return Err(say::failed(error)),

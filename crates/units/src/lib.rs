@@ -11,6 +11,7 @@ extern crate std;
 
 mod bytes;
 mod clock;
+mod clock_map;
 mod decimal;
 mod prb;
 mod rate;
@@ -18,6 +19,7 @@ mod transfer;
 
 pub use bytes::Bytes;
 pub use clock::{HostInstant, ModemInstant};
+pub use clock_map::ClockMap;
 pub use decimal::scaled_decimal;
 pub use prb::Prb;
 pub use rate::{ParseRateError, Rate};

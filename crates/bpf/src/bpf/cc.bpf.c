@@ -204,6 +204,9 @@ LAW_PROGRAMS(sounding);
 #include "tcp_pbe_cc.h"
 LAW_PROGRAMS(pbe_cc);
 
+#include "tcp_cqic.h"
+LAW_PROGRAMS(cqic);
+
 #ifdef SOUNDING_THIRD_LAW
 #include "tcp_steady.h"
 LAW_PROGRAMS(steady);

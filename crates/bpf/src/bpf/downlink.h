@@ -77,8 +77,11 @@ struct downlink_input {
 #define DOWNLINK_OPEN_SHIFT	3
 /* A clamp moves when it is off by this part of it, a 32nd. Chosen. */
 #define DOWNLINK_NOTICE_SHIFT	5
-/* An option is written while the daemon lives; the sender then waits as long again (peers.h). */
-#define DOWNLINK_OPTION_SILENCE_NS 30000000ULL
+/*
+ * An option is written while the daemon lives: four of its heartbeats may be missing. The sender then
+ * waits as long again (peers.h). Chosen.
+ */
+#define DOWNLINK_OPTION_SILENCE_NS 20000000ULL
 /* No TCP window is larger (RFC 7323 2.3). */
 #define DOWNLINK_MAX_WINDOW	(1U << 30)
 

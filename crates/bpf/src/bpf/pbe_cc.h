@@ -25,7 +25,7 @@ enum pbe_cc_update {
 #define PBE_CC_FOUND_LASTS_NS	1000000000ULL
 #define PBE_CC_ABOVE_FLOOR	2U
 #define PBE_CC_RAMP_RTTS	3U
-#define PBE_CC_SLACK_US		15000U
+#define PBE_CC_SLACK_US		40000U
 /* RTprop before anything was measured, and the least that a rate is made with. */
 #define PBE_CC_SOME_RTT_US	100000U
 #define PBE_CC_LEAST_RTT_US	1000U
@@ -314,6 +314,10 @@ LAW_PART int pbe_cc_handle_ack(struct pbe_cc_state *st, const struct law_input *
 	st->bandwidth = law_min(in->e2e, LAW_MAX_RATE);
 	if (in->flags & LAW_DELAY)
 		pbe_cc_late_ack(st, in->now_ns, in->delay_us, (__u64)in->acked * mss);
+	else if (in->rtt_us) /* while losses are repaired (interpretation 18) */
+		pbe_cc_late_count(st, law_min(in->rtt_us, LAW_MAX_RTT_US) >
+				  pbe_cc_rtt_min(st) + PBE_CC_LATE_BY_US,
+				  (__u64)in->acked * mss);
 	if (st->known & PBE_CC_SHARE)
 		pbe_cc_delivery_claim(st, phase_controls(st->phase) ?
 					  law_min(st->target, st->rate) : st->rate);

@@ -17,8 +17,10 @@ struct pbe_cc_state {
 	__u64 early_at_ns;		/* when a packet came as early as that */
 	__u64 late;			/* bytes in a row */
 	__u64 on_time;
-	__u64 claim;			/* the least of this round */
-	__u64 prior_claim;		/* and of the one before */
+	__u64 claim_sum;		/* of this round */
+	__u64 least_claim;
+	__u64 prior_mean;		/* of the one before; 0: there was none */
+	__u64 prior_least;
 	__u64 best;			/* at which this round arrived at most */
 	__u64 last;			/* and the last whole one; 0: unknown */
 	__u64 rate;			/* what the device last reported: C_t */
@@ -31,6 +33,7 @@ struct pbe_cc_state {
 	__u64 found_at_ns;		/* when estimates ceased to come */
 	__u32 origin_us;		/* of the delays, which wrap */
 	__u32 has_origin;
+	__u32 claims;			/* in claim_sum */
 	__u32 round_ends_at;		/* segments */
 	__u32 limited;			/* the application held this round back */
 	__u32 narrow;			/* less arrived in the last than was claimed and sent */
@@ -57,7 +60,7 @@ struct pbe_cc_state {
 #define PBE_CC_NARROW		85U
 #define PBE_CC_BELIEVED		125U
 #define PBE_CC_EXCESS_ROUNDS	3U
-#define PBE_CC_NO_CLAIM		(~0ULL)
+#define PBE_CC_MOST_CLAIMS	(1U << 20)
 /* Delays are counted from here: half of what 32 bits have either way. */
 #define PBE_CC_ORIGIN_US	(1U << 31)
 
@@ -82,6 +85,18 @@ LAW_INLINE void pbe_cc_late_forget(struct pbe_cc_state *st, __u64 now)
 	pbe_cc_late_begin(st);
 }
 
+/* @acked bytes were late, or on time. */
+LAW_INLINE void pbe_cc_late_count(struct pbe_cc_state *st, int late, __u64 acked)
+{
+	if (late) {
+		st->late += acked;
+		st->on_time = 0;
+	} else {
+		st->late = 0;
+		st->on_time += acked;
+	}
+}
+
 /* @acked bytes were on the way for a delay that is known but for a constant. */
 LAW_INLINE void pbe_cc_late_ack(struct pbe_cc_state *st, __u64 now, __u32 delay_us, __u64 acked)
 {
@@ -96,13 +111,7 @@ LAW_INLINE void pbe_cc_late_ack(struct pbe_cc_state *st, __u64 now, __u32 delay_
 	least = st->way_us.best[0];
 	if (delay <= least + PBE_CC_JITTER_US)
 		st->early_at_ns = now;
-	if (delay > least + PBE_CC_LATE_BY_US) {
-		st->late += acked;
-		st->on_time = 0;
-	} else {
-		st->late = 0;
-		st->on_time += acked;
-	}
+	pbe_cc_late_count(st, delay > least + PBE_CC_LATE_BY_US, acked);
 }
 
 /* No packet came as early as the earliest for long: how long is the way now? */
@@ -114,14 +123,21 @@ LAW_INLINE int pbe_cc_late_is_due(const struct pbe_cc_state *st, __u64 now)
 /* The flow is to send at this rate, of what the device claims. */
 LAW_INLINE void pbe_cc_delivery_claim(struct pbe_cc_state *st, __u64 rate)
 {
-	st->claim = law_min(st->claim, rate);
+	st->least_claim = st->claims ? law_min(st->least_claim, rate) : rate;
+	if (st->claims >= PBE_CC_MOST_CLAIMS)
+		return;
+	st->claim_sum += rate;
+	st->claims++;
 }
 
 /* There is no claim now, or it is of another link. */
 LAW_INLINE void pbe_cc_delivery_forget(struct pbe_cc_state *st)
 {
-	st->claim = PBE_CC_NO_CLAIM;
-	st->prior_claim = PBE_CC_NO_CLAIM;
+	st->claim_sum = 0;
+	st->least_claim = 0;
+	st->claims = 0;
+	st->prior_mean = 0;
+	st->prior_least = 0;
 	st->narrow = 0;
 	st->excess = 0;
 }
@@ -129,7 +145,7 @@ LAW_INLINE void pbe_cc_delivery_forget(struct pbe_cc_state *st)
 /* Folds an acknowledgement in; whether it ends a round. */
 LAW_INLINE int pbe_cc_delivery_ack(struct pbe_cc_state *st, const struct law_input *in)
 {
-	__u64 wanted = 0;
+	__u64 mean, wanted, least;
 
 	st->best = law_max(st->best, law_min(in->rate, LAW_MAX_RATE));
 	st->limited |= in->flags & LAW_LIMITED;
@@ -138,18 +154,23 @@ LAW_INLINE int pbe_cc_delivery_ack(struct pbe_cc_state *st, const struct law_inp
 	st->round_ends_at = in->delivered;
 	if (st->best)
 		st->last = st->best;
-	if (st->claim != PBE_CC_NO_CLAIM && st->prior_claim != PBE_CC_NO_CLAIM)
-		wanted = law_min(st->claim, st->prior_claim);
+	/* A round without a claim wanted nothing. */
+	mean = st->claim_sum / law_max(st->claims, 1);
+	wanted = law_min(mean, st->prior_mean);
+	least = law_min(st->least_claim, st->prior_least);
 	if (st->best && !st->limited) {
 		st->narrow = st->best * 100 < wanted * PBE_CC_NARROW;
-		st->excess = wanted * 100 > st->best * PBE_CC_BELIEVED ?
+		st->excess = least * 100 > st->best * PBE_CC_BELIEVED ?
 			     law_min(st->excess + 1, PBE_CC_EXCESS_ROUNDS) : 0;
 	} else {
 		st->narrow = 0;
 		st->excess = 0;
 	}
-	st->prior_claim = st->claim;
-	st->claim = PBE_CC_NO_CLAIM;
+	st->prior_mean = mean;
+	st->prior_least = st->least_claim;
+	st->claim_sum = 0;
+	st->least_claim = 0;
+	st->claims = 0;
 	st->best = 0;
 	st->limited = 0;
 	return 1;

@@ -51,11 +51,16 @@ impl LateRun {
         if delay <= least + JITTER {
             self.early_at = now;
         }
-        if delay > least + config.late_by {
-            (self.late, self.on_time) = (self.late + acked, Bytes::ZERO);
+        self.count(delay > least + config.late_by, acked);
+    }
+
+    /// `acked` was late, or on time.
+    pub(super) fn count(&mut self, late: bool, acked: Bytes) {
+        (self.late, self.on_time) = if late {
+            (self.late + acked, Bytes::ZERO)
         } else {
-            (self.late, self.on_time) = (Bytes::ZERO, self.on_time + acked);
-        }
+            (Bytes::ZERO, self.on_time + acked)
+        };
     }
 
     /// Whether the last packets were late, `enough` of them.

@@ -10,18 +10,45 @@ const BELIEVED: u64 = 125;
 /// So many rounds in a row have to show a claim that is too high.
 const ROUNDS: u32 = 3;
 
+/// So many claims of a round count, for their sum to fit.
+const MOST_CLAIMS: u32 = 1 << 20;
+
+/// The claims of a round.
+#[derive(Clone, Copy, Debug, Default)]
+struct Claims {
+    sum: u64,
+    count: u32,
+    least: u64,
+}
+
+impl Claims {
+    fn add(&mut self, rate: u64) {
+        self.least = if self.count == 0 { rate } else { self.least.min(rate) };
+        if self.count < MOST_CLAIMS {
+            self.sum += rate;
+            self.count += 1;
+        }
+    }
+
+    /// Zero where there were none.
+    fn mean(&self) -> u64 {
+        self.sum / u64::from(self.count.max(1))
+    }
+}
+
 /// What the device claims beside what arrives, round by round.
 ///
-/// What arrives in a round left in the one before, at a rate that was claimed by then: it is compared with the least claim of
+/// What arrives in a round left in the one before, at a rate that was claimed by then. Where a queue shows that too much is sent, it is
+/// compared with the mean claim of either round, whichever is less; where only a device's word is in doubt, with the least claim of
 /// both. All rates are payload, in bytes a second.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Delivery {
     /// The round ends once this is delivered.
     round_ends_at: u32,
-    /// The least claim of this round; `None` before the first.
-    claim: Option<u64>,
+    /// This round's.
+    claims: Claims,
     /// And of the round before.
-    prior_claim: Option<u64>,
+    prior_claims: Claims,
     /// The highest rate at which this round arrived.
     best: u64,
     limited: bool,
@@ -38,12 +65,12 @@ impl Delivery {
 
     /// The flow is to send at this rate, of what the device claims.
     pub(super) fn handle_claim(&mut self, rate: u64) {
-        self.claim = Some(self.claim.map_or(rate, |claim| claim.min(rate)));
+        self.claims.add(rate);
     }
 
     /// There is no claim now, or it is of another link.
     pub(super) fn forget(&mut self) {
-        (self.claim, self.prior_claim) = (None, None);
+        (self.claims, self.prior_claims) = (Claims::default(), Claims::default());
         (self.narrow, self.excess) = (false, 0);
     }
 
@@ -64,16 +91,17 @@ impl Delivery {
         if self.best > 0 {
             self.last = self.best;
         }
-        let claims = self.claim.zip(self.prior_claim);
-        let wanted = claims.map_or(0, |(claim, prior)| claim.min(prior));
+        // A round without a claim wanted nothing.
+        let wanted = self.claims.mean().min(self.prior_claims.mean());
+        let least = self.claims.least.min(self.prior_claims.least);
         if self.best > 0 && !self.limited {
             self.narrow = self.best * 100 < wanted * NARROW;
-            let excess = wanted * 100 > self.best * BELIEVED;
+            let excess = least * 100 > self.best * BELIEVED;
             self.excess = if excess { self.excess + 1 } else { 0 };
         } else {
             (self.narrow, self.excess) = (false, 0);
         }
-        (self.prior_claim, self.claim) = (self.claim, None);
+        (self.prior_claims, self.claims) = (self.claims, Claims::default());
         (self.best, self.limited) = (0, false);
         true
     }

@@ -425,6 +425,10 @@ impl Law {
         self.bandwidth = ack.bandwidth.min(MAX_RATE).bytes_per_sec();
         if let Some(delay) = ack.delay {
             self.late.handle_ack(&self.config, ack.now, delay, ack.acked);
+        } else if let Some(rtt) = ack.rtt.map(micros).filter(|rtt| *rtt > 0) {
+            // While losses are repaired, the RTT says whether there is a queue (interpretation 18).
+            let late = rtt > self.rtt_min_us() + micros(self.config.late_by);
+            self.late.count(late, ack.acked);
         }
         if let Some(share) = self.share {
             let asked = if self.law_controls() { self.target } else { share.rate };

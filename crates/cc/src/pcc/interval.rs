@@ -39,12 +39,12 @@ struct Interval<T> {
 
 /// A slope within this many standard errors counts as zero. Chosen, because the papers only say that noise is ignored. If
 /// two packets leave at once, their RTTs differ by the time of one packet.
-const SURE: f64 = 2.0;
+pub(super) const SURE: f64 = 2.0;
 
 impl<T> Interval<T> {
-    fn rtt_slope(&self) -> f64 {
+    fn rtt_slope(&self, errors: f64) -> f64 {
         let slope = self.rtts.slope().unwrap_or(0.0);
-        let sure = self.rtts.slope_error().is_some_and(|error| slope.abs() > SURE * error);
+        let sure = self.rtts.slope_error().is_some_and(|error| slope.abs() > errors * error);
         if sure { slope } else { 0.0 }
     }
 
@@ -59,11 +59,19 @@ pub(super) struct Intervals<T> {
     ring: [Option<Interval<T>>; WAITING],
     first: usize,
     count: usize,
+    /// Standard errors from which on a slope counts.
+    sure: f64,
 }
 
 impl<T: Copy> Intervals<T> {
-    pub(super) fn new() -> Self {
-        Self { ring: [None; WAITING], first: 0, count: 0 }
+    /// A slope counts from so many standard errors on.
+    pub(super) fn new(sure: f64) -> Self {
+        Self { ring: [None; WAITING], first: 0, count: 0, sure }
+    }
+
+    /// Forgets all intervals.
+    pub(super) fn clear(&mut self) {
+        *self = Self::new(self.sure);
     }
 
     /// Whether the next packet begins a new interval.
@@ -139,7 +147,7 @@ impl<T: Copy> Intervals<T> {
         let outcome = (sent > 0 && !oldest.limited).then(|| Outcome {
             rate: oldest.rate,
             loss: (oldest.lost.count() as f64 / sent as f64).min(1.0),
-            rtt_slope: oldest.rtt_slope(),
+            rtt_slope: oldest.rtt_slope(self.sure),
         });
         Some((oldest.purpose, outcome))
     }
@@ -189,7 +197,7 @@ mod tests {
 
     #[test]
     fn an_interval_is_judged_when_each_of_its_packets_is_delivered_or_lost() {
-        let mut intervals = Intervals::new();
+        let mut intervals = Intervals::new(SURE);
         for at in 0..20 {
             if intervals.is_over(millis(at)) {
                 intervals.begin(millis(at), Duration::from_millis(10), RATE, at as u32);
@@ -210,7 +218,7 @@ mod tests {
 
     #[test]
     fn an_application_limited_interval_has_no_outcome() {
-        let mut intervals = Intervals::new();
+        let mut intervals = Intervals::new(SURE);
         intervals.begin(millis(0), Duration::from_millis(10), RATE, 0);
         intervals.handle_sent(SIZE, true);
         intervals.handle_delivered(millis(0), SIZE);
@@ -220,7 +228,7 @@ mod tests {
 
     #[test]
     fn more_intervals_than_can_wait_give_up_the_oldest() {
-        let mut intervals = Intervals::new();
+        let mut intervals = Intervals::new(SURE);
         for at in 0..40 {
             intervals.begin(millis(at), Duration::from_millis(1), RATE, at as u32);
             intervals.handle_sent(SIZE, false);

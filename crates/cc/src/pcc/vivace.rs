@@ -40,6 +40,14 @@ const CONVERSION: Parameter = Parameter {
     source: "the paper's θ0",
 };
 
+const SURE: Parameter = Parameter {
+    name: "sure",
+    kind: Kind::number(super::SURE, 0.0, 10.0),
+    unit: "standard errors",
+    about: "a slope of the RTT counts from so many on; 0: each slope counts",
+    source: "chosen; the paper only says that noise is ignored",
+};
+
 /// Parameters of Vivace.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
@@ -53,10 +61,15 @@ pub struct Config {
     pub step: f64,
     /// Mbit/s for each of the utility's gradient (the paper's θ0).
     pub conversion: f64,
+    /// A slope of the RTT counts from so many standard errors on.
+    pub sure: f64,
 }
 
 impl Config {
     pub(crate) const PARAMETERS: &[Parameter] =
+        &[EXPONENT, RTT_WEIGHT, LOSS_WEIGHT, STEP, CONVERSION, SURE];
+    /// Those of a flow that takes each slope for real.
+    pub(crate) const PUBLISHED: &[Parameter] =
         &[EXPONENT, RTT_WEIGHT, LOSS_WEIGHT, STEP, CONVERSION];
 
     pub(crate) fn of(values: &Values) -> Self {
@@ -66,7 +79,13 @@ impl Config {
             loss_weight: values.number(&LOSS_WEIGHT),
             step: values.number(&STEP),
             conversion: values.number(&CONVERSION),
+            sure: values.number(&SURE),
         }
+    }
+
+    /// As the paper has it, without a test whether a slope is more than noise.
+    pub(crate) fn published(self) -> Self {
+        Self { sure: 0.0, ..self }
     }
 }
 
@@ -180,6 +199,10 @@ impl Law for VivaceLaw {
     fn new(rate: Rate, config: Config, _lots: &mut ChaCha8Rng) -> Self {
         let phase = Phase::Starting { last: None, waiting: false };
         Self { config, rate, phase, epoch: 0, changes: 0, up: true, bounded: 0 }
+    }
+
+    fn sure(config: &Config) -> f64 {
+        config.sure
     }
 
     /// One round.

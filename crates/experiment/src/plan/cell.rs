@@ -51,9 +51,9 @@ pub struct ModemPlan {
     /// Interval at which the host drains the port: BISCAY §4, 1 ms if the modem allows it.
     #[serde(deserialize_with = "time::duration")]
     pub drain: Duration,
-    /// Interval at which an estimate is published.
-    #[serde(deserialize_with = "time::duration")]
-    pub every: Duration,
+    /// Interval at which an estimate is published, if the plan sets it; otherwise what the controllers of its flows want, mostly 10 ms.
+    #[serde(deserialize_with = "some_time")]
+    pub every: Option<Duration>,
     /// From its publication to the controller: the host's own time, and the way to the sender where that is elsewhere.
     #[serde(deserialize_with = "time::duration")]
     pub latency: Duration,
@@ -77,7 +77,7 @@ impl Default for ModemPlan {
         Self {
             on: true,
             drain: Duration::from_millis(1),
-            every: Duration::from_millis(10),
+            every: None,
             latency: Duration::ZERO,
             method: None,
             sniffer: false,
@@ -153,17 +153,23 @@ fn sniffer<'de, D: Deserializer<'de>>(input: D) -> Result<Option<SnifferConfig>,
     }))
 }
 
+fn some_time<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Duration>, D::Error> {
+    time::duration(input).map(Some)
+}
+
 fn method<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Method>, D::Error> {
     #[derive(Deserialize)]
     #[serde(rename_all = "lowercase")]
     enum Word {
         Grants,
         Formula,
+        Cqi,
         Cell,
     }
     Word::deserialize(input).map(|word| match word {
         Word::Grants => Some(Method::Grants),
         Word::Formula => Some(Method::Formula),
+        Word::Cqi => Some(Method::Cqi),
         Word::Cell => Some(Method::Cell),
     })
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sounding_cell::config::{CarrierConfig, InvalidConfig, Rat};
 use sounding_cell::modem::{Modem, ModemConfig};
 use sounding_cell::{DeviceId, Event, Outcome, Ran, sniffer};
-use sounding_link::{Arrival, Config, Method, Sounder};
+use sounding_link::{Arrival, CellRates, Config, Method, Sounder};
 use sounding_trace::dci::{Format, Heard, Reader};
 use sounding_units::{Bytes, HostInstant};
 
@@ -13,7 +13,7 @@ use super::crowd::Crowd;
 use super::scenario::Scenario;
 
 /// Interval at which estimates are read and bytes counted.
-pub(super) const STEP: Duration = Duration::from_millis(10);
+pub(crate) const STEP: Duration = Duration::from_millis(10);
 
 /// A packet of the flow, in bytes of IP; and how much of it waits at the link all the time.
 const PACKET: Bytes = Bytes::new(1_500);
@@ -37,15 +37,18 @@ pub struct Trial {
 
 /// Goodput and estimate, one of each for each [`STEP`].
 #[derive(Clone, Debug)]
-pub(super) struct Series {
+pub(crate) struct Series {
     /// IP bytes that the receiver got in the step.
-    pub(super) carried: Vec<u64>,
-    /// By trial: bits per second at the end of the step, if the method had a rate.
-    pub(super) estimates: Vec<Vec<Option<f64>>>,
+    pub(crate) carried: Vec<u64>,
+    /// By trial: bits per second at the end of the step, if the method had a rate. The last, after those of the trials, is the CQI's rate
+    /// on the whole carriers of LTE, whatever the device's share (CQIC Fig. 3).
+    pub(crate) estimates: Vec<Vec<Option<f64>>>,
+    /// What CQIC's tables learnt.
+    pub(crate) rates: Vec<CellRates>,
 }
 
 /// Runs the flow for this long.
-pub(super) fn run(
+pub(crate) fn run(
     scenario: &Scenario,
     trials: &[Trial],
     ip_share_permille: u32,
@@ -68,15 +71,19 @@ pub(super) fn run(
         .map(|trial| {
             let Trial { method, window, .. } = *trial;
             let config = Config::new(scenario.direction);
-            Sounder::new(Config { method, window, ip_share_permille, ..config })
+            let mut sounder = Sounder::new(Config { method, window, ip_share_permille, ..config });
+            sounder.keep_rates([]);
+            sounder
         })
         .collect();
     let mut log = SnifferLog::new(scenario, carriers.clone());
     let steps = (span.as_nanos() / STEP.as_nanos()) as usize;
     let mut series = Series {
         carried: vec![0; steps],
-        estimates: vec![Vec::with_capacity(steps); trials.len()],
+        estimates: vec![Vec::with_capacity(steps); trials.len() + 1],
+        rates: Vec::new(),
     };
+    let by_cqi = trials.iter().position(|trial| trial.method == Method::Cqi);
     let (mut now, mut events) = (origin, Vec::new());
     for _ in 0..steps {
         let end = now + STEP;
@@ -123,8 +130,27 @@ pub(super) fn run(
             let rate = estimate.rate.bits_per_sec() as f64;
             estimates.push((estimate.source != sounding_link::Source::None).then_some(rate));
         }
+        let whole = by_cqi.and_then(|at| whole(&sounders[at], &carriers));
+        let share = f64::from(ip_share_permille) / 1000.0;
+        series.estimates[trials.len()].push(whole.map(|bits| bits * share));
     }
+    series.rates = by_cqi.into_iter().flat_map(|at| sounders[at].rates()).collect();
     Ok(series)
+}
+
+/// The rate of the reported CQIs on the whole carriers, which only the cell's configuration says how wide they are; `None` for NR.
+fn whole(sounder: &Sounder, carriers: &[CarrierConfig]) -> Option<f64> {
+    /// Subframes of LTE in a second.
+    const SUBFRAMES: f64 = 1_000.0;
+    let mut views = sounder.channels().peekable();
+    views.peek()?;
+    views
+        .map(|view| {
+            let carrier = carriers.get(usize::from(view.carrier))?;
+            let is_lte = carrier.rat == Rat::Lte;
+            is_lte.then(|| view.bits_per_prb * f64::from(carrier.prb) * SUBFRAMES)
+        })
+        .sum()
 }
 
 /// A sniffer's log, as text and read back.

@@ -20,6 +20,8 @@ pub struct Score {
     pub next_error_p50: f64,
     /// See `next_error_p50`.
     pub next_error_p80: f64,
+    /// See `error_p50`.
+    pub next_error_p90: f64,
     /// Mean of the estimates over mean of the goodput, less one.
     pub bias: f64,
     /// Spans compared.
@@ -63,7 +65,7 @@ impl Series {
 
     /// Number of steps by which records are earlier (or, if negative, later) than the goodput that they describe: the shift with the
     /// best correlation of one trial. Propagation and reporting delay are removed as in BISCAY §5.2.
-    pub(super) fn lateness(&self, trial: usize, window: Duration) -> isize {
+    pub(crate) fn lateness(&self, trial: usize, window: Duration) -> isize {
         let most = MAX_LATE as isize;
         let r = |late: &isize| pearson(&self.pairs(trial, steps(window), *late)).unwrap_or(-1.0);
         (-most..=most).max_by(|a, b| r(a).total_cmp(&r(b))).unwrap_or(0)
@@ -72,7 +74,7 @@ impl Series {
 
 impl Score {
     /// Score of one trial; `None` if it never had an estimate.
-    pub(super) fn of(
+    pub(crate) fn of(
         series: &[Series],
         trial: usize,
         window: Duration,
@@ -92,6 +94,7 @@ impl Score {
             error_p80: nearest_rank(&errors, 0.8),
             next_error_p50: nearest_rank(&next_errors, 0.5),
             next_error_p80: nearest_rank(&next_errors, 0.8),
+            next_error_p90: nearest_rank(&next_errors, 0.9),
             bias: sum(|pair| pair.0) / sum(|pair| pair.1) - 1.0,
             spans: now.len() as u32,
         })
@@ -133,7 +136,7 @@ mod tests {
     #[test]
     fn a_rate_that_is_a_tenth_too_high_errs_by_a_tenth_whenever_it_is_of_the_same_span() {
         let carried: Vec<u64> = (0..4_000).map(|step| 1_000 + step / 10 % 7 * 100).collect();
-        let mut series = Series { carried, estimates: vec![Vec::new()] };
+        let mut series = Series { carried, estimates: vec![Vec::new()], rates: Vec::new() };
         // Each estimate is of ten steps that ended three steps before it.
         series.estimates[0] = (0..4_000_usize)
             .map(|end| end.checked_sub(13).map(|_| series.goodput(end - 3, 10) * 1.1))

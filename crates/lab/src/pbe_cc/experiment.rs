@@ -251,7 +251,7 @@ pub(crate) struct RobustFlags {
     seeds: u64,
 
     /// Runs of honest devices, of which none may be taken for a liar
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     honest: u64,
 
     /// Runs at once; as many as this machine has processors unless stated
@@ -278,7 +278,7 @@ impl Experiment for RobustItem {
     }
 
     fn duration(&self) -> Option<&'static str> {
-        Some("1 min")
+        Some("10 min")
     }
 
     fn run(&self, flags: RobustFlags, host: &dyn Host) -> miette::Result<Option<Outcome>> {

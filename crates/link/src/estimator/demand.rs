@@ -159,6 +159,11 @@ impl Demand {
         (end - since >= FILLED_FOR).then_some(since)
     }
 
+    /// Since when more has waited than was granted, and the newest block that left something behind.
+    pub(super) fn waited(&self, now: ModemInstant) -> Option<(ModemInstant, ModemInstant)> {
+        self.backlogged_since(now).zip(self.waiting.map(|waiting| waiting.newest))
+    }
+
     /// Whether the newest blocks left data behind.
     pub(super) const fn is_left(&self) -> bool {
         self.waiting.is_some()

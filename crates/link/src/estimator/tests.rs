@@ -57,6 +57,7 @@ fn block(at: ModemInstant) -> Grant {
         direction: Direction::Uplink,
         carrier: 0,
         harq: None,
+        ndi: None,
         layer: Layer::Mac,
         code: LogCode::new(0xB064),
         size: Bytes::new(1000),

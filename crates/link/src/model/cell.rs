@@ -257,8 +257,15 @@ impl CellMonitor {
                 .or(of_all);
             let Some(bits) = own_or_others else { continue };
             carriers += 1;
+            let blocks_per_slot = blocks_per_slot(slots, end, carrier);
+            // A device that pauses had few blocks; what it may have takes as many as the carrier's width makes of it.
+            let blocks = |prb_per_sec: f64| {
+                let in_slot = share.map(|share| share.in_slot).filter(|prb| *prb > 0.0);
+                let needed = in_slot.map_or(0.0, |prb| prb_per_sec / prb * blocks_per_slot);
+                modem.blocks_per_sec.max(needed)
+            };
             let carries = |prb_per_sec| {
-                errors.transport(bits * prb_per_sec, self.headers, modem.blocks_per_sec)
+                errors.transport(bits * prb_per_sec, self.headers, blocks(prb_per_sec))
             };
             // Both terms by one clock: what the modem reports comes later, and would be counted twice.
             let mut prb_per_sec = sniffed.map_or(modem.prb_per_sec, |own| own.prb_per_sec);
@@ -330,6 +337,17 @@ impl OwnShare {
     fn is_enough(&self, span: Duration) -> bool {
         self.prb_per_sec * span.as_secs_f64() >= f64::from(ENOUGH_PRB)
     }
+}
+
+/// In LTE two blocks may share a subframe; one where nothing was granted in the last second.
+fn blocks_per_slot(slots: &Slots, end: ModemInstant, carrier: u8) -> f64 {
+    let (mut blocks, mut used) = (0, 0);
+    let of_carrier = |slot: &&Slot| slot.carrier == carrier && slot.first > 0;
+    for slot in slots.within(end, LOSSES).filter(of_carrier) {
+        blocks += slot.first;
+        used += 1;
+    }
+    if used > 0 { f64::from(blocks) / f64::from(used) } else { 1.0 }
 }
 
 fn bits_per_prb<'a>(slots: impl Iterator<Item = &'a Slot>) -> Option<f64> {

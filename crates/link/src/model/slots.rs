@@ -67,10 +67,6 @@ impl Slots {
     pub(super) fn until(&self, end: ModemInstant) -> impl Iterator<Item = &(ModemInstant, Slot)> {
         self.recent.until(end)
     }
-
-    pub(super) fn window(&self, end: ModemInstant) -> impl Iterator<Item = &Slot> {
-        self.within(end, self.span)
-    }
 }
 
 impl Slot {
@@ -83,6 +79,7 @@ impl Slot {
         let mcs = match allocation.coding {
             Coding::Lte(index) => index.row(),
             Coding::Nr(mcs) => mcs,
+            Coding::Hspa => 0,
         };
         Some(Self {
             carrier: grant.carrier,

@@ -59,6 +59,8 @@ pub(super) struct Sniffed {
 pub(super) struct Share {
     /// Resource blocks of the cell per second.
     pub(super) all: f64,
+    /// And in a slot.
+    pub(super) in_slot: f64,
     /// Resource blocks of no user, per second.
     pub(super) idle: f64,
     /// Users with data, without this device if its RNTI is known.
@@ -181,6 +183,7 @@ impl Sniffed {
         let user = own.map(|rnti| users.get(&rnti).copied().unwrap_or_default());
         Share {
             all,
+            in_slot: f64::from(width),
             idle: (all - per_sec(granted)).max(0.0),
             others: self.users.settled(),
             own: user.map(|user| OwnShare {

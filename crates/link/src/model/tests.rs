@@ -9,6 +9,8 @@ use sounding_units::{Bytes, HostInstant, ModemInstant, Prb};
 
 use crate::{Bound, Config, Estimator, Method, Source, State};
 
+mod cqi;
+
 /// A device with one carrier, which writes a record each millisecond.
 struct Modem {
     estimator: Estimator,
@@ -77,6 +79,7 @@ fn block(at: ModemInstant, prb: u16, bytes: u64) -> Kpi {
         direction: Direction::Downlink,
         carrier: 0,
         harq: None,
+        ndi: None,
         layer: Layer::Phy,
         code: LogCode::new(0xB173),
         size: Bytes::new(bytes),
@@ -108,51 +111,6 @@ fn level(at: ModemInstant, rsrp_dbm: f32) -> Kpi {
         rsrq_db: -10.0,
         sinr_db: None,
     })
-}
-
-#[test]
-fn a_cqi_stands_for_the_standards_rate_until_blocks_tell_otherwise() {
-    let mut modem = Modem::new(Method::Cqi);
-    // CQI 15 is 5.5547 bits a resource element (TS 36.213 Table 7.2.3-1): 33.3 Mbit/s on 50 resource blocks.
-    modem.run(110, |_, at| [report(at, 15), block(at, 50, 2_000)].into());
-    assert!((modem.mbit() - 33.3).abs() < 0.1, "{}", modem.mbit());
-    modem.run(5_000, |_, at| [report(at, 15), block(at, 50, 2_000)].into());
-    assert!((modem.mbit() - 16.0).abs() < 0.1, "{}", modem.mbit());
-    assert_eq!(modem.estimator.estimate(modem.now()).source, Source::Cqi);
-    // An update of one CQI does not change another.
-    modem.run(200, |_, at| [report(at, 7), block(at, 50, 2_000)].into());
-    // CQI 7 is 1.4766 bits.
-    assert!((modem.mbit() - 8.9).abs() < 0.1, "{}", modem.mbit());
-}
-
-#[test]
-fn a_cqi_counts_for_the_share_of_the_carrier_that_is_served() {
-    let mut modem = Modem::new(Method::Cqi);
-    let half = |ms: u64, at| match ms % 2 {
-        0 => [report(at, 15), block(at, 50, 4_166)].into(),
-        _ => [report(at, 15)].into(),
-    };
-    modem.run(300, half);
-    assert!((modem.mbit() - 33.3 / 2.0).abs() < 0.1, "{}", modem.mbit());
-}
-
-#[test]
-fn two_blocks_of_one_subframe_share_their_resource_blocks() {
-    let mut modem = Modem::new(Method::Cqi);
-    modem.run(5_000, |_, at| [report(at, 15), block(at, 50, 1_000), block(at, 50, 1_000)].into());
-    assert!((modem.mbit() - 16.0).abs() < 0.1, "{}", modem.mbit());
-}
-
-#[test]
-fn without_a_report_a_cqi_has_no_rate_and_an_uplink_never_has_one() {
-    let mut modem = Modem::new(Method::Cqi);
-    modem.run(200, |_, at| [block(at, 50, 2_000)].into());
-    let estimate = modem.estimator.estimate(modem.now());
-    assert_eq!((estimate.source, estimate.state), (Source::None, State::Active));
-    assert!(!estimate.is_usable());
-    let mut modem = Modem::of(Config { method: Method::Cqi, ..Config::new(Direction::Uplink) });
-    modem.run(200, |_, at| [report(at, 15)].into());
-    assert_eq!(modem.estimator.estimate(modem.now()).source, Source::None);
 }
 
 #[test]

@@ -3,11 +3,12 @@ use alloc::collections::VecDeque;
 use core::time::Duration;
 
 use sounding_cc::sharing::{Claim, Member, Part};
-use sounding_cc::{Controller, Start};
+use sounding_cc::{Controller, RanDelays, Start};
 use sounding_link::LinkEstimate;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::flow::{Flow, FlowId, Tcp, Transport};
+use super::modem_feed::PublishedDelays;
 use super::receiver::Receiver;
 use super::report::Report;
 use super::segment::{Acknowledgement, Data, Kind, Segment};
@@ -202,18 +203,16 @@ impl Host {
         observer: &mut O,
     ) {
         match kind {
-            Kind::Syn => outbox.push_back((FlowEnd::Sender, SYN, Kind::SynAck)),
-            Kind::SynAck => self.connect(now, outbox),
+            Kind::Syn => {
+                let report = aged(self.reported, now);
+                outbox.push_back((FlowEnd::Sender, SYN, Kind::SynAck(report)));
+            }
+            Kind::SynAck(report) => self.connect(now, report, outbox, observer),
             Kind::Data(data) => self.handle_data(now, data, out, outbox, observer),
             Kind::Ack(said) => {
                 let State::Connected(connection) = &mut self.state else { return };
                 if let Some(report) = said.report {
-                    // The sender assumes that this was half an RTT ago.
-                    let way = connection.sender.rtt_least().unwrap_or_default() / 2;
-                    let estimate = LinkEstimate { age: report.age.saturating_add(way), ..report };
-                    connection.sender.handle_estimate(now, &estimate, 1);
-                    observer
-                        .handle_event(now, &Event::Told { flow: self.shown, estimate: &estimate });
+                    connection.handle_report(now, self.shown, report, observer);
                 }
                 if let Some(ack) = connection.sender.handle_ack(now, &said) {
                     self.report.handle_ack(&ack);
@@ -299,6 +298,26 @@ impl Host {
         self.send(now, outbox);
     }
 
+    pub(super) fn handle_delays(
+        &mut self,
+        now: HostInstant,
+        delays: &PublishedDelays,
+        outbox: &mut Outbox,
+    ) {
+        let data = self.port.direction;
+        let State::Connected(connection) = &mut self.state else { return };
+        let &PublishedDelays { ref events, up_until, down_until, age } = delays;
+        connection.sender.handle_delays(&RanDelays {
+            now,
+            data,
+            events,
+            up_until,
+            down_until,
+            age,
+        });
+        self.send(now, outbox);
+    }
+
     pub(super) fn handle_time(&mut self, now: HostInstant, outbox: &mut Outbox) {
         match &mut self.state {
             State::Changing => {}
@@ -337,7 +356,13 @@ impl Host {
         };
     }
 
-    fn connect(&mut self, now: HostInstant, outbox: &mut Outbox) {
+    fn connect<O: Observer>(
+        &mut self,
+        now: HostInstant,
+        report: Option<LinkEstimate>,
+        outbox: &mut Outbox,
+        observer: &mut O,
+    ) {
         let state = core::mem::take(&mut self.state);
         let State::Connecting { tcp, sent_at, tries } = state else {
             // An answer to a SYN that was repeated needlessly.
@@ -349,11 +374,16 @@ impl Host {
         let start = Start::tcp(now, rtt, self.seed);
         let controller: Box<dyn Controller> = (tcp.controller)(&start);
         let source = Source::new(tcp.traffic, now, self.ends, start.mss);
-        self.state = State::Connected(Box::new(Connection {
+        let mut connection = Box::new(Connection {
             sender: Sender::new(&start, controller, source, tcp.buffer),
             receiver: Receiver::new(tcp.receipt, self.seed),
             reader: Reader::new(tcp.traffic, now, self.ends),
-        }));
+        });
+        // What the first segment leaves by is known before it does.
+        if let Some(report) = report {
+            connection.handle_report(now, self.shown, report, observer);
+        }
+        self.state = State::Connected(connection);
         self.send(now, outbox);
     }
 
@@ -385,17 +415,38 @@ impl Host {
     }
 }
 
+/// The device's report as it leaves the device.
+fn aged(reported: Option<(HostInstant, LinkEstimate)>, now: HostInstant) -> Option<LinkEstimate> {
+    reported.map(|(at, estimate)| {
+        let age = estimate.age.saturating_add(now - at);
+        LinkEstimate { age, ..estimate }
+    })
+}
+
 fn acknowledge(
     now: HostInstant,
     mut said: Acknowledgement,
     reported: Option<(HostInstant, LinkEstimate)>,
     outbox: &mut Outbox,
 ) {
-    said.report = reported.map(|(at, estimate)| {
-        let age = estimate.age.saturating_add(now - at);
-        LinkEstimate { age, ..estimate }
-    });
+    said.report = aged(reported, now);
     outbox.push_back((FlowEnd::Sender, said.size(), Kind::Ack(said)));
+}
+
+impl Connection {
+    /// The device's report reaches the sender, which assumes that it left half an RTT ago.
+    fn handle_report<O: Observer>(
+        &mut self,
+        now: HostInstant,
+        shown: FlowId,
+        report: LinkEstimate,
+        observer: &mut O,
+    ) {
+        let way = self.sender.rtt_least().unwrap_or_default() / 2;
+        let estimate = LinkEstimate { age: report.age.saturating_add(way), ..report };
+        self.sender.handle_estimate(now, &estimate, 1);
+        observer.handle_event(now, &Event::Told { flow: shown, estimate: &estimate });
+    }
 }
 
 impl Reader {

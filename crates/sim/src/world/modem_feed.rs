@@ -1,7 +1,9 @@
 use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 use core::time::Duration;
 
-use sounding_link::{Arrival, LinkEstimate, Method, Sounder};
+use sounding_kpi::Direction;
+use sounding_link::{Arrival, LinkEstimate, Method, RanDelay, Sounder};
 use sounding_trace::dci::Heard;
 use sounding_units::HostInstant;
 
@@ -22,6 +24,8 @@ pub struct Listening {
     pub feedback: Feedback,
     /// Whether a sniffer of the cells is received too, if the network has one.
     pub sniffs: bool,
+    /// Whether controllers receive the delays that the radio made too.
+    pub delays: bool,
 }
 
 /// How a device's estimates reach the controllers of its flows.
@@ -44,6 +48,7 @@ impl Listening {
             latency: Duration::ZERO,
             feedback: Feedback::Direct,
             sniffs: false,
+            delays: false,
         }
     }
 
@@ -51,10 +56,14 @@ impl Listening {
     pub fn told<'a>(mut self, controllers: impl IntoIterator<Item = &'a str> + Clone) -> Self {
         let method = sounding_cc::method(controllers.clone());
         self.estimator = self.estimator.over(sounding_cc::span(controllers.clone())).by(method);
+        self.every = sounding_cc::reports_every(controllers.clone()).unwrap_or(self.every);
+        self.delays = controllers.clone().into_iter().any(sounding_cc::needs_delays);
         let mut names = controllers.into_iter().peekable();
         if names.peek().is_some() && names.all(sounding_cc::is_remote) {
             self.feedback = Feedback::Acks;
-            self.estimator.method = Method::Cell;
+            if method.is_none() {
+                self.estimator.method = Method::Cell;
+            }
         }
         self
     }
@@ -67,12 +76,24 @@ pub(super) struct ModemFeed {
     sounder: Sounder,
     publish_at: HostInstant,
     underway: VecDeque<(HostInstant, LinkEstimate)>,
+    delays_underway: VecDeque<(HostInstant, PublishedDelays)>,
+}
+
+/// The radio's delays as they are published.
+#[derive(Clone, Debug)]
+pub(super) struct PublishedDelays {
+    pub(super) events: Vec<RanDelay>,
+    pub(super) up_until: Option<HostInstant>,
+    pub(super) down_until: Option<HostInstant>,
+    pub(super) age: Duration,
 }
 
 impl ModemFeed {
     pub(super) fn new(listening: Listening, now: HostInstant) -> Self {
+        let sounder = Sounder::new(listening.estimator);
         Self {
-            sounder: Sounder::new(listening.estimator),
+            sounder: if listening.delays { sounder.with_delays() } else { sounder },
+            delays_underway: VecDeque::new(),
             publish_at: now + listening.every,
             underway: VecDeque::new(),
             listening,
@@ -110,9 +131,28 @@ impl ModemFeed {
             let mut estimate = self.sounder.estimate(self.publish_at);
             // Without an estimate, the age is the maximum.
             estimate.age = estimate.age.saturating_add(self.listening.latency);
-            self.underway.push_back((self.publish_at + self.listening.latency, estimate));
+            let due = self.publish_at + self.listening.latency;
+            self.underway.push_back((due, estimate));
+            if let Some(delays) = self.publish_delays() {
+                self.delays_underway.push_back((due, delays));
+            }
             self.publish_at = self.publish_at + self.listening.every.max(Duration::from_micros(1));
         }
+    }
+
+    fn publish_delays(&mut self) -> Option<PublishedDelays> {
+        let events = core::iter::from_fn(|| self.sounder.poll_delay()).collect();
+        let delays = self.sounder.delays()?;
+        Some(PublishedDelays {
+            events,
+            up_until: delays.known_until(Direction::Uplink),
+            down_until: delays.known_until(Direction::Downlink),
+            age: (self.publish_at - delays.heard_at()).saturating_add(self.listening.latency),
+        })
+    }
+
+    pub(super) fn poll_delays(&mut self, now: HostInstant) -> Option<PublishedDelays> {
+        self.delays_underway.pop_front_if(|(due, _)| *due <= now).map(|(_, delays)| delays)
     }
 
     pub(super) fn poll_estimate(&mut self, now: HostInstant) -> Option<LinkEstimate> {

@@ -46,7 +46,8 @@ impl SegmentStore {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Syn,
-    SynAck,
+    /// With the device's report of its downlink, for this flow's part of it.
+    SynAck(Option<LinkEstimate>),
     Data(Data),
     Ack(Acknowledgement),
     /// Requests one more response.

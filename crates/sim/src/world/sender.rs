@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use sounding_cc::part::{DeliveryRate, Pacer, RttEstimator};
 use sounding_cc::sharing::{Claim, Part};
-use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Recovery, Start};
+use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, RanDelays, Recovery, Start};
 use sounding_link::LinkEstimate;
 use sounding_units::{Bytes, HostInstant, Rate};
 
@@ -158,6 +158,10 @@ impl Sender {
     /// The smallest RTT so far.
     pub(super) fn rtt_least(&self) -> Option<Duration> {
         self.rtt.least()
+    }
+
+    pub(super) fn handle_delays(&mut self, delays: &RanDelays<'_>) {
+        self.controller.handle_delays(delays);
     }
 
     pub(super) fn handle_estimate(

@@ -80,7 +80,7 @@ impl Keeper {
     }
 }
 
-/// What the keeper is told.
+/// Messages to the keeper.
 #[derive(Args)]
 pub(crate) struct Keep {
     cgroup: PathBuf,

@@ -222,7 +222,11 @@ impl Config {
         let direction =
             flags.direction.or(file.link.direction).map_or(Direction::Uplink, Into::into);
         let law = flags.law.or(file.cc.law).map_or(Law::default(), Into::into);
-        let mut link = sounding_link::Config::new(direction).by(law.method());
+        // A law that goes by channel reports gets what there is in the uplink, which has none.
+        let wished = law.method().filter(|method| {
+            *method != sounding_link::Source::Cqi || direction == Direction::Downlink
+        });
+        let mut link = sounding_link::Config::new(direction).by(wished);
         link.method = flags.method.or(file.link.method).map_or(link.method, Into::into);
         if link.method == Method::Cqi && direction == Direction::Uplink {
             return Err(ConfigError::NoCqi);

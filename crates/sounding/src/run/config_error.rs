@@ -65,7 +65,7 @@ pub(crate) enum ConfigError {
     )]
     NotOfThisLaw,
     /// The kernel would not take the name.
-    #[error("cc.name: {0:?} is not 1 to 15 bytes of a-z, 0-9, _ and -")]
+    #[error("cc.name: {0:?} is not 1 to 15 bytes of a-z, 0-9 and _: Linux takes no hyphen there")]
     Name(String),
     /// Its estimates would never be usable.
     #[error(

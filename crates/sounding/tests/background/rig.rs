@@ -29,7 +29,7 @@ pub(crate) fn skipped() -> bool {
     missing.is_some() || !may_emulate()
 }
 
-/// A link of 20 Mbit/s with 10 ms each way, and whoever listens at its far end.
+/// A link of 20 Mbit/s with 10 ms each way, and a listener at its far end.
 pub(crate) struct Rig {
     pub(crate) emulation: Emulation,
     folder: tempfile::TempDir,

@@ -1,6 +1,7 @@
 //! The cost of a lie in the option for a server, and for flows that share the path: over a path of 20 Mbit/s a device,
 //! or a forger in its name, reports that its radio carries a gigabit. Needs root; elsewhere it reports a skip.
 
+mod cqic;
 mod forger;
 mod pbe_cc;
 

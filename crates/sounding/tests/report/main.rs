@@ -130,8 +130,10 @@ fn chromium() -> Option<PathBuf> {
 fn a_browser_shows_the_page_on_a_desk_and_on_a_phone_and_it_answers_without_a_word_on_its_console()
 {
     let Some(chromium) = chromium() else {
-        eprintln!("skipped: no chromium on this machine; apt-get install chromium");
-        return;
+        return sounding_testdata::skip(
+            sounding_testdata::Need::Tools,
+            "no chromium on this machine: apt-get install chromium",
+        );
     };
     let folder = tempfile::tempdir().unwrap();
     let report = reported(folder.path());

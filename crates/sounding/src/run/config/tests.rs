@@ -172,6 +172,7 @@ fn absurd_values_are_refused() {
         ("[cc]\nname = 'sixteen_letters_'", |e| matches!(e, ConfigError::Name(_))),
         ("[cc]\nname = 'a b'", |e| matches!(e, ConfigError::Name(_))),
         ("[cc]\nname = 'Biscay'", |e| matches!(e, ConfigError::Name(_))),
+        ("[cc]\nname = 'pbe-cc'", |e| matches!(e, ConfigError::Name(_))),
         ("[cc]\nroutes = ['10.0.0.0/33']", |e| matches!(e, ConfigError::Prefix(_))),
         ("[cc]\nroutes = ['wwan0']", |e| matches!(e, ConfigError::Prefix(_))),
         ("[link]\nmethod = 'cqi'", |e| matches!(e, ConfigError::NoCqi)),
@@ -205,4 +206,16 @@ fn a_flag_that_would_not_be_looked_at_is_refused_and_a_line_of_the_file_is_not()
 
 fn matches_range(error: &ConfigError) -> bool {
     matches!(error, ConfigError::WindowRange(_))
+}
+
+#[test]
+fn a_law_that_goes_by_channel_reports_has_none_in_the_uplink() {
+    let of = |direction: &str| {
+        let file =
+            format!("[modem]\ndevice = 'x'\n[link]\ndirection = '{direction}'\n[cc]\nlaw = 'cqic'");
+        parse(&file, Flags::default()).expect("fine")
+    };
+    assert_eq!(of("downlink").link.method, Method::Cqi);
+    let uplink = of("uplink");
+    assert_eq!((uplink.link.method, uplink.fallback), (Method::Grants, Fallback::Cubic));
 }

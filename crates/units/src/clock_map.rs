@@ -1,6 +1,6 @@
 use core::time::Duration;
 
-use sounding_units::{HostInstant, ModemInstant};
+use crate::{HostInstant, ModemInstant};
 
 /// Converts modem time to host time.
 ///

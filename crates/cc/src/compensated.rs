@@ -1,0 +1,457 @@
+//! A controller that does not take the radio's own delays for a queue (Gandalf §4.3 and §5).
+//!
+//! A modem reports retransmissions and grants, but some 10 to 300 ms after the packets they delayed. There are two
+//! ways to bear that:
+//!
+//! * [`Compensated::revising`]: an acknowledgement reaches the controller at once. Its RTT is smoothed over two usual
+//!   intervals of reports, and what the radio added lately on average is taken off. When the exact delay is known, the controller gets a
+//!   [`Revision`]. It must use revisions.
+//! * [`Compensated::holding`]: acknowledgements reach the controller when the radio's delay is known, with exact RTTs that are not smoothed. Any
+//!   controller can be used, and it decides later.
+//!
+//! What is taken off an RTT is what decoded events explain. No RTT falls below the smallest exact one of the last ten seconds. When
+//! the modem falls silent the controller receives RTTs as they are, and learns that.
+
+mod timeline;
+
+use alloc::collections::VecDeque;
+use core::time::Duration;
+
+use sounding_estimate::{Direction, LinkEstimate};
+use sounding_units::{Bytes, HostInstant, Rate};
+
+use crate::copa;
+use crate::parameter::{Kind, Parameter, Values};
+use crate::part::{Boxcar, Windowed};
+use crate::sharing::Part;
+use crate::{Ack, Controller, Delivered, Departure, Loss, RanDelays, Revision};
+use timeline::Timeline;
+
+/// A modem of which no record came for this long is silent.
+const SILENT: Duration = Duration::from_millis(100);
+/// What is not known by then stays unknown: an acknowledgement then counts with what is.
+const PATIENCE: Duration = Duration::from_millis(400);
+/// A held acknowledgement is never held for longer.
+const HELD_FOR: Duration = Duration::from_millis(150);
+const SMOOTH: Parameter = Parameter {
+    name: "smooth",
+    kind: Kind::millis(10, 1, 200),
+    unit: "",
+    about: "RTTs are a mean over this",
+    source: "two usual intervals of buffer status reports; Gandalf §4.3.2 removes what is as fast as these",
+};
+const STEADY: Parameter = Parameter {
+    name: "steady",
+    kind: Kind::millis(10, 1, 1_000),
+    unit: "",
+    about: "the smallest RTT without the radio's part is that of means over this",
+    source: "as `smooth`",
+};
+const RECENT: Parameter = Parameter {
+    name: "recent",
+    kind: Kind::millis(200, 10, 2_000),
+    unit: "",
+    about: "what the radio added to RTTs of which it is not known yet is a mean over this",
+    source: "chosen: twice as long as records of MAC are apart",
+};
+/// Copa's parameters, and those of what is taken off its RTTs.
+pub(crate) const COPA: &[Parameter] = &[copa::DELTA, copa::MODE, SMOOTH, STEADY, RECENT];
+
+/// Over which times delays are smoothed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Smoothing {
+    /// RTTs.
+    pub shown: Duration,
+    /// RTTs without the radio's part, of which the smallest is kept.
+    pub steady: Duration,
+    /// The radio's recent part.
+    pub recent: Duration,
+}
+
+impl Smoothing {
+    pub(crate) fn of(values: &Values) -> Self {
+        Self {
+            shown: values.time(&SMOOTH),
+            steady: values.time(&STEADY),
+            recent: values.time(&RECENT),
+        }
+    }
+}
+
+impl Default for Smoothing {
+    fn default() -> Self {
+        Self::of(&Values::default())
+    }
+}
+
+/// The smallest RTT is remembered for so long, as Copa does.
+const LEAST_LASTS: u64 = 10_000_000_000;
+/// Acknowledgements that wait until their delay is known: those of 400 ms at 20 000 a second. Of more, the oldest
+/// wait no longer.
+const WAITING: usize = 8_192;
+
+/// A controller whose delays are without what the radio added.
+#[derive(Debug)]
+pub struct Compensated<C> {
+    inner: C,
+    way: Way,
+    timeline: Timeline,
+    /// Direction of the flow's data, once it is known.
+    data: Option<Direction>,
+    /// When the modem was last heard of, as far as is known.
+    heard_at: Option<HostInstant>,
+    /// The controller receives compensated RTTs now.
+    active: bool,
+    samples: VecDeque<Sample>,
+    held: VecDeque<Held>,
+    raw: Boxcar,
+    exact: Boxcar,
+    steady: Boxcar,
+    recent: Boxcar,
+    /// The smallest RTT as measured, and the smallest exact one.
+    least_raw: Option<Windowed<Duration>>,
+    least: Option<Windowed<Duration>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Revise,
+    Hold,
+}
+
+/// An RTT whose parts may not be known yet.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    at: HostInstant,
+    sent: HostInstant,
+    /// When its uplink packet entered the modem, and when its downlink packet reached the device.
+    entered: HostInstant,
+    received: HostInstant,
+    rtt: Duration,
+    /// What the controller received.
+    shown: Duration,
+}
+
+/// An event for the controller that waits.
+#[derive(Clone, Copy, Debug)]
+enum Held {
+    Delivered(Delivered),
+    Ack(Ack),
+}
+
+impl Held {
+    fn now(&self) -> HostInstant {
+        match self {
+            Self::Delivered(delivered) => delivered.now,
+            Self::Ack(ack) => ack.now,
+        }
+    }
+}
+
+/// The parts of a delay that the radio added.
+#[derive(Clone, Copy, Debug, Default)]
+struct Added {
+    data: Duration,
+    all: Duration,
+}
+
+impl<C: Controller> Compensated<C> {
+    /// For a controller that uses [`Controller::handle_revision`].
+    pub fn revising(inner: C) -> Self {
+        Self::revising_with(inner, Smoothing::default())
+    }
+
+    /// The same, with other times of smoothing.
+    pub fn revising_with(inner: C, smoothing: Smoothing) -> Self {
+        Self::new(inner, Way::Revise, smoothing)
+    }
+
+    /// For any controller.
+    pub fn holding(inner: C) -> Self {
+        Self::new(inner, Way::Hold, Smoothing::default())
+    }
+
+    fn new(inner: C, way: Way, smoothing: Smoothing) -> Self {
+        Self {
+            inner,
+            way,
+            timeline: Timeline::new(),
+            data: None,
+            heard_at: None,
+            active: false,
+            samples: VecDeque::with_capacity(WAITING),
+            held: VecDeque::with_capacity(if way == Way::Hold { WAITING } else { 0 }),
+            raw: Boxcar::new(smoothing.shown),
+            exact: Boxcar::new(smoothing.shown),
+            steady: Boxcar::new(smoothing.steady),
+            recent: Boxcar::new(smoothing.recent),
+            least_raw: None,
+            least: None,
+        }
+    }
+
+    /// The times of a sample's packets at the device, on its clock.
+    fn places(&self, ack: &Ack) -> Option<(HostInstant, HostInstant)> {
+        match self.data? {
+            Direction::Uplink => Some((ack.sent.at, ack.now)),
+            // The receiver's stamp, whatever the difference of the clocks: it is in the one-way delay and taken out again.
+            Direction::Downlink => {
+                let received = ack.sent.at + ack.one_way?;
+                Some((received, received))
+            }
+        }
+    }
+
+    fn is_heard(&self, now: HostInstant) -> bool {
+        self.heard_at.is_some_and(|at| now - at <= SILENT)
+    }
+
+    /// Tells the controller when RTTs change their meaning.
+    fn switch(&mut self, now: HostInstant) {
+        let wanted = self.is_heard(now) && self.least.is_some();
+        if wanted == self.active {
+            return;
+        }
+        self.active = wanted;
+        let least = if wanted { self.least } else { self.least_raw };
+        if !wanted {
+            self.least = None;
+            self.raw.clear();
+            self.exact.clear();
+            self.steady.clear();
+            self.recent.clear();
+            self.samples.clear();
+        }
+        if let Some(least) = least {
+            self.inner.handle_revision(&Revision::Rebase { now, least: least.best() });
+        }
+    }
+
+    fn added(&mut self, sample: &Sample) -> Added {
+        let up = self.timeline.up(sample.entered);
+        let down = self.timeline.down(sample.received, sample.sent);
+        let data = if self.data == Some(Direction::Uplink) { up } else { down };
+        Added { data, all: (up + down).min(sample.rtt) }
+    }
+
+    /// Takes in what the radio added to the oldest sample; its exact RTT, smoothed.
+    fn settle(&mut self, sample: &Sample) -> (Added, Duration) {
+        let added = self.added(sample);
+        self.recent.push(sample.at, added.all);
+        let without = sample.rtt - added.all;
+        let steady = self.steady.push(sample.at, without);
+        let at = sample.at.as_nanos();
+        let least = self.least.get_or_insert_with(|| Windowed::min(LEAST_LASTS, at, steady));
+        least.update(at, steady);
+        (added, self.exact.push(sample.at, without).max(least.best()))
+    }
+
+    /// Whether the radio's part of a sample is known, or will not be.
+    fn is_settled(&self, now: HostInstant, sample: &Sample, patience: Duration) -> bool {
+        now - sample.at >= patience || self.timeline.knows(sample.entered, sample.received)
+    }
+
+    fn revise(&mut self, now: HostInstant) {
+        while let Some(sample) = self.samples.front().copied() {
+            if !self.is_settled(now, &sample, PATIENCE) {
+                return;
+            }
+            self.samples.pop_front();
+            let (_, after) = self.settle(&sample);
+            if self.active {
+                let (seen_at, before) = (sample.at, sample.shown);
+                self.inner.handle_revision(&Revision::Sample { now, seen_at, before, after });
+            }
+        }
+    }
+
+    fn sample(&self, ack: &Ack) -> Option<Sample> {
+        let rtt = ack.rtt.filter(|rtt| !rtt.is_zero())?;
+        let (entered, received) = self.places(ack)?;
+        Some(Sample { at: ack.now, sent: ack.sent.at, entered, received, rtt, shown: rtt })
+    }
+
+    /// An acknowledgement for the controller at once.
+    fn show(&mut self, ack: &Ack) -> Ack {
+        let Some(mut sample) = self.sample(ack) else { return *ack };
+        let recent = self.recent.mean().unwrap_or_default();
+        let mean = self.raw.push(ack.now, sample.rtt);
+        if let (true, Some(least)) = (self.active, self.least) {
+            sample.shown = mean.saturating_sub(recent).max(least.best());
+        }
+        if self.samples.len() == WAITING {
+            self.samples.pop_front();
+        }
+        self.samples.push_back(sample);
+        if !self.active {
+            return *ack;
+        }
+        let less = sample.rtt.saturating_sub(sample.shown);
+        let one_way = ack.one_way.map(|way| way.saturating_sub(less));
+        Ack { rtt: Some(sample.shown), one_way, ..*ack }
+    }
+
+    fn note_least(&mut self, ack: &Ack) {
+        if let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) {
+            let at = ack.now.as_nanos();
+            let least = self.least_raw.get_or_insert_with(|| Windowed::min(LEAST_LASTS, at, rtt));
+            least.update(at, rtt);
+        }
+    }
+
+    /// Hands held events on whose delay is known; all of them if the modem is silent.
+    fn release(&mut self, now: HostInstant) {
+        let all = !self.is_heard(now);
+        while let Some(next) = self.held.front().copied() {
+            let is_due = match next {
+                Held::Delivered(_) => true,
+                Held::Ack(ack) => match self.sample(&ack) {
+                    Some(sample) => all || self.is_settled(now, &sample, HELD_FOR),
+                    None => true,
+                },
+            };
+            if !is_due {
+                return;
+            }
+            self.held.pop_front();
+            match next {
+                Held::Delivered(delivered) => self.inner.handle_delivered(&delivered),
+                Held::Ack(ack) => self.hand_on(now, &ack, all),
+            }
+        }
+    }
+
+    fn hand_on(&mut self, now: HostInstant, ack: &Ack, as_is: bool) {
+        let mut shown = Ack { now, ..*ack };
+        if let (false, Some(sample)) = (as_is, self.sample(ack)) {
+            let (added, _) = self.settle(&sample);
+            self.switch(now);
+            // Not smoothed: a mean would carry the delays of one interval into the next.
+            let least = self.least.map_or(Duration::ZERO, |least| least.best());
+            shown.rtt = Some((sample.rtt - added.all).max(least));
+            shown.one_way = ack.one_way.map(|way| way.saturating_sub(added.data));
+        }
+        self.inner.handle_ack(&shown);
+    }
+
+    fn hold(&mut self, event: Held) {
+        if self.held.len() == WAITING
+            && let Some(oldest) = self.held.pop_front()
+        {
+            match oldest {
+                Held::Delivered(delivered) => self.inner.handle_delivered(&delivered),
+                Held::Ack(ack) => self.hand_on(event.now(), &ack, false),
+            }
+        }
+        self.held.push_back(event);
+    }
+
+    /// Whether events are held now.
+    fn holds(&self, now: HostInstant) -> bool {
+        self.way == Way::Hold && (self.is_heard(now) || !self.held.is_empty())
+    }
+}
+
+impl<C: Controller> Controller for Compensated<C> {
+    fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
+        self.inner.handle_sent(sent, size);
+    }
+
+    fn handle_delivered(&mut self, delivered: &Delivered) {
+        if self.holds(delivered.now) {
+            self.hold(Held::Delivered(*delivered));
+        } else {
+            self.inner.handle_delivered(delivered);
+        }
+    }
+
+    fn handle_ack(&mut self, ack: &Ack) {
+        self.note_least(ack);
+        self.switch(ack.now);
+        if self.holds(ack.now) {
+            self.hold(Held::Ack(*ack));
+            self.release(ack.now);
+            return;
+        }
+        if self.way == Way::Hold {
+            self.inner.handle_ack(ack);
+            return;
+        }
+        self.revise(ack.now);
+        let shown = self.show(ack);
+        self.inner.handle_ack(&shown);
+    }
+
+    fn handle_loss(&mut self, loss: &Loss) {
+        self.inner.handle_loss(loss);
+    }
+
+    fn handle_timeout(&mut self, now: HostInstant) {
+        // What arrived before it is known before it.
+        while let Some(next) = self.held.pop_front() {
+            match next {
+                Held::Delivered(delivered) => self.inner.handle_delivered(&delivered),
+                Held::Ack(ack) => self.hand_on(now, &ack, false),
+            }
+        }
+        self.inner.handle_timeout(now);
+    }
+
+    fn handle_spurious_timeout(&mut self, now: HostInstant) {
+        self.inner.handle_spurious_timeout(now);
+    }
+
+    fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, flows: u32) {
+        self.inner.handle_estimate(now, estimate, flows);
+    }
+
+    fn handle_part(&mut self, now: HostInstant, part: Part) {
+        self.inner.handle_part(now, part);
+    }
+
+    fn handle_delays(&mut self, delays: &RanDelays<'_>) {
+        self.data = Some(delays.data);
+        self.heard_at = Some(delays.now.saturating_before(delays.age));
+        delays.events.iter().for_each(|event| self.timeline.handle_event(*event));
+        self.timeline.handle_until(delays.up_until, delays.down_until);
+        self.switch(delays.now);
+        match self.way {
+            Way::Revise => self.revise(delays.now),
+            Way::Hold => self.release(delays.now),
+        }
+    }
+
+    fn handle_time(&mut self, now: HostInstant) {
+        self.switch(now);
+        self.release(now);
+        if self.inner.wakeup().is_some_and(|at| at <= now) {
+            self.inner.handle_time(now);
+        }
+    }
+
+    fn wakeup(&self) -> Option<HostInstant> {
+        // The first in the row may be a delivery, which goes on at once: so an acknowledgement is first.
+        let held = self.held.front().map(|first| first.now() + HELD_FOR);
+        let inner = self.inner.wakeup();
+        held.into_iter().chain(inner).min()
+    }
+
+    fn not_before(&self) -> Option<HostInstant> {
+        self.inner.not_before()
+    }
+
+    fn cwnd(&self) -> Bytes {
+        self.inner.cwnd()
+    }
+
+    fn pacing_rate(&self) -> Option<Rate> {
+        self.inner.pacing_rate()
+    }
+
+    fn state(&self) -> &'static str {
+        self.inner.state()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+use alloc::collections::VecDeque;
+use core::time::Duration;
+
+use sounding_estimate::{DelayKind, Direction, RanDelay};
+use sounding_units::HostInstant;
+
+/// Events of each kind that are kept: those of half a second at one a millisecond.
+const KEPT: usize = 512;
+/// Packets of a burst reach the host this much before and after an event's end: host and modem do not agree better.
+const BEFORE: Duration = Duration::from_micros(1_000);
+const AFTER: Duration = Duration::from_micros(1_500);
+/// The times of a block in PHY's and in MAC's records, which are dated one by one.
+const SAME_BLOCK: Duration = Duration::from_micros(300);
+
+/// Events of a modem, and what they say about packets.
+#[derive(Clone, Debug)]
+pub(super) struct Timeline {
+    /// By their begin.
+    waits: VecDeque<RanDelay>,
+    up: VecDeque<RanDelay>,
+    down: VecDeque<Burst>,
+    up_until: Option<HostInstant>,
+    down_until: Option<HostInstant>,
+}
+
+/// A retransmission of the downlink, and the packets it held up.
+#[derive(Clone, Copy, Debug)]
+struct Burst {
+    event: RanDelay,
+    /// When the first of its packets had left its sender.
+    first_sent: Option<HostInstant>,
+}
+
+/// Keeps events in order of their begin; one that is known better replaces the earlier one.
+fn insert<T: Copy>(into: &mut VecDeque<T>, new: T, event: impl Fn(&T) -> &RanDelay) {
+    let from = event(&new).from;
+    let place = into.iter().rposition(|of| event(of).from <= from);
+    if let Some(same) = place.filter(|&at| event(&into[at]).from == from) {
+        into[same] = new;
+        return;
+    }
+    if into.len() == KEPT {
+        if place.is_none() {
+            return;
+        }
+        into.pop_front();
+        return insert(into, new, event);
+    }
+    into.insert(place.map_or(0, |at| at + 1), new);
+}
+
+impl Timeline {
+    pub(super) fn new() -> Self {
+        Self {
+            waits: VecDeque::with_capacity(KEPT),
+            up: VecDeque::with_capacity(KEPT),
+            down: VecDeque::with_capacity(KEPT),
+            up_until: None,
+            down_until: None,
+        }
+    }
+
+    pub(super) fn handle_event(&mut self, event: RanDelay) {
+        match (event.kind, event.direction) {
+            (DelayKind::Scheduling, _) => insert(&mut self.waits, event, |of| of),
+            (DelayKind::Harq, Direction::Uplink) => insert(&mut self.up, event, |of| of),
+            (DelayKind::Harq, Direction::Downlink) => {
+                insert(&mut self.down, Burst { event, first_sent: None }, |of| &of.event);
+            }
+        }
+    }
+
+    /// All events up to these times are known.
+    pub(super) fn handle_until(&mut self, up: Option<HostInstant>, down: Option<HostInstant>) {
+        (self.up_until, self.down_until) = (up, down);
+    }
+
+    /// Whether all is known of a packet that entered the modem and of one that the host received at these times.
+    pub(super) fn knows(&self, entered: HostInstant, received: HostInstant) -> bool {
+        self.up_until.is_some_and(|until| until >= entered + SAME_BLOCK && self.has_left(entered))
+            && self.down_until.is_some_and(|until| until >= received)
+    }
+
+    /// Whether a block is known that took what entered then.
+    fn has_left(&self, entered: HostInstant) -> bool {
+        self.waits.back().is_some_and(|last| last.to >= entered)
+    }
+
+    /// What the radio added to the delay of a packet that entered the modem at this time.
+    pub(super) fn up(&self, entered: HostInstant) -> Duration {
+        let after = self.waits.partition_point(|event| event.from <= entered);
+        let Some(wait) = after.checked_sub(1).map(|last| self.waits[last]) else {
+            return Duration::ZERO;
+        };
+        let Some(waited) = wait.of(entered) else { return Duration::ZERO };
+        let holds = |event: &&RanDelay| event.from <= wait.to + SAME_BLOCK && wait.to <= event.to;
+        let held = self.up.iter().filter(holds);
+        let held = held.map(|event| event.amount.saturating_sub(wait.to - event.from));
+        waited + held.max().unwrap_or_default()
+    }
+
+    /// The same for a packet that the host received at this time, and that had left its sender at `sent`.
+    pub(super) fn down(&mut self, received: HostInstant, sent: HostInstant) -> Duration {
+        let of = |burst: &Burst| {
+            received + BEFORE >= burst.event.to && received <= burst.event.to + AFTER
+        };
+        let mut most = Duration::ZERO;
+        for burst in self.down.iter_mut().filter(|burst| of(burst)) {
+            let first = *burst.first_sent.get_or_insert(sent);
+            most = most.max(burst.event.amount.saturating_sub(sent - first));
+        }
+        most
+    }
+}

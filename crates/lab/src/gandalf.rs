@@ -1,0 +1,199 @@
+//! Gandalf's evaluation: the plan of `papers/gandalf` in virtual time, beside the paper's figures, and what it takes to trust it.
+
+mod accuracy;
+mod controls;
+pub(crate) mod experiment;
+mod masking;
+mod rig;
+mod scene;
+mod table1;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use sounding_experiment::plan::Wrong;
+use sounding_experiment::provenance::Provenance;
+
+use crate::paper::{Ours, PaperItem, Report, paper_item};
+
+/// An item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// Copa and Vivace in eight scenes.
+    Table1,
+    /// The same for GCC, which the paper shows without figures of throughput.
+    Gcc,
+    /// Throughput by how late the modem's knowledge is.
+    Lag,
+    /// Events against the network's own account.
+    Accuracy,
+    /// True queues.
+    Masking,
+}
+
+impl Item {
+    /// Its files in `papers/gandalf`.
+    pub const fn files(self) -> PaperItem {
+        let all = paper_item!("gandalf", "table1");
+        match self {
+            Self::Table1 => all,
+            Self::Gcc => PaperItem { file: "gcc", experiment: "gandalf/gcc", ..all },
+            Self::Lag => PaperItem { file: "lag", experiment: "gandalf/lag", ..all },
+            Self::Accuracy => PaperItem { file: "accuracy", experiment: "gandalf/accuracy", ..all },
+            Self::Masking => PaperItem { file: "masking", experiment: "gandalf/masking", ..all },
+        }
+    }
+
+    /// Its subject.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Table1 => {
+                "Copa and Vivace with and without the radio's own delays, in eight scenes"
+            }
+            Self::Gcc => "GCC with and without the radio's own delays, in eight scenes",
+            Self::Lag => "Copa without the radio's own delays, by how late they are known",
+            Self::Accuracy => "the modem's delay events against what the network did",
+            Self::Masking => "whether true queues stay visible, with a control that hides them",
+        }
+    }
+}
+
+/// What is measured of a row, the mean over all seeds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Row {
+    /// Its name.
+    pub name: String,
+    /// By the heads of the columns.
+    pub figures: BTreeMap<String, f64>,
+}
+
+impl Row {
+    fn figure(&self, head: &str) -> f64 {
+        self.figures.get(head).copied().unwrap_or(f64::NAN)
+    }
+}
+
+/// What can be set for all runs of an item.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// As in `--set`.
+    pub sets: Vec<String>,
+    /// Seeds.
+    pub seeds: Vec<u64>,
+    /// Only rows whose names contain this.
+    pub only: Option<String>,
+    /// Runs at once.
+    pub jobs: usize,
+}
+
+/// What the rows are made of: nothing beyond them.
+#[derive(Clone, Debug, Serialize)]
+pub struct Evidence {
+    /// As numbers.
+    pub figures: Vec<Row>,
+}
+
+impl std::fmt::Display for Evidence {
+    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        Ok(())
+    }
+}
+
+/// Figures of a run, by the heads of their columns.
+type Figures = Vec<(&'static str, f64)>;
+
+/// A kind of row: the figures of one run of it.
+struct Kind {
+    name: String,
+    sets: Vec<String>,
+    measure: fn(&Kind, &[String], u64) -> Result<Figures, Wrong>,
+}
+
+/// Makes all runs of an item; `progress` is called for each that has ended.
+pub fn rows(
+    item: Item,
+    settings: &Settings,
+    mut progress: impl FnMut(usize, usize),
+) -> Result<Vec<Row>, Wrong> {
+    let kinds = match item {
+        Item::Table1 => table1::kinds(&["copa", "vivace"]),
+        Item::Gcc => table1::kinds(&["gcc"]),
+        Item::Lag => table1::lags(),
+        Item::Accuracy => accuracy::kinds(),
+        Item::Masking => masking::kinds(),
+    };
+    let wanted =
+        |kind: &Kind| settings.only.as_ref().is_none_or(|only| kind.name.contains(only.as_str()));
+    let kinds: Vec<Kind> = kinds.into_iter().filter(wanted).collect();
+    let all = kinds.iter().flat_map(|kind| settings.seeds.iter().map(move |seed| (kind, *seed)));
+    let all: Vec<(&Kind, u64)> = all.collect();
+    let mut done = 0;
+    let figures = sounding_experiment::jobs::each(
+        &all,
+        settings.jobs,
+        |(kind, seed)| (kind.measure)(kind, &settings.sets, *seed),
+        |_, _| {
+            done += 1;
+            progress(done, all.len());
+        },
+    )?;
+    let mut rows: Vec<Row> = Vec::new();
+    for (of, figures) in kinds.iter().zip(figures.chunks(settings.seeds.len().max(1))) {
+        let mut row = Row { name: of.name.clone(), ..Row::default() };
+        for (head, _) in figures.first().into_iter().flatten() {
+            let values = figures.iter().flatten().filter(|(name, _)| name == head);
+            let values: Vec<f64> =
+                values.map(|(_, value)| *value).filter(|value| value.is_finite()).collect();
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            row.figures.insert((*head).to_owned(), mean);
+        }
+        rows.push(row);
+    }
+    if matches!(item, Item::Table1 | Item::Gcc | Item::Lag) {
+        table1::compare(&mut rows);
+    }
+    Ok(rows)
+}
+
+/// The item's table beside the paper's figures.
+pub fn report(
+    item: Item,
+    figures: Vec<Row>,
+    provenance: Provenance,
+) -> Result<Report<Evidence>, toml::de::Error> {
+    let expected = item.files().expected()?;
+    let columns = match item {
+        Item::Table1 | Item::Gcc | Item::Lag => table1::COLUMNS,
+        Item::Accuracy => accuracy::COLUMNS,
+        Item::Masking => masking::COLUMNS,
+    };
+    let cell = |row: &Row, head: &str| {
+        let value = row.figure(head);
+        if value.is_finite() { format!("{value:.2}") } else { "-".into() }
+    };
+    let table = figures.iter().map(|row| {
+        (row.name.clone(), columns.iter().map(|head| cell(row, head)).collect::<Vec<_>>())
+    });
+    let mut ours = Ours::new(columns.iter().copied(), table);
+    let short = match item {
+        Item::Table1 | Item::Gcc | Item::Lag => table1::short(&figures),
+        Item::Accuracy => accuracy::short(&figures),
+        Item::Masking => masking::short(&figures),
+    };
+    for (row, short) in short {
+        ours.misses
+            .push(expected.miss(&row, &short.iter().map(String::as_str).collect::<Vec<_>>()));
+    }
+    Ok(Report::new(item.about(), expected, ours, Evidence { figures }, provenance))
+}
+
+/// The mean of values; not a number without any.
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The value below which this part of sorted values is; not a number without any.
+fn quantile(sorted: &[f64], part: f64) -> f64 {
+    let at = ((sorted.len() as f64 * part).ceil() as usize).clamp(1, sorted.len().max(1)) - 1;
+    sorted.get(at).copied().unwrap_or(f64::NAN)
+}

@@ -1,0 +1,172 @@
+//! Controllers that a judge needs: one that knows the truth, one that subtracts the same from every delay, and one that notes
+//! what it receives.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use sounding_cc::sharing::Part;
+use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, RanDelays, Revision};
+use sounding_link::LinkEstimate;
+use sounding_units::{Bytes, HostInstant, Rate};
+
+/// What the radio added to packets, as the network itself knows it.
+#[derive(Debug, Default)]
+pub(super) struct Truth {
+    /// By when data packets were sent.
+    pub(super) data: HashMap<HostInstant, Duration>,
+    /// By when acknowledgements arrived.
+    pub(super) acks: HashMap<HostInstant, Duration>,
+}
+
+/// The RTTs that a controller received, by when their acknowledgements arrived: with them, and after revisions.
+#[derive(Debug, Default)]
+pub(super) struct Record {
+    pub(super) sent: HashMap<HostInstant, HostInstant>,
+    pub(super) seen: Vec<(HostInstant, Duration)>,
+    pub(super) revised: Vec<(HostInstant, Duration)>,
+}
+
+fn lock<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// All methods that go on as they are.
+macro_rules! hand_on {
+    () => {
+        fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
+            self.inner.handle_sent(sent, size);
+        }
+        fn handle_delivered(&mut self, delivered: &Delivered) {
+            self.inner.handle_delivered(delivered);
+        }
+        fn handle_loss(&mut self, loss: &Loss) {
+            self.inner.handle_loss(loss);
+        }
+        fn handle_timeout(&mut self, now: HostInstant) {
+            self.inner.handle_timeout(now);
+        }
+        fn handle_spurious_timeout(&mut self, now: HostInstant) {
+            self.inner.handle_spurious_timeout(now);
+        }
+        fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, flows: u32) {
+            self.inner.handle_estimate(now, estimate, flows);
+        }
+        fn handle_part(&mut self, now: HostInstant, part: Part) {
+            self.inner.handle_part(now, part);
+        }
+        fn handle_delays(&mut self, delays: &RanDelays<'_>) {
+            self.inner.handle_delays(delays);
+        }
+        fn handle_time(&mut self, now: HostInstant) {
+            self.inner.handle_time(now);
+        }
+        fn wakeup(&self) -> Option<HostInstant> {
+            self.inner.wakeup()
+        }
+        fn not_before(&self) -> Option<HostInstant> {
+            self.inner.not_before()
+        }
+        fn cwnd(&self) -> Bytes {
+            self.inner.cwnd()
+        }
+        fn pacing_rate(&self) -> Option<Rate> {
+            self.inner.pacing_rate()
+        }
+        fn state(&self) -> &'static str {
+            self.inner.state()
+        }
+    };
+}
+
+/// A controller that knows at once what the radio added.
+#[derive(Debug)]
+pub(super) struct Truthful<C> {
+    inner: C,
+    truth: Arc<Mutex<Truth>>,
+}
+
+impl<C> Truthful<C> {
+    pub(super) fn new(inner: C, truth: &Arc<Mutex<Truth>>) -> Self {
+        Self { inner, truth: Arc::clone(truth) }
+    }
+}
+
+impl<C: Controller> Controller for Truthful<C> {
+    hand_on!();
+
+    fn handle_ack(&mut self, ack: &Ack) {
+        let mut truth = lock(&self.truth);
+        let data = truth.data.remove(&ack.sent.at).unwrap_or_default();
+        let back = truth.acks.get(&ack.now).copied().unwrap_or_default();
+        drop(truth);
+        let rtt = ack.rtt.map(|rtt| rtt.saturating_sub(data + back));
+        let one_way = ack.one_way.map(|way| way.saturating_sub(data));
+        self.inner.handle_ack(&Ack { rtt, one_way, ..*ack });
+    }
+}
+
+/// A controller that takes a constant from each delay, as far as it is above the smallest one.
+#[derive(Debug)]
+pub(super) struct Constant<C> {
+    inner: C,
+    constant: Duration,
+    least: Option<Duration>,
+}
+
+impl<C> Constant<C> {
+    pub(super) fn new(inner: C, constant: Duration) -> Self {
+        Self { inner, constant, least: None }
+    }
+}
+
+impl<C: Controller> Controller for Constant<C> {
+    hand_on!();
+
+    fn handle_ack(&mut self, ack: &Ack) {
+        let rtt = ack.rtt.map(|rtt| {
+            let least = self.least.map_or(rtt, |least| least.min(rtt));
+            self.least = Some(least);
+            rtt.saturating_sub(self.constant).max(least)
+        });
+        self.inner.handle_ack(&Ack { rtt, ..*ack });
+    }
+}
+
+/// A controller of which is kept what it received.
+#[derive(Debug)]
+pub(super) struct Recorded<C> {
+    inner: C,
+    record: Arc<Mutex<Record>>,
+    /// Whether it is revised; otherwise what it received first is final.
+    revised: bool,
+}
+
+impl<C> Recorded<C> {
+    pub(super) fn new(inner: C, record: &Arc<Mutex<Record>>, revised: bool) -> Self {
+        Self { inner, record: Arc::clone(record), revised }
+    }
+}
+
+impl<C: Controller> Controller for Recorded<C> {
+    hand_on!();
+
+    fn handle_ack(&mut self, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            let mut record = lock(&self.record);
+            record.sent.insert(ack.now, ack.sent.at);
+            record.seen.push((ack.now, rtt));
+            if !self.revised {
+                record.revised.push((ack.now, rtt));
+            }
+        }
+        self.inner.handle_ack(ack);
+    }
+
+    fn handle_revision(&mut self, revision: &Revision) {
+        if let Revision::Sample { seen_at, after, .. } = *revision {
+            lock(&self.record).revised.push((seen_at, after));
+        }
+        self.inner.handle_revision(revision);
+    }
+}

@@ -1,0 +1,112 @@
+//! The scenes of Table 1, and how a run of one is set up.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde::Serialize;
+use sounding_cc::{Compensated, Registry, Vivace, copa::Copa, gcc::Gcc, pcc::VivaceConfig};
+use sounding_experiment::plan::{PlanError, Run, Wrong};
+
+use super::controls::{Constant, Record, Recorded, Truth, Truthful};
+use crate::paper::PaperItem;
+
+/// A network, a direction and a motion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Scene {
+    /// NR; LTE otherwise.
+    pub(super) nr: bool,
+    /// The phone sends; it receives otherwise.
+    pub(super) up: bool,
+    /// The phone is walked; it stands otherwise.
+    pub(super) walks: bool,
+}
+
+impl Scene {
+    /// The eight cells of Table 1.
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        let walks = [false, true].into_iter();
+        walks.flat_map(|walks| {
+            [(true, false), (true, true), (false, false), (false, true)]
+                .into_iter()
+                .map(move |(nr, up)| Self { nr, up, walks })
+        })
+    }
+
+    pub(super) fn name(self) -> String {
+        let rat = if self.nr { "5G" } else { "LTE" };
+        let way = if self.up { "UL" } else { "DL" };
+        format!("{rat} {way}, {}", if self.walks { "mobile" } else { "static" })
+    }
+
+    /// What is set in the plan.
+    pub(super) fn sets(self) -> Vec<String> {
+        let mut sets = Vec::new();
+        if !self.nr {
+            sets.push("cell.carriers=[{ prb = 100, qam256 = true }]".to_owned());
+        }
+        if self.up {
+            sets.push("flows.flow.direction=up".to_owned());
+            sets.push("cell.devices.phone.modem.latency=1ms".to_owned());
+        }
+        if self.walks {
+            sets.push("cell.devices.phone.channel.fading.surroundings_mps=1.4".to_owned());
+        }
+        sets
+    }
+}
+
+/// What a run's controllers share with who judges it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shared {
+    pub(super) truth: Arc<Mutex<Truth>>,
+    pub(super) record: Arc<Mutex<Record>>,
+}
+
+/// The most that the control subtracts, whatever delayed a packet.
+pub(super) const CONSTANT: Duration = Duration::from_millis(20);
+
+/// A run of a plan, whose controllers also are the truth's, the constant's and those that note what they receive.
+pub(super) fn run(
+    files: PaperItem,
+    sets: impl IntoIterator<Item = String>,
+) -> Result<(Run, Shared), Wrong> {
+    let wrong = |error: PlanError| Wrong::new("", error.to_string());
+    let shared = Shared::default();
+    let mut registry = Registry::default();
+    let published = || VivaceConfig { sure: 0.0, ..VivaceConfig::default() };
+    let (truth, record) = (&shared.truth, &shared.record);
+    let mut add = |name: &str, make: sounding_cc::Maker| {
+        registry
+            .add(name, move |start| make(start))
+            .map_err(|error| Wrong::new("", error.to_string()))
+    };
+    let of = Arc::clone(truth);
+    add("copa-truth", Arc::new(move |start| Box::new(Truthful::new(Copa::new(start), &of))))?;
+    let of = Arc::clone(truth);
+    add(
+        "vivace-truth",
+        Arc::new(move |start| Box::new(Truthful::new(Vivace::with(start, published()), &of))),
+    )?;
+    let of = Arc::clone(truth);
+    add("gcc-truth", Arc::new(move |start| Box::new(Truthful::new(Gcc::new(start), &of))))?;
+    let of = Arc::clone(record);
+    add(
+        "copa-constant",
+        Arc::new(move |start| {
+            Box::new(Constant::new(Recorded::new(Copa::new(start), &of, false), CONSTANT))
+        }),
+    )?;
+    let of = Arc::clone(record);
+    add(
+        "recorded-copa-gandalf",
+        Arc::new(move |start| {
+            Box::new(Compensated::revising(Recorded::new(Copa::new(start), &of, true)))
+        }),
+    )?;
+    let mut text = files.text().with_controllers(registry);
+    for set in sets {
+        text.set(&set).map_err(wrong)?;
+    }
+    let run = text.runs().map_err(wrong)?.into_iter().next();
+    run.map(|run| (run, shared)).ok_or_else(|| Wrong::new("seeds", "there is no run"))
+}

@@ -1,0 +1,151 @@
+//! Throughput and delay by controller and scene.
+
+use std::time::Duration;
+
+use sounding_experiment::plan::Wrong;
+
+use super::scene::{self, Scene};
+use super::{Figures, Item, Kind, Row, mean, quantile, rig};
+
+/// Gains are over the stock controller of the same scene.
+pub(super) const COLUMNS: &[&str] = &["Mbit/s", "mean ms", "p95 ms", "× stock", "× mean delay"];
+
+/// What is not measured: slow start.
+const BEGUN: Duration = Duration::from_secs(2);
+
+/// What is asked of Gandalf where stock has less than a quarter of BBR's throughput: so much of the better blind filter's, at
+/// so much more delay than stock's at most, and less than BBR's.
+const OVER_BLIND: f64 = 2.0;
+const MORE_MS: f64 = 15.0;
+const OF_BBR: f64 = 0.25;
+
+/// The senders of an algorithm, stock first.
+fn senders(of: &str) -> Vec<(String, String)> {
+    let stock = if of == "vivace" { "vivace-published" } else { of };
+    let mut all = vec![(stock.to_owned(), stock.to_owned())];
+    if of == "vivace" {
+        // What this project has by default: slopes count only where they are more than noise.
+        all.push(("vivace".into(), "vivace".into()));
+    }
+    for window in ["10ms", "30ms"] {
+        all.push((format!("{of}, mean of {window}"), format!("{of}-smoothed:window={window}")));
+    }
+    all.push((format!("{of}-gandalf"), format!("{of}-gandalf")));
+    all.push((format!("{of}, truth"), format!("{of}-truth")));
+    all
+}
+
+fn kind(scene: Scene, shown: &str, controller: &str, more: Vec<String>) -> Kind {
+    let mut sets = scene.sets();
+    sets.push(format!("flows.flow.controller={controller}"));
+    sets.extend(more);
+    Kind { name: format!("{}: {shown}", scene.name()), sets, measure }
+}
+
+pub(super) fn kinds(algorithms: &[&str]) -> Vec<Kind> {
+    let mut kinds = Vec::new();
+    for scene in Scene::all() {
+        kinds.push(kind(scene, "bbr", "bbr", Vec::new()));
+        for of in algorithms {
+            for (shown, controller) in senders(of) {
+                kinds.push(kind(scene, &shown, &controller, Vec::new()));
+            }
+        }
+    }
+    kinds
+}
+
+pub(super) fn lags() -> Vec<Kind> {
+    let mut kinds = Vec::new();
+    for scene in Scene::all().filter(|scene| !scene.walks) {
+        kinds.push(kind(scene, "copa", "copa", Vec::new()));
+        for lag in [1, 10, 50, 100] {
+            let more = vec![format!("cell.devices.phone.modem.latency={lag}ms")];
+            kinds.push(kind(scene, &format!("copa-gandalf, {lag} ms late"), "copa-gandalf", more));
+        }
+    }
+    kinds
+}
+
+fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Figures, Wrong> {
+    let seeds = format!("seeds={seed}");
+    let sets = kind.sets.iter().chain(sets).cloned().chain([seeds]);
+    let (run, shared) = scene::run(Item::Table1.files(), sets)?;
+    let observed = rig::observe(&run, &shared, None)?;
+    let delays = observed.delays_ms(BEGUN);
+    Ok(vec![
+        ("Mbit/s", observed.mbit_per_sec(BEGUN)),
+        ("mean ms", mean(&delays)),
+        ("p95 ms", quantile(&delays, 0.95)),
+    ])
+}
+
+/// The scene of a row, and its sender.
+fn parts(row: &Row) -> (&str, &str) {
+    row.name.split_once(": ").unwrap_or((&row.name, ""))
+}
+
+/// The algorithm of a sender.
+fn algorithm(sender: &str) -> &str {
+    sender.split(['-', ',']).next().unwrap_or(sender)
+}
+
+fn find<'a>(rows: &'a [Row], scene: &str, sender: &str) -> Option<&'a Row> {
+    rows.iter().find(|row| parts(row) == (scene, sender))
+}
+
+fn stock<'a>(rows: &'a [Row], row: &Row) -> Option<&'a Row> {
+    let (scene, sender) = parts(row);
+    let of = algorithm(sender);
+    find(rows, scene, if of == "vivace" { "vivace-published" } else { of })
+}
+
+/// Adds what compares rows.
+pub(super) fn compare(rows: &mut [Row]) {
+    let all = rows.to_vec();
+    for row in rows {
+        let Some(stock) = stock(&all, row) else { continue };
+        let gain = row.figure("Mbit/s") / stock.figure("Mbit/s");
+        let slower = row.figure("mean ms") / stock.figure("mean ms");
+        row.figures.insert("× stock".into(), gain);
+        row.figures.insert("× mean delay".into(), slower);
+    }
+}
+
+/// Rows that fall short of what is asked for.
+pub(super) fn short(rows: &[Row]) -> Vec<(String, Vec<String>)> {
+    let mut all = Vec::new();
+    for row in rows {
+        let (scene, sender) = parts(row);
+        let of = algorithm(sender);
+        if sender != format!("{of}-gandalf") {
+            continue;
+        }
+        let (Some(stock), Some(bbr)) = (stock(rows, row), find(rows, scene, "bbr")) else {
+            continue;
+        };
+        if stock.figure("Mbit/s") >= OF_BBR * bbr.figure("Mbit/s") {
+            continue;
+        }
+        let blind = ["10ms", "30ms"].map(|window| {
+            find(rows, scene, &format!("{of}, mean of {window}"))
+                .map_or(f64::NAN, |blind| blind.figure("Mbit/s"))
+        });
+        let blind = blind[0].max(blind[1]);
+        let mut short = Vec::new();
+        if row.figure("Mbit/s") < OVER_BLIND * blind {
+            let times = row.figure("Mbit/s") / blind;
+            short.push(format!("{times:.1} × the better blind filter, not {OVER_BLIND:.0} ×"));
+        }
+        if row.figure("mean ms") > stock.figure("mean ms") + MORE_MS {
+            short.push(format!("more than {MORE_MS:.0} ms over stock"));
+        }
+        if row.figure("mean ms") > bbr.figure("mean ms") {
+            short.push("more delay than BBR".to_owned());
+        }
+        if !short.is_empty() {
+            all.push((row.name.clone(), short));
+        }
+    }
+    all
+}

@@ -1,0 +1,150 @@
+//! The delays that the radio itself makes, as events: retransmissions of HARQ, and the uplink's wait for a grant (Gandalf §4.3).
+//!
+//! Nothing here knows packets: an event says when data that passed a point of the radio at some time went on, and which
+//! part of that was the network's own. Who measures delays matches them (`sounding-cc`, `delay`).
+//!
+//! Retransmissions come from PHY's records, which list every transmission of a block. The wait for a grant comes from the
+//! uplink's MAC records, because they alone say how much a block left behind. Records come up to 300 ms after the event.
+
+mod harq;
+mod scheduling;
+
+use alloc::collections::VecDeque;
+use core::time::Duration;
+
+use sounding_estimate::{DelayKind, RanDelay};
+use sounding_kpi::{Direction, Grant, Kpi, Layer};
+use sounding_units::{ClockMap, HostInstant, ModemInstant};
+
+use harq::Harq;
+use scheduling::Scheduling;
+
+/// Events that wait for [`Delays::poll`]; when it is not called the oldest are dropped.
+const WAITING: usize = 4_096;
+
+/// No records are so far apart in a connection, and none comes so late.
+const CLOCK_SET: Duration = Duration::from_secs(2);
+
+/// An event on the modem's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Event {
+    from: ModemInstant,
+    to: ModemInstant,
+    amount: Duration,
+    is_decoded: bool,
+}
+
+/// Makes delay events of a modem's KPIs.
+#[derive(Clone, Debug, Default)]
+pub struct Delays {
+    clock: ClockMap,
+    now: HostInstant,
+    stamped: Option<ModemInstant>,
+    down: Harq,
+    up: Harq,
+    scheduling: Scheduling,
+    ready: VecDeque<RanDelay>,
+}
+
+impl Delays {
+    /// Any record of the modem, stamped `at`, arrived.
+    pub fn handle_record(&mut self, now: HostInstant, at: ModemInstant) {
+        // Times before and after a modem's clock was set do not compare.
+        let far = |before: ModemInstant| (at - before).max(before - at) > CLOCK_SET;
+        if self.stamped.is_some_and(far) {
+            self.reset();
+        }
+        self.stamped = Some(at);
+        self.now = now;
+        self.clock.handle_record(now, at);
+    }
+
+    /// One KPI of the record that was handed in last.
+    pub fn handle_kpi(&mut self, kpi: &Kpi) {
+        match kpi {
+            Kpi::Grant(grant) => self.handle_grant(grant),
+            // Another cell has other processes, and RLC begins again.
+            Kpi::Connection(_) => {
+                (self.down, self.up) = (Harq::default(), Harq::default());
+                self.scheduling = Scheduling::default();
+            }
+            _ => {}
+        }
+    }
+
+    fn handle_grant(&mut self, grant: &Grant) {
+        let direction = grant.direction;
+        match (direction, grant.layer) {
+            (Direction::Downlink, Layer::Phy) => {
+                if let Some(event) = self.down.handle_received(grant) {
+                    self.tell(direction, DelayKind::Harq, &event);
+                }
+            }
+            (Direction::Uplink, Layer::Phy) => {
+                if let Some(event) = self.up.handle_sent(grant) {
+                    self.tell(direction, DelayKind::Harq, &event);
+                }
+            }
+            (Direction::Uplink, Layer::Mac) => {
+                self.scheduling.handle_block(grant);
+                while let Some(event) = self.scheduling.poll() {
+                    self.tell(direction, DelayKind::Scheduling, &event);
+                }
+            }
+            (Direction::Downlink, Layer::Mac) => {}
+        }
+    }
+
+    fn tell(&mut self, direction: Direction, kind: DelayKind, event: &Event) {
+        let (Some(from), Some(to)) = (self.clock.host(event.from), self.clock.host(event.to))
+        else {
+            return;
+        };
+        if self.ready.len() == WAITING {
+            self.ready.pop_front();
+        }
+        self.ready.push_back(RanDelay {
+            direction,
+            from,
+            to,
+            amount: event.amount.min(to - from),
+            kind,
+            age: self.now - to,
+            confidence: if event.is_decoded {
+                sounding_estimate::Confidence::Decoded
+            } else {
+                sounding_estimate::Confidence::Inferred
+            },
+        });
+    }
+
+    /// The next event. A later one of the same direction, kind and begin replaces an earlier one: its block was sent once more.
+    pub fn poll(&mut self) -> Option<RanDelay> {
+        self.ready.pop_front()
+    }
+
+    /// Up to when all events of a direction are known, on the host's clock; `None` before its first records.
+    pub fn known_until(&self, direction: Direction) -> Option<HostInstant> {
+        let until = match direction {
+            Direction::Downlink => self.down.newest(),
+            Direction::Uplink => match (self.up.newest(), self.scheduling.newest()) {
+                (Some(phy), Some(mac)) => Some(phy.min(mac)),
+                (phy, mac) => phy.or(mac),
+            },
+        };
+        self.clock.host(until?)
+    }
+
+    /// When the newest record of any kind arrived.
+    pub fn heard_at(&self) -> HostInstant {
+        self.now
+    }
+
+    /// The modem closed its port, or its clock was set.
+    pub fn reset(&mut self) {
+        *self = Self::default();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,180 @@
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use sounding_kpi::Grant;
+use sounding_units::ModemInstant;
+
+use super::Event;
+
+/// Reports and blocks that are kept, and events that wait.
+const KEPT: usize = 256;
+/// Answers from which the usual one is taken, and the fewest.
+const ANSWERS: usize = 64;
+const FEWEST: usize = 8;
+/// Intervals of reports from which the usual one is taken, the fewest, and what it is before: what networks have (Gandalf §4.3.2).
+const INTERVALS: usize = 32;
+const FEWEST_INTERVALS: usize = 4;
+const NOMINAL_INTERVAL: Duration = Duration::from_millis(5);
+/// Where reports are rarer than this, the wait for them is longer than congestion takes to build up, and it is left alone.
+const LONGEST_INTERVAL: Duration = Duration::from_millis(20);
+/// A pause between reports that is no interval of a timer: the device had nothing to send.
+const PAUSE: Duration = Duration::from_millis(100);
+/// The most that a request of an empty buffer may take (sr-Periodicity, its answer and that of the report).
+const REQUEST: Duration = Duration::from_millis(40);
+/// Fewer bytes of padding are no sign of an empty buffer: no header of a further unit fits.
+const NO_ROOM: u64 = 2;
+
+/// How long uplink data waits until it is reported and granted, block by block (Gandalf §3.2).
+///
+/// Two curves of bytes over time say it. Blocks show what has left. A report, or padding, shows what has entered by then: what has
+/// left and what waits. Between two of these points data is taken to enter evenly. A byte waits for as long as the
+/// curves are apart at its height.
+///
+/// The wait that no queue makes ends when the first report after the byte's arrival is answered. The answer takes what
+/// it usually takes, and at most two intervals between reports (Equation 4). What waits longer waits behind other data; by as much as that is
+/// longer, the part before is not the scheduler's either, because grants came all the time.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scheduling {
+    newest: Option<ModemInstant>,
+    /// Bytes that have left.
+    left: u64,
+    /// Points of the curve of entries: time and bytes. Both grow.
+    entered: VecDeque<(ModemInstant, u64)>,
+    /// When reports were sent.
+    reports: VecDeque<ModemInstant>,
+    /// The last report left something behind, so that the next comes by the timer.
+    backlogged: bool,
+    /// Reports without an answer: when, and the bytes that will then have left.
+    open: VecDeque<(ModemInstant, u64)>,
+    answers: VecDeque<Duration>,
+    intervals: VecDeque<Duration>,
+    ready: VecDeque<Event>,
+}
+
+fn push<T>(into: &mut VecDeque<T>, most: usize, value: T) {
+    if into.len() == most {
+        into.pop_front();
+    }
+    into.push_back(value);
+}
+
+fn quantile(values: &VecDeque<Duration>, part: (usize, usize)) -> Option<Duration> {
+    let mut sorted: Vec<Duration> = values.iter().copied().collect();
+    sorted.sort_unstable();
+    sorted.get(sorted.len() * part.0 / part.1).copied()
+}
+
+impl Scheduling {
+    /// The newest block that was reported.
+    pub(super) fn newest(&self) -> Option<ModemInstant> {
+        self.newest
+    }
+
+    /// The next event.
+    pub(super) fn poll(&mut self) -> Option<Event> {
+        self.ready.pop_front()
+    }
+
+    /// An uplink block as MAC filled it; other records are ignored.
+    pub(super) fn handle_block(&mut self, grant: &Grant) {
+        let Some(padding) = grant.padding else { return };
+        // Several carriers' blocks of one time come one after the other. What comes far too late has been accounted for.
+        let at = self.newest.map_or(grant.at, |newest| newest.max(grant.at));
+        let first = self.newest.is_none();
+        self.newest = Some(at);
+        let before = self.left;
+        self.left += grant.size.count().saturating_sub(padding.count());
+        let waiting = match grant.report {
+            Some(report) => Some((report.least.count(), report.most.count())),
+            None => (padding.count() > NO_ROOM).then_some((0, 0)),
+        };
+        self.answer(at);
+        if !first && self.left > before {
+            self.explain(at, before);
+        }
+        if let Some((least, most)) = waiting {
+            self.learn(at, least, most, grant.report.is_some());
+        }
+    }
+
+    /// Reports that blocks up to now answer.
+    fn answer(&mut self, at: ModemInstant) {
+        while let Some((since, _)) = self.open.pop_front_if(|(_, until)| *until <= self.left) {
+            push(&mut self.answers, ANSWERS, at - since);
+        }
+    }
+
+    /// A block left so much behind.
+    fn learn(&mut self, at: ModemInstant, least: u64, most: u64, is_report: bool) {
+        if most == 0 {
+            // What earlier reports were taken to say was too much.
+            self.open.clear();
+            self.entered.iter_mut().for_each(|(_, bytes)| *bytes = (*bytes).min(self.left));
+        } else if least > 0 && is_report {
+            push(&mut self.open, KEPT, (at, self.left + least));
+        }
+        let entered = self.left + (least + most) / 2;
+        let entered = self.entered.back().map_or(entered, |(_, before)| entered.max(*before));
+        push(&mut self.entered, KEPT, (at, entered));
+        if is_report {
+            if let Some(last) = self.reports.back()
+                && self.backlogged
+                && at > *last
+                && at - *last < PAUSE
+            {
+                push(&mut self.intervals, INTERVALS, at - *last);
+            }
+            push(&mut self.reports, KEPT, at);
+            self.backlogged = least > 0;
+        }
+    }
+
+    /// When the byte after the first `bytes` entered, as far as is known at `now`.
+    fn entry(&self, bytes: u64, now: ModemInstant) -> Option<ModemInstant> {
+        let place = self.entered.partition_point(|(_, entered)| *entered <= bytes);
+        let (since, low) = *self.entered.get(place.checked_sub(1)?)?;
+        let (until, high) =
+            self.entered.get(place).copied().unwrap_or((now, self.left.max(bytes + 1)));
+        let part = (bytes - low) as f64 / high.saturating_sub(low).max(1) as f64;
+        Some(since + (until - since).mul_f64(part.clamp(0.0, 1.0)))
+    }
+
+    /// The usual time from a report to its answer; `None` where reports are rare.
+    fn usual(&self) -> Option<Duration> {
+        // Reports that had room in a block come between those of the timer.
+        let interval = quantile(&self.intervals, (3, 4))
+            .filter(|_| self.intervals.len() >= FEWEST_INTERVALS)
+            .unwrap_or(NOMINAL_INTERVAL);
+        let answer = quantile(&self.answers, (3, 4)).filter(|_| self.answers.len() >= FEWEST);
+        let most = interval * 2;
+        (interval <= LONGEST_INTERVAL).then(|| answer.map_or(most, |answer| answer.min(most)))
+    }
+
+    /// A block took the bytes after the first `before`.
+    fn explain(&mut self, at: ModemInstant, before: u64) {
+        let (Some(answer), Some(mut from)) = (self.usual(), self.entry(before, at)) else { return };
+        // A packet that enters an empty buffer long after the last one left.
+        from = from.max(at.saturating_before(PAUSE));
+        // When the last of them entered: what came later waits for the next block.
+        let until = self.entry(self.left, at).unwrap_or(at).min(at);
+        let after = self.reports.partition_point(|report| *report <= from);
+        let reports: Vec<ModemInstant> =
+            self.reports.range(after..).copied().filter(|report| *report < at).collect();
+        for report in reports.into_iter().map(Some).chain(core::iter::once(None)) {
+            let waited = at - from;
+            let scheduled = match report {
+                Some(report) => (report - from) + answer,
+                // It left before any report of it: with a request, or in room that was granted for other data.
+                None => waited.min(REQUEST),
+            };
+            let beyond = waited.saturating_sub(scheduled);
+            let amount = waited.min(scheduled).saturating_sub(beyond);
+            push(&mut self.ready, KEPT, Event { from, to: at, amount, is_decoded: false });
+            match report.filter(|report| *report < until) {
+                Some(report) => from = report + Duration::from_nanos(1),
+                None => break,
+            }
+        }
+    }
+}

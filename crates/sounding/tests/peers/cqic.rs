@@ -1,0 +1,32 @@
+//! Downloads under CQIC's law: the reports of the device cross the emulated network as options on acknowledgements.
+
+use super::*;
+
+/// The flows of this module go by this law.
+const LAW: [&str; 2] = ["--law", "cqic"];
+const RTT: Duration = Duration::from_millis(40);
+
+#[test]
+fn a_flow_sends_what_the_device_reports_and_its_queue_is_at_most_a_path() {
+    if skipped() {
+        return;
+    }
+    steadily(|| {
+        let says = Rate::from_bits_per_sec(PATH.bits_per_sec() * 95 / 100);
+        let ran = download(Speaker::Device(says), LASTS, &LAW);
+        assert_arrives(&ran);
+        assert!(ran.resent() < 20, "{} resent", ran.resent());
+        let entered = ran.events("transition").any(|event| event["to"] == "radio-limited");
+        assert!(entered, "the law never had the flow");
+        let from = ran.flow.began + Duration::from_secs(1);
+        let late: Vec<_> = ran.flow.samples.iter().filter(|sample| sample.at >= from).collect();
+        let paced = says.mbit_per_sec() * 1448.0 / 1500.0;
+        for sample in &late {
+            let mbit = sample.info.pacing_rate.mbit_per_sec();
+            assert!((mbit / paced - 1.0).abs() < 0.01, "{mbit} and not {paced} Mbit/s");
+        }
+        let mean = late.iter().map(|sample| sample.info.rtt).sum::<Duration>();
+        let mean = mean / late.len().max(1) as u32;
+        assert!(mean < 2 * RTT, "{mean:?}");
+    });
+}
