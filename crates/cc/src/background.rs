@@ -58,7 +58,7 @@ const PROVEN_FOR: Duration = Duration::from_secs(10);
 const COARSEST_TICK: Duration = Duration::from_millis(2);
 
 /// A loss while the queue is at least this part of what the flow keeps waiting is one of a full buffer: the queue is another
-/// flow's too, or the buffer is small (interpretation 23).
+/// flow's too, or the buffer is small (interpretation 26).
 const FULL: u32 = 2;
 /// What waits at least while the flow sends: of a buffer with less, half.
 const LEAST_QUEUE: Duration = Duration::from_millis(5);
@@ -175,7 +175,10 @@ impl Background {
 impl Background {
     /// How much longer than the fastest packet the newest took.
     fn queueing(&self) -> Duration {
-        self.last_rtt.saturating_sub(self.rtt.least().unwrap_or(self.last_rtt))
+        // In microseconds, as the kernel knows RTTs.
+        let micros = |rtt: Duration| Duration::from_micros(rtt.as_micros() as u64);
+        let least = self.rtt.least().unwrap_or(self.last_rtt);
+        micros(self.last_rtt).saturating_sub(micros(least))
     }
 
     fn is_shared(&self, now: HostInstant) -> bool {
