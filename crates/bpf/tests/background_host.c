@@ -45,7 +45,7 @@ int main(void)
 			background_ack(&law, &step.ack);
 			break;
 		case HOST_LOSS:
-			background_loss(&law, now);
+			background_loss(&law, now, step.ack.random);
 			break;
 		case HOST_TIMEOUT:
 			background_timeout(&law, now, step.ack.random);

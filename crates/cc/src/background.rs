@@ -57,6 +57,18 @@ const PROVEN_FOR: Duration = Duration::from_secs(10);
 /// A receiver whose clock moves less often hides a cell's turns (interpretation 22).
 const COARSEST_TICK: Duration = Duration::from_millis(2);
 
+/// A loss while the queue is at least this part of what the flow keeps waiting is one of a full buffer: the queue is another
+/// flow's too, or the buffer is small (interpretation 26).
+const FULL: u32 = 2;
+/// What waits at least while the flow sends: of a buffer with less, half.
+const LEAST_QUEUE: Duration = Duration::from_millis(5);
+/// How long a queue counts as shared after such a loss.
+const SHARED_FOR: Duration = Duration::from_secs(30);
+/// In a shared queue the first packet after silence waits for others if it takes so much longer than the fastest packet.
+const OTHERS: Duration = Duration::from_millis(10);
+/// Segments that a burst into a shared queue begins with.
+const PROBE: u64 = 4;
+
 /// One background flow.
 #[derive(Clone, Debug)]
 pub struct Background {
@@ -68,6 +80,12 @@ pub struct Background {
     window: Aimd,
     delay: ByDelay,
     rtt: RttEstimator,
+    /// The newest sample.
+    last_rtt: Duration,
+    /// Until then the queue counts as one that other flows share.
+    shared_until: Option<HostInstant>,
+    /// The first packet of a burst into a shared queue is not acknowledged yet.
+    is_first: bool,
     start: Start,
     phase: Phase,
     back_off: u32,
@@ -106,6 +124,9 @@ impl Background {
             window: Aimd::new(start),
             delay: ByDelay::new(start.now, start.mss.count()),
             rtt: RttEstimator::default(),
+            last_rtt: Duration::ZERO,
+            shared_until: None,
+            is_first: false,
             start: *start,
             phase: Phase::Opening,
             back_off: 0,
@@ -152,6 +173,18 @@ impl Background {
 }
 
 impl Background {
+    /// How much longer than the fastest packet the newest took.
+    fn queueing(&self) -> Duration {
+        // In microseconds, as the kernel knows RTTs.
+        let micros = |rtt: Duration| Duration::from_micros(rtt.as_micros() as u64);
+        let least = self.rtt.least().unwrap_or(self.last_rtt);
+        micros(self.last_rtt).saturating_sub(micros(least))
+    }
+
+    fn is_shared(&self, now: HostInstant) -> bool {
+        self.shared_until.is_some_and(|until| now < until)
+    }
+
     /// Goes by delay from here on, or by the receiver's clock again. A flow that changes begins again.
     fn go_by(&mut self, now: HostInstant, has_clock: bool) {
         match (has_clock, self.phase) {
@@ -173,6 +206,7 @@ impl Background {
 impl Controller for Background {
     fn handle_ack(&mut self, ack: &Ack) {
         self.rtt.handle_ack(ack);
+        self.last_rtt = ack.rtt.filter(|rtt| !rtt.is_zero()).unwrap_or(self.last_rtt);
         let marked = self.window.handle_ack(ack);
         self.go_by(ack.now, ack.stamp.is_some_and(|stamp| stamp.tick <= COARSEST_TICK));
         if self.phase == Phase::ByDelay {
@@ -182,6 +216,9 @@ impl Controller for Background {
             let rtt = ack.rtt.map_or(0, |rtt| rtt.as_micros() as u32);
             let grows = !marked && ack.cwnd_limited && ack.recovery != Recovery::Fast;
             return self.delay.handle_ack(ack.now, rtt, ack.acked.count(), grows);
+        }
+        if core::mem::take(&mut self.is_first) && self.queueing() > OTHERS {
+            return self.handle_busy(ack.now);
         }
         if self.phase == Phase::Opening {
             self.window.grow(ack);
@@ -200,6 +237,13 @@ impl Controller for Background {
         self.window.handle_loss(loss);
         if loss.begins_recovery && self.phase == Phase::ByDelay {
             self.delay.cut(loss.now);
+        }
+        let sends = matches!(self.phase, Phase::Probing | Phase::Sending { .. });
+        let queueing = self.queueing();
+        if loss.begins_recovery && sends && queueing >= self.queue / FULL {
+            self.queue = self.queue.min(queueing / 2).max(LEAST_QUEUE);
+            self.shared_until = Some(loss.now + SHARED_FOR);
+            self.handle_busy(loss.now);
         }
     }
 
@@ -222,7 +266,10 @@ impl Controller for Background {
         if until <= now {
             self.share.begin();
             if let Some(target) = self.target() {
-                self.window.slow_start_to(target, target);
+                let is_shared = self.is_shared(now);
+                let first = if is_shared { self.start.segments(PROBE) } else { target };
+                self.window.slow_start_to(first.min(target), target);
+                self.is_first = is_shared;
             }
             self.phase = Phase::Probing;
         }

@@ -30,7 +30,7 @@ use keeper::Keeper;
 /// sent by the other end, whose algorithm is not changed. Connections to this machine itself are left alone.
 ///
 /// It yields in a cell that serves its users in turn, as LTE and NR do. On a wire, where all flows share one queue, it
-/// yields too late. If the receiver's time stamps are missing or coarser than 2 ms, a connection goes by delay, as
+/// yields when the buffer is full, and late if it never is. If the receiver's time stamps are missing or coarser than 2 ms, a connection goes by delay, as
 /// LEDBAT++; a message at the end says so.
 ///
 /// With root's rights the connections of COMMAND, and of all that it starts, are chosen by a cgroup that exists as long as

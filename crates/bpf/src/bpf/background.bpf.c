@@ -141,7 +141,7 @@ void BPF_PROG(background_set_state, struct sock *sk, __u8 new_state)
 	if (!flow)
 		return;
 	if (new_state == TCP_CA_Recovery)
-		background_loss(&flow->law, now);
+		background_loss(&flow->law, now, bpf_get_prandom_u32());
 	else if (new_state == TCP_CA_Loss)
 		background_timeout(&flow->law, now, bpf_get_prandom_u32());
 	else

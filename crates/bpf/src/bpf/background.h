@@ -16,6 +16,10 @@
 #define BACKGROUND_PROVEN_FOR_NS	10000000000ULL
 #define BACKGROUND_COARSEST_NS		2000000ULL
 #define BACKGROUND_FIRST_CWND		10ULL
+#define BACKGROUND_LEAST_QUEUE_US	5000U
+#define BACKGROUND_SHARED_FOR_NS	30000000000ULL
+#define BACKGROUND_OTHERS_US		10000U
+#define BACKGROUND_PROBE		4ULL
 
 enum background_phase {
 	BACKGROUND_OPENING = 0,
@@ -53,7 +57,10 @@ struct background_state {
 	__u32 back_off;
 	__u32 mss;
 	__u32 draws;		/* random numbers used */
-	__u32 reserved;
+	__u32 last_rtt_us;	/* 0: unknown */
+	__u32 queue_us;		/* what waits while it sends */
+	__u32 is_first;		/* the first packet of a burst into a shared queue is out */
+	__u64 shared_until_ns;	/* until then other flows share the queue */
 };
 
 /* One ACK that delivers new data. */
@@ -154,8 +161,15 @@ LAW_INLINE void background_init(struct background_state *b, __u64 now, __u32 mss
 {
 	__builtin_memset(b, 0, sizeof(*b));
 	b->mss = law_mss(mss);
+	b->queue_us = BACKGROUND_QUEUE_US;
 	by_delay_init(&b->delay, now, b->mss);
 	background_open(b, delivered);
+}
+
+/* How much longer than the fastest packet the newest took. */
+LAW_INLINE __u32 background_queueing(const struct background_state *b)
+{
+	return law_since(b->last_rtt_us, b->least_rtt_us);
 }
 
 LAW_INLINE void background_wait(struct background_state *b, __u64 now, __u64 span)
@@ -201,7 +215,7 @@ LAW_INLINE __u64 background_target(const struct background_state *b)
 {
 	int known;
 	__u64 capacity = share_capacity(&b->share, &known);
-	__u64 span = b->least_rtt_us + BACKGROUND_QUEUE_US;
+	__u64 span = (__u64)b->least_rtt_us + b->queue_us;
 
 	if (!b->least_rtt_us || !known)
 		return 0;
@@ -224,10 +238,13 @@ LAW_INLINE void background_ack(struct background_state *b, const struct backgrou
 {
 	struct slot slot = {};
 	__u64 target;
+	__u32 is_first;
 	int marked;
 
 	if (ack->rtt_us && (!b->least_rtt_us || ack->rtt_us < b->least_rtt_us))
 		b->least_rtt_us = ack->rtt_us;
+	if (ack->rtt_us)
+		b->last_rtt_us = ack->rtt_us;
 	marked = aimd_ack(b, ack);
 	background_go_by(b, ack->now_ns, ack->tick_ns && ack->tick_ns <= BACKGROUND_COARSEST_NS,
 			 0);
@@ -236,6 +253,12 @@ LAW_INLINE void background_ack(struct background_state *b, const struct backgrou
 			by_delay_cut(&b->delay, ack->now_ns);
 		by_delay_ack(&b->delay, ack->now_ns, ack->rtt_us, ack->acked,
 			     !marked && ack->limited && ack->recovery != BACKGROUND_FAST);
+		return;
+	}
+	is_first = b->is_first;
+	b->is_first = 0;
+	if (is_first && background_queueing(b) > BACKGROUND_OTHERS_US) {
+		background_busy(b, ack->now_ns, ack->random);
 		return;
 	}
 	if (b->phase == BACKGROUND_OPENING) {
@@ -255,11 +278,20 @@ LAW_INLINE void background_ack(struct background_state *b, const struct backgrou
 }
 
 /* Losses were found for the first time since the last repair ended. */
-LAW_INLINE void background_loss(struct background_state *b, __u64 now)
+LAW_INLINE void background_loss(struct background_state *b, __u64 now, __u32 random)
 {
+	__u32 queueing = background_queueing(b);
+
 	aimd_cut(b);
 	if (b->phase == BACKGROUND_BY_DELAY)
 		by_delay_cut(&b->delay, now);
+	if ((b->phase != BACKGROUND_PROBING && b->phase != BACKGROUND_SENDING) ||
+	    queueing < b->queue_us / 2)
+		return;
+	/* The buffer is full: its queue is another flow's too, or it is small. */
+	b->queue_us = law_max(law_min(b->queue_us, queueing / 2), BACKGROUND_LEAST_QUEUE_US);
+	b->shared_until_ns = now + BACKGROUND_SHARED_FOR_NS;
+	background_busy(b, now, random);
 }
 
 LAW_INLINE void background_timeout(struct background_state *b, __u64 now, __u32 random)
@@ -284,7 +316,7 @@ LAW_INLINE void background_spurious(struct background_state *b)
 /* Whether the flow is to send nothing at @now; it ends a wait that is over. */
 LAW_INLINE int background_waits(struct background_state *b, __u64 now)
 {
-	__u64 target;
+	__u64 target, first;
 
 	if (b->phase != BACKGROUND_WAITING)
 		return 0;
@@ -292,8 +324,11 @@ LAW_INLINE int background_waits(struct background_state *b, __u64 now)
 		return 1;
 	share_begin(&b->share);
 	target = background_target(b);
-	if (target)
-		aimd_slow_start_to(b, target, target);
+	if (target) {
+		b->is_first = now < b->shared_until_ns;
+		first = b->is_first ? BACKGROUND_PROBE * b->mss : target;
+		aimd_slow_start_to(b, law_min(first, target), target);
+	}
 	b->phase = BACKGROUND_PROBING;
 	return 0;
 }
