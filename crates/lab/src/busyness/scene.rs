@@ -175,7 +175,7 @@ impl Scene {
     }
 }
 
-/// Labels by window; those of windows without a departure are absent.
+/// Labels by window; those of windows without a departure, and without a judgement, are absent.
 type Labels = Arc<Mutex<Vec<Option<bool>>>>;
 
 /// A law whose label is kept at each departure.
@@ -189,12 +189,17 @@ impl Controller for Labelled {
     fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
         self.law.handle_sent(sent, size);
         let window = (sent.at.as_nanos() / WINDOW.as_nanos() as u64) as usize;
-        let busy = !matches!(self.law.state(), "sending" | "normal");
+        let busy = match self.law.state() {
+            "sending" | "normal" => Some(false),
+            // It goes by delay, and judges nothing.
+            "by delay" => None,
+            _ => Some(true),
+        };
         let mut labels = self.labels.lock().unwrap_or_else(PoisonError::into_inner);
         if labels.len() <= window {
             labels.resize(window + 1, None);
         }
-        labels[window] = Some(busy);
+        labels[window] = busy;
     }
 
     fn handle_ack(&mut self, ack: &Ack) {
