@@ -59,8 +59,8 @@ pub(crate) const TALES: [(Tale, Option<Reason>); 8] = [
     (Tale::ClockBehind, Some(Reason::Silent)),
 ];
 
-/// The law as published sends at once what 10 Gbit/s would carry, and may be told only by a timeout that it is lost
-/// (docs/reference/daemon.md).
+/// BISCAY's law as published sends at once what 10 Gbit/s would carry, and PBE-CC's within three round trips. Only a timeout may
+/// show that it is lost (docs/reference/daemon.md).
 const LOST_AT_ONCE: Duration = SECOND;
 /// The time between two changes of the rate.
 const FLAP: Duration = Duration::from_millis(50);
@@ -182,7 +182,7 @@ fn tell_tales(law: Law) {
     let (ours, stock) = (ours.end(), stock.end());
     for (tale, from, to) in spans {
         let bearable = match (law, tale) {
-            (Law::Biscay, Tale::Plenty | Tale::Flapping) => LOST_AT_ONCE,
+            (Law::Biscay | Law::PbeCc, Tale::Plenty | Tale::Flapping) => LOST_AT_ONCE,
             _ => MAX_STALL,
         };
         judge_within(bearable, &format!("{law:?}: {tale:?}"), &ours, &stock, from, to);
