@@ -25,8 +25,8 @@ fn every_contender_moves_data_and_calls_are_counted() {
     let mut told = 0;
     let report = measure(&plan, |_| told += 1).unwrap();
     assert_eq!(told, report.runs.len());
-    // All nine at full speed; a limit paces BBR already.
-    assert_eq!(report.runs.len(), 9 + 8);
+    // All eleven at full speed; a limit paces BBR already.
+    assert_eq!(report.runs.len(), 11 + 10);
     for run in &report.runs {
         assert!(run.goodput_bits_per_sec > 0, "{run:?}");
         assert!(run.total_secs_per_gb > 0.0, "{run:?}");

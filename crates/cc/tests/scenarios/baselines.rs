@@ -189,14 +189,14 @@ fn background() {
     5000    80       -     40  sending
     5500    80       -     40  sending
     6000    80       -     40  sending
-    6050    40       -      1  sending               one packet lost
-    6100    62       -     23  sending
-    6150    80       -     41  sending
-    6200    80       -     41  sending
+    6050    40       -      0  waiting               one packet lost
+    6100    41       -      0  waiting
+    6150    41       -      0  waiting
+    6200    41       -      0  waiting
     6250     1       -      0  waiting               a timeout
-    6300     3       -      0  waiting
-    6350     3       -      0  waiting
-    6400     3       -      0  waiting
+    6300     1       -      0  waiting
+    6350     1       -      0  waiting
+    6400     1       -      0  waiting
     ");
 }
 

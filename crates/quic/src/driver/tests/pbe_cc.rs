@@ -105,7 +105,8 @@ fn a_stack_that_has_no_rate_fills_the_share_with_a_short_queue() {
     path.run(FOLLOWS, Some(claim(3)));
     let rate = path.rate(2_000, Some(claim(3)));
     assert!(rate > 0.95 * 3.0, "{rate}, {}", path.state());
-    assert!(path.stack.queue_ms() < 20.0, "it queues {} ms", path.stack.queue_ms());
+    // Without a pace the window is full: the queue is its slack of 40 ms.
+    assert!(path.stack.queue_ms() < 45.0, "it queues {} ms", path.stack.queue_ms());
 }
 
 #[test]
