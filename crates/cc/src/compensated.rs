@@ -17,14 +17,13 @@ mod timeline;
 use alloc::collections::VecDeque;
 use core::time::Duration;
 
-use sounding_estimate::{Direction, LinkEstimate};
-use sounding_units::{Bytes, HostInstant, Rate};
+use sounding_estimate::Direction;
+use sounding_units::HostInstant;
 
 use crate::copa;
 use crate::parameter::{Kind, Parameter, Values};
 use crate::part::{Boxcar, Windowed};
-use crate::sharing::Part;
-use crate::{Ack, Controller, Delivered, Departure, Loss, RanDelays, Revision};
+use crate::{Ack, Controller, Delivered, RanDelays, Revision, forward};
 use timeline::Timeline;
 
 /// A modem of which no record came for this long is silent.
@@ -353,9 +352,10 @@ impl<C: Controller> Compensated<C> {
 }
 
 impl<C: Controller> Controller for Compensated<C> {
-    fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
-        self.inner.handle_sent(sent, size);
-    }
+    forward!(
+        inner: handle_sent, handle_loss, handle_spurious_timeout, handle_estimate, handle_part,
+        not_before, cwnd, pacing_rate, state
+    );
 
     fn handle_delivered(&mut self, delivered: &Delivered) {
         if self.holds(delivered.now) {
@@ -382,10 +382,6 @@ impl<C: Controller> Controller for Compensated<C> {
         self.inner.handle_ack(&shown);
     }
 
-    fn handle_loss(&mut self, loss: &Loss) {
-        self.inner.handle_loss(loss);
-    }
-
     fn handle_timeout(&mut self, now: HostInstant) {
         // What arrived before it is known before it.
         while let Some(next) = self.held.pop_front() {
@@ -395,18 +391,6 @@ impl<C: Controller> Controller for Compensated<C> {
             }
         }
         self.inner.handle_timeout(now);
-    }
-
-    fn handle_spurious_timeout(&mut self, now: HostInstant) {
-        self.inner.handle_spurious_timeout(now);
-    }
-
-    fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, flows: u32) {
-        self.inner.handle_estimate(now, estimate, flows);
-    }
-
-    fn handle_part(&mut self, now: HostInstant, part: Part) {
-        self.inner.handle_part(now, part);
     }
 
     fn handle_delays(&mut self, delays: &RanDelays<'_>) {
@@ -434,22 +418,6 @@ impl<C: Controller> Controller for Compensated<C> {
         let held = self.held.front().map(|first| first.now() + HELD_FOR);
         let inner = self.inner.wakeup();
         held.into_iter().chain(inner).min()
-    }
-
-    fn not_before(&self) -> Option<HostInstant> {
-        self.inner.not_before()
-    }
-
-    fn cwnd(&self) -> Bytes {
-        self.inner.cwnd()
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.inner.pacing_rate()
-    }
-
-    fn state(&self) -> &'static str {
-        self.inner.state()
     }
 }
 

@@ -26,6 +26,7 @@ mod controller;
 pub mod copa;
 pub mod cqic;
 pub mod cubic;
+mod forward;
 pub mod gcc;
 mod laws;
 pub mod ledbat;
@@ -61,6 +62,8 @@ pub use controller::{
 pub use copa::Copa;
 pub use cqic::Cqic;
 pub use cubic::Cubic;
+#[doc(hidden)]
+pub use forward::types as forwarded;
 pub use gcc::Gcc;
 pub use laws::Law;
 pub use ledbat::{Ledbat, LedbatPlusPlus};

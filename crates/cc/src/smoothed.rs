@@ -3,13 +3,9 @@
 
 use core::time::Duration;
 
-use sounding_estimate::LinkEstimate;
-use sounding_units::{Bytes, HostInstant, Rate};
-
 use crate::parameter::{Kind, Parameter, Values};
 use crate::part::Boxcar;
-use crate::sharing::Part;
-use crate::{Ack, Controller, Delivered, Departure, Loss};
+use crate::{Ack, Controller, forward};
 
 const WINDOW: Parameter = Parameter {
     name: "window",
@@ -41,61 +37,15 @@ impl<C: Controller> Smoothed<C> {
 }
 
 impl<C: Controller> Controller for Smoothed<C> {
-    fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
-        self.inner.handle_sent(sent, size);
-    }
-
-    fn handle_delivered(&mut self, delivered: &Delivered) {
-        self.inner.handle_delivered(delivered);
-    }
+    forward!(
+        inner: handle_sent, handle_delivered, handle_loss, handle_timeout,
+        handle_spurious_timeout, handle_estimate, handle_part, handle_time, wakeup, not_before,
+        cwnd, pacing_rate, state
+    );
 
     fn handle_ack(&mut self, ack: &Ack) {
         let rtt = ack.rtt.map(|rtt| self.rtt.push(ack.now, rtt));
         let one_way = ack.one_way.map(|way| self.one_way.push(ack.now, way));
         self.inner.handle_ack(&Ack { rtt, one_way, ..*ack });
-    }
-
-    fn handle_loss(&mut self, loss: &Loss) {
-        self.inner.handle_loss(loss);
-    }
-
-    fn handle_timeout(&mut self, now: HostInstant) {
-        self.inner.handle_timeout(now);
-    }
-
-    fn handle_spurious_timeout(&mut self, now: HostInstant) {
-        self.inner.handle_spurious_timeout(now);
-    }
-
-    fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, flows: u32) {
-        self.inner.handle_estimate(now, estimate, flows);
-    }
-
-    fn handle_part(&mut self, now: HostInstant, part: Part) {
-        self.inner.handle_part(now, part);
-    }
-
-    fn handle_time(&mut self, now: HostInstant) {
-        self.inner.handle_time(now);
-    }
-
-    fn wakeup(&self) -> Option<HostInstant> {
-        self.inner.wakeup()
-    }
-
-    fn not_before(&self) -> Option<HostInstant> {
-        self.inner.not_before()
-    }
-
-    fn cwnd(&self) -> Bytes {
-        self.inner.cwnd()
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.inner.pacing_rate()
-    }
-
-    fn state(&self) -> &'static str {
-        self.inner.state()
     }
 }

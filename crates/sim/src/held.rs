@@ -2,9 +2,7 @@
 
 use alloc::boxed::Box;
 
-use sounding_cc::sharing::Part;
-use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, RanDelays, Revision};
-use sounding_link::LinkEstimate;
+use sounding_cc::{Ack, Controller, Departure, Loss, RanDelays, forward};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 /// A window that never changes.
@@ -51,13 +49,14 @@ impl Held {
 }
 
 impl Controller for Held {
+    forward!(
+        inner: handle_delivered, handle_loss, handle_timeout, handle_spurious_timeout,
+        handle_part, handle_estimate, handle_revision, wakeup, pacing_rate, state
+    );
+
     fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
         self.now = sent.at;
         self.inner.handle_sent(sent, size);
-    }
-
-    fn handle_delivered(&mut self, delivered: &Delivered) {
-        self.inner.handle_delivered(delivered);
     }
 
     fn handle_ack(&mut self, ack: &Ack) {
@@ -65,33 +64,9 @@ impl Controller for Held {
         self.inner.handle_ack(ack);
     }
 
-    fn handle_loss(&mut self, loss: &Loss) {
-        self.inner.handle_loss(loss);
-    }
-
-    fn handle_timeout(&mut self, now: HostInstant) {
-        self.inner.handle_timeout(now);
-    }
-
-    fn handle_spurious_timeout(&mut self, now: HostInstant) {
-        self.inner.handle_spurious_timeout(now);
-    }
-
-    fn handle_part(&mut self, now: HostInstant, part: Part) {
-        self.inner.handle_part(now, part);
-    }
-
-    fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, flows: u32) {
-        self.inner.handle_estimate(now, estimate, flows);
-    }
-
     fn handle_delays(&mut self, delays: &RanDelays<'_>) {
         self.now = delays.now;
         self.inner.handle_delays(delays);
-    }
-
-    fn handle_revision(&mut self, revision: &Revision) {
-        self.inner.handle_revision(revision);
     }
 
     fn handle_time(&mut self, now: HostInstant) {
@@ -99,20 +74,8 @@ impl Controller for Held {
         self.inner.handle_time(now);
     }
 
-    fn wakeup(&self) -> Option<HostInstant> {
-        self.inner.wakeup()
-    }
-
     fn cwnd(&self) -> Bytes {
         let cwnd = self.inner.cwnd();
         if self.now >= self.freed { cwnd } else { cwnd.min(self.most) }
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.inner.pacing_rate()
-    }
-
-    fn state(&self) -> &'static str {
-        self.inner.state()
     }
 }

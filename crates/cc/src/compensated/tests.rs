@@ -4,6 +4,8 @@ use sounding_estimate::{Confidence, DelayKind, RanDelay};
 
 use super::*;
 use crate::Start;
+use crate::{Departure, Loss};
+use sounding_units::{Bytes, Rate};
 
 fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sounding_bpf::BackgroundPhase;
-use sounding_cc::{Ack, Controller, Departure, Loss, Registry};
+use sounding_cc::{Ack, Controller, Registry, forward};
 use sounding_experiment::plan::{Text, Wrong};
-use sounding_units::{Bytes, HostInstant, Rate};
+use sounding_units::HostInstant;
 
 use super::{CompareError, Plan, Scene, Seen, only, text};
 use crate::legilimens::rig;
@@ -33,17 +33,14 @@ impl Watched {
 }
 
 impl Controller for Watched {
-    fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
-        self.law.handle_sent(sent, size);
-    }
+    forward!(
+        law: handle_sent, handle_loss, handle_spurious_timeout, wakeup, not_before, cwnd,
+        pacing_rate, state
+    );
 
     fn handle_ack(&mut self, ack: &Ack) {
         self.law.handle_ack(ack);
         self.note(ack.now);
-    }
-
-    fn handle_loss(&mut self, loss: &Loss) {
-        self.law.handle_loss(loss);
     }
 
     fn handle_timeout(&mut self, now: HostInstant) {
@@ -51,33 +48,9 @@ impl Controller for Watched {
         self.note(now);
     }
 
-    fn handle_spurious_timeout(&mut self, now: HostInstant) {
-        self.law.handle_spurious_timeout(now);
-    }
-
     fn handle_time(&mut self, now: HostInstant) {
         self.law.handle_time(now);
         self.note(now);
-    }
-
-    fn wakeup(&self) -> Option<HostInstant> {
-        self.law.wakeup()
-    }
-
-    fn not_before(&self) -> Option<HostInstant> {
-        self.law.not_before()
-    }
-
-    fn cwnd(&self) -> Bytes {
-        self.law.cwnd()
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.law.pacing_rate()
-    }
-
-    fn state(&self) -> &'static str {
-        self.law.state()
     }
 }
 

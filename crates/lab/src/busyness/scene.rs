@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
-use sounding_cc::{Ack, Controller, Departure, Loss, Registry};
+use sounding_cc::{Controller, Departure, Registry, forward};
 use sounding_experiment::plan::{Text, Wrong};
-use sounding_units::{Bytes, HostInstant, Rate};
+use sounding_units::Bytes;
 
 use super::Counts;
 use crate::legilimens::rig::{self, WINDOW};
@@ -186,6 +186,11 @@ struct Labelled {
 }
 
 impl Controller for Labelled {
+    forward!(
+        law: handle_ack, handle_loss, handle_timeout, handle_spurious_timeout, handle_time,
+        wakeup, not_before, cwnd, pacing_rate, state
+    );
+
     fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
         self.law.handle_sent(sent, size);
         let window = (sent.at.as_nanos() / WINDOW.as_nanos() as u64) as usize;
@@ -200,46 +205,6 @@ impl Controller for Labelled {
             labels.resize(window + 1, None);
         }
         labels[window] = busy;
-    }
-
-    fn handle_ack(&mut self, ack: &Ack) {
-        self.law.handle_ack(ack);
-    }
-
-    fn handle_loss(&mut self, loss: &Loss) {
-        self.law.handle_loss(loss);
-    }
-
-    fn handle_timeout(&mut self, now: HostInstant) {
-        self.law.handle_timeout(now);
-    }
-
-    fn handle_spurious_timeout(&mut self, now: HostInstant) {
-        self.law.handle_spurious_timeout(now);
-    }
-
-    fn handle_time(&mut self, now: HostInstant) {
-        self.law.handle_time(now);
-    }
-
-    fn wakeup(&self) -> Option<HostInstant> {
-        self.law.wakeup()
-    }
-
-    fn not_before(&self) -> Option<HostInstant> {
-        self.law.not_before()
-    }
-
-    fn cwnd(&self) -> Bytes {
-        self.law.cwnd()
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.law.pacing_rate()
-    }
-
-    fn state(&self) -> &'static str {
-        self.law.state()
     }
 }
 

@@ -5,10 +5,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use sounding_cc::sharing::Part;
-use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, RanDelays, Revision};
-use sounding_link::LinkEstimate;
-use sounding_units::{Bytes, HostInstant, Rate};
+use sounding_cc::{Ack, Controller, Revision, forward};
+use sounding_units::HostInstant;
 
 /// What the radio added to packets, as the network itself knows it.
 #[derive(Debug, Default)]
@@ -32,50 +30,12 @@ fn lock<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// All methods that go on as they are.
-macro_rules! hand_on {
+macro_rules! forward_all_but_acks {
     () => {
-        fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
-            self.inner.handle_sent(sent, size);
-        }
-        fn handle_delivered(&mut self, delivered: &Delivered) {
-            self.inner.handle_delivered(delivered);
-        }
-        fn handle_loss(&mut self, loss: &Loss) {
-            self.inner.handle_loss(loss);
-        }
-        fn handle_timeout(&mut self, now: HostInstant) {
-            self.inner.handle_timeout(now);
-        }
-        fn handle_spurious_timeout(&mut self, now: HostInstant) {
-            self.inner.handle_spurious_timeout(now);
-        }
-        fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, flows: u32) {
-            self.inner.handle_estimate(now, estimate, flows);
-        }
-        fn handle_part(&mut self, now: HostInstant, part: Part) {
-            self.inner.handle_part(now, part);
-        }
-        fn handle_delays(&mut self, delays: &RanDelays<'_>) {
-            self.inner.handle_delays(delays);
-        }
-        fn handle_time(&mut self, now: HostInstant) {
-            self.inner.handle_time(now);
-        }
-        fn wakeup(&self) -> Option<HostInstant> {
-            self.inner.wakeup()
-        }
-        fn not_before(&self) -> Option<HostInstant> {
-            self.inner.not_before()
-        }
-        fn cwnd(&self) -> Bytes {
-            self.inner.cwnd()
-        }
-        fn pacing_rate(&self) -> Option<Rate> {
-            self.inner.pacing_rate()
-        }
-        fn state(&self) -> &'static str {
-            self.inner.state()
-        }
+        forward!(
+            inner: handle_sent, handle_delivered, handle_loss, handle_timeout, handle_spurious_timeout, handle_estimate,
+            handle_part, handle_delays, handle_time, wakeup, not_before, cwnd, pacing_rate, state
+        );
     };
 }
 
@@ -93,7 +53,7 @@ impl<C> Truthful<C> {
 }
 
 impl<C: Controller> Controller for Truthful<C> {
-    hand_on!();
+    forward_all_but_acks!();
 
     fn handle_ack(&mut self, ack: &Ack) {
         let mut truth = lock(&self.truth);
@@ -121,7 +81,7 @@ impl<C> Constant<C> {
 }
 
 impl<C: Controller> Controller for Constant<C> {
-    hand_on!();
+    forward_all_but_acks!();
 
     fn handle_ack(&mut self, ack: &Ack) {
         let rtt = ack.rtt.map(|rtt| {
@@ -149,7 +109,7 @@ impl<C> Recorded<C> {
 }
 
 impl<C: Controller> Controller for Recorded<C> {
-    hand_on!();
+    forward_all_but_acks!();
 
     fn handle_ack(&mut self, ack: &Ack) {
         if let Some(rtt) = ack.rtt {

@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use sounding_cc::sharing::Part;
-use sounding_cc::{Ack, Choice, Controller, Delivered, Departure, Loss, Start};
+use sounding_cc::{Choice, Controller, Start, forward};
 use sounding_link::{FairShare, LinkEstimate};
-use sounding_units::{Bytes, HostInstant, Rate};
+use sounding_units::{HostInstant, Rate};
 
 use super::super::rig::{Arrival, Observed, Pace, Setup, observe};
 use super::{Check, Failed, Plan, each, run_of};
@@ -30,59 +29,16 @@ struct LiedTo {
 }
 
 impl Controller for LiedTo {
+    forward!(
+        inner: handle_sent, handle_delivered, handle_ack, handle_loss, handle_timeout,
+        handle_spurious_timeout, handle_part, handle_time, wakeup, cwnd, pacing_rate, state
+    );
+
     fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, flows: u32) {
         let more = |rate: Rate| rate.scaled(self.times, 1);
         let fair = estimate.fair.map(|fair| FairShare { rate: more(fair.rate), ..fair });
         let claimed = LinkEstimate { rate: more(estimate.rate), fair, ..*estimate };
         self.inner.handle_estimate(now, &claimed, flows);
-    }
-
-    fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
-        self.inner.handle_sent(sent, size);
-    }
-
-    fn handle_delivered(&mut self, delivered: &Delivered) {
-        self.inner.handle_delivered(delivered);
-    }
-
-    fn handle_ack(&mut self, ack: &Ack) {
-        self.inner.handle_ack(ack);
-    }
-
-    fn handle_loss(&mut self, loss: &Loss) {
-        self.inner.handle_loss(loss);
-    }
-
-    fn handle_timeout(&mut self, now: HostInstant) {
-        self.inner.handle_timeout(now);
-    }
-
-    fn handle_spurious_timeout(&mut self, now: HostInstant) {
-        self.inner.handle_spurious_timeout(now);
-    }
-
-    fn handle_part(&mut self, now: HostInstant, part: Part) {
-        self.inner.handle_part(now, part);
-    }
-
-    fn handle_time(&mut self, now: HostInstant) {
-        self.inner.handle_time(now);
-    }
-
-    fn wakeup(&self) -> Option<HostInstant> {
-        self.inner.wakeup()
-    }
-
-    fn cwnd(&self) -> Bytes {
-        self.inner.cwnd()
-    }
-
-    fn pacing_rate(&self) -> Option<Rate> {
-        self.inner.pacing_rate()
-    }
-
-    fn state(&self) -> &'static str {
-        self.inner.state()
     }
 }
 
