@@ -3,6 +3,8 @@
 //! The plans of a paper's items and its figures are files of `papers/<paper>`: `<item>.toml` and `expected.toml`.
 //! `docs/interpretations/<paper>.md` has the decisions where the paper is silent.
 
+mod flags;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -15,6 +17,8 @@ use sounding_experiment::provenance::Provenance;
 
 use crate::experiment::Outcome;
 use crate::table::Table;
+
+pub(crate) use flags::PlanFlags;
 
 /// An item of a paper's evaluation.
 #[derive(Clone, Copy, Debug)]

@@ -13,6 +13,7 @@ use sounding_experiment::study::Study;
 use super::place::PLACES;
 use super::{Item, fig6, fig11, fig21, report, robust, table1};
 use crate::experiment::{self, End, Experiment, Host, Needs, Outcome, jobs, report_share};
+use crate::paper::PlanFlags;
 
 /// An item of PBE-CC's evaluation in virtual time: the paper's figures, the measured ones, and why they differ
 ///
@@ -20,31 +21,16 @@ use crate::experiment::{self, End, Experiment, Host, Needs, Outcome, jobs, repor
 /// papers/pbe-cc, which `sounding sim` runs too.
 #[derive(clap::Args)]
 pub(crate) struct ItemFlags {
-    /// Seeds, such as 1 or "1..20"; default: those of the plan
-    #[arg(long, value_name = "SEEDS")]
-    seeds: Option<String>,
-
-    /// Duration of each run; default: as in the plan
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
-    duration: Option<Duration>,
-
-    /// Runs at once; default: one for each processor
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
-    jobs: Option<u8>,
+    #[command(flatten)]
+    plan: PlanFlags,
 }
 
 impl ItemFlags {
     /// The item's plan with what the flags set.
     fn text(&self, item: Item) -> miette::Result<Text> {
         let mut text = item.files().text();
-        if let Some(seeds) = &self.seeds {
-            // A number, or a range in quotes.
-            let is_one = seeds.parse::<u64>().is_ok();
-            let written = if is_one { seeds.clone() } else { format!("{seeds:?}") };
-            text.set(&format!("seeds={written}")).into_diagnostic()?;
-        }
-        if let Some(duration) = self.duration {
-            text.set(&format!("duration=\"{}ms\"", duration.as_millis())).into_diagnostic()?;
+        for set in [self.plan.seeds(), self.plan.duration()].into_iter().flatten() {
+            text.set(&set).into_diagnostic()?;
         }
         Ok(text)
     }
@@ -88,7 +74,8 @@ impl Experiment for PlanItem {
             }
         };
         let stop = host.stop()?;
-        let finished = study.run_on(jobs(flags.jobs), &Keep::default(), None, &stop, &mut progress);
+        let finished =
+            study.run_on(flags.plan.jobs(), &Keep::default(), None, &stop, &mut progress);
         let finished = finished.into_diagnostic()?;
         if finished.outcomes.is_empty() {
             return Ok(None);
@@ -193,7 +180,7 @@ impl Experiment for DeepItem {
 
     fn run(&self, flags: ItemFlags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
         let mut runs = flags.text(self.0)?.runs().into_diagnostic()?;
-        let (begun, jobs, stop) = (Begun::now(), jobs(flags.jobs), host.stop()?);
+        let (begun, jobs, stop) = (Begun::now(), flags.plan.jobs(), host.stop()?);
         let work = Runs { runs: &runs, jobs, stop: &stop, host };
         let outcome = match self.0 {
             Item::Fig11 => {
