@@ -4,123 +4,28 @@
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
 mod device;
+mod reported;
 #[allow(dead_code, reason = "made for kernel.rs too")]
 mod support;
 
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use device::{alone, load};
-use sounding_bpf::{Downlink, Feed, Flow, Instance, Peers, PeersConfig, Phase, Reason, Signal};
+use device::alone;
+use reported::{Scene, mbit, payload};
+use sounding_bpf::{Phase, Reason};
 use sounding_cc::Law;
-use sounding_estimate::wire::{code_of, rate_of};
-use sounding_estimate::{Bound, Direction, FairShare, LinkEstimate, Source, State};
-use sounding_host::monotonic_now;
-use sounding_units::{HostInstant, Rate};
-use support::*;
-
-const fn mbit(mbit: u64) -> Rate {
-    Rate::from_bits_per_sec(mbit * 1_000_000)
-}
-
-/// A rate as 16 bits carry it, and as payload of packets of 1500 bytes.
-fn payload(rate: Rate) -> Rate {
-    let told = rate_of(code_of(Some(rate))).unwrap();
-    Rate::from_bytes_per_sec(told.bytes_per_sec() * 1448 / 1500)
-}
+use sounding_estimate::{FairShare, LinkEstimate, Source, State};
+use sounding_units::Rate;
 
 fn link(state: State, rate: Rate, fair: Option<Rate>) -> LinkEstimate {
-    LinkEstimate {
-        direction: Direction::Downlink,
-        rate,
-        bound: Bound::Capacity,
-        age: Duration::from_millis(20),
-        valid_for: Duration::from_millis(200),
-        backlog: None,
-        state,
-        source: Source::Cell,
-        fair: fair.map(|rate| FairShare { rate, users: 2, carriers: 1 }),
-    }
-}
-
-/// A device that says the same of its link every 5 ms until dropped.
-struct Reporter {
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Reporter {
-    fn of(feed: &Feed, link: LinkEstimate) -> Self {
-        let stop = Arc::new(AtomicBool::new(false));
-        let (feed, stopped) = (feed.clone(), stop.clone());
-        let thread = thread::spawn(move || {
-            while !stopped.load(Ordering::Relaxed) {
-                let now = monotonic_now();
-                feed.publish_link(&link, now);
-                feed.heartbeat(now);
-                thread::sleep(Duration::from_millis(5));
-            }
-        });
-        Self { stop, thread: Some(thread) }
-    }
-
-    /// It says nothing more; when that was.
-    fn dies(self) -> HostInstant {
-        drop(self);
-        monotonic_now()
-    }
-}
-
-impl Drop for Reporter {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            thread.join().unwrap();
-        }
-    }
-}
-
-/// A download from a server under the law to a device.
-struct Scene {
-    bulk: Bulk,
-    device: Downlink,
-    _peers: Peers,
-    server: Instance,
-}
-
-impl Scene {
-    /// `None` where the law cannot be loaded.
-    fn start(cgroup: &Path) -> Option<Self> {
-        let server = load_law(Law::PbeCc)?;
-        let config = PeersConfig { cgroup: Some(cgroup.into()), ..PeersConfig::default() };
-        let peers = Peers::attach(&server, &config).unwrap_or_else(|error| panic!("{error}"));
-        let device = load(cgroup, Signal::Option);
-        let (near, far) = connected();
-        select(&near, server.name()).unwrap();
-        Some(Self { bulk: Bulk::start((near, far)), device, _peers: peers, server })
-    }
-
-    fn flow(&self) -> Flow {
-        self.server.flow(&self.bulk.sender).unwrap().unwrap()
-    }
-
-    fn reports(&self, link: LinkEstimate) -> Reporter {
-        Reporter::of(self.device.feed(), link)
-    }
-
-    /// Four segments in each millisecond are the least on a path as short as this: rates here are above that.
-    fn wait_for_pace(&self, pace: Rate) {
-        wait_for(&format!("{pace:?}"), || (self.flow().pacing == pace).then_some(()));
-    }
+    let fair = fair.map(|rate| FairShare { rate, users: 2, carriers: 1 });
+    LinkEstimate { fair, ..reported::link(state, rate, Source::Cell) }
 }
 
 #[test]
 fn a_flow_sends_the_capacity_that_the_device_reports_and_no_less_than_its_fair_share() {
     alone(|cgroup| {
-        let Some(scene) = Scene::start(cgroup) else { return };
+        let Some(scene) = Scene::start(Law::PbeCc, cgroup) else { return };
         for (rate, fair, paced) in [(400, 200, 400), (100, 300, 300)] {
             let _device = scene.reports(link(State::Active, mbit(rate), Some(mbit(fair))));
             scene.wait_for_pace(payload(mbit(paced)));
@@ -134,7 +39,7 @@ fn a_flow_sends_the_capacity_that_the_device_reports_and_no_less_than_its_fair_s
 #[test]
 fn a_device_that_is_granted_nothing_yet_has_its_fair_share_used() {
     alone(|cgroup| {
-        let Some(scene) = Scene::start(cgroup) else { return };
+        let Some(scene) = Scene::start(Law::PbeCc, cgroup) else { return };
         let _device = scene.reports(link(State::Idle, mbit(400), Some(mbit(150))));
         scene.wait_for_pace(payload(mbit(150)));
         assert_eq!((scene.flow().phase, scene.flow().share), (Phase::RadioLimited, Rate::ZERO));
@@ -146,16 +51,12 @@ fn a_device_that_is_granted_nothing_yet_has_its_fair_share_used() {
 #[test]
 fn bbr_has_the_flow_within_a_hundred_milliseconds_of_the_last_report_and_gives_it_back() {
     alone(|cgroup| {
-        let Some(scene) = Scene::start(cgroup) else { return };
+        let Some(scene) = Scene::start(Law::PbeCc, cgroup) else { return };
         for _ in 0..3 {
             let device = scene.reports(link(State::Active, mbit(400), Some(mbit(200))));
             scene.wait_for_pace(payload(mbit(400)));
             let died = device.dies();
-            wait_for("BBR", || (scene.flow().phase == Phase::NoEstimate).then_some(()));
-            let fell = std::iter::from_fn(|| scene.server.poll_transition())
-                .filter(|seen| seen.to == Phase::NoEstimate)
-                .last()
-                .unwrap();
+            let fell = scene.wait_for_fall();
             assert_eq!(fell.reason, Reason::Silent);
             assert!(fell.at - died <= Duration::from_millis(100), "{:?}", fell.at - died);
         }
