@@ -10,7 +10,7 @@ mod work;
 
 use serde::Serialize;
 
-use crate::paper::{PaperItem, paper_item};
+use crate::paper::{PaperItem, Rows, paper_item};
 
 /// An item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,18 +104,8 @@ impl Row {
     }
 }
 
-/// What the rows are made of: nothing beyond them.
-#[derive(Clone, Debug, Serialize)]
-pub struct Evidence {
-    /// As numbers.
-    pub figures: Vec<Row>,
-}
-
-impl std::fmt::Display for Evidence {
-    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        Ok(())
-    }
-}
+/// See [`Rows`].
+pub type Evidence = Rows<Row>;
 
 fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
     let (mut sum, mut count) = (0.0, 0.0);

@@ -14,7 +14,7 @@ use serde::Serialize;
 use sounding_experiment::plan::Wrong;
 use sounding_experiment::provenance::Provenance;
 
-use crate::paper::{Ours, PaperItem, Report, paper_item};
+use crate::paper::{Ours, PaperItem, Report, Rows, paper_item};
 
 /// An item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,18 +86,8 @@ pub struct Settings {
     pub jobs: usize,
 }
 
-/// What the rows are made of: nothing beyond them.
-#[derive(Clone, Debug, Serialize)]
-pub struct Evidence {
-    /// As numbers.
-    pub figures: Vec<Row>,
-}
-
-impl std::fmt::Display for Evidence {
-    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        Ok(())
-    }
-}
+/// See [`Rows`].
+pub type Evidence = Rows<Row>;
 
 /// Figures of a run, by the heads of their columns.
 type Figures = Vec<(&'static str, f64)>;

@@ -12,7 +12,7 @@ use sounding_experiment::jobs;
 use sounding_experiment::plan::{Run, Wrong};
 use sounding_experiment::provenance::Provenance;
 
-use crate::paper::{Ours, PaperItem, Report, paper_item};
+use crate::paper::{Ours, PaperItem, Report, Rows, paper_item};
 use variant::Variant;
 
 /// An item.
@@ -73,18 +73,8 @@ pub struct Row {
     pub figures: BTreeMap<String, f64>,
 }
 
-/// What the rows are made of: nothing beyond them.
-#[derive(Clone, Debug, Serialize)]
-pub struct Evidence {
-    /// As numbers.
-    pub figures: Vec<Row>,
-}
-
-impl std::fmt::Display for Evidence {
-    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        Ok(())
-    }
-}
+/// See [`Rows`].
+pub type Evidence = Rows<Row>;
 
 /// What can be set for all runs of an item.
 #[derive(Clone, Debug, Default)]

@@ -174,6 +174,19 @@ impl Ours {
     }
 }
 
+/// What an item's rows are made of, if that is nothing beyond them.
+#[derive(Clone, Debug, Serialize)]
+pub struct Rows<R> {
+    /// As numbers.
+    pub figures: Vec<R>,
+}
+
+impl<R> fmt::Display for Rows<R> {
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Ok(())
+    }
+}
+
 /// An item as a table with the paper's figures, and the evidence.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report<E> {

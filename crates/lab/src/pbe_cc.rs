@@ -15,7 +15,7 @@ use serde::Serialize;
 use sounding_experiment::provenance::Provenance;
 use sounding_experiment::simulate::{FlowOutcome, Outcome};
 
-use crate::paper::{Ours, PaperItem, Report, paper_item};
+use crate::paper::{Ours, PaperItem, Report, Rows, paper_item};
 
 /// An item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,18 +89,8 @@ pub struct Row {
     pub p95_ms: f64,
 }
 
-/// What the rows are made of: nothing beyond them.
-#[derive(Clone, Debug, Serialize)]
-pub struct Evidence {
-    /// As numbers.
-    pub figures: Vec<Row>,
-}
-
-impl std::fmt::Display for Evidence {
-    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        Ok(())
-    }
-}
+/// See [`Rows`].
+pub type Evidence = Rows<Row>;
 
 /// Names of flows in the order of a plan.
 const PLACES: [&str; 3] = ["first", "second", "third"];

@@ -73,6 +73,14 @@ pub(crate) struct Source {
 }
 
 impl Source {
+    /// Opens what a source that ends by itself names: a capture, or standard input.
+    pub(crate) fn of(source: &sounding_modem::Source) -> Result<Self, CaptureError> {
+        match source.place() {
+            sounding_modem::Source::Path(path) => Self::open(path),
+            _ => Self::open(Path::new("-")),
+        }
+    }
+
     /// Opens a capture; `-` is standard input. A file without one valid record is refused.
     pub(crate) fn open(path: &Path) -> Result<Self, CaptureError> {
         if path == Path::new("-") {

@@ -1,7 +1,6 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -124,12 +123,8 @@ fn recorded(
     mut subscription: Subscription,
     printer: &mut Printer<impl Write>,
 ) -> Result<Skipped> {
-    let path = match source.place() {
-        Source::Path(path) => path,
-        _ => Path::new("-"),
-    };
     let mut records = BTreeMap::<LogCode, u64>::new();
-    let skipped = input::Source::open(path)?.for_each(|step| -> Result<_, CaptureError> {
+    let skipped = input::Source::of(source)?.for_each(|step| -> Result<_, CaptureError> {
         if let Step::Found(Ok(Located { packet: Packet::Log(log), .. })) = step {
             // Unreadable records are counted.
             let is_asked_for =

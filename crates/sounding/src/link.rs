@@ -5,7 +5,7 @@ mod print;
 mod rows;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -226,12 +226,8 @@ impl Reading {
         source: &Source,
         directions: &[Direction],
     ) -> Result<Skipped, Stopped> {
-        let path = match source.place() {
-            Source::Path(path) => path,
-            _ => Path::new("-"),
-        };
         let failed = |error: input::CaptureError| Stopped::Input(error.into());
-        let mut capture = input::Source::open(path).map_err(failed)?;
+        let mut capture = input::Source::of(source).map_err(failed)?;
         self.rows.printer.head(directions).map_err(Stopped::Output)?;
         self.sounder.read(capture.kind());
         let Self { sounder, rows, .. } = self;

@@ -8,7 +8,8 @@ use sounding_experiment::plan::Wrong;
 use sounding_units::HostInstant;
 
 use super::scene::{self, Scene};
-use super::{Figures, Item, Kind, Row, mean, quantile, rig};
+use super::table1::{BEGUN, rate_and_delay};
+use super::{Figures, Item, Kind, Row, quantile, rig};
 
 /// By how much the delay that a controller sees after all corrections differs from the true queue.
 pub(super) const COLUMNS: &[&str] = &[
@@ -25,8 +26,6 @@ pub(super) const COLUMNS: &[&str] = &[
 const MEDIAN_MS: f64 = 1.0;
 const P95_MS: f64 = 5.0;
 const OVER_STOCK: f64 = 1.1;
-
-const BEGUN: Duration = Duration::from_secs(2);
 
 /// Half of what the radio carries in each scene, Mbit/s.
 fn half(scene: Scene) -> u32 {
@@ -66,12 +65,7 @@ fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Figures, Wrong> {
     let sets = kind.sets.iter().chain(sets).cloned().chain([seeds]);
     let (run, shared) = scene::run(Item::Table1.files(), sets)?;
     let observed = rig::observe(&run, &shared, None)?;
-    let delays = observed.delays_ms(BEGUN);
-    let mut figures = vec![
-        ("Mbit/s", observed.mbit_per_sec(BEGUN)),
-        ("mean ms", mean(&delays)),
-        ("p95 ms", quantile(&delays, 0.95)),
-    ];
+    let mut figures = rate_and_delay(&observed);
     let queued: HashMap<HostInstant, Duration> =
         observed.arrivals.iter().map(|arrival| (arrival.sent, arrival.queued)).collect();
     let record = shared.record.lock().unwrap_or_else(PoisonError::into_inner);

@@ -11,7 +11,7 @@ use super::{Figures, Item, Kind, Row, mean, quantile, rig};
 pub(super) const COLUMNS: &[&str] = &["Mbit/s", "mean ms", "p95 ms", "× stock", "× mean delay"];
 
 /// What is not measured: slow start.
-const BEGUN: Duration = Duration::from_secs(2);
+pub(super) const BEGUN: Duration = Duration::from_secs(2);
 
 /// What is asked of Gandalf where stock has less than a quarter of BBR's throughput: so much of the better blind filter's, at
 /// so much more delay than stock's at most, and less than BBR's.
@@ -72,12 +72,17 @@ fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Figures, Wrong> {
     let sets = kind.sets.iter().chain(sets).cloned().chain([seeds]);
     let (run, shared) = scene::run(Item::Table1.files(), sets)?;
     let observed = rig::observe(&run, &shared, None)?;
+    Ok(rate_and_delay(&observed))
+}
+
+/// The throughput of a flow, and its one-way delays, after its begin.
+pub(super) fn rate_and_delay(observed: &rig::Observed) -> Figures {
     let delays = observed.delays_ms(BEGUN);
-    Ok(vec![
+    vec![
         ("Mbit/s", observed.mbit_per_sec(BEGUN)),
         ("mean ms", mean(&delays)),
         ("p95 ms", quantile(&delays, 0.95)),
-    ])
+    ]
 }
 
 /// The scene of a row, and its sender.

@@ -1,7 +1,6 @@
 //! The delays that the radio itself made, as a table, as JSON lines or as comma-separated values.
 
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
 
 use miette::Result;
 use sounding_kpi::Direction;
@@ -85,12 +84,8 @@ pub(super) fn print(
     direction: Option<Direction>,
     format: Format,
 ) -> Result<Skipped, Stopped> {
-    let path = match source.place() {
-        Source::Path(path) => path,
-        _ => Path::new("-"),
-    };
     let failed = |error: input::CaptureError| Stopped::Input(error.into());
-    let mut capture = input::Source::open(path).map_err(failed)?;
+    let mut capture = input::Source::of(source).map_err(failed)?;
     let mut sounder = Sounder::new(Config::new(Direction::Uplink)).with_delays();
     sounder.read(capture.kind());
     let out = BufWriter::new(io::stdout().lock());
