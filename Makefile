@@ -1,6 +1,6 @@
 # Two commands are enough: `make demo` and `make test`. Both install what they need on Debian.
 
-.PHONY: demo test test-kernel test-python build daemon setup check thorough agreement bench fuzz loom timings release install clean
+.PHONY: demo test test-long test-kernel test-python build daemon setup check thorough agreement bench fuzz loom timings release install clean
 
 # Namespaces, TUN and BPF need root. Everything is built by the caller; only the run itself is raised.
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
@@ -13,6 +13,11 @@ demo: build
 test:
 	@scripts/setup test
 	scripts/test
+
+# Tests that take too long for every change. A release needs them: .ci/release.
+test-long:
+	@scripts/setup test
+	scripts/test-long
 
 # The kernel part on Debian 12's kernel, emulated: minutes. KERNEL=FILE names another kernel's package.
 test-kernel:

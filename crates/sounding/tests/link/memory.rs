@@ -41,11 +41,15 @@ fn bins_of_a_millisecond_take_little_memory_over_captures() {
     }
 }
 
-#[test]
-#[ignore = "takes minutes"]
-fn bins_of_a_millisecond_take_little_memory_over_every_capture() {
-    for capture in sounding_testdata::shared_files("captures") {
-        assert!(is_enough_for(&capture), "{}", capture.display());
+mod long {
+    use super::*;
+
+    #[test]
+    #[ignore = "takes minutes; `make test-long`"]
+    fn bins_of_a_millisecond_take_little_memory_over_every_capture() {
+        for capture in sounding_testdata::shared_files("captures") {
+            assert!(is_enough_for(&capture), "{}", capture.display());
+        }
     }
 }
 
