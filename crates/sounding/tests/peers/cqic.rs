@@ -30,3 +30,34 @@ fn a_flow_sends_what_the_device_reports_and_its_queue_is_at_most_a_path() {
         assert!(mean < 2 * RTT, "{mean:?}");
     });
 }
+
+#[test]
+fn a_rate_that_no_path_has_is_used_up_to_what_arrives_and_is_counted() {
+    if skipped() {
+        return;
+    }
+    // The most that an option can say is beyond what any is believed to carry.
+    for lie in [LIE, Rate::from_bits_per_sec(1_000_000_000_000)] {
+        steadily(|| {
+            let ran = download(Speaker::Device(lie), LASTS, &LAW);
+            assert!(ran.obeyed());
+            assert!(ran.resent() < FEW, "{} resent", ran.resent());
+            assert_arrives(&ran);
+            assert_eq!(ran.count("segments_forged"), 0);
+            assert_eq!(ran.count("connections_overstated"), 1);
+        });
+    }
+}
+
+#[test]
+fn an_option_that_does_not_arrive_leaves_cubic_in_control() {
+    if skipped() {
+        return;
+    }
+    steadily(|| {
+        let ran = download(Speaker::Stripped(LIE), LASTS, &LAW);
+        assert!(!ran.obeyed());
+        assert_eq!(ran.events("transition").count(), 0);
+        assert_arrives(&ran);
+    });
+}
