@@ -1,4 +1,3 @@
-mod cqi_rates;
 mod delays;
 mod missing;
 mod print;
@@ -19,6 +18,7 @@ use sounding_link::{Arrival, Config, Counts, Method, Seen, Sounder};
 use sounding_modem::{Framing, Live, READ_SIZE, Read, Sniffer, SnifferSource, Source};
 use sounding_units::{HostInstant, ModemInstant};
 
+use crate::cqi_rates;
 use crate::cli_types::{DirectionWord, MethodWord, RouterUser, source_parser};
 use crate::doctor::refuse_held;
 use crate::kpi::is_recorded;
