@@ -222,7 +222,7 @@ fn one(
     };
     let (flow, said) = if let Some(law) = way.law() {
         let (name, server) = scene.start_on_server(law)?;
-        let device = scene.start_reporter(law)?;
+        let device = scene.start_reporter(law, &[])?;
         let flow = send(&name)?;
         drop(device);
         (flow, Some(server.stop()))

@@ -54,10 +54,7 @@ pub(crate) fn read(file: &Path) -> Result<Vec<CellRates>, NotKept> {
 }
 
 /// Replaces it with these cells.
-pub(crate) fn write(
-    file: &Path,
-    rates: impl Iterator<Item = CellRates>,
-) -> Result<(), NotKept> {
+pub(crate) fn write(file: &Path, rates: impl Iterator<Item = CellRates>) -> Result<(), NotKept> {
     replace(file, &text(rates)).map_err(|wrong| NotKept { path: file.into(), wrong: wrong.into() })
 }
 

@@ -18,8 +18,8 @@ use sounding_link::{Arrival, Config, Counts, Method, Seen, Sounder};
 use sounding_modem::{Framing, Live, READ_SIZE, Read, Sniffer, SnifferSource, Source};
 use sounding_units::{HostInstant, ModemInstant};
 
-use crate::cqi_rates;
 use crate::cli_types::{DirectionWord, MethodWord, RouterUser, source_parser};
+use crate::cqi_rates;
 use crate::doctor::refuse_held;
 use crate::kpi::is_recorded;
 use crate::session_report;

@@ -222,7 +222,7 @@ impl Deserted {
 
 fn desert(scene: &Scene<'_>, law: Law, alone: Duration) -> Deserted {
     let (name, server) = scene.start_on_server(law).expect("a server");
-    let device = scene.start_reporter(law).expect("a daemon");
+    let device = scene.start_reporter(law, &[]).expect("a daemon");
     let flow = TcpFlow { congestion: Some(name), ..TcpFlow::new(Direction::Downlink) };
     let flow = flow.start(scene.emulation()).expect("a connection");
     std::thread::sleep(Duration::from_secs(2));
@@ -230,7 +230,7 @@ fn desert(scene: &Scene<'_>, law: Law, alone: Duration) -> Deserted {
     device.kill();
     std::thread::sleep(alone);
     let began = monotonic_now();
-    let device = scene.start_reporter(law).expect("another daemon");
+    let device = scene.start_reporter(law, &[]).expect("another daemon");
     std::thread::sleep(Duration::from_secs(2));
     let ended = flow.stop().expect("the flow ends in good order");
     drop(device);
@@ -259,5 +259,31 @@ fn cqic_leaves_the_flow_to_cubic_a_second_after_its_reporters_death_and_comes_ba
         assert!((least..=most).contains(&ran.fell()), "{:?}", ran.fell());
         assert!(ran.came_back_to(&["radio-limited"]), "{:?}", ran.again);
         assert!(ran.goodput.mbit_per_sec() > 5.0, "{:?}", ran.goodput);
+    });
+}
+
+#[test]
+fn what_a_daemon_learnt_of_its_cell_is_there_for_the_next_one_and_nothing_else_is() {
+    in_scene(|scene| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("cells");
+        let flags = ["--cqi-rates", &*file.to_string_lossy()];
+        let daemon = || scene.start_reporter(Law::Cqic, &flags);
+        let device = daemon().expect("a daemon");
+        let flow = download(scene);
+        std::thread::sleep(Duration::from_secs(2));
+        flow.stop().expect("the flow ends in good order");
+        let said = device.stop();
+        assert!(said.iter().all(|event| event["event"] != "rates_not_kept"), "{said:?}");
+        let kept = std::fs::read_to_string(&file).expect("a file");
+        let cell = kept.lines().nth(1).expect("a cell");
+        assert!(cell.starts_with("lte ") && cell.contains('='), "{kept}");
+        let next = daemon().expect("one that knows the cell");
+        next.stop();
+        // Nothing is known that this one would forget.
+        assert_eq!(std::fs::read_to_string(&file).expect("a file").lines().count(), 2);
+        std::fs::write(&file, "something else").expect("room");
+        assert!(daemon().is_err(), "it takes what it did not write");
+        assert_eq!(std::fs::read_to_string(&file).expect("a file"), "something else");
     });
 }

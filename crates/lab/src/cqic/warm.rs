@@ -9,7 +9,9 @@ use sounding_link::{CellRates, Method};
 
 use super::work::{Figures, Work};
 use super::{Row, mean};
-use crate::estimators::{IP_SHARE_PERMILLE, Pace, STEP, Scenario, Series, Trial, follow, follow_knowing};
+use crate::estimators::{
+    IP_SHARE_PERMILLE, Pace, STEP, Scenario, Series, Trial, follow, follow_knowing,
+};
 
 const WINDOW: Duration = Duration::from_millis(200);
 const TRIAL: Trial = Trial { method: Method::Cqi, window: WINDOW, sniffs: false };

@@ -101,13 +101,13 @@ impl<'a> Scene<'a> {
         self.on_device(signal, &[])
     }
 
-    /// The same, for senders under this law: it reports by the option, estimated by the law's own method.
-    pub fn start_reporter(&self, law: Law) -> Result<Daemon, DownlinkError> {
+    /// The same, for senders under this law: it reports by the option, estimated by the law's own method. `flags` are its others.
+    pub fn start_reporter(&self, law: Law, flags: &[&str]) -> Result<Daemon, DownlinkError> {
         let by_channel: &[&str] = match law.method() {
             Some(Source::Cqi) => &["--direction", "downlink", "--method", "cqi"],
             _ => &[],
         };
-        self.on_device("option", by_channel)
+        self.on_device("option", &[by_channel, flags].concat())
     }
 
     fn on_device(&self, signal: &str, flags: &[&str]) -> Result<Daemon, DownlinkError> {

@@ -201,7 +201,9 @@ fn a_flag_that_would_not_be_looked_at_is_refused_and_a_line_of_the_file_is_not()
         let error = parse(device, flags).expect_err("not looked at");
         assert!(matches!(error, ConfigError::Unused { .. }), "{error}");
     }
-    let file = format!("{device}[cc]\napplication = 'cgroup'\n[board]\nkpis = ['all']\n[link]\ncqi_rates = 'cells'");
+    let file = format!(
+        "{device}[cc]\napplication = 'cgroup'\n[board]\nkpis = ['all']\n[link]\ncqi_rates = 'cells'"
+    );
     parse(&file, Flags::default()).expect("fine");
 }
 
