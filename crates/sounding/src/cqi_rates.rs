@@ -30,7 +30,6 @@ const KEPT_EVERY: Duration = Duration::from_secs(60);
 #[diagnostic(help("--cqi-rates takes a file that this user's own program wrote, or a new one"))]
 pub(crate) struct NotKept {
     path: PathBuf,
-    #[source]
     wrong: Wrong,
 }
 

@@ -36,7 +36,7 @@ pub(super) fn start_sniffers(config: &Config) -> Result<Sniffers> {
 
 /// Opens what is kept of cells' rates by CQI. A file that is not this user's ends it before anything is changed.
 pub(super) fn open_rates(config: &Config) -> Result<(Option<Store>, Vec<CellRates>)> {
-    let opened = config.cqi_rates.clone().map(Store::open).transpose().into_diagnostic()?;
+    let opened = config.cqi_rates.clone().map(Store::open).transpose()?;
     Ok(opened.map_or((None, Vec::new()), |(store, cells)| (Some(store), cells)))
 }
 
