@@ -45,6 +45,41 @@ fn a_device_that_is_granted_nothing_yet_has_the_rate_of_its_channel_used() {
 }
 
 #[test]
+fn a_device_that_is_between_cells_leaves_the_flow_its_rate_until_it_reports_the_next_ones() {
+    alone(|cgroup| {
+        let Some(scene) = Scene::start(Law::Cqic, cgroup) else { return };
+        let device = scene.reports(link(State::Active, mbit(400)));
+        scene.wait_for_pace(payload(mbit(400)));
+        drop(device);
+        let away = scene.reports(link(State::Handover, mbit(400)));
+        // Longer than any handover, and within the second in which the last report counts.
+        std::thread::sleep(Duration::from_millis(500));
+        let flow = scene.flow();
+        assert!(flow.phase.law_controls(), "{:?}", flow.phase);
+        assert_eq!(flow.pacing, payload(mbit(400)));
+        drop(away);
+        let _next = scene.reports(link(State::Active, mbit(150)));
+        scene.wait_for_pace(payload(mbit(150)));
+        let fell = std::iter::from_fn(|| scene.server.poll_transition());
+        assert_eq!(fell.filter(|seen| seen.to == Phase::NoEstimate).count(), 0);
+    });
+}
+
+#[test]
+fn a_handover_that_takes_longer_than_a_second_leaves_the_flow_to_cubic_until_a_report_comes() {
+    alone(|cgroup| {
+        let Some(scene) = Scene::start(Law::Cqic, cgroup) else { return };
+        let device = scene.reports(link(State::Active, mbit(400)));
+        scene.wait_for_pace(payload(mbit(400)));
+        drop(device);
+        let _away = scene.reports(link(State::Handover, mbit(400)));
+        scene.wait_for_fall();
+        let _next = scene.reports(link(State::Active, mbit(150)));
+        scene.wait_for_pace(payload(mbit(150)));
+    });
+}
+
+#[test]
 fn cubic_has_the_flow_a_second_after_the_last_report_and_gives_it_back() {
     alone(|cgroup| {
         let Some(scene) = Scene::start(Law::Cqic, cgroup) else { return };

@@ -6,6 +6,7 @@ pub(crate) mod experiment;
 mod hspa;
 mod mapping;
 mod robust;
+mod warm;
 mod work;
 
 use serde::Serialize;

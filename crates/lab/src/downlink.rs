@@ -47,12 +47,12 @@ pub struct Plan {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub seeds: u32,
 
-    /// How the sender gets the device's rate: unclamped (CUBIC), bbr, clamped, option (BISCAY), pbe-cc
+    /// How the sender gets the device's rate: unclamped (CUBIC), bbr, clamped, option (BISCAY), pbe-cc, cqic
     #[arg(
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        default_value = "unclamped,bbr,clamped,option,pbe-cc"
+        default_value = "unclamped,bbr,clamped,option,pbe-cc,cqic"
     )]
     pub ways: Vec<Signalling>,
 
@@ -102,11 +102,13 @@ pub enum Signalling {
     /// By a TCP option: PBE-CC.
     #[serde(rename = "pbe-cc")]
     PbeCc,
+    /// By a TCP option: CQIC. The device estimates by its channel reports.
+    Cqic,
 }
 
 /// A word that is no way to get a rate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?}: there are unclamped, bbr, clamped, option and pbe-cc")]
+#[error("{0:?}: there are unclamped, bbr, clamped, option, pbe-cc and cqic")]
 pub struct UnknownSignalling(String);
 
 impl FromStr for Signalling {
@@ -120,8 +122,8 @@ impl FromStr for Signalling {
 
 impl Signalling {
     /// In the order in which a table has them.
-    pub const ALL: [Self; 5] =
-        [Self::Unclamped, Self::Bbr, Self::Clamped, Self::Option, Self::PbeCc];
+    pub const ALL: [Self; 6] =
+        [Self::Unclamped, Self::Bbr, Self::Clamped, Self::Option, Self::PbeCc, Self::Cqic];
 
     fn name(self) -> &'static str {
         match self {
@@ -130,6 +132,17 @@ impl Signalling {
             Self::Clamped => "clamped",
             Self::Option => "option",
             Self::PbeCc => "pbe-cc",
+            Self::Cqic => "cqic",
+        }
+    }
+
+    /// The law of the sender, if it reads the option.
+    const fn law(self) -> Option<Law> {
+        match self {
+            Self::Unclamped | Self::Bbr | Self::Clamped => None,
+            Self::Option => Some(Law::Biscay),
+            Self::PbeCc => Some(Law::PbeCc),
+            Self::Cqic => Some(Law::Cqic),
         }
     }
 }
@@ -153,7 +166,7 @@ pub struct Row {
     pub retransmitted: u32,
     /// The part of the time in which the receive window limited the sender, in percent.
     pub window_limited_percent: f64,
-    /// The part of the measured time in which a sender with the option fell back to BBR, in percent.
+    /// The part of the measured time in which a sender with the option fell back to its stock algorithm, in percent.
     pub fallback_percent: Option<f64>,
     /// Times that the emulation fell behind the clock; if any, the row is unreliable.
     pub times_behind: u64,
@@ -207,23 +220,18 @@ fn one(
         .start(scene.emulation())?
         .wait()
     };
-    let (flow, said) = match way {
-        Signalling::Unclamped => (send("cubic")?, None),
-        Signalling::Bbr => (send("bbr")?, None),
-        Signalling::Clamped => {
-            let device = scene.start_on_device("window")?;
-            let flow = send("cubic")?;
-            drop(device);
-            (flow, None)
-        }
-        Signalling::Option | Signalling::PbeCc => {
-            let law = if way == Signalling::PbeCc { Law::PbeCc } else { Law::Biscay };
-            let (name, server) = scene.start_on_server(law)?;
-            let device = scene.start_on_device("option")?;
-            let flow = send(&name)?;
-            drop(device);
-            (flow, Some(server.stop()))
-        }
+    let (flow, said) = if let Some(law) = way.law() {
+        let (name, server) = scene.start_on_server(law)?;
+        let device = scene.start_reporter(law, &[])?;
+        let flow = send(&name)?;
+        drop(device);
+        (flow, Some(server.stop()))
+    } else {
+        let device = (way == Signalling::Clamped).then(|| scene.start_on_device("window"));
+        let device = device.transpose()?;
+        let flow = send(if way == Signalling::Bbr { "bbr" } else { "cubic" })?;
+        drop(device);
+        (flow, None)
     };
     let report = scene.stop()?.report;
     let mut row = measure(&report, &flow, (channel, way), seed);
@@ -292,7 +300,7 @@ impl fmt::Display for Comparison {
             .left_within([("radio", 8), ("sender", 11)])
             .right_within([("seed", 5), ("Mbit/s", 9), ("of it", 6), ("queue mean", 11)])
             .right_within([("p50", 9), ("p95", 9), ("of it", 6), ("p99 ms", 9), ("resent", 8)])
-            .right_within([("window %", 10), ("on BBR %", 10), ("behind", 8)]);
+            .right_within([("window %", 10), ("fallback %", 11), ("behind", 8)]);
         for row in &self.rows {
             let of_it = self.of_unclamped(row);
             let part = |part: Option<f64>| part.map_or("-".into(), |part| format!("{part:.2}"));

@@ -17,7 +17,7 @@ use sounding_experiment::jobs;
 use sounding_link::Method;
 
 pub use run::Trial;
-pub(crate) use run::{STEP, Series, run as follow};
+pub(crate) use run::{STEP, Series, knowing as follow_knowing, run as follow};
 pub use scenario::{Pace, Scenario};
 pub use score::Score;
 pub(crate) use score::pearson;

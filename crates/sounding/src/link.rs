@@ -1,4 +1,3 @@
-mod cqi_rates;
 mod delays;
 mod missing;
 mod print;
@@ -20,6 +19,7 @@ use sounding_modem::{Framing, Live, READ_SIZE, Read, Sniffer, SnifferSource, Sou
 use sounding_units::{HostInstant, ModemInstant};
 
 use crate::cli_types::{DirectionWord, MethodWord, RouterUser, source_parser};
+use crate::cqi_rates;
 use crate::doctor::refuse_held;
 use crate::kpi::is_recorded;
 use crate::session_report;

@@ -15,6 +15,7 @@ mod capture_args;
 mod cli_types;
 mod convert;
 mod coverage;
+mod cqi_rates;
 #[cfg(feature = "lab")]
 mod dataset;
 mod decode;

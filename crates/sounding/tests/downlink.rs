@@ -15,7 +15,7 @@ use sounding_emu::{Direction, monotonic_now};
 use sounding_lab::downlink::{Channel, Plan, Row, Scene, Signalling, run};
 use sounding_testbed::flow::{RunningTcp, TcpFlow, TcpInfo};
 use sounding_testdata::{may_emulate, steadily};
-use sounding_units::HostInstant;
+use sounding_units::{HostInstant, Rate};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");
 
@@ -85,6 +85,31 @@ fn pbe_cc_in_this_kernel_holds_the_radios_rate_with_less_queue_than_bbr() {
         let queueing = pbe.queueing_ms.mean / bbr.queueing_ms.mean;
         assert!(queueing < 0.7, "{queueing}");
         assert!(pbe.fallback_percent < Some(5.0), "{:?}", pbe.fallback_percent);
+    });
+}
+
+#[test]
+fn cqic_in_this_kernel_holds_the_radios_rate_with_less_queue_than_cubic() {
+    if skipped() {
+        return;
+    }
+    steadily(|| {
+        let plan = Plan {
+            duration: Duration::from_secs(8),
+            channels: vec![Channel::Still],
+            seeds: 1,
+            ways: vec![Signalling::Unclamped, Signalling::Cqic],
+            program: PROGRAM.into(),
+        };
+        let result = run(&plan, |_| {}).expect("two downloads");
+        let _ = write!(std::io::stderr(), "{result}");
+        let [cubic, cqic] = &result.rows[..] else { panic!("{result}") };
+        let throughput = cqic.throughput_mbit_per_sec / cubic.throughput_mbit_per_sec;
+        assert!(throughput > 0.85, "{throughput}");
+        // Its window has room for a path's worth of queue, which a share that grows until there is a queue uses.
+        let queueing = cqic.queueing_ms.mean / cubic.queueing_ms.mean;
+        assert!(queueing < 0.5, "{queueing}");
+        assert!(cqic.fallback_percent < Some(5.0), "{:?}", cqic.fallback_percent);
     });
 }
 
@@ -166,42 +191,99 @@ fn a_killed_daemon_lets_downloads_go_and_leaves_nothing_in_the_kernel() {
 }
 
 /// The changes of phase that a server's daemon reported, from a moment on, and how long after it they were.
-fn changes(said: &[Json], from: HostInstant) -> Vec<(Duration, &str)> {
+fn changes(said: &[Json], from: HostInstant) -> Vec<(Duration, String)> {
     let changes = said.iter().filter(|event| event["event"] == "transition");
     let changes = changes.filter_map(|event| {
         let at = HostInstant::from_nanos(event["at_ns"].as_u64()?);
-        (at >= from).then_some((at - from, event["to"].as_str()?))
+        (at >= from).then_some((at - from, event["to"].as_str()?.to_owned()))
     });
     changes.collect()
+}
+
+/// What became of a flow whose reporter was killed, and whose next one came a while after.
+struct Deserted {
+    /// From the death on.
+    after: Vec<(Duration, String)>,
+    /// From the next reporter's start on.
+    again: Vec<(Duration, String)>,
+    goodput: Rate,
+}
+
+impl Deserted {
+    /// How long after the death the stock algorithm had the flow.
+    fn fell(&self) -> Duration {
+        self.after.iter().find(|(_, to)| to == "no-estimate").expect("a fall").0
+    }
+
+    fn came_back_to(&self, phases: &[&str]) -> bool {
+        self.again.iter().any(|(_, to)| phases.contains(&to.as_str()))
+    }
+}
+
+fn desert(scene: &Scene<'_>, law: Law, alone: Duration) -> Deserted {
+    let (name, server) = scene.start_on_server(law).expect("a server");
+    let device = scene.start_reporter(law, &[]).expect("a daemon");
+    let flow = TcpFlow { congestion: Some(name), ..TcpFlow::new(Direction::Downlink) };
+    let flow = flow.start(scene.emulation()).expect("a connection");
+    std::thread::sleep(Duration::from_secs(2));
+    let died = monotonic_now();
+    device.kill();
+    std::thread::sleep(alone);
+    let began = monotonic_now();
+    let device = scene.start_reporter(law, &[]).expect("another daemon");
+    std::thread::sleep(Duration::from_secs(2));
+    let ended = flow.stop().expect("the flow ends in good order");
+    drop(device);
+    let said = server.stop();
+    let (after, again) = (changes(&said, died), changes(&said, began));
+    let _ = writeln!(std::io::stderr(), "after its death: {after:?}; with the next: {again:?}");
+    Deserted { after, again, goodput: ended.goodput }
 }
 
 #[test]
 fn pbe_cc_leaves_the_flow_to_bbr_within_100_ms_of_its_reporters_death_and_comes_back() {
     in_scene(|scene| {
-        let (name, server) = scene.start_on_server(Law::PbeCc).expect("a server");
-        let device = scene.start_on_device("option").expect("a daemon");
-        let flow = TcpFlow { congestion: Some(name), ..TcpFlow::new(Direction::Downlink) };
-        let flow = flow.start(scene.emulation()).expect("a connection");
+        let ran = desert(scene, Law::PbeCc, Duration::from_secs(1));
+        assert!(ran.fell() <= Duration::from_millis(100), "{:?}", ran.fell());
+        assert!(ran.came_back_to(&["radio-limited", "ramp", "probing"]), "{:?}", ran.again);
+        assert!(ran.goodput.mbit_per_sec() > 5.0, "{:?}", ran.goodput);
+    });
+}
+
+#[test]
+fn cqic_leaves_the_flow_to_cubic_a_second_after_its_reporters_death_and_comes_back() {
+    in_scene(|scene| {
+        let ran = desert(scene, Law::Cqic, Duration::from_secs(2));
+        // The last report's sample is some milliseconds older than the report.
+        let (least, most) = (Duration::from_millis(800), Duration::from_millis(1_100));
+        assert!((least..=most).contains(&ran.fell()), "{:?}", ran.fell());
+        assert!(ran.came_back_to(&["radio-limited"]), "{:?}", ran.again);
+        assert!(ran.goodput.mbit_per_sec() > 5.0, "{:?}", ran.goodput);
+    });
+}
+
+#[test]
+fn what_a_daemon_learnt_of_its_cell_is_there_for_the_next_one_and_nothing_else_is() {
+    in_scene(|scene| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("cells");
+        let flags = ["--cqi-rates", &*file.to_string_lossy()];
+        let daemon = || scene.start_reporter(Law::Cqic, &flags);
+        let device = daemon().expect("a daemon");
+        let flow = download(scene);
         std::thread::sleep(Duration::from_secs(2));
-        let died = monotonic_now();
-        device.kill();
-        std::thread::sleep(Duration::from_secs(1));
-        let again = monotonic_now();
-        let device = scene.start_on_device("option").expect("another daemon");
-        std::thread::sleep(Duration::from_secs(2));
-        let ended = flow.stop().expect("the flow ends in good order");
-        drop(device);
-        let said = server.stop();
-        let after = changes(&said, died);
-        let _ = writeln!(
-            std::io::stderr(),
-            "after its death at {died:?}, again at {again:?}: {after:?}"
-        );
-        let fell = after.iter().find(|(_, to)| *to == "no-estimate").expect("a fall");
-        assert!(fell.0 <= Duration::from_millis(100), "{:?}", fell.0);
-        let back = changes(&said, again);
-        let controls = |to: &str| matches!(to, "radio-limited" | "ramp" | "probing");
-        assert!(back.iter().any(|(_, to)| controls(to)), "{back:?}");
-        assert!(ended.goodput.mbit_per_sec() > 5.0, "{:?}", ended.goodput);
+        flow.stop().expect("the flow ends in good order");
+        let said = device.stop();
+        assert!(said.iter().all(|event| event["event"] != "rates_not_kept"), "{said:?}");
+        let kept = std::fs::read_to_string(&file).expect("a file");
+        let cell = kept.lines().nth(1).expect("a cell");
+        assert!(cell.starts_with("lte ") && cell.contains('='), "{kept}");
+        let next = daemon().expect("one that knows the cell");
+        next.stop();
+        // Nothing is known that this one would forget.
+        assert_eq!(std::fs::read_to_string(&file).expect("a file").lines().count(), 2);
+        std::fs::write(&file, "something else").expect("room");
+        assert!(daemon().is_err(), "it takes what it did not write");
+        assert_eq!(std::fs::read_to_string(&file).expect("a file"), "something else");
     });
 }

@@ -130,6 +130,22 @@ fn an_idle_device_has_a_rate_by_its_channel_and_none_by_its_grants() {
 }
 
 #[test]
+fn a_rate_that_no_link_has_is_no_report() {
+    let mut flow = Cqic::new(Config::default(), Fallback::Cubic, &start(), Duration::ZERO);
+    let absurd = Rate::from_bits_per_sec(MAX_RATE.bits_per_sec() + 8_000);
+    let says = |rate| LinkEstimate { rate, ..estimate(Link::Active, Source::Cqi) };
+    flow.handle_estimate(ms(1_000), &says(absurd), 1);
+    assert_eq!(flow.state(), Phase::NoEstimate.name());
+    flow.handle_estimate(ms(1_010), &estimate(Link::Active, Source::Cqi), 1);
+    let before = (flow.cwnd(), flow.pacing_rate());
+    flow.handle_estimate(ms(1_020), &says(absurd), 1);
+    assert_eq!(
+        (flow.state(), (flow.cwnd(), flow.pacing_rate())),
+        (Phase::RadioLimited.name(), before)
+    );
+}
+
+#[test]
 fn a_loss_changes_nothing() {
     let mut flow = Cqic::new(Config::default(), Fallback::Cubic, &start(), Duration::ZERO);
     flow.handle_estimate(ms(1_000), &estimate(Link::Active, Source::Cqi), 1);

@@ -11,6 +11,8 @@ use sounding_link::{CellRates, Config, Estimator, Method};
 use sounding_phy::hspa;
 use sounding_units::{Bytes, HostInstant, ModemInstant, Prb};
 
+use super::mean;
+
 /// §5's phone has HSPA+ with 64QAM: category 14 goes by Table G. The paper's example, 5,896 bits at CQI 20, is in it too.
 pub(super) const TABLE: hspa::CqiTable = hspa::CqiTable::G;
 /// HS-DPCCH-INFO comes every 8 ms (§4.2).
@@ -27,6 +29,35 @@ pub(super) struct Generated {
 
 /// Runs for `span`: the queue is never empty, and intervals go to others with a probability of the run's.
 pub(super) fn generate(seed: u64, moves: bool, span: Duration) -> Generated {
+    run(seed, None, (moves, span), &[], |_, _, _| {})
+}
+
+/// The mean error of the estimates of a visit's first second, against what the same window carried, in percent. The cell is the seed's,
+/// and what is known of it is known from the first interval on.
+pub(super) fn first_second(seed: u64, known: &[CellRates]) -> f64 {
+    const WINDOW: usize = 100;
+    let (mut sent, mut off) = (Vec::new(), Vec::new());
+    let visit = Some(seed + 1_000);
+    run(seed, visit, (false, Duration::from_secs(1)), known, |estimator, now, bits| {
+        sent.push(bits);
+        if let Some(from) = sent.len().checked_sub(WINDOW) {
+            let window = WINDOW as f64 * hspa::TTI.as_secs_f64();
+            let carried = sent[from..].iter().sum::<f64>() / window;
+            let rate = estimator.estimate(now).rate.bits_per_sec() as f64;
+            off.push((rate / carried - 1.0).abs() * 100.0);
+        }
+    });
+    mean(off)
+}
+
+/// With a `visit`, the cell is the seed's and all else that one's. `look` has what each interval carried, in bits.
+fn run(
+    seed: u64,
+    visit: Option<u64>,
+    (moves, span): (bool, Duration),
+    known: &[CellRates],
+    mut look: impl FnMut(&Estimator, HostInstant, f64),
+) -> Generated {
     let mut lots = ChaCha8Rng::seed_from_u64(seed);
     let vendor: Vec<f64> = (0..31)
         .map(|cqi| {
@@ -43,7 +74,10 @@ pub(super) fn generate(seed: u64, moves: bool, span: Duration) -> Generated {
         ..Config::new(Direction::Downlink)
     };
     let mut estimator = Estimator::new(config);
-    estimator.keep_rates([]);
+    estimator.keep_rates(known.to_vec());
+    if let Some(visit) = visit {
+        lots = ChaCha8Rng::seed_from_u64(visit);
+    }
     let (mut sums, mut quality) = ([(0.0, 0_u32); 31], centre);
     for interval in 0..span.as_nanos() as u64 / hspa::TTI.as_nanos() as u64 {
         let nanos = 1_000_000_000 + interval * hspa::TTI.as_nanos() as u64;
@@ -62,13 +96,16 @@ pub(super) fn generate(seed: u64, moves: bool, span: Duration) -> Generated {
             let channel = Channel { at, carrier: 0, cqi, second: None, rank: None, table };
             estimator.handle_kpi(now, &Kpi::Channel(channel));
         }
+        let mut carried = 0.0;
         if lots.random_bool(served) {
             let standard = hspa::cqi(TABLE, cqi).map_or(0.0, |block| f64::from(block.tbs_bits));
             let bytes = (standard * vendor[usize::from(cqi)] / 8.0) as u64;
             let (sum, count) = &mut sums[usize::from(cqi)];
             (*sum, *count) = (*sum + bytes as f64 * 8.0, *count + 1);
             estimator.handle_kpi(now, &block(at, bytes));
+            carried = bytes as f64 * 8.0;
         }
+        look(&estimator, now, carried);
     }
     let sent = sums.map(|(sum, count)| (sum / f64::from(count), count));
     let learnt = estimator.rates().next();

@@ -6,6 +6,7 @@ use serde::Serialize;
 use sounding_bpf::{OwnCgroup, pins_of};
 use sounding_cc::Law;
 use sounding_emu::Emulation;
+use sounding_link::Source;
 use sounding_modem::{Behaviour, Place};
 use sounding_testbed::daemon::{Daemon, DaemonError};
 use sounding_testbed::emulate::{Emulated, Ended, PUNCTUALITY_PERCENT, Settings, Users};
@@ -97,9 +98,23 @@ impl<'a> Scene<'a> {
     /// A daemon on the phone that reads its modem and limits senders by `signal`. It ends with the thread that started
     /// it.
     pub fn start_on_device(&self, signal: &str) -> Result<Daemon, DownlinkError> {
+        self.on_device(signal, &[])
+    }
+
+    /// The same, for senders under this law: it reports by the option, estimated by the law's own method. `flags` are its others.
+    pub fn start_reporter(&self, law: Law, flags: &[&str]) -> Result<Daemon, DownlinkError> {
+        let by_channel: &[&str] = match law.method() {
+            Some(Source::Cqi) => &["--direction", "downlink", "--method", "cqi"],
+            _ => &[],
+        };
+        self.on_device("option", &[by_channel, flags].concat())
+    }
+
+    fn on_device(&self, signal: &str, flags: &[&str]) -> Result<Daemon, DownlinkError> {
         let modem = self.emulated.modems().first().ok_or(DaemonError::NotReady)?;
         let cgroup = self.own.path().to_string_lossy();
-        let flags = ["--downlink", signal, "--cgroup", &*cgroup];
+        let whose = ["--downlink", signal, "--cgroup", &*cgroup];
+        let flags: Vec<_> = whose.into_iter().chain(flags.iter().copied()).collect();
         let (near, source) = (self.emulation().near(), Path::new(&modem.source));
         Ok(Daemon::start_in(near, &self.program, source, &self.name("dl"), &flags)?)
     }

@@ -55,6 +55,18 @@ pub(crate) fn run(
     span: Duration,
     seed: u64,
 ) -> Result<Series, InvalidConfig> {
+    knowing(&[], scenario, trials, ip_share_permille, span, seed)
+}
+
+/// The same with what is known of cells' rates by CQI.
+pub(crate) fn knowing(
+    rates: &[CellRates],
+    scenario: &Scenario,
+    trials: &[Trial],
+    ip_share_permille: u32,
+    span: Duration,
+    seed: u64,
+) -> Result<Series, InvalidConfig> {
     let carriers = scenario.carriers();
     let origin = HostInstant::from_nanos(1_000_000_000);
     let mut ran: Ran<()> = Ran::new(&carriers, origin, seed)?;
@@ -72,7 +84,7 @@ pub(crate) fn run(
             let Trial { method, window, .. } = *trial;
             let config = Config::new(scenario.direction);
             let mut sounder = Sounder::new(Config { method, window, ip_share_permille, ..config });
-            sounder.keep_rates([]);
+            sounder.keep_rates(rates.to_vec());
             sounder
         })
         .collect();

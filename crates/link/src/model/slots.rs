@@ -58,6 +58,11 @@ impl Slots {
         }
     }
 
+    /// When the newest was.
+    pub(super) fn newest(&self) -> Option<ModemInstant> {
+        self.recent.until(ModemInstant::from_nanos(u64::MAX)).next().map(|(at, _)| *at)
+    }
+
     /// Those of the window that ends at `end`, or of another span.
     pub(super) fn within(&self, end: ModemInstant, span: Duration) -> impl Iterator<Item = &Slot> {
         self.recent.within(end, span)

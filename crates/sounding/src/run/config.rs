@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
@@ -32,6 +32,8 @@ pub(crate) struct Config {
     pub(crate) link: sounding_link::Config,
     /// Sniffers of the device's carriers, in their order.
     pub(super) sniffers: Vec<SnifferSource>,
+    /// Where rates by CQI are kept, if they are.
+    pub(super) cqi_rates: Option<PathBuf>,
     /// The span of estimates was configured.
     own_window: bool,
     pub(crate) law: Law,
@@ -84,6 +86,9 @@ pub(crate) struct Flags {
     /// nr-scope:FILE, read while it grows; once for each carrier, in their order
     #[arg(long, value_name = "SNIFFER")]
     sniffer: Vec<SnifferSource>,
+    /// With --method cqi: keep what is learnt of each cell's rates in this file, and begin with what it has
+    #[arg(long, value_name = "FILE")]
+    cqi_rates: Option<PathBuf>,
     /// Span of time that grants are summed over; 100ms where nothing is said, and 30ms for the law of sounding and for
     /// --downlink window, but not for --downlink both
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
@@ -176,6 +181,7 @@ struct Link {
     direction: Option<DirectionWord>,
     method: Option<MethodWord>,
     sniffers: Vec<String>,
+    cqi_rates: Option<PathBuf>,
     window: Option<String>,
     bound: Option<BoundWord>,
 }
@@ -231,6 +237,12 @@ impl Config {
         if link.method == Method::Cqi && direction == Direction::Uplink {
             return Err(ConfigError::NoCqi);
         }
+        if flags.cqi_rates.is_some() && link.method != Method::Cqi {
+            return Err(Unused { flag: "--cqi-rates", owner: "--method cqi" }.into());
+        }
+        // In the file it may stand for when it is wanted.
+        let cqi_rates = flags.cqi_rates.or(file.link.cqi_rates);
+        let cqi_rates = cqi_rates.filter(|_| link.method == Method::Cqi);
         let sniffers = sniffers(flags.sniffer, &file.link.sniffers, link.method)?;
         let window = flags.window.or(time("link.window", file.link.window.as_deref())?);
         link.window = window.unwrap_or(link.window);
@@ -306,6 +318,7 @@ impl Config {
             budget: (budget > Rate::default()).then_some(budget),
             link,
             sniffers,
+            cqi_rates,
             own_window: window.is_some(),
             law,
             fallback: fallback.map_or(law.fallback(), Into::into),

@@ -1,9 +1,9 @@
 //! The daemon of a modem: how it starts, and how it restores the machine.
 //!
 //! ```text
-//! start:  reports, sniffers, hardware, port, board, law, guard, peers, downlink, new flows, rights, ready, session
+//! start:  reports, rates, sniffers, hardware, port, board, law, guard, peers, downlink, new flows, rights, ready, session
 //! serve:  bytes, sniffers, heartbeat, estimate, devices, events
-//! stop:   session, devices, downlink, peers, law, guard, last words
+//! stop:   session, rates, devices, downlink, peers, law, guard, last words
 //! ```
 
 mod serve;
@@ -28,6 +28,7 @@ use super::sleep::Sleep;
 use super::sniffers::Sniffers;
 use super::steps;
 use super::supervisor::Supervisor;
+use crate::cqi_rates::Store;
 use crate::guard::Guard;
 use crate::{cli_types, signals};
 
@@ -50,6 +51,8 @@ pub(super) struct Daemon {
     _awake: Option<Wakefulness>,
     sounder: Sounder,
     sniffers: Sniffers,
+    /// What is learnt of cells' rates by CQI, if that is kept.
+    rates: Option<Store>,
     source: Source,
     /// When the last estimate was published.
     published: HostInstant,
@@ -68,6 +71,7 @@ impl Daemon {
     pub(super) fn start(mut config: Config, device: Source, json: bool) -> Result<Self> {
         let stop = signals::stop_flag().into_diagnostic()?;
         let (mut events, supervisor) = steps::start_reports(&config, json)?;
+        let (rates, known) = steps::open_rates(&config)?;
         let sniffers = steps::start_sniffers(&config)?;
         let hardware = steps::find_hardware(&mut config, &device);
         steps::limit_interfaces(&config)?;
@@ -92,7 +96,13 @@ impl Daemon {
 
         // The devices first: a reader of events may end the daemon as soon as it is ready.
         let opened = monotonic_now();
-        let sounder = Sounder::new(config.told());
+        let mut sounder = Sounder::new(config.told());
+        if rates.is_some() {
+            sounder.keep_rates(known.clone());
+            if let Some(receiving) = &mut receiving {
+                receiving.keep_rates(known);
+            }
+        }
         let mut others = Others::new(config.interfaces, hardware);
         others.attend(opened, &mut instance, receiving.as_mut(), &mut events);
         events.ready(&config.name, &device);
@@ -116,6 +126,7 @@ impl Daemon {
             _awake: awake,
             sounder,
             sniffers,
+            rates,
             source: device,
             published: HostInstant::default(),
             opened,
@@ -131,6 +142,7 @@ impl Daemon {
     pub(super) fn stop(mut self, served: Result<()>) -> Result<()> {
         self.supervisor.stopping();
         let outcome = served.and(self.put_back());
+        self.keep_rates();
         drop(self.others);
         // The programs first, then what points to them by name; last words wait for their reader, so they come last.
         drop(self.receiving);

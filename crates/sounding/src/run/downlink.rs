@@ -10,7 +10,7 @@ use serde::Deserialize;
 use sounding_bpf::{Downlink, DownlinkConfig, EXID, Instance, PeersConfig, Signal};
 use sounding_cc::Law;
 use sounding_kpi::Direction;
-use sounding_link::{Arrival, Sounder};
+use sounding_link::{Arrival, CellRates, Sounder};
 use sounding_modem::Framing;
 use sounding_trace::dci::Heard;
 use sounding_units::{HostInstant, Rate};
@@ -193,6 +193,11 @@ impl Receiving {
         // At most as many as fit. Open connections are taken on where the kernel allows that.
         let _ = self.downlink.follow(devices);
         let _ = self.downlink.adopt();
+    }
+
+    /// It begins with these rates by CQI.
+    pub(super) fn keep_rates(&mut self, known: Vec<CellRates>) {
+        self.sounder.keep_rates(known);
     }
 
     pub(super) fn handle_bytes(&mut self, now: HostInstant, framing: Framing, bytes: &[u8]) {

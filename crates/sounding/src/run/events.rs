@@ -1,3 +1,4 @@
+mod rates;
 mod sniffers;
 
 use std::io;

@@ -5,6 +5,7 @@ use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use sounding_bpf::{Instance, MAX_RADIOS};
 use sounding_diag::session::Wanted;
 use sounding_host::{Capabilities, keep_only};
+use sounding_link::CellRates;
 use sounding_modem::{OpenError, Source, Transport};
 
 use super::config::Config;
@@ -13,6 +14,7 @@ use super::hardware::Hardware;
 use super::posts::Posts;
 use super::sniffers::Sniffers;
 use super::supervisor::Supervisor;
+use crate::cqi_rates::Store;
 use crate::doctor::refuse_held;
 use crate::guard::Guard;
 
@@ -30,6 +32,12 @@ pub(super) fn start_reports(config: &Config, json: bool) -> Result<(Events, Supe
 /// Begins to read the sniffers. Their threads, too, come before there are priorities to inherit.
 pub(super) fn start_sniffers(config: &Config) -> Result<Sniffers> {
     Sniffers::start(&config.sniffers, config.sniffed()).into_diagnostic()
+}
+
+/// Opens what is kept of cells' rates by CQI. A file that is not this user's ends it before anything is changed.
+pub(super) fn open_rates(config: &Config) -> Result<(Option<Store>, Vec<CellRates>)> {
+    let opened = config.cqi_rates.clone().map(Store::open).transpose()?;
+    Ok(opened.map_or((None, Vec::new()), |(store, cells)| (Some(store), cells)))
 }
 
 /// Finds the modem's hardware, where no network device was named. Its network devices may come later.

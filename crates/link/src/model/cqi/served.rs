@@ -54,6 +54,8 @@ impl Served {
         }
         self.looked_at = pending.until;
         match pending.waited {
+            // Records of blocks may come before those of their resource blocks: a share that is not known yet is not nothing.
+            Some((_, newest)) if slots.newest().is_none_or(|known| known < newest) => {}
             Some((since, newest)) => {
                 self.waited_at = newest;
                 let span = (newest - since).max(STEP).min(slots.span);

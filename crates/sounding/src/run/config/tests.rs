@@ -195,12 +195,15 @@ fn a_flag_that_would_not_be_looked_at_is_refused_and_a_line_of_the_file_is_not()
     let flags = [
         Flags { application: Some(ApplicationWord::Cgroup), ..Flags::default() },
         Flags { kpi: vec!["all".into()], ..Flags::default() },
+        Flags { cqi_rates: Some("cells".into()), ..Flags::default() },
     ];
     for flags in flags {
         let error = parse(device, flags).expect_err("not looked at");
         assert!(matches!(error, ConfigError::Unused { .. }), "{error}");
     }
-    let file = format!("{device}[cc]\napplication = 'cgroup'\n[board]\nkpis = ['all']");
+    let file = format!(
+        "{device}[cc]\napplication = 'cgroup'\n[board]\nkpis = ['all']\n[link]\ncqi_rates = 'cells'"
+    );
     parse(&file, Flags::default()).expect("fine");
 }
 
@@ -216,6 +219,9 @@ fn a_law_that_goes_by_channel_reports_has_none_in_the_uplink() {
         parse(&file, Flags::default()).expect("fine")
     };
     assert_eq!(of("downlink").link.method, Method::Cqi);
+    let file = "[link]\ndirection = 'downlink'\nmethod = 'cqi'\ncqi_rates = 'cells'";
+    let kept = parse(&format!("[modem]\ndevice = 'x'\n{file}"), Flags::default()).expect("fine");
+    assert_eq!(kept.cqi_rates.as_deref(), Some(Path::new("cells")));
     let uplink = of("uplink");
     assert_eq!((uplink.link.method, uplink.fallback), (Method::Grants, Fallback::Cubic));
 }

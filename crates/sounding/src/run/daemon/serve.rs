@@ -137,6 +137,17 @@ impl Daemon {
             hearing.attend(now, &mut self.events);
         }
         self.warn_if_mute(now);
+        if self.rates.as_mut().is_some_and(|rates| rates.is_due(now)) {
+            self.keep_rates();
+        }
+    }
+
+    /// Keeps what is known of cells' rates by CQI, if that is wanted.
+    pub(super) fn keep_rates(&mut self) {
+        let Self { rates, sounder, events, .. } = self;
+        if let Some(error) = rates.as_mut().and_then(|rates| rates.keep(sounder.rates()).err()) {
+            events.rates_not_kept(&error);
+        }
     }
 
     fn beat(&mut self, now: HostInstant) {
