@@ -23,6 +23,8 @@ struct pbe_cc_state {
 	__u64 prior_least;
 	__u64 best;			/* at which this round arrived at most */
 	__u64 last;			/* and the last whole one; 0: unknown */
+	__u64 peak;			/* the most that arrived in this ramp */
+	__u64 peaked_at_ns;
 	__u64 rate;			/* what the device last reported: C_t */
 	__u64 fair;			/* and C_f */
 	__u64 target;
@@ -176,10 +178,22 @@ LAW_INLINE int pbe_cc_delivery_ack(struct pbe_cc_state *st, const struct law_inp
 	return 1;
 }
 
+/* At most so much arrived in this round and the one before; 0: unknown. */
+LAW_INLINE __u64 pbe_cc_arrives(const struct pbe_cc_state *st)
+{
+	return law_max(st->last, st->best);
+}
+
+/* The most that is believed or sent where so much arrives. */
+LAW_INLINE __u64 pbe_cc_most_of(__u64 arrives)
+{
+	return arrives * PBE_CC_BELIEVED / 100;
+}
+
 /* The most that is sent upon a claim that is too high. */
 LAW_INLINE __u64 pbe_cc_delivery_believed(const struct pbe_cc_state *st)
 {
-	return st->last * PBE_CC_BELIEVED / 100;
+	return pbe_cc_most_of(st->last);
 }
 
 #endif /* SOUNDING_PBE_CC_PATH_H */

@@ -111,6 +111,11 @@ impl Delivery {
         (self.last > 0).then_some(self.last)
     }
 
+    /// At most so much arrived in this round and the one before; zero: unknown.
+    pub(super) fn arrives(&self) -> u64 {
+        self.last.max(self.best)
+    }
+
     /// Whether less arrived in the last round than was claimed and sent.
     pub(super) fn is_narrow(&self) -> bool {
         self.narrow
@@ -123,8 +128,13 @@ impl Delivery {
 
     /// The most that is sent upon a claim that is too high.
     pub(super) fn believed(&self) -> u64 {
-        self.last * BELIEVED / 100
+        most_of(self.last)
     }
+}
+
+/// The most that is believed or sent where so much arrives.
+pub(super) const fn most_of(arrives: u64) -> u64 {
+    arrives * BELIEVED / 100
 }
 
 /// Bytes that are delivered in `micros` at a rate.
