@@ -8,7 +8,7 @@ mod reported;
 #[allow(dead_code, reason = "made for kernel.rs too")]
 mod support;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use device::alone;
 use reported::{Scene, mbit, payload};
@@ -16,6 +16,7 @@ use sounding_bpf::{Phase, Reason};
 use sounding_cc::Law;
 use sounding_estimate::{FairShare, LinkEstimate, Source, State};
 use sounding_units::Rate;
+use support::wait_for;
 
 fn link(state: State, rate: Rate, fair: Option<Rate>) -> LinkEstimate {
     let fair = fair.map(|rate| FairShare { rate, users: 2, carriers: 1 });
@@ -59,6 +60,61 @@ fn bbr_has_the_flow_within_a_hundred_milliseconds_of_the_last_report_and_gives_i
             let fell = scene.wait_for_fall();
             assert_eq!(fell.reason, Reason::Silent);
             assert!(fell.at - died <= Duration::from_millis(100), "{:?}", fell.at - died);
+        }
+    });
+}
+
+#[test]
+fn a_handover_keeps_the_pace_until_the_new_cell_grants() {
+    alone(|cgroup| {
+        let Some(scene) = Scene::start(Law::PbeCc, cgroup) else { return };
+        let device = scene.reports(link(State::Active, mbit(400), Some(mbit(300))));
+        scene.wait_for_pace(payload(mbit(400)));
+        device.dies();
+        let away = scene.reports(link(State::Handover, mbit(100), Some(mbit(100))));
+        wait_for("the handover", || {
+            let flow = scene.flow();
+            (flow.phase == Phase::Handover).then(|| assert_eq!(flow.pacing, payload(mbit(400))))
+        });
+        away.dies();
+        let _device = scene.reports(link(State::Active, mbit(200), Some(mbit(100))));
+        scene.wait_for_pace(payload(mbit(200)));
+        assert_eq!(scene.flow().phase, Phase::RadioLimited);
+    });
+}
+
+#[test]
+fn a_report_of_an_old_sample_is_not_used_although_the_device_lives() {
+    alone(|cgroup| {
+        let Some(scene) = Scene::start(Law::PbeCc, cgroup) else { return };
+        let fresh = link(State::Active, mbit(400), Some(mbit(200)));
+        for _ in 0..2 {
+            let device = scene.reports(fresh);
+            scene.wait_for_pace(payload(mbit(400)));
+            device.dies();
+            let _stale = scene.reports(LinkEstimate { age: Duration::from_millis(230), ..fresh });
+            let fell = scene.wait_for_fall();
+            assert!(matches!(fell.reason, Reason::Stale | Reason::Absent), "{fell:?}");
+        }
+    });
+}
+
+#[test]
+fn a_rate_that_no_radio_has_is_not_paced_and_the_truth_is_used_again() {
+    alone(|cgroup| {
+        let Some(scene) = Scene::start(Law::PbeCc, cgroup) else { return };
+        // As much as sixteen bits can say.
+        let absurd = Rate::from_bits_per_sec(35_000_000_000_000);
+        for _ in 0..2 {
+            let liar = scene.reports(link(State::Active, absurd, Some(absurd)));
+            let until = Instant::now() + Duration::from_millis(500);
+            while Instant::now() < until {
+                let pace = scene.flow().pacing;
+                assert!(pace <= sounding_estimate::MAX_RATE, "{pace:?}");
+            }
+            liar.dies();
+            let _device = scene.reports(link(State::Active, mbit(400), Some(mbit(200))));
+            scene.wait_for_pace(payload(mbit(400)));
         }
     });
 }

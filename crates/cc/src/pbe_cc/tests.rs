@@ -2,6 +2,7 @@ use super::law::{Ack, Claim, FeedUpdate, Law, State};
 use super::*;
 use sounding_estimate::Bound;
 
+mod drills;
 mod queue;
 
 const RTT: Duration = Duration::from_millis(40);
