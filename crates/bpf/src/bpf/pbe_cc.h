@@ -81,7 +81,7 @@ LAW_INLINE __u64 pbe_cc_sends(const struct pbe_cc_state *st, __u32 mss)
 {
 	__u64 arrives = pbe_cc_arrives(st);
 
-	if (!arrives || st->late < pbe_cc_enough(st, mss))
+	if (!arrives || !pbe_cc_late_is(st, pbe_cc_enough(st, mss)))
 		return st->target;
 	return law_min(st->target, law_max(pbe_cc_most_of(arrives), pbe_cc_first_rate(st, mss)));
 }
@@ -168,7 +168,7 @@ LAW_INLINE void pbe_cc_handle_claim(struct pbe_cc_state *st, const struct law_in
 /* C_p, and no less than C_f unless packets are late (interpretation 17). */
 LAW_INLINE __u64 pbe_cc_steady(const struct pbe_cc_state *st, __u32 mss)
 {
-	if (st->known & PBE_CC_FAIR && st->late < pbe_cc_enough(st, mss))
+	if (st->known & PBE_CC_FAIR && !pbe_cc_late_is(st, pbe_cc_enough(st, mss)))
 		return law_max(st->rate, st->fair);
 	return st->rate;
 }
@@ -297,11 +297,11 @@ LAW_INLINE void pbe_cc_judge(struct pbe_cc_state *st, const struct law_input *in
 			     __u32 mss, struct law_output *out)
 {
 	__u64 enough = pbe_cc_enough(st, mss);
-	int late = st->late >= enough, free = over && !(in->flags & LAW_LIMITED);
+	int late = pbe_cc_late_is(st, enough), free = over && !(in->flags & LAW_LIMITED);
 
 	if (!(st->known & PBE_CC_SHARE))
 		return;
-	if (late && st->narrow &&
+	if (late && pbe_cc_delivery_narrow(st, st->rate) &&
 	    (st->phase == PHASE_RAMP || st->phase == PHASE_RADIO_LIMITED ||
 	     st->phase == PHASE_PROBING)) {
 		pbe_cc_begin_drain(st, in->now_ns, 1, out);
@@ -341,7 +341,7 @@ LAW_PART int pbe_cc_handle_ack(struct pbe_cc_state *st, const struct law_input *
 	if (in->flags & LAW_DELAY)
 		pbe_cc_late_ack(st, in->now_ns, in->delay_us, (__u64)in->acked * mss);
 	else if (in->rtt_us) /* while losses are repaired (interpretation 18) */
-		pbe_cc_late_count(st, law_min(in->rtt_us, LAW_MAX_RTT_US) >
+		pbe_cc_late_count(st, in->now_ns, law_min(in->rtt_us, LAW_MAX_RTT_US) >
 				  pbe_cc_rtt_min(st) + PBE_CC_LATE_BY_US,
 				  (__u64)in->acked * mss);
 	if (st->known & PBE_CC_SHARE)

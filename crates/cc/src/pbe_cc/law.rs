@@ -254,7 +254,7 @@ impl Law {
     /// The rate; no more than a quarter above what arrives while packets are late, whatever is claimed (interpretation 25).
     fn sends(&self) -> u64 {
         let arrives = self.delivery.arrives();
-        let is_full = arrives > 0 && self.late.is_late(self.enough());
+        let is_full = arrives > 0 && self.late.is_late(&self.config, self.enough());
         if !is_full || !self.config.judge_by_delivery {
             return self.target;
         }
@@ -435,7 +435,7 @@ impl Law {
     fn steady(&self, share: Share) -> u64 {
         let entitled = share.fair.filter(|_| self.config.keeps_fair_share);
         match entitled {
-            Some(fair) if !self.late.is_late(self.enough()) => share.rate.max(fair),
+            Some(fair) if !self.late.is_late(&self.config, self.enough()) => share.rate.max(fair),
             _ => share.rate,
         }
     }
@@ -454,7 +454,7 @@ impl Law {
         } else if let Some(rtt) = ack.rtt.map(micros).filter(|rtt| *rtt > 0) {
             // While losses are repaired, the RTT says whether there is a queue (interpretation 18).
             let late = rtt > self.rtt_min_us() + micros(self.config.late_by);
-            self.late.count(late, ack.acked);
+            self.late.count(ack.now, late, ack.acked);
         }
         if let Some(share) = self.share {
             let asked = if self.law_controls() { self.target } else { share.rate };
@@ -478,8 +478,8 @@ impl Law {
 
     fn judge(&mut self, ack: &Ack, over: bool) {
         let Some(share) = self.share else { return };
-        let late = self.late.is_late(self.enough());
-        let narrow = !self.config.judge_by_delivery || self.delivery.is_narrow();
+        let late = self.late.is_late(&self.config, self.enough());
+        let narrow = !self.config.judge_by_delivery || self.delivery.is_narrow(share.rate);
         match self.state {
             State::Ramp { .. } | State::RadioLimited | State::Probing { .. } if late && narrow => {
                 self.begin_drain(ack.now, true);
