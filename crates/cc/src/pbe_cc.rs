@@ -16,7 +16,7 @@ mod tests;
 
 use core::time::Duration;
 
-use sounding_estimate::{FairShare, LinkEstimate, State as Link};
+use sounding_estimate::{FairShare, LinkEstimate, MAX_RATE, State as Link};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::parameter::Values;
@@ -136,7 +136,9 @@ impl Controller for PbeCc {
         // A device that nothing is granted to is idle; a fair share says what it may have all the same.
         let knows =
             estimate.is_usable() || (estimate.state == Link::Idle && estimate.fair.is_some());
+        let is_absurd = estimate.rate > MAX_RATE;
         let update = match estimate.state {
+            _ if is_absurd => FeedUpdate::Nothing,
             Link::Handover => FeedUpdate::Handover,
             _ if knows && estimate.age <= self.config.max_age => FeedUpdate::Carries(Claim {
                 rate: part(estimate.rate),

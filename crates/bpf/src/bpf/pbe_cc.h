@@ -22,6 +22,7 @@ enum pbe_cc_update {
 #define PBE_CC_FIRST_GROWTH	200U
 #define PBE_CC_GROWTH		125U
 #define PBE_CC_PROBE		125U
+#define PBE_CC_GROWS		105U
 #define PBE_CC_FOUND_LASTS_NS	1000000000ULL
 #define PBE_CC_ABOVE_FLOOR	2U
 #define PBE_CC_RAMP_RTTS	3U
@@ -64,12 +65,25 @@ LAW_INLINE __u64 pbe_cc_slowest(const struct pbe_cc_state *st, __u32 min_cwnd, _
 	return pbe_cc_a_round_trip(st, law_min(min_cwnd, LAW_MAX_SEGS) * mss);
 }
 
-/* N_pkt (Eq. 6), as payload. */
+/* N_pkt (Eq. 6), as payload. A claim that is too high would make it longer than it is to take. */
 LAW_INLINE __u64 pbe_cc_enough(const struct pbe_cc_state *st, __u32 mss)
 {
-	__u64 goal = st->known & PBE_CC_SHARE ? st->rate : st->target;
+	__u64 rate = st->known & PBE_CC_SHARE ? st->rate : st->target;
+	__u64 arrives = pbe_cc_arrives(st);
 
-	return law_max(pbe_cc_over(goal, PBE_CC_LATE_FOR_US), mss);
+	if (arrives)
+		rate = law_min(rate, arrives);
+	return law_max(pbe_cc_over(rate, PBE_CC_LATE_FOR_US), mss);
+}
+
+/* No more than a quarter above what arrives while packets are late (interpretation 25). */
+LAW_INLINE __u64 pbe_cc_sends(const struct pbe_cc_state *st, __u32 mss)
+{
+	__u64 arrives = pbe_cc_arrives(st);
+
+	if (!arrives || !pbe_cc_late_is(st, pbe_cc_enough(st, mss)))
+		return st->target;
+	return law_min(st->target, law_max(pbe_cc_most_of(arrives), pbe_cc_first_rate(st, mss)));
 }
 
 /* What the flow ramps up to. */
@@ -94,6 +108,8 @@ LAW_INLINE void pbe_cc_ramp(struct pbe_cc_state *st, __u64 now, __u64 from)
 	st->phase = PHASE_RAMP;
 	st->at_ns = now;
 	st->from = from;
+	st->peak = 0;
+	st->peaked_at_ns = now;
 }
 
 /* The law takes the flow over, which sends at about @from. */
@@ -152,7 +168,7 @@ LAW_INLINE void pbe_cc_handle_claim(struct pbe_cc_state *st, const struct law_in
 /* C_p, and no less than C_f unless packets are late (interpretation 17). */
 LAW_INLINE __u64 pbe_cc_steady(const struct pbe_cc_state *st, __u32 mss)
 {
-	if (st->known & PBE_CC_FAIR && st->late < pbe_cc_enough(st, mss))
+	if (st->known & PBE_CC_FAIR && !pbe_cc_late_is(st, pbe_cc_enough(st, mss)))
 		return law_max(st->rate, st->fair);
 	return st->rate;
 }
@@ -270,18 +286,28 @@ LAW_INLINE void pbe_cc_grow(struct pbe_cc_state *st)
 		st->growth = PBE_CC_GROWTH;
 }
 
+/* More is sent than arrives, and no more has arrived for one RTprop (interpretation 25). */
+LAW_INLINE int pbe_cc_is_flat(const struct pbe_cc_state *st, const struct law_input *in)
+{
+	return st->target > pbe_cc_most_of(pbe_cc_arrives(st)) && !(in->flags & LAW_LIMITED) &&
+	       law_since(in->now_ns, st->peaked_at_ns) >= pbe_cc_rtt_min(st) * 1000;
+}
+
 LAW_INLINE void pbe_cc_judge(struct pbe_cc_state *st, const struct law_input *in, int over,
 			     __u32 mss, struct law_output *out)
 {
 	__u64 enough = pbe_cc_enough(st, mss);
-	int late = st->late >= enough, free = over && !(in->flags & LAW_LIMITED);
+	int late = pbe_cc_late_is(st, enough), free = over && !(in->flags & LAW_LIMITED);
 
 	if (!(st->known & PBE_CC_SHARE))
 		return;
-	if (late && st->narrow &&
+	if (late && pbe_cc_delivery_narrow(st, st->rate) &&
 	    (st->phase == PHASE_RAMP || st->phase == PHASE_RADIO_LIMITED ||
 	     st->phase == PHASE_PROBING)) {
 		pbe_cc_begin_drain(st, in->now_ns, 1, out);
+	} else if (st->phase == PHASE_RAMP) {
+		if (late && pbe_cc_is_flat(st, in))
+			pbe_cc_begin_drain(st, in->now_ns, 1, out);
 	} else if (st->phase == PHASE_RADIO_LIMITED) {
 		if (st->excess >= PBE_CC_EXCESS_ROUNDS) {
 			st->phase = PHASE_ESTIMATE_TOO_HIGH;
@@ -315,13 +341,17 @@ LAW_PART int pbe_cc_handle_ack(struct pbe_cc_state *st, const struct law_input *
 	if (in->flags & LAW_DELAY)
 		pbe_cc_late_ack(st, in->now_ns, in->delay_us, (__u64)in->acked * mss);
 	else if (in->rtt_us) /* while losses are repaired (interpretation 18) */
-		pbe_cc_late_count(st, law_min(in->rtt_us, LAW_MAX_RTT_US) >
+		pbe_cc_late_count(st, in->now_ns, law_min(in->rtt_us, LAW_MAX_RTT_US) >
 				  pbe_cc_rtt_min(st) + PBE_CC_LATE_BY_US,
 				  (__u64)in->acked * mss);
 	if (st->known & PBE_CC_SHARE)
 		pbe_cc_delivery_claim(st, phase_controls(st->phase) ?
 					  law_min(st->target, st->rate) : st->rate);
 	over = pbe_cc_delivery_ack(st, in);
+	if (law_min(in->rate, LAW_MAX_RATE) * 100 > st->peak * PBE_CC_GROWS) {
+		st->peak = law_min(in->rate, LAW_MAX_RATE);
+		st->peaked_at_ns = in->now_ns;
+	}
 	pbe_cc_judge(st, in, over, mss, out);
 	pbe_cc_advance(st, in->now_ns, mss);
 	return 0;
@@ -340,7 +370,7 @@ LAW_INLINE void pbe_cc_handle_timeout(struct pbe_cc_state *st, __u64 now)
 LAW_INLINE __u32 pbe_cc_cwnd(const struct pbe_cc_state *st, __u32 min_cwnd, __u32 mss)
 {
 	__u64 rtt_us = pbe_cc_rtt_min(st), slack = law_max(rtt_us / 4, PBE_CC_SLACK_US);
-	__u64 window = pbe_cc_over(st->target, rtt_us + slack) + 2 * mss;
+	__u64 window = pbe_cc_over(pbe_cc_sends(st, mss), rtt_us + slack) + 2 * mss;
 	__u32 least = st->phase == PHASE_RAMP || st->phase == PHASE_PROBING ? LAW_RESTART_CWND :
 									      min_cwnd;
 
@@ -348,11 +378,11 @@ LAW_INLINE __u32 pbe_cc_cwnd(const struct pbe_cc_state *st, __u32 min_cwnd, __u3
 }
 
 /* The pace while the law controls the flow. */
-LAW_INLINE __u64 pbe_cc_pacing(const struct pbe_cc_state *st)
+LAW_INLINE __u64 pbe_cc_pacing(const struct pbe_cc_state *st, __u32 mss)
 {
 	if (st->phase == PHASE_DRAIN)
 		return law_min(st->bandwidth, st->target) * PBE_CC_DRAIN / 100;
-	return st->target;
+	return pbe_cc_sends(st, mss);
 }
 
 /* The most that BBR may send meanwhile (Eq. 7, and the guard against misreports). */
@@ -430,7 +460,7 @@ LAW_INLINE void pbe_cc_step(const volatile struct law_config *k, struct pbe_cc_s
 	slowest = pbe_cc_slowest(st, min_cwnd, mss);
 	if (phase_controls(st->phase)) {
 		st->status.cwnd = pbe_cc_cwnd(st, min_cwnd, mss);
-		st->status.pacing_bytes_per_sec = law_max(pbe_cc_pacing(st), slowest);
+		st->status.pacing_bytes_per_sec = law_max(pbe_cc_pacing(st, mss), slowest);
 	} else {
 		limit = law_max(pbe_cc_limit(st), slowest);
 		st->status.cwnd = law_max(in->shadow_cwnd, LAW_FLOOR_CWND);

@@ -16,6 +16,7 @@ struct pbe_cc_state {
 	struct windowed way_us;		/* D_prop, from an origin of its own */
 	__u64 early_at_ns;		/* when a packet came as early as that */
 	__u64 late;			/* bytes in a row */
+	__u64 late_since_ns;		/* when the first of them came */
 	__u64 on_time;
 	__u64 claim_sum;		/* of this round */
 	__u64 least_claim;
@@ -23,6 +24,9 @@ struct pbe_cc_state {
 	__u64 prior_least;
 	__u64 best;			/* at which this round arrived at most */
 	__u64 last;			/* and the last whole one; 0: unknown */
+	__u64 wanted;			/* claimed of it and sent; 0: it says nothing */
+	__u64 peak;			/* the most that arrived in this ramp */
+	__u64 peaked_at_ns;
 	__u64 rate;			/* what the device last reported: C_t */
 	__u64 fair;			/* and C_f */
 	__u64 target;
@@ -36,7 +40,7 @@ struct pbe_cc_state {
 	__u32 claims;			/* in claim_sum */
 	__u32 round_ends_at;		/* segments */
 	__u32 limited;			/* the application held this round back */
-	__u32 narrow;			/* less arrived in the last than was claimed and sent */
+	__u32 late_span_us;		/* from the first late byte in a row to the last */
 	__u32 excess;			/* rounds in a row of which too little arrived */
 	__u32 phase;			/* enum flow_phase */
 	__u32 growth;			/* while probing, hundredths a round */
@@ -86,9 +90,13 @@ LAW_INLINE void pbe_cc_late_forget(struct pbe_cc_state *st, __u64 now)
 }
 
 /* @acked bytes were late, or on time. */
-LAW_INLINE void pbe_cc_late_count(struct pbe_cc_state *st, int late, __u64 acked)
+LAW_INLINE void pbe_cc_late_count(struct pbe_cc_state *st, __u64 now, int late, __u64 acked)
 {
 	if (late) {
+		if (!st->late)
+			st->late_since_ns = now;
+		st->late_span_us = law_min(law_since(now, st->late_since_ns) / 1000,
+					   PBE_CC_LATE_FOR_US);
 		st->late += acked;
 		st->on_time = 0;
 	} else {
@@ -111,7 +119,13 @@ LAW_INLINE void pbe_cc_late_ack(struct pbe_cc_state *st, __u64 now, __u32 delay_
 	least = st->way_us.best[0];
 	if (delay <= least + PBE_CC_JITTER_US)
 		st->early_at_ns = now;
-	pbe_cc_late_count(st, delay > least + PBE_CC_LATE_BY_US, acked);
+	pbe_cc_late_count(st, now, delay > least + PBE_CC_LATE_BY_US, acked);
+}
+
+/* @enough bytes were late, and not all at once (interpretation 26). */
+LAW_INLINE int pbe_cc_late_is(const struct pbe_cc_state *st, __u64 enough)
+{
+	return st->late >= enough && st->late_span_us >= PBE_CC_LATE_FOR_US;
 }
 
 /* No packet came as early as the earliest for long: how long is the way now? */
@@ -138,7 +152,7 @@ LAW_INLINE void pbe_cc_delivery_forget(struct pbe_cc_state *st)
 	st->claims = 0;
 	st->prior_mean = 0;
 	st->prior_least = 0;
-	st->narrow = 0;
+	st->wanted = 0;
 	st->excess = 0;
 }
 
@@ -159,11 +173,11 @@ LAW_INLINE int pbe_cc_delivery_ack(struct pbe_cc_state *st, const struct law_inp
 	wanted = law_min(mean, st->prior_mean);
 	least = law_min(st->least_claim, st->prior_least);
 	if (st->best && !st->limited) {
-		st->narrow = st->best * 100 < wanted * PBE_CC_NARROW;
+		st->wanted = wanted;
 		st->excess = least * 100 > st->best * PBE_CC_BELIEVED ?
 			     law_min(st->excess + 1, PBE_CC_EXCESS_ROUNDS) : 0;
 	} else {
-		st->narrow = 0;
+		st->wanted = 0;
 		st->excess = 0;
 	}
 	st->prior_mean = mean;
@@ -176,10 +190,28 @@ LAW_INLINE int pbe_cc_delivery_ack(struct pbe_cc_state *st, const struct law_inp
 	return 1;
 }
 
+/* Less arrived in the last round than was claimed and sent, and than is claimed now. */
+LAW_INLINE int pbe_cc_delivery_narrow(const struct pbe_cc_state *st, __u64 claimed)
+{
+	return st->last * 100 < law_min(st->wanted, claimed) * PBE_CC_NARROW;
+}
+
+/* At most so much arrived in this round and the one before; 0: unknown. */
+LAW_INLINE __u64 pbe_cc_arrives(const struct pbe_cc_state *st)
+{
+	return law_max(st->last, st->best);
+}
+
+/* The most that is believed or sent where so much arrives. */
+LAW_INLINE __u64 pbe_cc_most_of(__u64 arrives)
+{
+	return arrives * PBE_CC_BELIEVED / 100;
+}
+
 /* The most that is sent upon a claim that is too high. */
 LAW_INLINE __u64 pbe_cc_delivery_believed(const struct pbe_cc_state *st)
 {
-	return st->last * PBE_CC_BELIEVED / 100;
+	return pbe_cc_most_of(st->last);
 }
 
 #endif /* SOUNDING_PBE_CC_PATH_H */

@@ -21,12 +21,22 @@ pub(super) struct LateRun {
     /// When a packet came as early as that, within the jitter.
     early_at: HostInstant,
     late: Bytes,
+    /// Since when packets come late, and how long that was at the last of them.
+    late_since: HostInstant,
+    late_span: Duration,
     on_time: Bytes,
 }
 
 impl LateRun {
     pub(super) fn new(now: HostInstant) -> Self {
-        Self { least: None, early_at: now, late: Bytes::ZERO, on_time: Bytes::ZERO }
+        Self {
+            least: None,
+            early_at: now,
+            late: Bytes::ZERO,
+            late_since: now,
+            late_span: Duration::ZERO,
+            on_time: Bytes::ZERO,
+        }
     }
 
     /// `acked` was on the way for `delay`.
@@ -51,21 +61,26 @@ impl LateRun {
         if delay <= least + JITTER {
             self.early_at = now;
         }
-        self.count(delay > least + config.late_by, acked);
+        self.count(now, delay > least + config.late_by, acked);
     }
 
     /// `acked` was late, or on time.
-    pub(super) fn count(&mut self, late: bool, acked: Bytes) {
-        (self.late, self.on_time) = if late {
-            (self.late + acked, Bytes::ZERO)
-        } else {
-            (Bytes::ZERO, self.on_time + acked)
-        };
+    pub(super) fn count(&mut self, now: HostInstant, late: bool, acked: Bytes) {
+        if !late {
+            (self.late, self.on_time) = (Bytes::ZERO, self.on_time + acked);
+            return;
+        }
+        if self.late == Bytes::ZERO {
+            self.late_since = now;
+        }
+        self.late_span = now - self.late_since;
+        (self.late, self.on_time) = (self.late + acked, Bytes::ZERO);
     }
 
-    /// Whether the last packets were late, `enough` of them.
-    pub(super) fn is_late(&self, enough: Bytes) -> bool {
-        self.late >= enough
+    /// Whether the last packets were late, `enough` of them, and not all at once: a radio that stood still hands over at once
+    /// what it held (interpretation 26).
+    pub(super) fn is_late(&self, config: &Config, enough: Bytes) -> bool {
+        self.late >= enough && self.late_span >= config.late_for
     }
 
     /// Whether the last packets were on time, `enough` of them.

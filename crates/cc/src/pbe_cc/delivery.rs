@@ -54,7 +54,8 @@ pub(super) struct Delivery {
     limited: bool,
     /// The last whole round arrived at this rate; zero: unknown.
     last: u64,
-    narrow: bool,
+    /// What was claimed of it and sent; zero: it says nothing.
+    wanted: u64,
     excess: u32,
 }
 
@@ -71,7 +72,7 @@ impl Delivery {
     /// There is no claim now, or it is of another link.
     pub(super) fn forget(&mut self) {
         (self.claims, self.prior_claims) = (Claims::default(), Claims::default());
-        (self.narrow, self.excess) = (false, 0);
+        (self.wanted, self.excess) = (0, 0);
     }
 
     /// Folds an acknowledgement in; whether it ends a round.
@@ -95,11 +96,11 @@ impl Delivery {
         let wanted = self.claims.mean().min(self.prior_claims.mean());
         let least = self.claims.least.min(self.prior_claims.least);
         if self.best > 0 && !self.limited {
-            self.narrow = self.best * 100 < wanted * NARROW;
+            self.wanted = wanted;
             let excess = least * 100 > self.best * BELIEVED;
             self.excess = if excess { self.excess + 1 } else { 0 };
         } else {
-            (self.narrow, self.excess) = (false, 0);
+            (self.wanted, self.excess) = (0, 0);
         }
         (self.prior_claims, self.claims) = (self.claims, Claims::default());
         (self.best, self.limited) = (0, false);
@@ -111,9 +112,15 @@ impl Delivery {
         (self.last > 0).then_some(self.last)
     }
 
-    /// Whether less arrived in the last round than was claimed and sent.
-    pub(super) fn is_narrow(&self) -> bool {
-        self.narrow
+    /// At most so much arrived in this round and the one before; zero: unknown.
+    pub(super) fn arrives(&self) -> u64 {
+        self.last.max(self.best)
+    }
+
+    /// Whether less arrived in the last round than was claimed and sent, and than is claimed now: a radio that fades is reported
+    /// later than it delivers less.
+    pub(super) fn is_narrow(&self, claimed: u64) -> bool {
+        self.last * 100 < self.wanted.min(claimed) * NARROW
     }
 
     /// Whether the claim was too high for rounds.
@@ -123,8 +130,13 @@ impl Delivery {
 
     /// The most that is sent upon a claim that is too high.
     pub(super) fn believed(&self) -> u64 {
-        self.last * BELIEVED / 100
+        most_of(self.last)
     }
+}
+
+/// The most that is believed or sent where so much arrives.
+pub(super) const fn most_of(arrives: u64) -> u64 {
+    arrives * BELIEVED / 100
 }
 
 /// Bytes that are delivered in `micros` at a rate.

@@ -23,6 +23,8 @@ const GROWTH: u64 = 125;
 const PROBE: u64 = 125;
 /// What was found of a path counts for so long while no estimates come. Chosen (interpretation 20).
 const FOUND_LASTS: Duration = Duration::from_secs(1);
+/// Arrivals grow if they exceed all before them by so many hundredths (interpretation 25). Chosen.
+const GROWS: u64 = 105;
 /// It grows to no more than so many times what the radio is known to grant.
 const ABOVE_FLOOR: u64 = 2;
 
@@ -89,6 +91,8 @@ pub struct Ack {
 /// BottleneckElsewhere   N_pkt packets are on time, and C_f arrives        RadioLimited
 /// RadioLimited          three rounds of less than four fifths of a claim  EstimateTooHigh
 /// EstimateTooHigh       the claim is no more than 1.25 of what arrives    RadioLimited
+/// Ramp                  N_pkt packets are late, and for one RTprop       Drain
+///                         no more arrives
 /// NoEstimate            an estimate within a second of either of the two  as before it
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,6 +184,8 @@ pub struct Law {
     rtt_min: Option<Windowed<u64>>,
     late: LateRun,
     delivery: Delivery,
+    /// The most that arrived in this ramp, and since when.
+    peak: (u64, HostInstant),
     bandwidth: u64,
     cut: Option<u64>,
     /// That a claim was too high or the bottleneck elsewhere, when estimates ceased to come.
@@ -200,6 +206,7 @@ impl Law {
             rtt_min: None,
             late: LateRun::new(start.now),
             delivery: Delivery::new(delivered),
+            peak: (0, start.now),
             bandwidth: 0,
             cut: None,
             found: None,
@@ -226,7 +233,7 @@ impl Law {
             State::Ramp { .. } | State::Probing { .. } => self.initial_cwnd,
             _ => self.mss * u64::from(self.config.min_cwnd),
         };
-        let window = delivery::over(self.target, rtt + slack).count() + 2 * self.mss;
+        let window = delivery::over(self.sends(), rtt + slack).count() + 2 * self.mss;
         Bytes::new(window.max(least))
     }
 
@@ -239,9 +246,19 @@ impl Law {
     pub fn pacing(&self) -> Rate {
         let rate = match self.state {
             State::Drain { .. } => self.bandwidth.min(self.target) * DRAIN / 100,
-            _ => self.target,
+            _ => self.sends(),
         };
         Rate::from_bytes_per_sec(rate.max(self.slowest()))
+    }
+
+    /// The rate; no more than a quarter above what arrives while packets are late, whatever is claimed (interpretation 25).
+    fn sends(&self) -> u64 {
+        let arrives = self.delivery.arrives();
+        let is_full = arrives > 0 && self.late.is_late(&self.config, self.enough());
+        if !is_full || !self.config.judge_by_delivery {
+            return self.target;
+        }
+        self.target.min(delivery::most_of(arrives).max(self.first_rate()))
     }
 
     /// The most that BBR may send while the law does not control the flow (Eq. 7, and the guard against misreports).
@@ -301,17 +318,26 @@ impl Law {
         rate.min(MAX_RATE).bytes_per_sec() * self.mss / (self.mss + self.headers)
     }
 
-    /// N_pkt (Eq. 6), as payload.
+    /// N_pkt (Eq. 6), as payload. A claim that is too high would make it longer than it is to take (interpretation 25).
     fn enough(&self) -> Bytes {
-        let goal = self.share.map_or(self.target, |share| share.rate);
-        delivery::over(goal, micros(self.config.late_for)).max(Bytes::new(self.mss))
+        let claimed = self.share.map_or(self.target, |share| share.rate);
+        let rate = match self.delivery.arrives() {
+            arrives if arrives > 0 && self.config.judge_by_delivery => claimed.min(arrives),
+            _ => claimed,
+        };
+        delivery::over(rate, micros(self.config.late_for)).max(Bytes::new(self.mss))
+    }
+
+    fn begin_ramp(&mut self, now: HostInstant, from: u64) {
+        self.peak = (0, now);
+        self.state = State::Ramp { since: now, from };
     }
 
     /// A timeout fired: what is in flight is lost, and the flow begins anew.
     pub fn handle_timeout(&mut self, now: HostInstant) {
         if self.law_controls() {
             self.target = 0;
-            self.state = State::Ramp { since: now, from: 0 };
+            self.begin_ramp(now, 0);
         }
     }
 
@@ -358,7 +384,7 @@ impl Law {
             State::RadioLimited
                 if before.is_some_and(|before| share.carriers > before.carriers) =>
             {
-                self.state = State::Ramp { since: now, from: self.target };
+                self.begin_ramp(now, self.target);
             }
             State::RadioLimited => self.state = share.state(GROWTH),
             State::Probing { growth } => self.state = share.state(growth),
@@ -373,10 +399,10 @@ impl Law {
     fn begin(&mut self, now: HostInstant, share: Share, from: u64) {
         self.target = from;
         self.late.begin();
-        self.state = match share.fair {
-            Some(_) => State::Ramp { since: now, from },
-            None => share.state(FIRST_GROWTH),
-        };
+        match share.fair {
+            Some(_) => self.begin_ramp(now, from),
+            None => self.state = share.state(FIRST_GROWTH),
+        }
     }
 
     /// Lets the rate follow time and what was reported.
@@ -409,7 +435,7 @@ impl Law {
     fn steady(&self, share: Share) -> u64 {
         let entitled = share.fair.filter(|_| self.config.keeps_fair_share);
         match entitled {
-            Some(fair) if !self.late.is_late(self.enough()) => share.rate.max(fair),
+            Some(fair) if !self.late.is_late(&self.config, self.enough()) => share.rate.max(fair),
             _ => share.rate,
         }
     }
@@ -428,7 +454,7 @@ impl Law {
         } else if let Some(rtt) = ack.rtt.map(micros).filter(|rtt| *rtt > 0) {
             // While losses are repaired, the RTT says whether there is a queue (interpretation 18).
             let late = rtt > self.rtt_min_us() + micros(self.config.late_by);
-            self.late.count(late, ack.acked);
+            self.late.count(ack.now, late, ack.acked);
         }
         if let Some(share) = self.share {
             let asked = if self.law_controls() { self.target } else { share.rate };
@@ -437,18 +463,28 @@ impl Law {
         let rate = ack.rate.map(|rate| rate.min(MAX_RATE).bytes_per_sec());
         let over =
             self.delivery.handle_ack(rate, ack.delivered, ack.prior_delivered, ack.is_limited);
+        if rate.is_some_and(|rate| rate * 100 > self.peak.0 * GROWS) {
+            self.peak = (rate.unwrap_or_default(), ack.now);
+        }
         self.judge(ack, over);
         self.advance(ack.now);
     }
 
+    /// Whether more is sent than arrives, and no more has arrived for one RTprop: the end of a ramp (§4.1, interpretation 25).
+    fn is_flat(&self, ack: &Ack) -> bool {
+        let exceeds = self.target > delivery::most_of(self.delivery.arrives());
+        exceeds && !ack.is_limited && ack.now - self.peak.1 >= self.rtt_min()
+    }
+
     fn judge(&mut self, ack: &Ack, over: bool) {
         let Some(share) = self.share else { return };
-        let late = self.late.is_late(self.enough());
-        let narrow = !self.config.judge_by_delivery || self.delivery.is_narrow();
+        let late = self.late.is_late(&self.config, self.enough());
+        let narrow = !self.config.judge_by_delivery || self.delivery.is_narrow(share.rate);
         match self.state {
             State::Ramp { .. } | State::RadioLimited | State::Probing { .. } if late && narrow => {
                 self.begin_drain(ack.now, true);
             }
+            State::Ramp { .. } if late && self.is_flat(ack) => self.begin_drain(ack.now, true),
             State::RadioLimited if self.delivery.is_overstated() => {
                 self.state = State::EstimateTooHigh;
                 self.cut = self.delivery.last();

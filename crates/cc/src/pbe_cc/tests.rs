@@ -2,6 +2,9 @@ use super::law::{Ack, Claim, FeedUpdate, Law, State};
 use super::*;
 use sounding_estimate::Bound;
 
+mod drills;
+mod queue;
+
 const RTT: Duration = Duration::from_millis(40);
 /// Payload of a packet of 1500 bytes is 1448: rates of IP become rates of payload by this.
 const PAYLOAD: f64 = 1448.0 / 1500.0;

@@ -162,17 +162,14 @@ mod tests {
     fn narrow_wires_are_found_within_a_second() {
         let checks = wires::narrow(&SMALL).unwrap();
         assert_eq!(checks.len(), 3, "{checks:?}");
-        // With this seed the Internet is suspected before the wire narrows too, a known miss (docs/results/pbe-cc.md).
-        for check in checks {
-            assert!(check.ours.starts_with("1 of 1"), "{check:?}");
-        }
+        checks.iter().for_each(holds);
     }
 
     #[test]
-    fn a_device_that_claims_ten_times_what_it_has_gets_a_quarter_more_than_arrives_after_five_rounds()
-     {
-        let (rounds, sends) = liar::lied_to(&SMALL, 10).unwrap();
-        assert!(rounds <= 5.0 && sends <= 1.25, "{rounds} {sends}");
+    fn a_device_that_claims_more_than_it_has_gets_a_quarter_more_than_arrives_after_three_rounds() {
+        for times in [2, 10] {
+            holds(&liar::liar(&SMALL, times).unwrap());
+        }
     }
 
     #[test]
