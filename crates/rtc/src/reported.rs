@@ -1,6 +1,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use sounding_estimate::{DelayKind, RanDelay};
 use sounding_units::HostInstant;
 
 use crate::{Corrected, Corrections, Way};
@@ -33,6 +34,16 @@ pub enum WaitKind {
     Scheduling,
     /// A block was sent again, and all behind it waited (Gandalf §3.1).
     Harq,
+}
+
+impl From<RanDelay> for Wait {
+    fn from(event: RanDelay) -> Self {
+        let kind = match event.kind {
+            DelayKind::Scheduling => WaitKind::Scheduling,
+            DelayKind::Harq => WaitKind::Harq,
+        };
+        Self { kind, from: event.from, to: event.to, amount: event.amount }
+    }
 }
 
 impl Wait {
