@@ -10,7 +10,7 @@ use sounding_experiment::plan::{Run, Text};
 use sounding_testbed::call::{CallConfig, CallSeen, Corrected, call, may_call};
 use sounding_testdata::{Need, may_emulate, skip, steadily};
 
-const PLAN: &str = include_str!("../../../papers/gandalf/webrtc.toml");
+const PLAN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../papers/gandalf/webrtc.toml");
 
 /// The receiver, which is built beside this test.
 fn peer() -> Option<PathBuf> {
@@ -38,7 +38,7 @@ fn config(corrected: Corrected, seconds: u64) -> Option<CallConfig> {
 }
 
 fn run(sets: &[&str]) -> Run {
-    let mut text = Text::new("webrtc", PLAN, PathBuf::new());
+    let mut text = Text::read(Path::new(PLAN)).unwrap();
     text.set("seeds=1").unwrap();
     sets.iter().for_each(|set| text.set(set).unwrap());
     text.runs().unwrap().remove(0)
