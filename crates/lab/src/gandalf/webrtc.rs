@@ -72,6 +72,7 @@ fn places() -> Vec<Place> {
     vec![
         place("LTE, static", Vec::new(), false),
         place("LTE, mobile", vec![walks.clone()], false),
+        place("5G, static", vec![nr.to_owned()], false),
         place("5G, mobile", vec![nr.to_owned(), walks], false),
         place("LTE, rate falls", vec![narrow, levels], true),
     ]
