@@ -7,6 +7,7 @@ mod masking;
 mod rig;
 mod scene;
 mod table1;
+pub(crate) mod webrtc;
 
 use std::collections::BTreeMap;
 

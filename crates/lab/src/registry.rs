@@ -51,6 +51,7 @@ pub const EXPERIMENTS: &[&dyn Registered] = &[
     &gandalf::experiment::PlanItem(gandalf::Item::Lag),
     &gandalf::experiment::PlanItem(gandalf::Item::Accuracy),
     &gandalf::experiment::PlanItem(gandalf::Item::Masking),
+    &gandalf::webrtc::CallItem,
     &busyness::experiment::BusynessExperiment,
     &background_kernel::experiment::BackgroundKernelExperiment,
     &closed_loop::experiment::ClosedLoopExperiment,

@@ -5,6 +5,7 @@
 //!
 //! * [`Feedback`]: transport-wide feedback, read, corrected and written; [`Rewriter`] does so in compound packets;
 //! * [`Corrections`]: sources of corrected arrivals, [`Reported`] by the device's modem among them;
+//! * `Notices`: what a modem's records say of the radio, for `Reported`, or as lines for a peer elsewhere (`line`);
 //! * [`Hold`]: packets that wait until their corrected arrival is known;
 //! * `sender`: an estimator of a sender's rate, for Rust stacks;
 //! * `peer`: a receiver that answers an unmodified sender, whose stack is given the corrected arrivals.
@@ -13,6 +14,10 @@ mod blind;
 mod correction;
 mod feedback;
 mod hold;
+#[cfg(feature = "lines")]
+pub mod line;
+#[cfg(feature = "feed")]
+mod notice;
 #[cfg(feature = "peer")]
 pub mod peer;
 mod reported;
@@ -25,5 +30,7 @@ pub use blind::Blind;
 pub use correction::{Corrected, Corrections, Stock, Way};
 pub use feedback::{Feedback, FeedbackError, Tick};
 pub use hold::{Hold, HoldCounts};
+#[cfg(feature = "feed")]
+pub use notice::{Notice, Notices};
 pub use reported::{Reported, Wait, WaitKind};
 pub use rtcp::Rewriter;

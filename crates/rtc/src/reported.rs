@@ -1,12 +1,18 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use sounding_estimate::{DelayKind, RanDelay};
 use sounding_units::HostInstant;
 
 use crate::{Corrected, Corrections, Way};
 
 /// A modem that has reported nothing for this long is silent.
 const SILENT: Duration = Duration::from_millis(100);
+/// The radio's own delays of a packet are less than this together: four transmissions of a block in 32 ms, and a wait of two intervals of
+/// reports, each of 20 ms at most. A packet that is later waits in a queue, and its report does not wait for the modem's.
+const OBVIOUS: Duration = Duration::from_millis(80);
+/// The smallest delay is that of so long.
+const LEAST_OF: Duration = Duration::from_secs(10);
 /// Waits of each kind that are kept: those of half a second at one a millisecond.
 const KEPT: usize = 512;
 /// The times of a block in the records of two layers, which are dated one by one.
@@ -35,6 +41,16 @@ pub enum WaitKind {
     Harq,
 }
 
+impl From<RanDelay> for Wait {
+    fn from(event: RanDelay) -> Self {
+        let kind = match event.kind {
+            DelayKind::Scheduling => WaitKind::Scheduling,
+            DelayKind::Harq => WaitKind::Harq,
+        };
+        Self { kind, from: event.from, to: event.to, amount: event.amount }
+    }
+}
+
 impl Wait {
     /// The wait of data that came to its point at `at`; `None` outside of it.
     fn of(&self, at: HostInstant) -> Option<Duration> {
@@ -51,6 +67,28 @@ pub struct Reported {
     harq: VecDeque<Wait>,
     heard_at: Option<HostInstant>,
     until: Option<HostInstant>,
+    least: Least,
+}
+
+/// The smallest delay of a while. The clocks may differ by anything.
+#[derive(Clone, Copy, Debug, Default)]
+struct Least {
+    /// The smallest of this span of time and of the one before, ns, and when this one began.
+    spans: Option<([i128; 2], HostInstant)>,
+}
+
+impl Least {
+    /// By how much the delay of a packet is above the smallest one.
+    fn above(&mut self, sent: HostInstant, arrived: HostInstant) -> Duration {
+        let delay = i128::from(arrived.as_nanos()) - i128::from(sent.as_nanos());
+        let ([now, before], began) = self.spans.get_or_insert(([delay; 2], arrived));
+        if arrived - *began > LEAST_OF {
+            (*before, *now, *began) = (*now, delay, arrived);
+        }
+        *now = delay.min(*now);
+        let above = delay - (*now).min(*before);
+        Duration::from_nanos(u64::try_from(above).unwrap_or(u64::MAX))
+    }
 }
 
 impl Reported {
@@ -103,8 +141,9 @@ impl Corrections for Reported {
         let Some(sent) = way.sent.filter(|_| self.is_heard(now)) else {
             return Corrected::Unknown;
         };
+        let above = self.least.above(sent, way.arrived);
         if self.until.is_none_or(|until| until < sent + SAME_BLOCK) {
-            return Corrected::NotYet;
+            return if above > OBVIOUS { Corrected::Unknown } else { Corrected::NotYet };
         }
         // Less than the whole delay, where the clocks are comparable; a wrong event cannot move an arrival before its sending.
         let at = way.arrived.saturating_before(self.added(sent));
@@ -154,6 +193,22 @@ mod tests {
         reported.handle_report(at(150), Some(at(110)));
         assert_eq!(reported.corrected(at(250), &way(100, 130)), Corrected::At(at(130)));
         assert_eq!(reported.corrected(at(251), &way(100, 130)), Corrected::Unknown);
+    }
+
+    #[test]
+    fn what_is_later_than_the_radio_makes_it_does_not_wait_for_the_modem() {
+        let mut reported = Reported::default();
+        reported.handle_report(at(100), Some(at(50)));
+        assert_eq!(reported.corrected(at(100), &way(80, 100)), Corrected::NotYet);
+        assert_eq!(reported.corrected(at(170), &way(70, 170)), Corrected::NotYet);
+        assert_eq!(reported.corrected(at(190), &way(80, 190)), Corrected::Unknown);
+        // The smallest delay is forgotten after ten to twenty seconds.
+        for second in 1..=30 {
+            let now = second * 1_000;
+            reported.handle_report(at(now), Some(at(now - 150)));
+            reported.corrected(at(now), &way(now - 130, now));
+        }
+        assert_eq!(reported.corrected(at(30_000), &way(29_860, 30_000)), Corrected::NotYet);
     }
 
     #[test]

@@ -1,4 +1,6 @@
 mod delays;
+mod feed;
+mod live;
 mod missing;
 mod print;
 mod rows;
@@ -6,26 +8,23 @@ mod rows;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use clap::Args;
 use miette::{IntoDiagnostic, Result, miette};
-use sounding_diag::session::Wanted;
 use sounding_host::monotonic_now;
 use sounding_kpi::Direction;
 use sounding_link::{Arrival, Config, Counts, Method, Seen, Sounder};
-use sounding_modem::{Framing, Live, READ_SIZE, Read, Sniffer, SnifferSource, Source};
+use sounding_modem::{Framing, Live, Sniffer, SnifferSource, Source};
 use sounding_units::{HostInstant, ModemInstant};
 
 use crate::cli_types::{DirectionWord, MethodWord, RouterUser, source_parser};
 use crate::cqi_rates;
-use crate::doctor::refuse_held;
 use crate::kpi::is_recorded;
-use crate::session_report;
 use crate::skipped::{Records, Skipped};
 use crate::sniffer;
-use crate::{input, say, signals};
+use crate::{input, say};
+use live::Reader;
 use missing::Needs;
 use print::Printer;
 use rows::Rows;
@@ -53,9 +52,13 @@ blocks that the device ever had would carry now. A live modem takes a sniffer th
 With --delays a row is an event: a block that was sent again (`harq`), or uplink data that waited for a report and a grant
 (`scheduling`). What was held, how much of that no queue made, and how long after its end the record came that shows it.
 
+With --feed the receiver of a WebRTC call, sounding-rtc-peer, reads the uplink's events of a live modem as they come, and takes them
+out of what it reports to the sender. When the receiver ends, this command ends.
+
 Examples:
   sounding link drive.mi2log
   sounding link drive.mi2log --delays
+  sounding link /dev/ttyUSB0 --delays --feed /run/peer
   sounding link drive.mi2log --direction uplink --method formula --bin 50ms
   sounding link drive.mi2log --direction downlink --method cqi --window 200ms
   sounding link drive.mi2log --direction downlink --method cell --window 40ms --sniffer dcilog:cell.dciLog
@@ -92,18 +95,33 @@ pub(crate) struct Link {
     /// One JSON object a row
     #[arg(long)]
     json: bool,
-    /// Instead of rates the delays that the radio itself made, one event a row; of captures
+    /// Instead of rates the delays that the radio itself made, one event a row; of captures, or with --feed
     #[arg(long, conflicts_with_all = ["method", "sniffer", "window", "bin"])]
     delays: bool,
     /// Comma-separated values, with --delays
     #[arg(long, requires = "delays", conflicts_with = "json")]
     csv: bool,
+    /// With --delays of a live modem: the receiver of a call reads them at this UNIX socket, as lines of JSON; `-` is standard output
+    #[arg(long, value_name = "SOCKET", requires = "delays", conflicts_with_all = ["json", "csv", "direction"])]
+    feed: Option<PathBuf>,
 }
 
 /// Prints delays instead of rates.
 fn run_delays(args: &Link) -> Result<ExitCode> {
-    if !is_recorded(&args.source) {
-        return Err(miette!("--delays reads captures, not live modems"));
+    match (&args.feed, is_recorded(&args.source)) {
+        (None, true) => {}
+        (None, false) => {
+            return Err(miette!("--delays of a live modem needs --feed: who reads them?"));
+        }
+        (Some(_), true) => return Err(miette!("--feed is for live modems: a capture is too late")),
+        (Some(receiver), false) => {
+            let source = args.router.of(args.source.clone()).into_diagnostic()?;
+            return match feed::feed(&source, receiver) {
+                Ok(()) => Ok(ExitCode::SUCCESS),
+                Err(Stopped::Output(error)) => Err(say::failed(error)),
+                Err(Stopped::Input(report)) => Err(report),
+            };
+        }
     }
     let format = match (args.json, args.csv) {
         (true, _) => delays::Format::Json,
@@ -211,12 +229,6 @@ struct Reading {
     sniffers: Vec<Sniffer>,
 }
 
-/// The longest single wait for a live port.
-const PATIENCE: Duration = Duration::from_millis(20);
-
-/// The time limit for restoring the modem's masks. After it, the modem keeps the masks of this program.
-const PUT_BACK: Duration = Duration::from_secs(1);
-
 /// Records of a live modem arrive within this: its buffer is drained every 100 ms at most.
 const UNDERWAY: Duration = Duration::from_millis(300);
 
@@ -263,56 +275,13 @@ impl Reading {
         directions: &[Direction],
         method: Method,
     ) -> Result<Skipped, Stopped> {
-        fn failed<T>(result: Result<T, impl Into<miette::Report>>) -> Result<T, Stopped> {
-            result.map_err(|error| Stopped::Input(error.into()))
-        }
-        let stop = failed(signals::stop_flag().into_diagnostic())?;
-        failed(refuse_held(source))?;
-        let port = failed(source.open().into_diagnostic())?;
-        self.rows.printer.head(directions).map_err(Stopped::Output)?;
         let codes = directions.iter().flat_map(|&direction| sounding_kpi::codes(direction));
-        let codes = codes.chain(method.channel_codes()).copied().collect();
-        let wanted = Wanted { codes, ..Wanted::default() };
-        let mut live = Live::new(port, Some(wanted)).remembering(source);
-        let mut buffer = vec![0; READ_SIZE];
-        let mut outcome = Ok(());
-        let mut ending = None;
-        // When the newest record was stamped, and when it came.
-        let mut heard = None;
-        loop {
-            let now = monotonic_now();
-            live.tick(now);
-            if ending.is_none() && (stop.load(Ordering::Relaxed) || outcome.is_err()) {
-                live.handle_end(now);
-                ending = Some(now);
-            }
-            if ending.is_some_and(|since| live.is_over() || now - since > PUT_BACK) {
-                break;
-            }
-            match failed(live.read(&mut buffer, PATIENCE).into_diagnostic())? {
-                Read::Bytes(count) => {
-                    if let Some(stamped) = self.handle_live(&mut live, &buffer[..count]) {
-                        heard = Some((stamped, monotonic_now()));
-                    }
-                }
-                Read::Idle => {}
-                Read::Closed => break,
-            }
-            session_report::tell(|| live.poll_event());
-            if let Some((stamped, came)) = heard {
-                let clock = stamped + (monotonic_now() - came);
-                self.hear(stamped, came);
-                self.rows.handle_time(&self.sounder, clock.saturating_before(UNDERWAY));
-            }
-            if outcome.is_ok() {
-                let flushed = self.rows.check().and_then(|()| self.rows.printer.flush());
-                outcome = flushed.map_err(Stopped::Output);
-            }
-        }
-        session_report::tell(|| live.poll_event());
+        let codes = codes.chain(method.channel_codes()).copied();
+        let mut reader = LiveRows { reading: self, directions, heard: None };
+        live::read(source, codes, &mut reader)?;
         let counts = self.sounder.counts();
         let records = records(&counts);
-        outcome.map(|()| Skipped {
+        Ok(Skipped {
             name: source.to_string(),
             stream: counts.stream,
             records,
@@ -351,6 +320,34 @@ impl Reading {
             Framing::Packet => sounder.handle_payload(Arrival::AsStamped, bytes, watch),
         }
         newest
+    }
+}
+
+/// Rows of a live modem.
+struct LiveRows<'a> {
+    reading: &'a mut Reading,
+    directions: &'a [Direction],
+    /// When the newest record was stamped, and when it came.
+    heard: Option<(ModemInstant, HostInstant)>,
+}
+
+impl Reader for LiveRows<'_> {
+    fn begin(&mut self) -> Result<(), Stopped> {
+        self.reading.rows.printer.head(self.directions).map_err(Stopped::Output)
+    }
+
+    fn handle(&mut self, live: &mut Live, bytes: Option<&[u8]>) -> Result<(), Stopped> {
+        if let Some(stamped) = bytes.and_then(|bytes| self.reading.handle_live(live, bytes)) {
+            self.heard = Some((stamped, monotonic_now()));
+        }
+        if let Some((stamped, came)) = self.heard {
+            let clock = stamped + (monotonic_now() - came);
+            self.reading.hear(stamped, came);
+            let Reading { sounder, rows, .. } = &mut *self.reading;
+            rows.handle_time(sounder, clock.saturating_before(UNDERWAY));
+        }
+        let rows = &mut self.reading.rows;
+        rows.check().and_then(|()| rows.printer.flush()).map_err(Stopped::Output)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Experiments in real time: flows of this kernel over emulated links and cells, with the daemon and its modem.
 
+pub mod call;
 pub mod daemon;
 pub mod emulate;
 pub mod flow;

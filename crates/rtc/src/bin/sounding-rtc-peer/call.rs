@@ -9,12 +9,13 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use sounding_host::monotonic_now;
+use sounding_rtc::line::Line as Command;
 use sounding_rtc::peer::{Frames, Peer, PeerOutput};
-use sounding_rtc::{Blind, Corrected, Corrections, Reported, Stock, Wait, WaitKind, Way};
+use sounding_rtc::{Blind, Corrected, Corrections, Reported, Stock, Way};
 use sounding_units::HostInstant;
 
 use crate::Source;
-use crate::lines::{Command, Kind, Line, Lines};
+use crate::lines::{Line, Lines};
 
 /// Commands are looked for at least this often.
 const STEP: Duration = Duration::from_millis(5);
@@ -120,19 +121,10 @@ fn begin(
 /// Passes on what a modem reported.
 fn report(arrivals: &mut Arrivals, command: &Command) {
     let Arrivals::Reported(reported) = arrivals else { return };
-    let at = HostInstant::from_nanos;
-    match *command {
-        Command::Wait { kind, from_ns, to_ns, amount_ns } => reported.handle_wait(Wait {
-            kind: match kind {
-                Kind::Scheduling => WaitKind::Scheduling,
-                Kind::Harq => WaitKind::Harq,
-            },
-            from: at(from_ns),
-            to: at(to_ns),
-            amount: Duration::from_nanos(amount_ns.min(to_ns.saturating_sub(from_ns))),
-        }),
-        Command::Report { until_ns } => reported.handle_report(monotonic_now(), until_ns.map(at)),
-        Command::Offer { .. } | Command::End {} => {}
+    if let Some(wait) = command.wait() {
+        reported.handle_wait(wait);
+    } else if let Command::Report { until_ns } = *command {
+        reported.handle_report(monotonic_now(), until_ns.map(HostInstant::from_nanos));
     }
 }
 

@@ -1,13 +1,12 @@
 //! Lines of JSON, from standard input or from connections to a socket.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::IpAddr;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use serde::Deserialize;
+use sounding_rtc::line::Line as Command;
 
 /// A longer line is refused: an offer with all its codecs has some 10 KB.
 const LONGEST: u64 = 256 << 10;
@@ -15,23 +14,6 @@ const LONGEST: u64 = 256 << 10;
 const WAITING: usize = 1_024;
 /// Connections that are served in a call, one after the other or beside each other.
 const CONNECTIONS: usize = 64;
-
-/// What a line asks for.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum Command {
-    Offer { sdp: String, address: IpAddr },
-    Wait { kind: Kind, from_ns: u64, to_ns: u64, amount_ns: u64 },
-    Report { until_ns: Option<u64> },
-    End {},
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Kind {
-    Scheduling,
-    Harq,
-}
 
 /// What a reader passes on, with the number of its connection.
 pub(crate) enum Line {
