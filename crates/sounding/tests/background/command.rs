@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Stdio};
 
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{SigHandler, Signal, kill, signal};
 use nix::unistd::Pid;
 use serde_json::Value as Json;
 use sounding_testdata::{STRANGER, steadily};
@@ -117,13 +118,20 @@ fn by_sudo_a_command_is_its_callers() {
 /// A command that says when it is there, and then sleeps.
 fn sleeping(rig: &Rig, seconds: u32) -> Child {
     let script = format!("echo ready; exec sleep {seconds}");
-    let mut child = rig
-        .sounding()
+    let mut command = rig.sounding();
+    command
         .args(["background", "--", "sh", "-c", &script])
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+        .stderr(Stdio::piped());
+    // A shell without job control has what it runs in the background ignore this signal, these tests too.
+    // SAFETY: the call is one of those that are safe between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            signal(Signal::SIGINT, SigHandler::SigDfl)?;
+            Ok(())
+        });
+    }
+    let mut child = command.spawn().unwrap();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
     child
 }
