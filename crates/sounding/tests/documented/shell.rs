@@ -54,6 +54,14 @@ impl Running {
         self.said().iter().any(|text| !text.is_empty())
     }
 
+    /// Whether what runs in the background does its work. A daemon has reports before that.
+    fn is_ready(&self, command: &str) -> bool {
+        let is_daemon = command.contains("sounding run");
+        let ready =
+            |text: &String| text.contains(" is in the kernel") || text.contains(" is loaded");
+        if is_daemon { self.said().iter().any(ready) } else { self.has_begun() }
+    }
+
     fn interrupt(&self) {
         // It is a child that was not waited for, so the number is its own. Where it has ended there is nothing to end.
         let _ = kill(Pid::from_raw(self.child.id().cast_signed()), Signal::SIGINT);
@@ -124,7 +132,7 @@ impl Shell {
         match step.how {
             How::Not(_) | How::File(_) => return Ok(false),
             How::InTheBackground => {
-                wait_for(|| running.has_begun());
+                wait_for(|| running.is_ready(&step.command));
                 self.beside.push((step.clone(), running));
                 return Ok(true);
             }
