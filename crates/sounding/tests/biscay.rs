@@ -190,76 +190,85 @@ fn is_skipped() -> bool {
     missing.is_some()
 }
 
-#[test]
-fn the_private_network_is_run_by_this_kernel_and_drawn_beside_the_paper() {
-    if is_skipped() {
-        return;
-    }
-    steadily(|| {
-        let folder = tempfile::tempdir().unwrap();
-        let [out, result] = ["report", "result.json"].map(|name| folder.path().join(name));
-        let before = laws();
-        let output = run(&[
-            "run",
-            "biscay/fig11b",
-            "--seeds",
-            "1",
-            "--duration",
-            "12s",
-            "--out",
-            out.to_str().unwrap(),
-            "--json",
-            result.to_str().unwrap(),
-        ]);
-        check("fig11b", &output);
-        assert_eq!(laws(), before);
-        let report: Json = serde_json::from_slice(&std::fs::read(&result).unwrap()).unwrap();
-        let runs = report["runs"].as_array().unwrap();
-        let names: Vec<&str> = runs.iter().map(|run| run["controller"].as_str().unwrap()).collect();
-        assert_eq!(names, ["biscay", "sounding", "bbr", "cubic"]);
-        let of = |run: usize, figure: &str| runs[run][figure].as_f64().unwrap();
-        for law in [0, 1] {
-            assert!(of(law, "throughput_mbit_per_sec") > 0.6 * of(3, "throughput_mbit_per_sec"));
-            assert!(2.0 * of(law, "p95_ms") < of(3, "p95_ms"), "{report}");
-            assert!(of(law, "handovers") >= 1.0, "{report}");
-            // It was the modem that drove, not the fallback.
-            assert!(of(law, "fallback_percent") < 50.0, "{report}");
-        }
-        assert!(Path::new(&out).join("report.html").exists());
-        assert!(Path::new(&out).join("figures/plane.svg").exists());
-    });
-}
+mod long {
+    use super::*;
 
-#[test]
-fn flows_of_this_kernel_find_a_wire_that_got_narrow_and_leave_it_once_it_is_wide() {
-    if is_skipped() {
-        return;
-    }
-    steadily(|| {
-        let before = laws();
-        let output = run(&[
-            "run",
-            "biscay/fig10",
-            "--kernel",
-            "--controllers",
-            "sounding,sounding-cubic",
-            "--duration",
-            "25s",
-            "--json",
-        ]);
-        assert_eq!(laws(), before);
-        let report = json(&output);
-        let crossings = report["crossings"].as_array().unwrap();
-        let names: Vec<_> = crossings.iter().map(|one| one["controller"].as_str()).collect();
-        assert_eq!(names, [Some("sounding"), Some("sounding-cubic")]);
-        for one in crossings {
-            let of = |figure: &str| one[figure].as_f64().unwrap_or(f64::INFINITY);
-            assert_eq!((&one["ground"], of("wire_mbit_per_sec")), (&"kernel".into(), 5.0));
-            // The report has the figures; this only tests that a busy machine produces them.
-            assert!(of("found_ms") < 3_000.0 && of("back_ms") < 3_000.0, "{one}");
-            assert!(of("used") > 0.8, "{one}");
+    #[test]
+    #[ignore = "takes most of a minute in real time; `make test-long`"]
+    fn the_private_network_is_run_by_this_kernel_and_drawn_beside_the_paper() {
+        if is_skipped() {
+            return;
         }
-    });
+        steadily(|| {
+            let folder = tempfile::tempdir().unwrap();
+            let [out, result] = ["report", "result.json"].map(|name| folder.path().join(name));
+            let before = laws();
+            let output = run(&[
+                "run",
+                "biscay/fig11b",
+                "--seeds",
+                "1",
+                "--duration",
+                "12s",
+                "--out",
+                out.to_str().unwrap(),
+                "--json",
+                result.to_str().unwrap(),
+            ]);
+            check("fig11b", &output);
+            assert_eq!(laws(), before);
+            let report: Json = serde_json::from_slice(&std::fs::read(&result).unwrap()).unwrap();
+            let runs = report["runs"].as_array().unwrap();
+            let names: Vec<&str> =
+                runs.iter().map(|run| run["controller"].as_str().unwrap()).collect();
+            assert_eq!(names, ["biscay", "sounding", "bbr", "cubic"]);
+            let of = |run: usize, figure: &str| runs[run][figure].as_f64().unwrap();
+            for law in [0, 1] {
+                assert!(
+                    of(law, "throughput_mbit_per_sec") > 0.6 * of(3, "throughput_mbit_per_sec")
+                );
+                assert!(2.0 * of(law, "p95_ms") < of(3, "p95_ms"), "{report}");
+                assert!(of(law, "handovers") >= 1.0, "{report}");
+                // It was the modem that drove, not the fallback.
+                assert!(of(law, "fallback_percent") < 50.0, "{report}");
+            }
+            assert!(Path::new(&out).join("report.html").exists());
+            assert!(Path::new(&out).join("figures/plane.svg").exists());
+        });
+    }
+
+    #[test]
+    #[ignore = "takes most of a minute in real time; `make test-long`"]
+    fn flows_of_this_kernel_find_a_wire_that_got_narrow_and_leave_it_once_it_is_wide() {
+        if is_skipped() {
+            return;
+        }
+        steadily(|| {
+            let before = laws();
+            let output = run(&[
+                "run",
+                "biscay/fig10",
+                "--kernel",
+                "--controllers",
+                "sounding,sounding-cubic",
+                "--duration",
+                "25s",
+                "--json",
+            ]);
+            assert_eq!(laws(), before);
+            let report = json(&output);
+            let crossings = report["crossings"].as_array().unwrap();
+            let names: Vec<_> = crossings.iter().map(|one| one["controller"].as_str()).collect();
+            assert_eq!(names, [Some("sounding"), Some("sounding-cubic")]);
+            for one in crossings {
+                let of = |figure: &str| one[figure].as_f64().unwrap_or(f64::INFINITY);
+                assert_eq!((&one["ground"], of("wire_mbit_per_sec")), (&"kernel".into(), 5.0));
+                // The report has the figures; this only tests that a busy machine produces them.
+                assert!(of("found_ms") < 3_000.0 && of("back_ms") < 3_000.0, "{one}");
+                assert!(of("used") > 0.8, "{one}");
+            }
+        });
+    }
 }
 
 /// Starts the private network and interrupts it once `is_due` by a line that it said or by what is in the kernel; its table.

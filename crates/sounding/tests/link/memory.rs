@@ -33,7 +33,7 @@ fn is_enough_for(capture: &Path) -> bool {
 #[test]
 fn bins_of_a_millisecond_take_little_memory_over_captures() {
     // Captures of hours have tens of millions of such bins.
-    const SHORT: u64 = 300_000;
+    const SHORT: u64 = 150_000;
     for capture in sounding_testdata::shared_files("captures") {
         if std::fs::metadata(&capture).unwrap().len() < SHORT {
             assert!(is_enough_for(&capture), "{}", capture.display());
