@@ -63,28 +63,37 @@ fn a_stock_sender_is_limited_to_what_the_radio_carries_and_one_with_the_option_n
     });
 }
 
+/// A download over a still channel under a law beside one under its stock algorithm: throughput over the stock one's, the same of the
+/// mean queue, and fallback in percent. Of a still channel's queue the 95th percentile is one late wake-up of a busy machine; the mean is
+/// all of it.
+fn beside_stock(stock: Signalling, law: Signalling) -> (f64, f64, Option<f64>) {
+    let plan = Plan {
+        duration: Duration::from_secs(8),
+        channels: vec![Channel::Still],
+        seeds: 1,
+        ways: vec![stock, law],
+        program: PROGRAM.into(),
+    };
+    let result = run(&plan, |_| {}).expect("two downloads");
+    let _ = write!(std::io::stderr(), "{result}");
+    let [stock, law] = &result.rows[..] else { panic!("{result}") };
+    (
+        law.throughput_mbit_per_sec / stock.throughput_mbit_per_sec,
+        law.queueing_ms.mean / stock.queueing_ms.mean,
+        law.fallback_percent,
+    )
+}
+
 #[test]
 fn pbe_cc_in_this_kernel_holds_the_radios_rate_with_less_queue_than_bbr() {
     if skipped() {
         return;
     }
     steadily(|| {
-        let plan = Plan {
-            duration: Duration::from_secs(8),
-            channels: vec![Channel::Still],
-            seeds: 1,
-            ways: vec![Signalling::Bbr, Signalling::PbeCc],
-            program: PROGRAM.into(),
-        };
-        let result = run(&plan, |_| {}).expect("two downloads");
-        let _ = write!(std::io::stderr(), "{result}");
-        let [bbr, pbe] = &result.rows[..] else { panic!("{result}") };
-        let throughput = pbe.throughput_mbit_per_sec / bbr.throughput_mbit_per_sec;
+        let (throughput, queueing, fallback) = beside_stock(Signalling::Bbr, Signalling::PbeCc);
         assert!(throughput > 0.85, "{throughput}");
-        // Of a still channel's queue the 95th percentile is one late wake-up of a busy machine; the mean is all of it.
-        let queueing = pbe.queueing_ms.mean / bbr.queueing_ms.mean;
         assert!(queueing < 0.7, "{queueing}");
-        assert!(pbe.fallback_percent < Some(5.0), "{:?}", pbe.fallback_percent);
+        assert!(fallback < Some(5.0), "{fallback:?}");
     });
 }
 
@@ -94,22 +103,12 @@ fn cqic_in_this_kernel_holds_the_radios_rate_with_less_queue_than_cubic() {
         return;
     }
     steadily(|| {
-        let plan = Plan {
-            duration: Duration::from_secs(8),
-            channels: vec![Channel::Still],
-            seeds: 1,
-            ways: vec![Signalling::Unclamped, Signalling::Cqic],
-            program: PROGRAM.into(),
-        };
-        let result = run(&plan, |_| {}).expect("two downloads");
-        let _ = write!(std::io::stderr(), "{result}");
-        let [cubic, cqic] = &result.rows[..] else { panic!("{result}") };
-        let throughput = cqic.throughput_mbit_per_sec / cubic.throughput_mbit_per_sec;
+        let (throughput, queueing, fallback) =
+            beside_stock(Signalling::Unclamped, Signalling::Cqic);
         assert!(throughput > 0.85, "{throughput}");
         // Its window has room for a path's worth of queue, which a share that grows until there is a queue uses.
-        let queueing = cqic.queueing_ms.mean / cubic.queueing_ms.mean;
         assert!(queueing < 0.5, "{queueing}");
-        assert!(cqic.fallback_percent < Some(5.0), "{:?}", cqic.fallback_percent);
+        assert!(fallback < Some(5.0), "{fallback:?}");
     });
 }
 

@@ -58,10 +58,5 @@ fn an_option_that_does_not_arrive_leaves_cubic_in_control() {
     if skipped() {
         return;
     }
-    steadily(|| {
-        let ran = download(Speaker::Stripped(LIE), LASTS, &LAW);
-        assert!(!ran.obeyed());
-        assert_eq!(ran.events("transition").count(), 0);
-        assert_arrives(&ran);
-    });
+    assert_stock_without_option(&LAW);
 }

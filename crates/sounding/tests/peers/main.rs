@@ -230,6 +230,16 @@ fn assert_arrives(ran: &Ran) {
     assert!(goodput > 0.8 * PATH.mbit_per_sec(), "{goodput} Mbit/s");
 }
 
+/// Asserts that a law's stock algorithm controls a flow whose options are stripped on the way.
+fn assert_stock_without_option(law: &[&str]) {
+    steadily(|| {
+        let ran = download(Speaker::Stripped(LIE), LASTS, law);
+        assert!(!ran.obeyed());
+        assert_eq!(ran.events("transition").count(), 0);
+        assert_arrives(&ran);
+    });
+}
+
 #[test]
 fn a_device_that_tells_the_truth_is_believed_from_the_start() {
     if skipped() {
