@@ -1,6 +1,6 @@
 # Two commands are enough: `make demo` and `make test`. Both install what they need on Debian.
 
-.PHONY: demo test test-long test-kernel test-python build daemon setup check thorough agreement bench fuzz loom timings release install clean
+.PHONY: demo test test-long test-kernel test-python build daemon setup check thorough agreement bench fuzz loom timings coverage release install clean
 
 # Namespaces, TUN and BPF need root. Everything is built by the caller; only the run itself is raised.
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
@@ -78,6 +78,10 @@ thorough: setup
 # The slowest tests, and the compiler's report of where the time of a build goes.
 timings: setup
 	scripts/timings
+
+# Which lines of the crates that decode and decide are run by their tests. CRATES='rrc nas' selects others.
+coverage: setup
+	scripts/coverage $(CRATES)
 
 # The installation tree of a release, its archive, bill of materials and checksums. VERIFY=--verify makes it twice and compares.
 release: setup

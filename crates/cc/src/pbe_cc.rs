@@ -11,6 +11,7 @@ mod config;
 mod delay;
 mod delivery;
 mod law;
+mod state;
 #[cfg(test)]
 mod tests;
 
@@ -24,7 +25,8 @@ use crate::sharing::Part;
 use crate::stock::{Fallback, Stock};
 use crate::{Controller, Departure, Loss, Recovery, Start};
 pub use config::Config;
-pub use law::{Ack, Claim, FeedUpdate, Law, State};
+pub use law::Law;
+pub use state::{Ack, Claim, FeedUpdate, State};
 
 /// See the module.
 #[derive(Clone, Debug)]

@@ -28,6 +28,7 @@ use sounding_experiment::provenance::{Begun, Provenance};
 
 pub use figures::{FIGURES, Figure};
 pub use spread::Spread;
+pub(crate) use table::ours;
 
 /// The measurement.
 #[derive(Clone, Debug)]
@@ -151,6 +152,28 @@ pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Comparison, InvalidCo
     let rows = FIGURES.iter().map(|figure| row(figure, &measured, &real)).collect();
     let span_s = plan.span.as_secs_f64();
     Ok(Comparison { rows, seeds, span_s, provenance: begun.end() })
+}
+
+/// The users of a busy cell, over so much of the model's time with each seed (PBE-CC Fig. 7).
+pub(crate) fn users(seeds: &[u64], span: Duration) -> Result<Vec<Row>, InvalidConfig> {
+    part("users.", seeds, |seed, into| sharing::users(span, seed, into))
+}
+
+/// How a second carrier comes and goes, with each seed (PBE-CC Fig. 2).
+pub(crate) fn carriers(seeds: &[u64]) -> Result<Vec<Row>, InvalidConfig> {
+    part("ca.", seeds, sharing::aggregation)
+}
+
+/// The figures whose names begin so, by the measurement that has them.
+fn part(
+    names: &str,
+    seeds: &[u64],
+    measure: impl Fn(u64, &mut Measured) -> Result<(), InvalidConfig>,
+) -> Result<Vec<Row>, InvalidConfig> {
+    let mut measured = Measured::default();
+    seeds.iter().try_for_each(|&seed| measure(seed, &mut measured))?;
+    let figures = FIGURES.iter().filter(|figure| figure.id.starts_with(names));
+    Ok(figures.map(|figure| row(figure, &measured, &real::Found::default())).collect())
 }
 
 fn row(figure: &Figure, measured: &Measured, real: &real::Found) -> Row {

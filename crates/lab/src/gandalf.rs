@@ -3,6 +3,7 @@
 mod accuracy;
 mod controls;
 pub(crate) mod experiment;
+mod gcc;
 mod masking;
 mod rig;
 mod scene;
@@ -108,7 +109,7 @@ pub fn rows(
 ) -> Result<Vec<Row>, Wrong> {
     let kinds = match item {
         Item::Table1 => table1::kinds(&["copa", "vivace"]),
-        Item::Gcc => table1::kinds(&["gcc"]),
+        Item::Gcc => gcc::kinds(),
         Item::Lag => table1::lags(),
         Item::Accuracy => accuracy::kinds(),
         Item::Masking => masking::kinds(),
@@ -154,7 +155,8 @@ pub fn report(
 ) -> Result<Report<Evidence>, toml::de::Error> {
     let expected = item.files().expected()?;
     let columns = match item {
-        Item::Table1 | Item::Gcc | Item::Lag => table1::COLUMNS,
+        Item::Table1 | Item::Lag => table1::COLUMNS,
+        Item::Gcc => gcc::COLUMNS,
         Item::Accuracy => accuracy::COLUMNS,
         Item::Masking => masking::COLUMNS,
     };
@@ -167,7 +169,8 @@ pub fn report(
     });
     let mut ours = Ours::new(columns.iter().copied(), table);
     let short = match item {
-        Item::Table1 | Item::Gcc | Item::Lag => table1::short(&figures),
+        Item::Table1 | Item::Lag => table1::short(&figures),
+        Item::Gcc => gcc::short(&figures),
         Item::Accuracy => accuracy::short(&figures),
         Item::Masking => masking::short(&figures),
     };

@@ -1,5 +1,6 @@
 //! PBE-CC's evaluation: the plans of `papers/pbe-cc` in virtual time, beside the paper's figures.
 
+mod cells;
 pub(crate) mod experiment;
 mod fig11;
 mod fig21;
@@ -20,6 +21,10 @@ use crate::paper::{Ours, PaperItem, Report, Rows, paper_item};
 /// An item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Item {
+    /// A second carrier that comes and goes.
+    Fig2,
+    /// The users of a busy cell.
+    Fig7,
     /// A walk.
     Fig16,
     /// A competitor.
@@ -41,7 +46,13 @@ pub enum Item {
 impl Item {
     /// Its files in `papers/pbe-cc`.
     pub const fn files(self) -> PaperItem {
+        // Figs. 2 and 7 have no plan; they are of the cell itself.
+        const fn of(file: &'static str, experiment: &'static str) -> PaperItem {
+            PaperItem { file, experiment, ..paper_item!("pbe-cc", "table1") }
+        }
         match self {
+            Self::Fig2 => of("fig2", "pbe-cc/fig2"),
+            Self::Fig7 => of("fig7", "pbe-cc/fig7"),
             Self::Fig16 => paper_item!("pbe-cc", "fig16"),
             Self::Fig18 => paper_item!("pbe-cc", "fig18"),
             Self::Fig20 => paper_item!("pbe-cc", "fig20"),
@@ -56,6 +67,8 @@ impl Item {
     /// Its subject.
     pub const fn about(self) -> &'static str {
         match self {
+            Self::Fig2 => "when a second carrier comes and goes",
+            Self::Fig7 => "the users of a busy cell, and those that have data",
             Self::Fig16 => {
                 "a download on a walk to the edge of a cell and back, by PBE-CC and eight algorithms"
             }

@@ -2,7 +2,7 @@
 
 use crate::biscay::{CrossingsItem, Item, MethodsItem, PrivateItem, Replay, ViewsItem};
 use crate::experiment::{Needs, Registered};
-use crate::pbe_cc::experiment::{DeepItem, PlanItem, RobustItem, Table1Item};
+use crate::pbe_cc::experiment::{CellItem, DeepItem, PlanItem, RobustItem, Table1Item};
 use crate::{
     agreement, background_kernel, baselines, biscay_vs_kernel, bound, bpf_cost, busyness, cell,
     closed_loop, cqic, downlink, emu_ceiling, emu_cells, estimators, field, gandalf, granularity,
@@ -22,6 +22,8 @@ pub const EXPERIMENTS: &[&dyn Registered] = &[
     &Replay(Item::Fig9),
     &CrossingsItem,
     &PrivateItem,
+    &CellItem(pbe_cc::Item::Fig2),
+    &CellItem(pbe_cc::Item::Fig7),
     &Table1Item,
     &PlanItem(pbe_cc::Item::Fig16),
     &PlanItem(pbe_cc::Item::Fig18),

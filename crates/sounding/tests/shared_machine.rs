@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 use sounding_testbed::radio::RadioLink;
-use sounding_testdata::{Need, STRANGER, as_stranger, on_small_disk, skip};
+use sounding_testdata::{Need, STRANGER, as_stranger, on_small_disk, skip, write_script};
 
 fn program() -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("sounding"));
@@ -298,8 +298,7 @@ fn no_program_is_looked_for_along_the_path() {
     fs::create_dir(&evil).unwrap();
     for name in ["ip", "unshare", "sh", "setpriv"] {
         let script = format!("#!/bin/bash\necho {name} >>{}\nexit 1\n", mark.display());
-        fs::write(evil.join(name), script).unwrap();
-        fs::set_permissions(evil.join(name), Permissions::from_mode(0o755)).unwrap();
+        write_script(&evil.join(name), &script);
     }
     let path = format!("{}:{}", evil.display(), std::env::var("PATH").unwrap());
     let ran = || fs::read_to_string(&mark).unwrap_or_default();

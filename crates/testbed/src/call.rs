@@ -18,7 +18,7 @@ use sounding_sim::Device;
 use thiserror::Error;
 
 pub use processes::may_call;
-pub use seen::{CallSeen, FrameSeen, PacketSeen, StatsSeen};
+pub use seen::{CallSeen, FrameSeen, PacketSeen, StatsSeen, falls};
 pub use witness::Waited;
 
 use bridge::Bridge;

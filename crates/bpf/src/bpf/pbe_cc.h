@@ -9,7 +9,7 @@
 
 #include "pbe_cc_path.h"
 
-/* law.rs draws the machine of enum flow_phase. What the publisher reports: */
+/* state.rs draws the machine of enum flow_phase. What the publisher reports: */
 enum pbe_cc_update {
 	PBE_CC_CARRIES,
 	PBE_CC_HANDOVER,

@@ -17,12 +17,30 @@ pub(crate) struct Filter(tempfile::TempPath);
 impl Filter {
     /// Compiles `tests/NAME.c`.
     pub(crate) fn compile(name: &str) -> Self {
+        Self::compile_with(name, None)
+    }
+
+    /// The same with `was` replaced by `is` in `src/bpf/HEADER`, where it stands once.
+    #[allow(dead_code, reason = "not every law is also compared with a changed one")]
+    pub(crate) fn compile_changed(name: &str, header: &str, [was, is]: [&str; 2]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bpf").join(header);
+        let text = std::fs::read_to_string(source).unwrap();
+        assert_eq!(text.matches(was).count(), 1, "{was} in {header}");
+        std::fs::write(folder.path().join(header), text.replace(was, is)).unwrap();
+        Self::compile_with(name, Some(folder.path()))
+    }
+
+    /// Headers of `before` go before those of the same name.
+    fn compile_with(name: &str, before: Option<&Path>) -> Self {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let filter = tempfile::NamedTempFile::new().unwrap().into_temp_path();
         let clang = std::env::var_os("BPF_CLANG").unwrap_or_else(|| "clang".into());
         let status = Command::new(clang)
             .args(["-O1", "-Wall", "-Wextra", "-Werror"])
-            .args(["-fsanitize=undefined", "-fsanitize-trap=all", "-I"])
+            .args(["-fsanitize=undefined", "-fsanitize-trap=all"])
+            .args(before.into_iter().flat_map(|folder| [Path::new("-I"), folder]))
+            .arg("-I")
             .arg(here.join("src/bpf"))
             .arg(here.join("tests").join(format!("{name}.c")))
             .arg("-o")

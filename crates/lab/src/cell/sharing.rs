@@ -36,7 +36,8 @@ fn tower() -> (CarrierConfig, Vec<DeviceConfig>) {
     (carrier, (0..10).map(user).collect())
 }
 
-fn users(span: Duration, seed: u64, into: &mut Measured) -> Result<(), InvalidConfig> {
+/// Users in 40 ms.
+pub(super) fn users(span: Duration, seed: u64, into: &mut Measured) -> Result<(), InvalidConfig> {
     let (carrier, devices) = tower();
     let mut rig = Rig::new(vec![carrier], &devices, seed)?;
     rig.sniff();
@@ -77,7 +78,7 @@ fn windows(dcis: &[Dci], span: Duration) -> Vec<BTreeMap<u16, Activity>> {
 }
 
 /// 40 Mbit/s for two seconds over a carrier that holds less, then 6 (PBE-CC Fig. 2).
-fn aggregation(seed: u64, into: &mut Measured) -> Result<(), InvalidConfig> {
+pub(super) fn aggregation(seed: u64, into: &mut Measured) -> Result<(), InvalidConfig> {
     const HIGH_S: f64 = 2.0;
     const SIZE: u64 = 1_500;
     let carrier = CarrierConfig { prb: 50, layers: 1, ..lte() };

@@ -27,7 +27,8 @@ impl fmt::Display for Comparison {
     }
 }
 
-fn ours(row: &Row) -> String {
+/// The model's value, and its spread over the seeds.
+pub(crate) fn ours(row: &Row) -> String {
     let Some(ours) = row.ours else { return "nothing of the kind".into() };
     let number = |value: f64| match value.abs() {
         100.0.. => format!("{value:.0}"),

@@ -11,7 +11,7 @@ use sounding_experiment::plan::{Actors, Built, Run, Wrong, network};
 use sounding_experiment::simulate::populate;
 use sounding_kpi::Direction;
 use sounding_link::{Arrival as Came, Config, RanDelay, Sounder};
-use sounding_sim::world::{Event, Segment};
+use sounding_sim::world::{Event, FlowId, Segment};
 use sounding_sim::{Carried, Device, Diag, Network, Output, Port, World};
 use sounding_trace::dci::Heard;
 use sounding_units::{Bytes, HostInstant};
@@ -20,6 +20,9 @@ use super::scene::Shared;
 
 /// The most of an uplink wait that counts as the scheduler's for who knows the truth.
 const MOST_WAIT: Duration = Duration::from_millis(20);
+
+/// As a browser's statistics are read.
+const TARGETS_EVERY: Duration = Duration::from_millis(100);
 
 /// A data packet that arrived.
 #[derive(Clone, Copy, Debug)]
@@ -55,9 +58,18 @@ pub(super) struct Observed {
     pub(super) blocks: Vec<Block>,
     /// The modem's events, and when the host had them.
     pub(super) events: Vec<(HostInstant, RanDelay)>,
+    /// What the first flow's controller paces at, Mbit/s, every 100 ms; not while GCC probes for more.
+    pub(super) targets: Vec<(HostInstant, f64)>,
+    /// Where the first flow's data goes.
+    data: Option<Direction>,
 }
 
 impl Observed {
+    /// What the radio did to packets of data.
+    pub(super) fn passages_of_data(&self) -> &[Passage] {
+        &self.passages[index(self.data.unwrap_or(Direction::Downlink))]
+    }
+
     /// Throughput of the first flow from `from` on, IP, Mbit/s.
     pub(super) fn mbit_per_sec(&self, from: Duration) -> f64 {
         let since = HostInstant::default() + from;
@@ -241,10 +253,18 @@ pub(super) fn observe(
     };
     let mut world = World::new(seen, run.seed);
     populate(&mut world, run, &actors);
-    world.observe_until(origin + run.plan.duration, &mut |_: HostInstant, _: &Event<'_>| {});
+    let mut targets: Vec<(HostInstant, f64)> = Vec::new();
+    world.observe_until(origin + run.plan.duration, &mut |now: HostInstant, event: &Event<'_>| {
+        let Event::Acked { flow: FlowId(0), controller, .. } = event else { return };
+        let is_due = targets.last().is_none_or(|(at, _)| now - *at >= TARGETS_EVERY);
+        if is_due && controller.state() != "probing" {
+            targets.extend(controller.pacing_rate().map(|rate| (now, rate.mbit_per_sec())));
+        }
+    });
     drop(world);
     let mut observed =
         Rc::into_inner(kept).map(|kept| kept.into_inner().observed).unwrap_or_default();
     observed.span = run.plan.duration;
+    (observed.targets, observed.data) = (targets, Some(data));
     Ok(observed)
 }

@@ -35,6 +35,9 @@ fn senders(of: &str) -> Vec<(String, String)> {
     all
 }
 
+/// Makes one run.
+type Measure = fn(&Kind, &[String], u64) -> Result<Figures, Wrong>;
+
 fn kind(scene: Scene, shown: &str, controller: &str, more: Vec<String>) -> Kind {
     let mut sets = scene.sets();
     sets.push(format!("flows.flow.controller={controller}"));
@@ -43,7 +46,16 @@ fn kind(scene: Scene, shown: &str, controller: &str, more: Vec<String>) -> Kind 
 }
 
 pub(super) fn kinds(algorithms: &[&str]) -> Vec<Kind> {
+    kinds_by(algorithms, measure)
+}
+
+/// The same, with other figures of each run.
+pub(super) fn kinds_by(algorithms: &[&str], measure: Measure) -> Vec<Kind> {
     let mut kinds = Vec::new();
+    let kind = |scene, shown: &str, controller: &str, more| {
+        let of = kind(scene, shown, controller, more);
+        Kind { measure, ..of }
+    };
     for scene in Scene::all() {
         kinds.push(kind(scene, "bbr", "bbr", Vec::new()));
         for of in algorithms {

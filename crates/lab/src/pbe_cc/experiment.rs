@@ -11,7 +11,7 @@ use sounding_experiment::simulate::Keep;
 use sounding_experiment::study::Study;
 
 use super::place::PLACES;
-use super::{Item, fig6, fig11, fig21, report, robust, table1};
+use super::{Item, cells, fig6, fig11, fig21, report, robust, table1};
 use crate::experiment::{self, End, Experiment, Host, Needs, Outcome, jobs, report_share};
 use crate::paper::PlanFlags;
 
@@ -199,6 +199,54 @@ impl Experiment for DeepItem {
             }
         };
         outcome.map(Some)
+    }
+}
+
+/// Figures of the modelled cell itself: when a second carrier comes and goes, and how many users a busy cell has
+#[derive(clap::Args)]
+pub(crate) struct CellFlags {
+    /// Number of seeds, the first of which is 1001
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    seeds: u64,
+
+    /// For how long users are counted with each seed, in the model's time
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]
+    duration: Duration,
+}
+
+/// The first of the seeds with which no constant was chosen.
+const HELD: u64 = 1_001;
+
+/// Figs. 2 and 7.
+pub(crate) struct CellItem(pub(crate) Item);
+
+impl Experiment for CellItem {
+    type Flags = CellFlags;
+
+    fn name(&self) -> &'static str {
+        self.0.files().experiment
+    }
+
+    fn about(&self) -> &'static str {
+        self.0.about()
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Nothing
+    }
+
+    fn duration(&self) -> Option<&'static str> {
+        Some("1 min")
+    }
+
+    fn run(&self, flags: CellFlags, _: &dyn Host) -> miette::Result<Option<Outcome>> {
+        if flags.duration < Duration::from_secs(1) {
+            return Err(miette::miette!("--duration is at least 1s"));
+        }
+        let begun = Begun::now();
+        let seeds: Vec<u64> = (HELD..HELD + flags.seeds).collect();
+        let rows = cells::measure(self.0, &seeds, flags.duration).into_diagnostic()?;
+        cells::report(self.0, rows, begun).into_diagnostic()?.outcome().map(Some)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Another user of the machine opens many flows, to have a real one send less.
 
 use std::net::{SocketAddrV4, UdpSocket};
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use sounding_emu::{Emulation, Outcome, PacketRecord};
 use sounding_host::monotonic_now;
 use sounding_modem::Pty;
 use sounding_testbed::daemon::Daemon;
-use sounding_testdata::steadily;
+use sounding_testdata::{steadily, write_script};
 use sounding_trace::Steps;
 use sounding_units::{HostInstant, Rate};
 
@@ -223,8 +223,7 @@ fn with_a_modem(port: &Path) -> (tempfile::TempDir, PathBuf) {
          exec \"$PROGRAM\" \"$@\"' sh \"$@\"\n",
         env!("CARGO_BIN_EXE_sounding")
     );
-    fs::write(&program, text).expect("a script");
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it may run");
+    write_script(&program, &text);
     (folder, program)
 }
 

@@ -1,7 +1,6 @@
 //! Failure drills of the daemon: something breaks while a flow runs, and the flow goes on.
 
 use std::os::fd::{AsFd as _, AsRawFd as _};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +15,7 @@ use sounding_host::monotonic_now;
 use sounding_modem::Pty;
 use sounding_testbed::daemon::Daemon;
 use sounding_testbed::flow::TcpResult;
-use sounding_testdata::steadily;
+use sounding_testdata::{steadily, write_script};
 use sounding_units::HostInstant;
 
 use crate::beside::{Witness, judge};
@@ -245,9 +244,7 @@ pub(crate) fn shifted_by(seconds: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let program = folder.path().join("shifted");
     let text = format!("#!/bin/sh\nexec unshare --time --monotonic {seconds} '{PROGRAM}' \"$@\"\n");
-    std::fs::write(&program, text).expect("a script");
-    let runs = std::fs::Permissions::from_mode(0o755);
-    std::fs::set_permissions(&program, runs).expect("it may run");
+    write_script(&program, &text);
     (folder, program)
 }
 

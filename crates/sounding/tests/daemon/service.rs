@@ -11,7 +11,7 @@ use std::time::Duration;
 use nix::mount::{MntFlags, umount2};
 use sounding_modem::Pty;
 use sounding_testbed::daemon::Daemon;
-use sounding_testdata::steadily;
+use sounding_testdata::{copy_program, steadily, write_script};
 
 use crate::downloads::assert_held_at_last;
 use crate::restore::around_by;
@@ -48,7 +48,7 @@ impl Service {
         open_to_all(folder.path());
         let service = Self { folder };
         // The user may have no access to the build's folder.
-        fs::copy(PROGRAM, service.path("sounding")).expect("a copy");
+        copy_program(PROGRAM.as_ref(), &service.path("sounding"));
         let run = service.path("run");
         fs::create_dir(&run).expect("a folder");
         std::os::unix::fs::chown(&run, Some(USER), Some(USER)).expect("a chown");
@@ -73,8 +73,7 @@ impl Service {
             run = run.display(),
             program = service.path("sounding").display(),
         );
-        fs::write(service.program(), text).expect("written");
-        open_to_all(&service.program());
+        write_script(&service.program(), &text);
         service
     }
 

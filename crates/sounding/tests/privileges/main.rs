@@ -16,7 +16,7 @@ use std::process::{Command, Output};
 use std::time::Duration;
 
 use sounding_emu::Netns;
-use sounding_testdata::{Need, skip};
+use sounding_testdata::{Need, copy_program, skip};
 
 /// A user that no machine has.
 const STRANGER: u32 = 4_242_421;
@@ -40,7 +40,7 @@ impl Copy {
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
         let copy = Self { folder };
-        fs::copy(assert_cmd::cargo::cargo_bin!("sounding"), copy.program()).unwrap();
+        copy_program(assert_cmd::cargo::cargo_bin!("sounding"), &copy.program());
         copy.set_mode(0o755);
         copy
     }

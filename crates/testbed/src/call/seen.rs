@@ -1,5 +1,6 @@
 //! What was seen of a call, from the lines of its ends and the network's account.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use serde_json::Value as Json;
@@ -107,40 +108,11 @@ impl CallSeen {
         seen
     }
 
-    /// The standing queue of the device at the end of each tenth of a second of packets: the least that a packet of this time waited
-    /// for packets before it. It is zero if the queue was empty once. By the network's own account.
-    pub fn standing(&self) -> Vec<(HostInstant, Duration)> {
-        let mut last_sent = HostInstant::default();
-        let mut behind: std::collections::VecDeque<(HostInstant, Duration)> = Default::default();
-        let mut standing = Vec::with_capacity(self.waited.len());
-        for waited in &self.waited {
-            behind.push_back((waited.entered, last_sent - waited.entered));
-            last_sent = last_sent.max(waited.sent);
-            while behind.front().is_some_and(|(at, _)| waited.entered - *at > STANDS) {
-                behind.pop_front();
-            }
-            let least = behind.iter().map(|(_, behind)| *behind).min();
-            standing.push((waited.entered, least.unwrap_or_default()));
-        }
-        standing
-    }
-
-    /// Falls of the estimate by a tenth or more from one sample to the next, after `begun`, and the largest standing queue of the
-    /// second before each.
+    /// Falls of the stack's estimate after `begun`: see [`falls`].
     pub fn falls(&self, begun: HostInstant) -> Vec<(HostInstant, Duration)> {
-        let standing = self.standing();
         let known = self.stats.iter().filter_map(|stats| Some((stats.at, stats.available?)));
         let known: Vec<(HostInstant, f64)> = known.filter(|(at, _)| *at >= begun).collect();
-        let falls = known.iter().zip(known.iter().skip(1));
-        let falls = falls.filter(|((_, before), (_, after))| *after <= 0.9 * *before);
-        falls
-            .map(|(_, (at, _))| {
-                let from = at.saturating_before(Duration::from_secs(1));
-                let begin = standing.partition_point(|(of, _)| *of < from);
-                let last = standing[begin..].iter().take_while(|(of, _)| of <= at);
-                (*at, last.map(|(_, queue)| *queue).max().unwrap_or_default())
-            })
-            .collect()
+        falls(&known, &self.waited)
     }
 
     /// One-way delays of the frames that were complete between two times, sorted.
@@ -152,6 +124,40 @@ impl CallSeen {
         delays.sort_unstable();
         delays
     }
+}
+
+/// The standing queue of the device at the end of each tenth of a second of packets: the least that a packet of this time waited
+/// for packets before it. It is zero if the queue was empty once. By the network's own account, in order of entry.
+fn standing(waited: &[Waited]) -> Vec<(HostInstant, Duration)> {
+    let mut last_sent = HostInstant::default();
+    let mut behind: VecDeque<(HostInstant, Duration)> = VecDeque::new();
+    let mut standing = Vec::with_capacity(waited.len());
+    for waited in waited {
+        behind.push_back((waited.entered, last_sent - waited.entered));
+        last_sent = last_sent.max(waited.sent);
+        while behind.front().is_some_and(|(at, _)| waited.entered - *at > STANDS) {
+            behind.pop_front();
+        }
+        let least = behind.iter().map(|(_, behind)| *behind).min();
+        standing.push((waited.entered, least.unwrap_or_default()));
+    }
+    standing
+}
+
+/// Falls of an estimate by a tenth or more from one sample to the next, and the largest standing queue of the second before each.
+/// What the radio did to uplink packets is in order of entry.
+pub fn falls(estimates: &[(HostInstant, f64)], waited: &[Waited]) -> Vec<(HostInstant, Duration)> {
+    let standing = standing(waited);
+    let falls = estimates.iter().zip(estimates.iter().skip(1));
+    let falls = falls.filter(|((_, before), (_, after))| *after <= 0.9 * *before);
+    falls
+        .map(|(_, (at, _))| {
+            let from = at.saturating_before(Duration::from_secs(1));
+            let begin = standing.partition_point(|(of, _)| *of < from);
+            let last = standing[begin..].iter().take_while(|(of, _)| of <= at);
+            (*at, last.map(|(_, queue)| *queue).max().unwrap_or_default())
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -169,11 +175,9 @@ mod tests {
     #[test]
     fn a_queue_stands_if_no_packet_of_a_tenth_of_a_second_found_it_empty() {
         let bursts = [waited(0, 9), waited(1, 12), waited(33, 40), waited(34, 45)];
-        let seen = CallSeen { waited: bursts.to_vec(), ..CallSeen::default() };
-        assert!(seen.standing().iter().all(|(_, queue)| queue.is_zero()));
+        assert!(standing(&bursts).iter().all(|(_, queue)| queue.is_zero()));
         let growing: Vec<Waited> = (0..40).map(|n| waited(n * 10, 5 + n * 15)).collect();
-        let seen = CallSeen { waited: growing, ..CallSeen::default() };
-        let standing = seen.standing();
+        let standing = standing(&growing);
         // The packet of 280 ms waited for the one before it until 410 ms.
         assert_eq!(standing[38], (at(380), Duration::from_millis(130)));
     }

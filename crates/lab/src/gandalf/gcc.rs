@@ -1,0 +1,81 @@
+//! GCC in the scenes of Table 1: how often its target falls, and how often no queue was the reason.
+
+use std::time::Duration;
+
+use sounding_experiment::plan::Wrong;
+use sounding_testbed::call::{Waited, falls};
+use sounding_units::HostInstant;
+
+use super::table1::{self, BEGUN};
+use super::{Figures, Item, Kind, Row, rig, scene};
+
+/// As Table 1. Falls of the target by a tenth or more within 100 ms, and those of them in whose second before no queue stood.
+pub(super) const COLUMNS: &[&str] =
+    &["falls", "spurious", "Mbit/s", "mean ms", "p95 ms", "× stock", "× mean delay"];
+
+/// A standing queue below this is none.
+const QUEUE: Duration = Duration::from_millis(5);
+
+/// Spurious falls that are allowed, over stock's.
+const OF_STOCK: f64 = 0.5;
+
+pub(super) fn kinds() -> Vec<Kind> {
+    table1::kinds_by(&["gcc"], measure)
+}
+
+fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Figures, Wrong> {
+    let seeds = format!("seeds={seed}");
+    let sets = kind.sets.iter().chain(sets).cloned().chain([seeds]);
+    let (run, shared) = scene::run(Item::Gcc.files(), sets)?;
+    let observed = rig::observe(&run, &shared, None)?;
+    let mut waited: Vec<Waited> = observed
+        .passages_of_data()
+        .iter()
+        .map(|&of| Waited { entered: of.entered, sent: of.sent, delivered: of.delivered })
+        .collect();
+    waited.sort_by_key(|waited| waited.entered);
+    let begun = HostInstant::default() + BEGUN;
+    let targets: Vec<_> = observed.targets.iter().filter(|(at, _)| *at >= begun).copied().collect();
+    let falls = falls(&targets, &waited);
+    let spurious = falls.iter().filter(|(_, queue)| *queue < QUEUE).count();
+    let mut figures = table1::rate_and_delay(&observed);
+    figures.extend([("falls", falls.len() as f64), ("spurious", spurious as f64)]);
+    Ok(figures)
+}
+
+/// Rows that fall short of what is asked for: where stock's target falls without a queue, the corrected one's does so half as often.
+pub(super) fn short(rows: &[Row]) -> Vec<(String, Vec<String>)> {
+    let corrected = rows.iter().filter(|row| row.name.ends_with(": gcc-gandalf"));
+    let misses = corrected.filter_map(|row| {
+        let scene = row.name.split_once(": ")?.0;
+        let stock = rows.iter().find(|of| of.name == format!("{scene}: gcc"))?.figure("spurious");
+        let ours = row.figure("spurious");
+        let short = format!("{ours:.1} falls without a queue, stock {stock:.1}");
+        (stock > 0.0 && ours > OF_STOCK * stock).then(|| (row.name.clone(), vec![short]))
+    });
+    misses.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_than_half_of_stocks_spurious_falls_are_a_miss() {
+        let row = |name: &str, spurious| {
+            let figures = [("spurious".to_owned(), spurious)].into();
+            Row { name: name.into(), figures }
+        };
+        let rows = [
+            row("a: gcc", 4.0),
+            row("a: gcc-gandalf", 2.0),
+            row("b: gcc", 4.0),
+            row("b: gcc-gandalf", 3.0),
+            row("c: gcc", 0.0),
+            row("c: gcc-gandalf", 1.0),
+        ];
+        let short = short(&rows);
+        assert_eq!(short.len(), 1);
+        assert_eq!(short[0].0, "b: gcc-gandalf");
+    }
+}
