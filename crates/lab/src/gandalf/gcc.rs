@@ -19,8 +19,20 @@ const QUEUE: Duration = Duration::from_millis(5);
 /// Spurious falls that are allowed, over stock's.
 const OF_STOCK: f64 = 0.5;
 
+/// A video of 720p: what a call sends where the cell carries much more.
+const CALL: &str = "flows.flow.traffic={ kind = \"steady\", rate = \"2500kbit\" }";
+
+/// Flows that take all they can, and calls, which do not fill the cell.
 pub(super) fn kinds() -> Vec<Kind> {
-    table1::kinds_by(&["gcc"], measure)
+    let bulk = table1::kinds_by(&["gcc"], measure);
+    let calls = table1::kinds_by(&["gcc"], measure).into_iter().filter_map(|mut kind| {
+        let (scene, sender) = kind.name.split_once(": ")?;
+        let name = sender.starts_with("gcc").then(|| format!("{scene}, call: {sender}"))?;
+        kind.name = name;
+        kind.sets.push(CALL.to_owned());
+        Some(kind)
+    });
+    bulk.into_iter().chain(calls).collect()
 }
 
 fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Figures, Wrong> {
