@@ -19,6 +19,10 @@ pub(crate) struct ItemFlags {
     /// Only rows whose names contain this
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
+
+    /// Sets a key of the plan in all rows, as `sounding sim --set` does; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
 }
 
 /// An item.
@@ -47,7 +51,7 @@ impl Experiment for PlanItem {
     }
 
     fn run(&self, flags: ItemFlags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
-        let sets = flags.plan.duration().into_iter().collect();
+        let sets = flags.plan.duration().into_iter().chain(flags.set).collect();
         let mut text = self.0.files().text();
         if let Some(seeds) = flags.plan.seeds() {
             text.set(&seeds).into_diagnostic()?;

@@ -86,9 +86,12 @@ fn series<'a>(calls: impl Iterator<Item = &'a Shown> + Clone) -> Series {
         });
         known.collect::<Vec<_>>()
     };
+    let is_known =
+        |panel: &Panel| panel.lines.iter().flat_map(|line| &line.points).any(|at| at.1.is_some());
     Series {
         x: Axis::linear("time (s)"),
-        panels: vec![
+        // A stack need not report each.
+        panels: [
             panel("estimate (Mbit/s)", &stats(|stats| stats.available.map(|bits| bits * 1e-6))),
             panel(
                 "encoder's target (Mbit/s)",
@@ -97,7 +100,10 @@ fn series<'a>(calls: impl Iterator<Item = &'a Shown> + Clone) -> Series {
             panel("pictures/s", &stats(|stats| stats.frames_per_sec)),
             panel("height (pixels)", &stats(|stats| stats.height)),
             panel("frame delay (ms)", &frames),
-        ],
+        ]
+        .into_iter()
+        .filter(is_known)
+        .collect(),
         happenings: calls.flat_map(happenings).collect(),
     }
 }
@@ -177,10 +183,9 @@ mod tests {
         };
         let call = Shown { place: "a place", corrected: "stock", seed: 1, seen };
         let series = series(std::iter::once(&call));
-        assert_eq!(series.panels.len(), 5);
+        // Of what is not known there is no panel.
+        assert_eq!(series.panels.len(), 1);
         assert_eq!(series.panels[0].lines[0].points, [(6.0, Some(2.0)), (6.1, Some(1.0))]);
-        // What is not known is no point on the line.
-        assert_eq!(series.panels[3].lines[0].points[0].1, None);
         let kinds: Vec<_> =
             series.happenings.iter().map(|of| (of.kind.as_str(), of.span.0)).collect();
         assert_eq!(kinds, [("sent again by the radio", 0.304), ("the estimate falls", 6.1)]);
