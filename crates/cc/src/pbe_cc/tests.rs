@@ -1,4 +1,5 @@
-use super::law::{Ack, Claim, FeedUpdate, Law, State};
+use super::law::Law;
+use super::state::{Ack, Claim, FeedUpdate, State};
 use super::*;
 use sounding_estimate::Bound;
 
