@@ -363,6 +363,11 @@ fn verus() {
 }
 
 #[test]
+fn scream() {
+    insta::assert_snapshot!(table(named("scream"), &CHANGES), @"");
+}
+
+#[test]
 fn gcc() {
     insta::assert_snapshot!(table(named("gcc"), &CHANGES), @r"
       ms  cwnd  Mbit/s  queue  state

@@ -1,4 +1,4 @@
-//! GCC in the scenes of Table 1: how often its target falls, and how often no queue was the reason.
+//! GCC in the scenes of Table 1: how often its target falls, and how often no queue was the reason. SCReAMv2 and BBR beside it.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ const QUEUE: Duration = Duration::from_millis(5);
 const OF_STOCK: f64 = 0.5;
 
 pub(super) fn kinds() -> Vec<Kind> {
-    table1::kinds_by(&["gcc"], measure)
+    table1::kinds_by(&["gcc"], &["bbr", "scream"], measure)
 }
 
 fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Figures, Wrong> {
@@ -59,6 +59,13 @@ pub(super) fn short(rows: &[Row]) -> Vec<(String, Vec<String>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn scream_stands_beside_gcc_in_each_scene() {
+        let names: Vec<String> = kinds().into_iter().map(|kind| kind.name).collect();
+        let of = |sender: &str| names.iter().filter(|name| name.ends_with(sender)).count();
+        assert_eq!((of(": scream"), of(": gcc"), of(": gcc-gandalf")), (8, 8, 8), "{names:?}");
+    }
 
     #[test]
     fn more_than_half_of_stocks_spurious_falls_are_a_miss() {
