@@ -1,6 +1,7 @@
 //! A video call of a real WebRTC stack in real time (Gandalf §5.3): as it is, with a blind mean, and corrected by the cell's modem.
 
 mod figures;
+mod page;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -9,7 +10,7 @@ use std::time::Duration;
 use miette::{IntoDiagnostic, miette};
 use sounding_experiment::plan::{Run, Wrong};
 use sounding_experiment::provenance::Begun;
-use sounding_testbed::call::{CallConfig, Corrected, call, may_call};
+use sounding_testbed::call::{CallConfig, CallSeen, Corrected, call, may_call};
 
 use super::{Evidence, Row, rig, scene};
 use crate::experiment::{End, Experiment, Host, Needs, Outcome, program, report};
@@ -38,6 +39,10 @@ pub(crate) struct CallFlags {
     /// Only rows whose names contain this
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
+
+    /// Folder for a page with each call over time; it must not exist
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
 
     /// The folder of the call's sender, in this project's sources
     #[arg(long, value_name = "DIR", default_value = "crates/rtc/call")]
@@ -136,6 +141,7 @@ impl Experiment for CallItem {
         let stop = host.stop()?;
         let begun = Begun::now();
         let mut rows: Vec<Row> = Vec::new();
+        let mut calls = Vec::new();
         'all: for place in places() {
             for corrected in [Corrected::Stock, Corrected::Blind, Corrected::Reported] {
                 let name = format!("{}: {}", place.name, corrected.name());
@@ -147,7 +153,11 @@ impl Experiment for CallItem {
                     if stop.load(Ordering::Relaxed) {
                         break 'all;
                     }
-                    all.push(one(&place, corrected, seed, flags.length, (&peer, &caller))?);
+                    let (figures, seen) =
+                        one(&place, corrected, seed, flags.length, (&peer, &caller))?;
+                    all.push(figures);
+                    let (place, corrected) = (place.name, corrected.name());
+                    calls.push(page::Shown { place, corrected, seed, seen });
                 }
                 report(host, format_args!("{name}: {}", figures::line(&all)));
                 rows.push(figures::mean_row(name, &all));
@@ -164,6 +174,7 @@ impl Experiment for CallItem {
         let evidence = Evidence { figures: rows };
         let result = Report::new(self.about(), expected, ours, evidence, begun.end());
         let mut outcome = result.outcome()?;
+        outcome.page = flags.out.map(|folder| (folder, page::page(&result, &calls)));
         if stop.load(Ordering::Relaxed) {
             outcome.end = End::Interrupted;
         }
@@ -177,7 +188,7 @@ fn one(
     seed: u64,
     length: Duration,
     (peer, caller): (&Path, &Path),
-) -> miette::Result<super::Figures> {
+) -> miette::Result<(super::Figures, CallSeen)> {
     let (run, _) =
         run(place.sets.iter().cloned().chain([format!("seeds={seed}")])).map_err(failed)?;
     let config = CallConfig {
@@ -190,5 +201,5 @@ fn one(
     };
     let seen = call(&run, &config).into_diagnostic()?;
     let drop = if place.drops { Some(capacity(place, seed).map_err(failed)?) } else { None };
-    Ok(figures::of(&seen, drop.map(|mbit| (DROP, mbit))))
+    Ok((figures::of(&seen, drop.map(|mbit| (DROP, mbit))), seen))
 }

@@ -236,7 +236,7 @@ impl Experiment for CellItem {
     }
 
     fn duration(&self) -> Option<&'static str> {
-        Some("1 min")
+        Some("2 s")
     }
 
     fn run(&self, flags: CellFlags, _: &dyn Host) -> miette::Result<Option<Outcome>> {

@@ -108,6 +108,12 @@ impl CallSeen {
         seen
     }
 
+    /// The device's standing queue, as each packet entered it: the least that a packet of the tenth of a second before waited for
+    /// packets before it. It is zero if the queue was empty once. By the network's own account.
+    pub fn standing(&self) -> Vec<(HostInstant, Duration)> {
+        standing(&self.waited)
+    }
+
     /// Falls of the stack's estimate after `begun`: see [`falls`].
     pub fn falls(&self, begun: HostInstant) -> Vec<(HostInstant, Duration)> {
         let known = self.stats.iter().filter_map(|stats| Some((stats.at, stats.available?)));
@@ -126,8 +132,7 @@ impl CallSeen {
     }
 }
 
-/// The standing queue of the device at the end of each tenth of a second of packets: the least that a packet of this time waited
-/// for packets before it. It is zero if the queue was empty once. By the network's own account, in order of entry.
+/// See [`CallSeen::standing`]. Packets are in order of entry.
 fn standing(waited: &[Waited]) -> Vec<(HostInstant, Duration)> {
     let mut last_sent = HostInstant::default();
     let mut behind: VecDeque<(HostInstant, Duration)> = VecDeque::new();

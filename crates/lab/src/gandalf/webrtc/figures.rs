@@ -28,9 +28,9 @@ pub(super) const COLUMNS: &[&str] = &[
 ];
 
 /// The estimate's begin is left out.
-const BEGUN: Duration = Duration::from_secs(5);
+pub(super) const BEGUN: Duration = Duration::from_secs(5);
 /// A standing queue below this is none.
-const QUEUE: Duration = Duration::from_millis(5);
+pub(super) const QUEUE: Duration = Duration::from_millis(5);
 /// What is asked for: falls without a queue, over stock's; seconds until the estimate is below the capacity; delay over stock's.
 const SPURIOUS: f64 = 0.5;
 const WITHIN_S: f64 = 2.0;
