@@ -3,14 +3,16 @@
 //!
 //! Acknowledgements stand for RFC 8888's feedback. A packet's delay is its one-way delay, or else its RTT.
 //!
-//! What is not here: priorities of streams, and the encoder's queue and frames (draft §4.4, `rate_adjust_factor`, `frame_size_dev`, both 0),
-//! because this trait has neither; the rate's bounds (`TARGET_BITRATE_MIN`, `TARGET_BITRATE_MAX`) and the faster pacing near the upper one
-//! (§4.3.2), because no encoder has any; L4S (§4.2.1.3, `l4s_alpha`), because no sender marks its packets for it: `IS_L4S` is false, its
-//! default, and a congestion mark is classic; more caution for loss that is not congestion, and policers (§4.5.2), both optional; a higher
-//! target beside other flows (§4.5.4), which is optional, and off in Ericsson's program.
+//! What is not here:
+//! * Priorities of streams, and the encoder's queue and frames (§4.4: `rate_adjust_factor` and `frame_size_dev` are 0). This trait has neither.
+//! * The rate's bounds (`TARGET_BITRATE_MIN`, `TARGET_BITRATE_MAX`), and faster pacing near the upper one (§4.3.2). No encoder sets them.
+//! * L4S (§4.2.1.3, `l4s_alpha`). No sender marks its packets for it, so `IS_L4S` is false, its default. A congestion mark is classic.
+//! * More caution for loss that is not congestion, and policers (§4.5.2). Both are optional.
+//! * A higher target beside other flows (§4.5.4). It is optional, and off in Ericsson's program.
 //!
 //! Where the draft is silent or contradicts itself: `docs/interpretations/scream.md`.
 
+mod config;
 mod delay;
 mod window;
 
@@ -19,82 +21,11 @@ use core::time::Duration;
 use sounding_estimate::MAX_RATE;
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use crate::parameter::{Kind, Parameter, Values};
 use crate::part::RttEstimator;
 use crate::{Ack, Controller, Departure, Loss, Recovery, Start};
+pub use config::Config;
 use delay::QueueDelay;
 use window::{Feedback, Window};
-
-const TARGET: Parameter = Parameter {
-    name: "target",
-    kind: Kind::millis(60, 4, 400),
-    unit: "",
-    about: "the queueing delay at which the window shrinks most; it begins to at half of it",
-    source: "draft-ietf-ccwg-rfc8298bis-screamv2-01 §4.2.2, QDELAY_TARGET_LO; at most its QDELAY_TARGET_HI",
-};
-const BETA_LOSS: Parameter = Parameter {
-    name: "beta",
-    kind: Kind::number(0.7, 0.1, 0.95),
-    unit: "",
-    about: "the part of the window that is left after a loss",
-    source: "draft-ietf-ccwg-rfc8298bis-screamv2-01 §4.2.2, BETA_LOSS",
-};
-const INCREASE: Parameter = Parameter {
-    name: "increase",
-    kind: Kind::number(0.02, 0.0, 1.0),
-    unit: "",
-    about: "the part of itself by which the window may grow in a round, and a segment more",
-    source: "draft-ietf-ccwg-rfc8298bis-screamv2-01 §4.2.2, MUL_INCREASE_FACTOR",
-};
-const HEADROOM: Parameter = Parameter {
-    name: "headroom",
-    kind: Kind::number(1.5, 1.0, 4.0),
-    unit: "",
-    about: "pacing rate ÷ target while the application sends less than the target",
-    source: "draft-ietf-ccwg-rfc8298bis-screamv2-01 §4.3.2, PACKET_PACING_HEADROOM",
-};
-const JITTER: Parameter = Parameter {
-    name: "jitter",
-    kind: Kind::Word { default: "ignored", words: &["ignored", "reduced"] },
-    unit: "",
-    about: "`reduced`: the window grows slowly, and less is in flight, while delays vary by 10 ms or more",
-    source: "draft-ietf-ccwg-rfc8298bis-screamv2-01 §4.2.1.4, REDUCE_JITTER: false",
-};
-
-/// Parameters of SCReAMv2.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Config {
-    /// The queueing delay at which the window shrinks most.
-    pub target: Duration,
-    /// The part of the window that is left after a loss.
-    pub beta_loss: f64,
-    /// The part of itself by which the window may grow in a round.
-    pub increase: f64,
-    /// Pacing rate ÷ target, while the application sends less than the target.
-    pub headroom: f64,
-    /// Whether delays that vary slow the growth.
-    pub reduces_jitter: bool,
-}
-
-impl Config {
-    pub(crate) const PARAMETERS: &[Parameter] = &[TARGET, BETA_LOSS, INCREASE, HEADROOM, JITTER];
-
-    pub(crate) fn of(values: &Values) -> Self {
-        Self {
-            target: values.time(&TARGET),
-            beta_loss: values.number(&BETA_LOSS),
-            increase: values.number(&INCREASE),
-            headroom: values.number(&HEADROOM),
-            reduces_jitter: values.word(&JITTER) == "reduced",
-        }
-    }
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self::of(&Values::default())
-    }
-}
 
 /// The shortest time between two reactions, if the RTT is not less, and the RTT below which growth is less (draft §4.2.2).
 const VIRTUAL_RTT: Duration = Duration::from_millis(25);
