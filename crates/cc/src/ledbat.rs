@@ -1,7 +1,6 @@
 //! LEDBAT: a background flow. It keeps 100 ms of queue while it is alone, and backs off if others already queue that
 //! much (RFC 6817). LEDBAT++ is in a separate file.
 
-mod delay;
 mod plus_plus;
 
 use core::time::Duration;
@@ -9,9 +8,8 @@ use core::time::Duration;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::parameter::{Kind, Parameter, Values};
-use crate::part::Aimd;
+use crate::part::{Aimd, QueueingDelay};
 use crate::{Ack, Controller, Loss, Recovery, Start};
-use delay::QueueingDelay;
 pub use plus_plus::LedbatPlusPlus;
 
 const TARGET: Parameter = Parameter {

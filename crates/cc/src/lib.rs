@@ -42,6 +42,7 @@ mod phase;
 mod radio_controller;
 mod registry;
 pub mod reno;
+pub mod scream;
 pub mod sharing;
 pub mod smoothed;
 pub mod sounding;
@@ -79,6 +80,7 @@ pub use registry::{
     Make, Maker, NameError, Registry, by_name, is_remote, make, names, needs_delays, parameters,
 };
 pub use reno::Reno;
+pub use scream::Scream;
 pub use smoothed::Smoothed;
 pub use sounding::Sounding;
 pub use sprout::Sprout;

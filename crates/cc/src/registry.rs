@@ -21,6 +21,7 @@ use crate::pbe_cc::{self, PbeCc};
 use crate::pcc::{Allegro, AllegroConfig, Vivace, VivaceConfig};
 use crate::radio_controller::RadioController;
 use crate::reno::Reno;
+use crate::scream::{self, Scream};
 use crate::smoothed::{self, Smoothed};
 use crate::sprout::Sprout;
 use crate::stock::Fallback;
@@ -118,6 +119,9 @@ const CONTROLLERS: &[Entry] = &[
     }),
     entry!("gcc", gcc::Config::PARAMETERS, |start, values| {
         Box::new(Gcc::with(start, gcc::Config::of(values)))
+    }),
+    entry!("scream", scream::Config::PARAMETERS, |start, values| {
+        Box::new(Scream::with(start, scream::Config::of(values)))
     }),
     entry!("vivace-published", VivaceConfig::PUBLISHED, |start, values| {
         Box::new(Vivace::with(start, VivaceConfig::of(values).published()))

@@ -52,7 +52,9 @@ impl Item {
             Self::Table1 => {
                 "Copa and Vivace with and without the radio's own delays, in eight scenes"
             }
-            Self::Gcc => "GCC with and without the radio's own delays, in eight scenes",
+            Self::Gcc => {
+                "GCC with and without the radio's own delays, and SCReAMv2, in eight scenes"
+            }
             Self::Lag => "Copa without the radio's own delays, by how late they are known",
             Self::Accuracy => "the modem's delay events against what the network did",
             Self::Masking => "whether true queues stay visible, with a control that hides them",

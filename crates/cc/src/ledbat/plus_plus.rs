@@ -2,9 +2,8 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use super::delay::QueueingDelay;
 use crate::parameter::{Kind, Parameter, Values};
-use crate::part::{Aimd, RttEstimator};
+use crate::part::{Aimd, QueueingDelay, RttEstimator};
 use crate::{Ack, Controller, Loss, Recovery, Start};
 
 /// Queueing in both directions: LEDBAT++ uses the RTT (draft).

@@ -363,6 +363,33 @@ fn verus() {
 }
 
 #[test]
+fn scream() {
+    insta::assert_snapshot!(table(named("scream"), &CHANGES), @r"
+      ms  cwnd  Mbit/s  queue  state
+     500    35    2.80      0  increasing            connects, room for 200
+    1000    74    5.81      2  increasing
+    1500   121    9.53      0  increasing
+    2000   177   11.92      7  increasing
+    2500   124    4.08      0  reducing              the path slows to a half
+    3000   115    6.67      3  increasing
+    3500   119    6.59     15  increasing
+    4000   124    5.79     15  increasing
+    4500   145   11.40      1  increasing            and is back
+    5000   182   12.02     11  increasing
+    5500   216   12.32     17  increasing
+    6000   247   11.73     27  increasing
+    6050   176    8.44     12  reducing              one packet lost
+    6100   178   10.02      1  increasing
+    6150   180   13.86      4  increasing
+    6200   183   13.84     12  increasing
+    6250    14    0.81      0  increasing            a timeout
+    6300    15    0.90      0  increasing
+    6350    17    1.07      0  increasing
+    6400    19    1.33      0  increasing
+    ");
+}
+
+#[test]
 fn gcc() {
     insta::assert_snapshot!(table(named("gcc"), &CHANGES), @r"
       ms  cwnd  Mbit/s  queue  state

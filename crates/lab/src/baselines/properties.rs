@@ -11,6 +11,7 @@ mod ledbat;
 mod lp;
 mod pcc;
 mod reno;
+mod scream;
 mod vegas;
 
 use super::rig::Sample;
@@ -41,6 +42,7 @@ pub(super) const PROPERTIES: &[&[Property]] = &[
     forecast::SPROUT,
     forecast::VERUS,
     gcc::GCC,
+    scream::SCREAM,
 ];
 
 /// The window before each cut and right after it.

@@ -1,4 +1,4 @@
-//! GCC in the scenes of Table 1: how often its target falls, and how often no queue was the reason.
+//! GCC in the scenes of Table 1: how often its target falls, and how often no queue was the reason. SCReAMv2 and BBR beside it.
 
 use std::time::Duration;
 
@@ -24,15 +24,15 @@ const CALL: &str = "flows.flow.traffic={ kind = \"steady\", rate = \"2500kbit\" 
 
 /// Flows that take all they can, and calls, which do not fill the cell.
 pub(super) fn kinds() -> Vec<Kind> {
-    let bulk = table1::kinds_by(&["gcc"], measure);
-    let calls = table1::kinds_by(&["gcc"], measure).into_iter().filter_map(|mut kind| {
+    let of = || table1::kinds_by(&["gcc"], &["bbr", "scream"], measure);
+    let calls = of().into_iter().filter_map(|mut kind| {
         let (scene, sender) = kind.name.split_once(": ")?;
-        let name = sender.starts_with("gcc").then(|| format!("{scene}, call: {sender}"))?;
+        let name = (sender != "bbr").then(|| format!("{scene}, call: {sender}"))?;
         kind.name = name;
         kind.sets.push(CALL.to_owned());
         Some(kind)
     });
-    bulk.into_iter().chain(calls).collect()
+    of().into_iter().chain(calls).collect()
 }
 
 fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Figures, Wrong> {
@@ -71,6 +71,13 @@ pub(super) fn short(rows: &[Row]) -> Vec<(String, Vec<String>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn scream_stands_beside_gcc_in_each_scene_and_call() {
+        let names: Vec<String> = kinds().into_iter().map(|kind| kind.name).collect();
+        let of = |sender: &str| names.iter().filter(|name| name.ends_with(sender)).count();
+        assert_eq!((of(": scream"), of(": gcc"), of(": gcc-gandalf")), (16, 16, 16), "{names:?}");
+    }
 
     #[test]
     fn more_than_half_of_stocks_spurious_falls_are_a_miss() {

@@ -46,18 +46,20 @@ fn kind(scene: Scene, shown: &str, controller: &str, more: Vec<String>) -> Kind 
 }
 
 pub(super) fn kinds(algorithms: &[&str]) -> Vec<Kind> {
-    kinds_by(algorithms, measure)
+    kinds_by(algorithms, &["bbr"], measure)
 }
 
-/// The same, with other figures of each run.
-pub(super) fn kinds_by(algorithms: &[&str], measure: Measure) -> Vec<Kind> {
+/// The same, with other figures of each run. `plain` are controllers that are only compared with.
+pub(super) fn kinds_by(algorithms: &[&str], plain: &[&str], measure: Measure) -> Vec<Kind> {
     let mut kinds = Vec::new();
     let kind = |scene, shown: &str, controller: &str, more| {
         let of = kind(scene, shown, controller, more);
         Kind { measure, ..of }
     };
     for scene in Scene::all() {
-        kinds.push(kind(scene, "bbr", "bbr", Vec::new()));
+        for name in plain {
+            kinds.push(kind(scene, name, name, Vec::new()));
+        }
         for of in algorithms {
             for (shown, controller) in senders(of) {
                 kinds.push(kind(scene, &shown, &controller, Vec::new()));
