@@ -12,6 +12,7 @@
 //! What is taken off an RTT is what decoded events explain. No RTT falls below the smallest exact one of the last ten seconds. When
 //! the modem falls silent the controller receives RTTs as they are, and learns that.
 
+mod floor;
 mod timeline;
 
 use alloc::collections::VecDeque;
@@ -24,7 +25,8 @@ use crate::copa;
 use crate::parameter::{Kind, Parameter, Values};
 use crate::part::{Boxcar, Windowed};
 use crate::{Ack, Controller, Delivered, RanDelays, Revision, forward};
-use timeline::Timeline;
+use floor::Floor;
+pub use timeline::Timeline;
 
 /// A modem of which no record came for this long is silent.
 const SILENT: Duration = Duration::from_millis(100);
@@ -53,8 +55,15 @@ const RECENT: Parameter = Parameter {
     about: "what the radio added to RTTs of which it is not known yet is a mean over this",
     source: "chosen: twice as long as records of MAC are apart",
 };
+const FLOOR: Parameter = Parameter {
+    name: "floor",
+    kind: Kind::Count { default: 0, least: 0, most: 50 },
+    unit: "%",
+    about: "the path's RTT is that below which so many of the last ten seconds' exact RTTs are; 0: the smallest",
+    source: "chosen: what is taken off is sometimes too much",
+};
 /// Copa's parameters, and those of what is taken off its RTTs.
-pub(crate) const COPA: &[Parameter] = &[copa::DELTA, copa::MODE, SMOOTH, STEADY, RECENT];
+pub(crate) const COPA: &[Parameter] = &[copa::DELTA, copa::MODE, SMOOTH, STEADY, RECENT, FLOOR];
 
 /// Over which times delays are smoothed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +74,8 @@ pub struct Smoothing {
     pub steady: Duration,
     /// The radio's recent part.
     pub recent: Duration,
+    /// How many hundredths of exact RTTs are below that of the path.
+    pub floor_percent: u32,
 }
 
 impl Smoothing {
@@ -73,6 +84,7 @@ impl Smoothing {
             shown: values.time(&SMOOTH),
             steady: values.time(&STEADY),
             recent: values.time(&RECENT),
+            floor_percent: values.count(&FLOOR),
         }
     }
 }
@@ -83,6 +95,8 @@ impl Default for Smoothing {
     }
 }
 
+/// A controller is told of a floor that rose by more than this.
+const RAISED: Duration = Duration::from_micros(250);
 /// The smallest RTT is remembered for so long, as Copa does.
 const LEAST_LASTS: u64 = 10_000_000_000;
 /// Acknowledgements that wait until their delay is known: those of 400 ms at 20 000 a second. Of more, the oldest
@@ -109,7 +123,9 @@ pub struct Compensated<C> {
     recent: Boxcar,
     /// The smallest RTT as measured, and the smallest exact one.
     least_raw: Option<Windowed<Duration>>,
-    least: Option<Windowed<Duration>>,
+    least: Floor,
+    /// What the controller was last told of it.
+    told: Duration,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,7 +201,8 @@ impl<C: Controller> Compensated<C> {
             steady: Boxcar::new(smoothing.steady),
             recent: Boxcar::new(smoothing.recent),
             least_raw: None,
-            least: None,
+            least: Floor::new(smoothing.floor_percent),
+            told: Duration::ZERO,
         }
     }
 
@@ -207,14 +224,15 @@ impl<C: Controller> Compensated<C> {
 
     /// Tells the controller when RTTs change their meaning.
     fn switch(&mut self, now: HostInstant) {
-        let wanted = self.is_heard(now) && self.least.is_some();
+        let wanted = self.is_heard(now) && self.least.best().is_some();
         if wanted == self.active {
             return;
         }
         self.active = wanted;
-        let least = if wanted { self.least } else { self.least_raw };
+        let raw = self.least_raw.map(|least| least.best());
+        let least = if wanted { self.least.best() } else { raw };
         if !wanted {
-            self.least = None;
+            self.least.clear();
             self.raw.clear();
             self.exact.clear();
             self.steady.clear();
@@ -222,7 +240,8 @@ impl<C: Controller> Compensated<C> {
             self.samples.clear();
         }
         if let Some(least) = least {
-            self.inner.handle_revision(&Revision::Rebase { now, least: least.best() });
+            self.told = least;
+            self.inner.handle_revision(&Revision::Rebase { now, least });
         }
     }
 
@@ -239,10 +258,21 @@ impl<C: Controller> Compensated<C> {
         self.recent.push(sample.at, added.all);
         let without = sample.rtt - added.all;
         let steady = self.steady.push(sample.at, without);
-        let at = sample.at.as_nanos();
-        let least = self.least.get_or_insert_with(|| Windowed::min(LEAST_LASTS, at, steady));
-        least.update(at, steady);
-        (added, self.exact.push(sample.at, without).max(least.best()))
+        self.least.push(sample.at, steady);
+        (added, self.exact.push(sample.at, without).max(self.floor()))
+    }
+
+    fn floor(&self) -> Duration {
+        self.least.best().unwrap_or_default()
+    }
+
+    /// Tells the controller of a path that is longer than it was. It learns of a shorter one by itself.
+    fn raise(&mut self, now: HostInstant) {
+        if self.active && self.floor() > self.told + RAISED {
+            self.told = self.floor();
+            self.inner.handle_revision(&Revision::Rebase { now, least: self.told });
+        }
+        self.told = self.told.min(self.floor());
     }
 
     /// Whether the radio's part of a sample is known, or will not be.
@@ -275,8 +305,8 @@ impl<C: Controller> Compensated<C> {
         let Some(mut sample) = self.sample(ack) else { return *ack };
         let recent = self.recent.mean().unwrap_or_default();
         let mean = self.raw.push(ack.now, sample.rtt);
-        if let (true, Some(least)) = (self.active, self.least) {
-            sample.shown = mean.saturating_sub(recent).max(least.best());
+        if let (true, Some(least)) = (self.active, self.least.best()) {
+            sample.shown = mean.saturating_sub(recent).max(least);
         }
         if self.samples.len() == WAITING {
             self.samples.pop_front();
@@ -326,8 +356,7 @@ impl<C: Controller> Compensated<C> {
             let (added, _) = self.settle(&sample);
             self.switch(now);
             // Not smoothed: a mean would carry the delays of one interval into the next.
-            let least = self.least.map_or(Duration::ZERO, |least| least.best());
-            shown.rtt = Some((sample.rtt - added.all).max(least));
+            shown.rtt = Some((sample.rtt - added.all).max(self.floor()));
             shown.one_way = ack.one_way.map(|way| way.saturating_sub(added.data));
         }
         self.inner.handle_ack(&shown);
@@ -378,6 +407,7 @@ impl<C: Controller> Controller for Compensated<C> {
             return;
         }
         self.revise(ack.now);
+        self.raise(ack.now);
         let shown = self.show(ack);
         self.inner.handle_ack(&shown);
     }
