@@ -3,13 +3,13 @@
 //! A modem reports retransmissions and grants, but some 10 to 300 ms after the packets they delayed. There are two
 //! ways to bear that:
 //!
-//! * [`Compensated::revising`]: an acknowledgement reaches the controller at once. Its RTT is smoothed over two usual
+//! * [`Compensated::revising`]: an acknowledgement reaches the controller at once. Its RTT is smoothed over some
 //!   intervals of reports, and what the radio added lately on average is taken off. When the exact delay is known, the controller gets a
 //!   [`Revision`]. It must use revisions.
 //! * [`Compensated::holding`]: acknowledgements reach the controller when the radio's delay is known, with exact RTTs that are not smoothed. Any
 //!   controller can be used, and it decides later.
 //!
-//! What is taken off an RTT is what decoded events explain. No RTT falls below the smallest exact one of the last ten seconds. When
+//! What is taken off an RTT is what decoded events explain. No RTT falls below that of the path, a small one of the last ten seconds. When
 //! the modem falls silent the controller receives RTTs as they are, and learns that.
 
 mod floor;
@@ -36,17 +36,24 @@ const PATIENCE: Duration = Duration::from_millis(400);
 const HELD_FOR: Duration = Duration::from_millis(150);
 const SMOOTH: Parameter = Parameter {
     name: "smooth",
-    kind: Kind::millis(10, 1, 200),
+    kind: Kind::millis(40, 1, 200),
     unit: "",
-    about: "RTTs are a mean over this",
-    source: "two usual intervals of buffer status reports; Gandalf §4.3.2 removes what is as fast as these",
+    about: "RTTs of downloads are a mean over this",
+    source: "chosen: what waits for grants are acknowledgements, of which those of an interval of reports come at once",
 };
 const STEADY: Parameter = Parameter {
     name: "steady",
-    kind: Kind::millis(10, 1, 1_000),
+    kind: Kind::millis(40, 1, 1_000),
     unit: "",
-    about: "the smallest RTT without the radio's part is that of means over this",
+    about: "the path's RTT in downloads is that of means over this, without the radio's part",
     source: "as `smooth`",
+};
+const UP_SMOOTH: Parameter = Parameter {
+    name: "up_smooth",
+    kind: Kind::millis(10, 1, 200),
+    unit: "",
+    about: "both in uploads",
+    source: "two usual intervals of buffer status reports; Gandalf §4.3.2 removes what is as fast as these",
 };
 const RECENT: Parameter = Parameter {
     name: "recent",
@@ -57,25 +64,36 @@ const RECENT: Parameter = Parameter {
 };
 const FLOOR: Parameter = Parameter {
     name: "floor",
-    kind: Kind::Count { default: 0, least: 0, most: 50 },
+    kind: Kind::count(20, 0, 50),
     unit: "%",
-    about: "the path's RTT is that below which so many of the last ten seconds' exact RTTs are; 0: the smallest",
+    about: "the path's RTT in downloads is that below which so many of the last ten seconds' exact RTTs are; 0: the smallest",
     source: "chosen: what is taken off is sometimes too much",
 };
+const UP_FLOOR: Parameter = Parameter {
+    name: "up_floor",
+    kind: Kind::count(10, 0, 50),
+    unit: "%",
+    about: "the same in uploads",
+    source: "chosen: the waits of the data itself are known better",
+};
 /// Copa's parameters, and those of what is taken off its RTTs.
-pub(crate) const COPA: &[Parameter] = &[copa::DELTA, copa::MODE, SMOOTH, STEADY, RECENT, FLOOR];
+pub(crate) const COPA: &[Parameter] = &[copa::DELTA, copa::MODE, SMOOTH, STEADY, UP_SMOOTH, RECENT, FLOOR, UP_FLOOR];
 
 /// Over which times delays are smoothed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Smoothing {
-    /// RTTs.
+    /// RTTs of downloads.
     pub shown: Duration,
-    /// RTTs without the radio's part, of which the smallest is kept.
+    /// The same without the radio's part, of which a small one is that of the path.
     pub steady: Duration,
+    /// Both in uploads.
+    pub up: Duration,
     /// The radio's recent part.
     pub recent: Duration,
-    /// How many hundredths of exact RTTs are below that of the path.
+    /// How many hundredths of exact RTTs are below that of the path, in downloads.
     pub floor_percent: u32,
+    /// The same in uploads.
+    pub up_floor_percent: u32,
 }
 
 impl Smoothing {
@@ -83,8 +101,10 @@ impl Smoothing {
         Self {
             shown: values.time(&SMOOTH),
             steady: values.time(&STEADY),
+            up: values.time(&UP_SMOOTH),
             recent: values.time(&RECENT),
             floor_percent: values.count(&FLOOR),
+            up_floor_percent: values.count(&UP_FLOOR),
         }
     }
 }
@@ -108,6 +128,7 @@ const WAITING: usize = 8_192;
 pub struct Compensated<C> {
     inner: C,
     way: Way,
+    smoothing: Smoothing,
     timeline: Timeline,
     /// Direction of the flow's data, once it is known.
     data: Option<Direction>,
@@ -190,6 +211,7 @@ impl<C: Controller> Compensated<C> {
         Self {
             inner,
             way,
+            smoothing,
             timeline: Timeline::new(),
             data: None,
             heard_at: None,
@@ -204,6 +226,20 @@ impl<C: Controller> Compensated<C> {
             least: Floor::new(smoothing.floor_percent),
             told: Duration::ZERO,
         }
+    }
+
+    fn set_smoothing(&mut self, data: Direction) {
+        let Smoothing { shown, steady, up, floor_percent, up_floor_percent, .. } = self.smoothing;
+        let (shown, steady, percent) = match data {
+            Direction::Downlink => (shown, steady, floor_percent),
+            Direction::Uplink => (up, up, up_floor_percent),
+        };
+        // A controller that waits for exact delays sees each as it is, down to the smallest.
+        let percent = if self.way == Way::Hold { 0 } else { percent };
+        self.raw.set_window(shown);
+        self.exact.set_window(shown);
+        self.steady.set_window(steady);
+        self.least.set_percent(percent);
     }
 
     /// The times of a sample's packets at the device, on its clock.
@@ -424,7 +460,10 @@ impl<C: Controller> Controller for Compensated<C> {
     }
 
     fn handle_delays(&mut self, delays: &RanDelays<'_>) {
-        self.data = Some(delays.data);
+        if self.data != Some(delays.data) {
+            self.data = Some(delays.data);
+            self.set_smoothing(delays.data);
+        }
         self.heard_at = Some(delays.now.saturating_before(delays.age));
         delays.events.iter().for_each(|event| self.timeline.handle_event(*event));
         self.timeline.handle_until(delays.up_until, delays.down_until);

@@ -6,6 +6,9 @@ use sounding_units::HostInstant;
 
 /// How long values count: as long as Copa remembers its smallest RTT.
 const LASTS: Duration = Duration::from_secs(10);
+/// The floor is no further above the smallest value: more than an interval of reports and a slot is no error of what is taken off. Without
+/// this a queue that never drains would become the path.
+const MOST_OVER_LEAST: Duration = Duration::from_millis(6);
 /// One value in each of these times is kept: those of ten seconds.
 const EVERY: Duration = Duration::from_millis(5);
 const KEPT: usize = 2_048;
@@ -49,12 +52,19 @@ impl Floor {
         self.sorted.extend(self.values.iter().map(|(_, value)| *value));
         let place = self.sorted.len() * self.percent as usize / 100;
         let place = place.min(self.sorted.len().saturating_sub(1));
-        self.best = *self.sorted.select_nth_unstable(place).1;
+        let (less, best, _) = self.sorted.select_nth_unstable(place);
+        let least = less.iter().min().copied().unwrap_or(*best);
+        self.best = (*best).min(least + MOST_OVER_LEAST);
     }
 
     /// The path's RTT; `None` without values.
     pub(super) fn best(&self) -> Option<Duration> {
         (!self.values.is_empty()).then_some(self.best)
+    }
+
+    /// Counts with so many hundredths from the next value on.
+    pub(super) fn set_percent(&mut self, percent: u32) {
+        self.percent = percent;
     }
 
     pub(super) fn clear(&mut self) {
@@ -75,13 +85,23 @@ mod tests {
     fn a_few_errors_do_not_lower_the_floor_and_without_hundredths_the_least_counts() {
         let (mut least, mut tenth) = (Floor::new(0), Floor::new(10));
         for step in 0..1_000 {
-            let rtt = if step % 50 == 7 { 33 } else { 40 + step % 5 };
+            let rtt = if step % 50 == 7 { 36 } else { 40 + step % 5 };
             for floor in [&mut least, &mut tenth] {
                 floor.push(at(step * 5), Duration::from_millis(rtt));
             }
         }
-        assert_eq!(least.best(), Some(Duration::from_millis(33)));
+        assert_eq!(least.best(), Some(Duration::from_millis(36)));
         assert_eq!(tenth.best(), Some(Duration::from_millis(40)));
+    }
+
+    #[test]
+    fn a_queue_that_seldom_drains_does_not_become_the_path() {
+        let mut floor = Floor::new(20);
+        for step in 0..1_000 {
+            let rtt = if step % 20 == 0 { 40 } else { 90 };
+            floor.push(at(step * 5), Duration::from_millis(rtt));
+        }
+        assert_eq!(floor.best(), Some(Duration::from_millis(46)));
     }
 
     #[test]

@@ -79,8 +79,8 @@ impl Place {
         }
         if self == Self::Calm {
             let phone = "cell.devices.phone";
-            sets.push(format!("{phone}.adapt_uplink.target_error_rate=0.0001"));
-            sets.push(format!("{phone}.adapt_downlink.target_error_rate=0.0001"));
+            sets.push(format!("{phone}.adapt_uplink.target_error_rate=0.001"));
+            sets.push(format!("{phone}.adapt_downlink.target_error_rate=0.001"));
             sets.push(format!(
                 "{phone}.scheduling={{ sr_period = \"1ms\", periodic_bsr = \"1ms\", double_grant = 0.0 }}"
             ));

@@ -32,10 +32,11 @@ const RRC_OF_8: usize = 2;
 const LTE_CODES: std::ops::Range<u16> = 0xB000..0xB800;
 const NR_CODES: std::ops::Range<u16> = 0xB800..0xC000;
 
-/// The rates of Fig. 13, Mbit/s.
-const RATES: [u32; 4] = [50, 100, 150, 200];
+/// Those of Fig. 13's rates that the cell carries, Mbit/s.
+const LTE_RATES: &[u32] = &[50, 100];
+const NR_RATES: &[u32] = &[50, 100, 150, 200];
 
-/// Carriers that carry all of them.
+/// Carriers that carry them.
 const LTE_CARRIERS: &str = "cell.carriers=[{ prb = 100, qam256 = true }, { prb = 100, qam256 = true }, \
      { prb = 100, qam256 = true }, { prb = 100, qam256 = true }]";
 const NR_CARRIERS: &str = "cell.carriers=[{ rat = \"nr\", numerology = 1, tdd = \"DDDDDDDSUU\", prb = 273, \
@@ -75,8 +76,10 @@ pub(super) fn kinds() -> Vec<Kind> {
     for (name, _) in MESSAGES {
         kinds.push(Kind { name: name.to_owned(), sets: Vec::new(), measure: messages });
     }
-    for (rat, carriers) in [("LTE", LTE_CARRIERS), ("5G", NR_CARRIERS)] {
-        for rate in RATES {
+    for (rat, carriers, rates) in
+        [("LTE", LTE_CARRIERS, LTE_RATES), ("5G", NR_CARRIERS, NR_RATES)]
+    {
+        for rate in rates {
             for wanted in ["all", "Gandalf's"] {
                 let flow = format!(
                     "flows=[{{ name = \"flow\", device = \"phone\", direction = \"down\", \

@@ -35,6 +35,7 @@ const NO_ROOM: u64 = 2;
 /// The wait that no queue makes ends when the first report after the byte's arrival is answered. The answer takes what
 /// it usually takes, and at most two intervals between reports (Equation 4). What waits longer waits behind other data; by as much as that is
 /// longer, the part before is not the scheduler's either, because grants came all the time.
+/// What is usual is interpretation 17, and the host's packets are interpretation 16 of docs/interpretations/gandalf.md.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scheduling {
     newest: Option<ModemInstant>,
