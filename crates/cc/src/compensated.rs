@@ -77,7 +77,8 @@ const UP_FLOOR: Parameter = Parameter {
     source: "chosen: the waits of the data itself are known better",
 };
 /// Copa's parameters, and those of what is taken off its RTTs.
-pub(crate) const COPA: &[Parameter] = &[copa::DELTA, copa::MODE, SMOOTH, STEADY, UP_SMOOTH, RECENT, FLOOR, UP_FLOOR];
+pub(crate) const COPA: &[Parameter] =
+    &[copa::DELTA, copa::MODE, SMOOTH, STEADY, UP_SMOOTH, RECENT, FLOOR, UP_FLOOR];
 
 /// Over which times delays are smoothed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

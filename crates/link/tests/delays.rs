@@ -43,9 +43,8 @@ fn transmissions(bytes: &[u8]) -> Option<BTreeMap<i64, u8>> {
 fn whole(sent: &BTreeMap<i64, u8>) -> Vec<u8> {
     let repeats = sent.iter().filter(|(_, number)| **number > 0);
     let is_whole = |(at, number): &(&i64, &u8)| {
-        (1..=**number).all(|back| {
-            sent.get(&(**at - ROUND * i64::from(back))) == Some(&(**number - back))
-        })
+        (1..=**number)
+            .all(|back| sent.get(&(**at - ROUND * i64::from(back))) == Some(&(**number - back)))
     };
     repeats.filter(is_whole).map(|(_, number)| *number).collect()
 }
@@ -61,9 +60,7 @@ fn events(bytes: &[u8]) -> Vec<RanDelay> {
     }
     sounder.handle_end(Arrival::AsStamped, |_, _| {});
     found.extend(std::iter::from_fn(|| sounder.poll_delay()));
-    found.retain(|event| {
-        event.kind == DelayKind::Harq && event.direction == Direction::Uplink
-    });
+    found.retain(|event| event.kind == DelayKind::Harq && event.direction == Direction::Uplink);
     found
 }
 

@@ -150,10 +150,9 @@ pub(super) fn measure(span: Duration, seed: u64, into: &mut Measured) -> Result<
     into.all("rlc.lte", [downlink_rlc_ms(&down), uplink_rlc_ms(&up)].concat());
 
     let (down, up) = (heard_on(nr(PATTERNS[1]), Downlink)?, heard_on(nr(PATTERNS[1]), Uplink)?);
-    for (figure, seconds, blocks) in [
-        ("mper.down", "seconds.nr.down", &down.down),
-        ("mper.up", "seconds.nr.up", &up.up),
-    ] {
+    for (figure, seconds, blocks) in
+        [("mper.down", "seconds.nr.down", &down.down), ("mper.up", "seconds.nr.up", &up.up)]
+    {
         let errors = error_percent(blocks);
         into.note(figure, median(&errors));
         into.all(seconds, errors);

@@ -43,11 +43,8 @@ pub(crate) struct DelayFlags {
 /// The item.
 pub(crate) struct DelaysItem;
 
-const FILES: PaperItem = PaperItem {
-    file: "delays",
-    experiment: "gandalf/delays",
-    ..paper_item!("gandalf", "table1")
-};
+const FILES: PaperItem =
+    PaperItem { file: "delays", experiment: "gandalf/delays", ..paper_item!("gandalf", "table1") };
 
 const COLUMNS: &[&str] = &["low", "median", "high", "unit"];
 

@@ -89,11 +89,8 @@ impl Place {
     }
 }
 
-const SENDERS: [(&str, &str); 3] = [
-    ("copa", "copa"),
-    ("copa-gandalf", "recorded-copa-gandalf"),
-    ("constant", "copa-constant"),
-];
+const SENDERS: [(&str, &str); 3] =
+    [("copa", "copa"), ("copa-gandalf", "recorded-copa-gandalf"), ("constant", "copa-constant")];
 
 pub(super) fn kinds() -> Vec<Kind> {
     let mut kinds = Vec::new();

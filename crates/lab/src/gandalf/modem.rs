@@ -76,8 +76,7 @@ pub(super) fn kinds() -> Vec<Kind> {
     for (name, _) in MESSAGES {
         kinds.push(Kind { name: name.to_owned(), sets: Vec::new(), measure: messages });
     }
-    for (rat, carriers, rates) in
-        [("LTE", LTE_CARRIERS, LTE_RATES), ("5G", NR_CARRIERS, NR_RATES)]
+    for (rat, carriers, rates) in [("LTE", LTE_CARRIERS, LTE_RATES), ("5G", NR_CARRIERS, NR_RATES)]
     {
         for rate in rates {
             for wanted in ["all", "Gandalf's"] {
@@ -150,7 +149,8 @@ pub(super) fn short(rows: &[Row]) -> Vec<(String, Vec<String>)> {
     let mut all = Vec::new();
     for row in rows {
         let (messages, load) = (row.figure("messages"), row.figure("Mbit/s"));
-        let lacking = [("Table 2: LTE", 99.0), ("Table 2: 5G", 60.0), ("Table 7", 12.0), ("Table 8", 12.0)];
+        let lacking =
+            [("Table 2: LTE", 99.0), ("Table 2: 5G", 60.0), ("Table 7", 12.0), ("Table 8", 12.0)];
         let lacks = lacking.iter().any(|(of, least)| row.name.starts_with(of) && messages < *least);
         if lacks {
             all.push((row.name.clone(), vec!["fewer messages".to_owned()]));

@@ -61,9 +61,9 @@ fn senders(of: &str) -> Vec<(String, String)> {
         "vivace" => ("vivace-published".to_owned(), "vivace-published".to_owned()),
         _ => (of.to_owned(), format!("recorded-{of}")),
     };
-    let parts = PARTS.iter().map(|part| {
-        (format!("{of}, {}", part.name), format!("{of}-{}-gandalf", part.word))
-    });
+    let parts = PARTS
+        .iter()
+        .map(|part| (format!("{of}, {}", part.name), format!("{of}-{}-gandalf", part.word)));
     let all = (format!("{of}-gandalf"), format!("{of}-gandalf"));
     std::iter::once(stock).chain(parts).chain(std::iter::once(all)).collect()
 }

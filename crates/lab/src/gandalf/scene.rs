@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde::Serialize;
-use sounding_cc::{Compensated, Registry, Smoothed, Vivace, copa::Copa, gcc::Gcc, pcc::VivaceConfig};
+use sounding_cc::{
+    Compensated, Registry, Smoothed, Vivace, copa::Copa, gcc::Gcc, pcc::VivaceConfig,
+};
 use sounding_experiment::plan::{PlanError, Run, Wrong};
 
 use super::controls::{Constant, Only, Record, Recorded, Truth, Truthful};
