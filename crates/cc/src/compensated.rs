@@ -3,15 +3,16 @@
 //! A modem reports retransmissions and grants, but some 10 to 300 ms after the packets they delayed. There are two
 //! ways to bear that:
 //!
-//! * [`Compensated::revising`]: an acknowledgement reaches the controller at once. Its RTT is smoothed over two usual
+//! * [`Compensated::revising`]: an acknowledgement reaches the controller at once. Its RTT is smoothed over some
 //!   intervals of reports, and what the radio added lately on average is taken off. When the exact delay is known, the controller gets a
 //!   [`Revision`]. It must use revisions.
 //! * [`Compensated::holding`]: acknowledgements reach the controller when the radio's delay is known, with exact RTTs that are not smoothed. Any
 //!   controller can be used, and it decides later.
 //!
-//! What is taken off an RTT is what decoded events explain. No RTT falls below the smallest exact one of the last ten seconds. When
+//! What is taken off an RTT is what decoded events explain. No RTT falls below that of the path, a small one of the last ten seconds. When
 //! the modem falls silent the controller receives RTTs as they are, and learns that.
 
+mod floor;
 mod timeline;
 
 use alloc::collections::VecDeque;
@@ -24,7 +25,8 @@ use crate::copa;
 use crate::parameter::{Kind, Parameter, Values};
 use crate::part::{Boxcar, Windowed};
 use crate::{Ack, Controller, Delivered, RanDelays, Revision, forward};
-use timeline::Timeline;
+use floor::Floor;
+pub use timeline::Timeline;
 
 /// A modem of which no record came for this long is silent.
 const SILENT: Duration = Duration::from_millis(100);
@@ -34,17 +36,24 @@ const PATIENCE: Duration = Duration::from_millis(400);
 const HELD_FOR: Duration = Duration::from_millis(150);
 const SMOOTH: Parameter = Parameter {
     name: "smooth",
-    kind: Kind::millis(10, 1, 200),
+    kind: Kind::millis(40, 1, 200),
     unit: "",
-    about: "RTTs are a mean over this",
-    source: "two usual intervals of buffer status reports; Gandalf §4.3.2 removes what is as fast as these",
+    about: "RTTs of downloads are a mean over this",
+    source: "chosen: what waits for grants are acknowledgements, of which those of an interval of reports come at once",
 };
 const STEADY: Parameter = Parameter {
     name: "steady",
-    kind: Kind::millis(10, 1, 1_000),
+    kind: Kind::millis(40, 1, 1_000),
     unit: "",
-    about: "the smallest RTT without the radio's part is that of means over this",
+    about: "the path's RTT in downloads is that of means over this, without the radio's part",
     source: "as `smooth`",
+};
+const UP_SMOOTH: Parameter = Parameter {
+    name: "up_smooth",
+    kind: Kind::millis(10, 1, 200),
+    unit: "",
+    about: "both in uploads",
+    source: "two usual intervals of buffer status reports; Gandalf §4.3.2 removes what is as fast as these",
 };
 const RECENT: Parameter = Parameter {
     name: "recent",
@@ -53,18 +62,39 @@ const RECENT: Parameter = Parameter {
     about: "what the radio added to RTTs of which it is not known yet is a mean over this",
     source: "chosen: twice as long as records of MAC are apart",
 };
+const FLOOR: Parameter = Parameter {
+    name: "floor",
+    kind: Kind::count(20, 0, 50),
+    unit: "%",
+    about: "the path's RTT in downloads is that below which so many of the last ten seconds' exact RTTs are; 0: the smallest",
+    source: "chosen: what is taken off is sometimes too much",
+};
+const UP_FLOOR: Parameter = Parameter {
+    name: "up_floor",
+    kind: Kind::count(10, 0, 50),
+    unit: "%",
+    about: "the same in uploads",
+    source: "chosen: the waits of the data itself are known better",
+};
 /// Copa's parameters, and those of what is taken off its RTTs.
-pub(crate) const COPA: &[Parameter] = &[copa::DELTA, copa::MODE, SMOOTH, STEADY, RECENT];
+pub(crate) const COPA: &[Parameter] =
+    &[copa::DELTA, copa::MODE, SMOOTH, STEADY, UP_SMOOTH, RECENT, FLOOR, UP_FLOOR];
 
 /// Over which times delays are smoothed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Smoothing {
-    /// RTTs.
+    /// RTTs of downloads.
     pub shown: Duration,
-    /// RTTs without the radio's part, of which the smallest is kept.
+    /// The same without the radio's part, of which a small one is that of the path.
     pub steady: Duration,
+    /// Both in uploads.
+    pub up: Duration,
     /// The radio's recent part.
     pub recent: Duration,
+    /// How many hundredths of exact RTTs are below that of the path, in downloads.
+    pub floor_percent: u32,
+    /// The same in uploads.
+    pub up_floor_percent: u32,
 }
 
 impl Smoothing {
@@ -72,7 +102,10 @@ impl Smoothing {
         Self {
             shown: values.time(&SMOOTH),
             steady: values.time(&STEADY),
+            up: values.time(&UP_SMOOTH),
             recent: values.time(&RECENT),
+            floor_percent: values.count(&FLOOR),
+            up_floor_percent: values.count(&UP_FLOOR),
         }
     }
 }
@@ -83,6 +116,8 @@ impl Default for Smoothing {
     }
 }
 
+/// A controller is told of a floor that rose by more than this.
+const RAISED: Duration = Duration::from_micros(250);
 /// The smallest RTT is remembered for so long, as Copa does.
 const LEAST_LASTS: u64 = 10_000_000_000;
 /// Acknowledgements that wait until their delay is known: those of 400 ms at 20 000 a second. Of more, the oldest
@@ -94,6 +129,7 @@ const WAITING: usize = 8_192;
 pub struct Compensated<C> {
     inner: C,
     way: Way,
+    smoothing: Smoothing,
     timeline: Timeline,
     /// Direction of the flow's data, once it is known.
     data: Option<Direction>,
@@ -109,7 +145,9 @@ pub struct Compensated<C> {
     recent: Boxcar,
     /// The smallest RTT as measured, and the smallest exact one.
     least_raw: Option<Windowed<Duration>>,
-    least: Option<Windowed<Duration>>,
+    least: Floor,
+    /// What the controller was last told of it.
+    told: Duration,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,6 +212,7 @@ impl<C: Controller> Compensated<C> {
         Self {
             inner,
             way,
+            smoothing,
             timeline: Timeline::new(),
             data: None,
             heard_at: None,
@@ -185,8 +224,23 @@ impl<C: Controller> Compensated<C> {
             steady: Boxcar::new(smoothing.steady),
             recent: Boxcar::new(smoothing.recent),
             least_raw: None,
-            least: None,
+            least: Floor::new(smoothing.floor_percent),
+            told: Duration::ZERO,
         }
+    }
+
+    fn set_smoothing(&mut self, data: Direction) {
+        let Smoothing { shown, steady, up, floor_percent, up_floor_percent, .. } = self.smoothing;
+        let (shown, steady, percent) = match data {
+            Direction::Downlink => (shown, steady, floor_percent),
+            Direction::Uplink => (up, up, up_floor_percent),
+        };
+        // A controller that waits for exact delays sees each as it is, down to the smallest.
+        let percent = if self.way == Way::Hold { 0 } else { percent };
+        self.raw.set_window(shown);
+        self.exact.set_window(shown);
+        self.steady.set_window(steady);
+        self.least.set_percent(percent);
     }
 
     /// The times of a sample's packets at the device, on its clock.
@@ -207,14 +261,15 @@ impl<C: Controller> Compensated<C> {
 
     /// Tells the controller when RTTs change their meaning.
     fn switch(&mut self, now: HostInstant) {
-        let wanted = self.is_heard(now) && self.least.is_some();
+        let wanted = self.is_heard(now) && self.least.best().is_some();
         if wanted == self.active {
             return;
         }
         self.active = wanted;
-        let least = if wanted { self.least } else { self.least_raw };
+        let raw = self.least_raw.map(|least| least.best());
+        let least = if wanted { self.least.best() } else { raw };
         if !wanted {
-            self.least = None;
+            self.least.clear();
             self.raw.clear();
             self.exact.clear();
             self.steady.clear();
@@ -222,7 +277,8 @@ impl<C: Controller> Compensated<C> {
             self.samples.clear();
         }
         if let Some(least) = least {
-            self.inner.handle_revision(&Revision::Rebase { now, least: least.best() });
+            self.told = least;
+            self.inner.handle_revision(&Revision::Rebase { now, least });
         }
     }
 
@@ -239,10 +295,21 @@ impl<C: Controller> Compensated<C> {
         self.recent.push(sample.at, added.all);
         let without = sample.rtt - added.all;
         let steady = self.steady.push(sample.at, without);
-        let at = sample.at.as_nanos();
-        let least = self.least.get_or_insert_with(|| Windowed::min(LEAST_LASTS, at, steady));
-        least.update(at, steady);
-        (added, self.exact.push(sample.at, without).max(least.best()))
+        self.least.push(sample.at, steady);
+        (added, self.exact.push(sample.at, without).max(self.floor()))
+    }
+
+    fn floor(&self) -> Duration {
+        self.least.best().unwrap_or_default()
+    }
+
+    /// Tells the controller of a path that is longer than it was. It learns of a shorter one by itself.
+    fn raise(&mut self, now: HostInstant) {
+        if self.active && self.floor() > self.told + RAISED {
+            self.told = self.floor();
+            self.inner.handle_revision(&Revision::Rebase { now, least: self.told });
+        }
+        self.told = self.told.min(self.floor());
     }
 
     /// Whether the radio's part of a sample is known, or will not be.
@@ -275,8 +342,8 @@ impl<C: Controller> Compensated<C> {
         let Some(mut sample) = self.sample(ack) else { return *ack };
         let recent = self.recent.mean().unwrap_or_default();
         let mean = self.raw.push(ack.now, sample.rtt);
-        if let (true, Some(least)) = (self.active, self.least) {
-            sample.shown = mean.saturating_sub(recent).max(least.best());
+        if let (true, Some(least)) = (self.active, self.least.best()) {
+            sample.shown = mean.saturating_sub(recent).max(least);
         }
         if self.samples.len() == WAITING {
             self.samples.pop_front();
@@ -326,8 +393,7 @@ impl<C: Controller> Compensated<C> {
             let (added, _) = self.settle(&sample);
             self.switch(now);
             // Not smoothed: a mean would carry the delays of one interval into the next.
-            let least = self.least.map_or(Duration::ZERO, |least| least.best());
-            shown.rtt = Some((sample.rtt - added.all).max(least));
+            shown.rtt = Some((sample.rtt - added.all).max(self.floor()));
             shown.one_way = ack.one_way.map(|way| way.saturating_sub(added.data));
         }
         self.inner.handle_ack(&shown);
@@ -378,6 +444,7 @@ impl<C: Controller> Controller for Compensated<C> {
             return;
         }
         self.revise(ack.now);
+        self.raise(ack.now);
         let shown = self.show(ack);
         self.inner.handle_ack(&shown);
     }
@@ -394,7 +461,10 @@ impl<C: Controller> Controller for Compensated<C> {
     }
 
     fn handle_delays(&mut self, delays: &RanDelays<'_>) {
-        self.data = Some(delays.data);
+        if self.data != Some(delays.data) {
+            self.data = Some(delays.data);
+            self.set_smoothing(delays.data);
+        }
         self.heard_at = Some(delays.now.saturating_before(delays.age));
         delays.events.iter().for_each(|event| self.timeline.handle_event(*event));
         self.timeline.handle_until(delays.up_until, delays.down_until);

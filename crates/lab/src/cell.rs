@@ -7,6 +7,7 @@
 mod answer;
 pub(crate) mod experiment;
 mod figures;
+pub(crate) mod radio;
 mod reader;
 mod real;
 mod retransmission;
@@ -15,7 +16,7 @@ mod rtt;
 mod sharing;
 mod spread;
 mod table;
-mod uplink;
+pub(crate) mod uplink;
 mod walk;
 
 use std::collections::BTreeMap;
@@ -90,6 +91,8 @@ struct Measured {
     values: BTreeMap<&'static str, Vec<f64>>,
     /// Values that are too rare for a figure of each seed.
     pooled: BTreeMap<&'static str, Vec<f64>>,
+    /// Delays by slot, of all seeds.
+    slots: Vec<walk::SlotDelay>,
 }
 
 /// Takes figures down.
@@ -98,6 +101,8 @@ trait Noted {
     fn note(&mut self, figure: &'static str, value: Option<f64>);
     /// Some of all values.
     fn all(&mut self, figures: &'static str, values: Vec<f64>);
+    /// The delay of a slot.
+    fn slot(&mut self, delay: walk::SlotDelay);
 }
 
 impl Noted for Measured {
@@ -107,6 +112,10 @@ impl Noted for Measured {
 
     fn all(&mut self, figures: &'static str, values: Vec<f64>) {
         self.pooled.entry(figures).or_default().extend(values);
+    }
+
+    fn slot(&mut self, delay: walk::SlotDelay) {
+        self.slots.push(delay);
     }
 }
 

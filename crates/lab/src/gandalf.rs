@@ -2,9 +2,13 @@
 
 mod accuracy;
 mod controls;
+pub(crate) mod delays;
 pub(crate) mod experiment;
 mod gcc;
+mod filter;
 mod masking;
+mod modem;
+mod parts;
 mod rig;
 mod scene;
 mod table1;
@@ -31,6 +35,12 @@ pub enum Item {
     Accuracy,
     /// True queues.
     Masking,
+    /// Each part of Gandalf alone.
+    Parts,
+    /// From a measured delay to that of the network.
+    Filter,
+    /// What reading the modem costs.
+    Modem,
 }
 
 impl Item {
@@ -42,6 +52,9 @@ impl Item {
             Self::Gcc => PaperItem { file: "gcc", experiment: "gandalf/gcc", ..all },
             Self::Lag => PaperItem { file: "lag", experiment: "gandalf/lag", ..all },
             Self::Accuracy => PaperItem { file: "accuracy", experiment: "gandalf/accuracy", ..all },
+            Self::Modem => PaperItem { file: "modem", experiment: "gandalf/modem", ..all },
+            Self::Filter => PaperItem { file: "filter", experiment: "gandalf/filter", ..all },
+            Self::Parts => PaperItem { file: "parts", experiment: "gandalf/parts", ..all },
             Self::Masking => PaperItem { file: "masking", experiment: "gandalf/masking", ..all },
         }
     }
@@ -58,6 +71,11 @@ impl Item {
             Self::Lag => "Copa without the radio's own delays, by how late they are known",
             Self::Accuracy => "the modem's delay events against what the network did",
             Self::Masking => "whether true queues stay visible, with a control that hides them",
+            Self::Modem => "what reading the modem costs, and which messages are read",
+            Self::Filter => "the steps from a measured delay of an upload to that of the network",
+            Self::Parts => {
+                "what each part of Gandalf brings, and what Copa takes for a queue without it"
+            }
         }
     }
 }
@@ -115,6 +133,9 @@ pub fn rows(
         Item::Lag => table1::lags(),
         Item::Accuracy => accuracy::kinds(),
         Item::Masking => masking::kinds(),
+        Item::Parts => parts::kinds(),
+        Item::Filter => filter::kinds(),
+        Item::Modem => modem::kinds(),
     };
     let wanted =
         |kind: &Kind| settings.only.as_ref().is_none_or(|only| kind.name.contains(only.as_str()));
@@ -143,7 +164,7 @@ pub fn rows(
         }
         rows.push(row);
     }
-    if matches!(item, Item::Table1 | Item::Gcc | Item::Lag) {
+    if matches!(item, Item::Table1 | Item::Gcc | Item::Lag | Item::Parts) {
         table1::compare(&mut rows);
     }
     Ok(rows)
@@ -161,6 +182,9 @@ pub fn report(
         Item::Gcc => gcc::COLUMNS,
         Item::Accuracy => accuracy::COLUMNS,
         Item::Masking => masking::COLUMNS,
+        Item::Parts => parts::COLUMNS,
+        Item::Filter => filter::COLUMNS,
+        Item::Modem => modem::COLUMNS,
     };
     let cell = |row: &Row, head: &str| {
         let value = row.figure(head);
@@ -175,6 +199,9 @@ pub fn report(
         Item::Gcc => gcc::short(&figures),
         Item::Accuracy => accuracy::short(&figures),
         Item::Masking => masking::short(&figures),
+        Item::Parts => parts::short(&figures),
+        Item::Filter => filter::short(&figures),
+        Item::Modem => modem::short(&figures),
     };
     for (row, short) in short {
         ours.misses

@@ -6,7 +6,7 @@
 
 mod cpu;
 pub(crate) mod experiment;
-mod masks;
+pub(crate) mod masks;
 
 use std::fmt;
 use std::io;

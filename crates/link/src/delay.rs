@@ -6,6 +6,7 @@
 //! Retransmissions come from PHY's records, which list every transmission of a block. The wait for a grant comes from the
 //! uplink's MAC records, because they alone say how much a block left behind. Records come up to 300 ms after the event.
 
+mod handed;
 mod harq;
 mod scheduling;
 
@@ -14,13 +15,16 @@ use core::time::Duration;
 
 use sounding_estimate::{DelayKind, RanDelay};
 use sounding_kpi::{Direction, Grant, Kpi, Layer};
-use sounding_units::{ClockMap, HostInstant, ModemInstant};
+use sounding_units::{Bytes, ClockMap, HostInstant, ModemInstant};
 
 use harq::Harq;
 use scheduling::Scheduling;
 
 /// Events that wait for [`Delays::poll`]; when it is not called the oldest are dropped.
 const WAITING: usize = 4_096;
+
+/// Packets of the host that wait until records show what became of them; of more, the oldest are dropped.
+const ENTERED: usize = 16_384;
 
 /// No records are so far apart in a connection, and none comes so late.
 const CLOCK_SET: Duration = Duration::from_secs(2);
@@ -44,9 +48,20 @@ pub struct Delays {
     up: Harq,
     scheduling: Scheduling,
     ready: VecDeque<RanDelay>,
+    /// Packets that the host handed to the modem, later than the newest block.
+    entered: VecDeque<(HostInstant, Bytes)>,
 }
 
 impl Delays {
+    /// The device's host handed an IP packet of this size to its modem. Packets come in order of time, before the records that show
+    /// what became of them. Who tells of all of them gets waits of packets; otherwise reports alone say when bytes entered.
+    pub fn handle_entered(&mut self, now: HostInstant, size: Bytes) {
+        if self.entered.len() == ENTERED {
+            self.entered.pop_front();
+        }
+        self.entered.push_back((now, size));
+    }
+
     /// Any record of the modem, stamped `at`, arrived.
     pub fn handle_record(&mut self, now: HostInstant, at: ModemInstant) {
         // Times before and after a modem's clock was set do not compare.
@@ -86,6 +101,12 @@ impl Delays {
                 }
             }
             (Direction::Uplink, Layer::Mac) => {
+                while let Some((now, size)) = self.entered.front().copied()
+                    && let Some(at) = self.clock.modem(now).filter(|at| *at <= grant.at)
+                {
+                    self.entered.pop_front();
+                    self.scheduling.handle_entered(at, size);
+                }
                 self.scheduling.handle_block(grant);
                 while let Some(event) = self.scheduling.poll() {
                     self.tell(direction, DelayKind::Scheduling, &event);

@@ -8,7 +8,7 @@ use sounding_diag::packet::Packet;
 use sounding_diag::record::RecordError;
 use sounding_kpi::{Extractor, Kpi};
 use sounding_trace::dci::Heard;
-use sounding_units::{HostInstant, ModemInstant};
+use sounding_units::{Bytes, HostInstant, ModemInstant};
 
 use crate::{CellRates, CellView, ChannelView, Config, Delays, Estimator, LinkEstimate, RanDelay};
 
@@ -89,6 +89,13 @@ impl Sounder {
     pub fn with_delays(mut self) -> Self {
         self.delays = Some(Delays::default());
         self
+    }
+
+    /// See [`Delays::handle_entered`].
+    pub fn handle_entered(&mut self, now: HostInstant, size: Bytes) {
+        if let Some(delays) = &mut self.delays {
+            delays.handle_entered(now, size);
+        }
     }
 
     /// The next delay of the radio; see [`Delays::poll`].

@@ -239,7 +239,9 @@ impl<N: Network<Segment>> World<N> {
     fn arrive<O: Observer>(&mut self, travel: Travel, observer: &mut O) {
         match travel {
             Travel::In(port, size, segment) => {
-                self.network.handle_packet(self.now, port, size, segment);
+                let now = self.now;
+                self.feeds.iter_mut().for_each(|feed| feed.handle_entered(now, port, size));
+                self.network.handle_packet(now, port, size, segment);
                 self.carry(observer);
             }
             Travel::Out(out) => {
@@ -328,7 +330,9 @@ impl<N: Network<Segment>> World<N> {
             if let Some(delay) = far {
                 self.far_ends.send(self.now + delay, Travel::In(port, size, segment));
             } else {
-                self.network.handle_packet(self.now, port, size, segment);
+                let now = self.now;
+                self.feeds.iter_mut().for_each(|feed| feed.handle_entered(now, port, size));
+                self.network.handle_packet(now, port, size, segment);
             }
         }
     }

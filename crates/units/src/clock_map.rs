@@ -50,6 +50,12 @@ impl ClockMap {
         let nanos = self.current?.nanos + i128::from(at.as_nanos());
         Some(HostInstant::from_nanos(u64::try_from(nanos.max(0)).unwrap_or(u64::MAX)))
     }
+
+    /// The modem's time of a moment of the host, once a record has been seen.
+    pub fn modem(&self, at: HostInstant) -> Option<ModemInstant> {
+        let nanos = i128::from(at.as_nanos()) - self.current?.nanos;
+        Some(ModemInstant::from_nanos(u64::try_from(nanos.max(0)).unwrap_or(u64::MAX)))
+    }
 }
 
 #[cfg(test)]
@@ -71,6 +77,7 @@ mod tests {
             map.handle_record(host(ms + delay), modem(ms));
         }
         assert_eq!(map.host(modem(300)), Some(host(302)));
+        assert_eq!(map.modem(host(302)), Some(modem(300)));
     }
 
     #[test]

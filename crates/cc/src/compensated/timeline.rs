@@ -12,9 +12,9 @@ const AFTER: Duration = Duration::from_micros(1_500);
 /// The times of a block in PHY's and in MAC's records, which are dated one by one.
 const SAME_BLOCK: Duration = Duration::from_micros(300);
 
-/// Events of a modem, and what they say about packets.
+/// Events of a modem, and what they say about packets. The newest 512 of each kind are kept.
 #[derive(Clone, Debug)]
-pub(super) struct Timeline {
+pub struct Timeline {
     /// By their begin.
     waits: VecDeque<RanDelay>,
     up: VecDeque<RanDelay>,
@@ -49,8 +49,15 @@ fn insert<T: Copy>(into: &mut VecDeque<T>, new: T, event: impl Fn(&T) -> &RanDel
     into.insert(place.map_or(0, |at| at + 1), new);
 }
 
+impl Default for Timeline {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Timeline {
-    pub(super) fn new() -> Self {
+    /// Without events.
+    pub fn new() -> Self {
         Self {
             waits: VecDeque::with_capacity(KEPT),
             up: VecDeque::with_capacity(KEPT),
@@ -60,7 +67,8 @@ impl Timeline {
         }
     }
 
-    pub(super) fn handle_event(&mut self, event: RanDelay) {
+    /// Another event, in any order; one of the same direction, kind and begin replaces the earlier one.
+    pub fn handle_event(&mut self, event: RanDelay) {
         match (event.kind, event.direction) {
             (DelayKind::Scheduling, _) => insert(&mut self.waits, event, |of| of),
             (DelayKind::Harq, Direction::Uplink) => insert(&mut self.up, event, |of| of),
@@ -87,20 +95,25 @@ impl Timeline {
     }
 
     /// What the radio added to the delay of a packet that entered the modem at this time.
-    pub(super) fn up(&self, entered: HostInstant) -> Duration {
+    pub fn up(&self, entered: HostInstant) -> Duration {
+        let [waited, held] = self.up_parts(entered);
+        waited + held
+    }
+
+    /// The same in two parts: the wait for a grant, and retransmissions.
+    pub fn up_parts(&self, entered: HostInstant) -> [Duration; 2] {
+        const NOTHING: [Duration; 2] = [Duration::ZERO; 2];
         let after = self.waits.partition_point(|event| event.from <= entered);
-        let Some(wait) = after.checked_sub(1).map(|last| self.waits[last]) else {
-            return Duration::ZERO;
-        };
-        let Some(waited) = wait.of(entered) else { return Duration::ZERO };
+        let Some(wait) = after.checked_sub(1).map(|last| self.waits[last]) else { return NOTHING };
+        let Some(waited) = wait.of(entered) else { return NOTHING };
         let holds = |event: &&RanDelay| event.from <= wait.to + SAME_BLOCK && wait.to <= event.to;
         let held = self.up.iter().filter(holds);
         let held = held.map(|event| event.amount.saturating_sub(wait.to - event.from));
-        waited + held.max().unwrap_or_default()
+        [waited, held.max().unwrap_or_default()]
     }
 
     /// The same for a packet that the host received at this time, and that had left its sender at `sent`.
-    pub(super) fn down(&mut self, received: HostInstant, sent: HostInstant) -> Duration {
+    pub fn down(&mut self, received: HostInstant, sent: HostInstant) -> Duration {
         let of = |burst: &Burst| {
             received + BEFORE >= burst.event.to && received <= burst.event.to + AFTER
         };

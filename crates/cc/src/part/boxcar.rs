@@ -19,6 +19,11 @@ impl Boxcar {
         Self { window, values: VecDeque::with_capacity(KEPT), sum: Duration::ZERO }
     }
 
+    /// Means are over this from the next value on.
+    pub(crate) fn set_window(&mut self, window: Duration) {
+        self.window = window;
+    }
+
     /// The mean with another value.
     pub(crate) fn push(&mut self, at: HostInstant, value: Duration) -> Duration {
         if self.values.len() == KEPT {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rustfft::FftPlanner;
 use rustfft::num_complex::Complex;
 use sounding_cell::Direction;
-use sounding_cell::config::{CarrierConfig, DeviceConfig, InvalidConfig};
+use sounding_cell::config::{CarrierConfig, DeviceConfig, InvalidConfig, Rat};
 
 use super::reader::Heard;
 use super::rig::{ORIGIN, Packets, Rig};
@@ -61,7 +61,7 @@ fn steady(
 
 /// The strongest frequencies of a delay, strongest first: peaks of its averaged spectrum that exceed
 /// their surroundings.
-pub(super) fn peaks_hz(delays_ms: &[f64]) -> Vec<f64> {
+pub(crate) fn peaks_hz(delays_ms: &[f64]) -> Vec<f64> {
     const WINDOW: usize = 2_048;
     const RATE_HZ: f64 = 1_000.0;
     let fft = FftPlanner::new().plan_fft_forward(WINDOW);
@@ -128,6 +128,7 @@ pub(super) fn measure(span: Duration, seed: u64, into: &mut Measured) -> Result<
         [(lte(), on_lte(standing(seed)), LTE), (nr(PATTERNS[1]), standing(seed), NR)]
     {
         let [least, median, most, zero, interval, first, second] = names;
+        let carrier_rat = carrier.rat;
         let run = steady(carrier, device, span, seed)?;
         for (name, part) in [(least, 0.01), (median, 0.5), (most, 0.9)] {
             into.note(name, quantile(&run.buffered, part));
@@ -139,6 +140,12 @@ pub(super) fn measure(span: Duration, seed: u64, into: &mut Measured) -> Result<
         let peaks = peaks_hz(&run.delays_ms);
         into.note(first, peaks.first().copied());
         into.note(second, peaks.get(1).copied());
+        let [buffered, delays] = match carrier_rat {
+            Rat::Lte => ["steady.lte.buffered", "steady.lte.delay"],
+            Rat::Nr => ["steady.nr.buffered", "steady.nr.delay"],
+        };
+        into.all(buffered, run.buffered);
+        into.all(delays, run.delays_ms);
     }
     // The same with reports half as often: the peak moves with them.
     let mut device = on_lte(standing(seed));

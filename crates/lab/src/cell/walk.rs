@@ -137,19 +137,34 @@ pub(super) fn measure(span: Duration, seed: u64, into: &mut Measured) -> Result<
     let median = |values: &[f64]| quantile(values, 0.5);
 
     let (down, up) = (heard_on(lte(), Downlink)?, heard_on(lte(), Uplink)?);
-    into.note("mper.lte.down", median(&error_percent(&down.down)));
-    into.note("mper.lte.up", median(&error_percent(&up.up)));
+    for (figure, seconds, blocks) in [
+        ("mper.lte.down", "seconds.lte.down", &down.down),
+        ("mper.lte.up", "seconds.lte.up", &up.up),
+    ] {
+        let errors = error_percent(blocks);
+        into.note(figure, median(&errors));
+        into.all(seconds, errors);
+    }
     into.note("harq.lte.down", median(&ms(repeat_delays(&down.down))));
     into.note("harq.lte.up", median(&ms(repeat_delays(&up.grants))));
     into.all("rlc.lte", [downlink_rlc_ms(&down), uplink_rlc_ms(&up)].concat());
 
     let (down, up) = (heard_on(nr(PATTERNS[1]), Downlink)?, heard_on(nr(PATTERNS[1]), Uplink)?);
-    into.note("mper.down", median(&error_percent(&down.down)));
-    into.note("mper.up", median(&error_percent(&up.up)));
+    for (figure, seconds, blocks) in
+        [("mper.down", "seconds.nr.down", &down.down), ("mper.up", "seconds.nr.up", &up.up)]
+    {
+        let errors = error_percent(blocks);
+        into.note(figure, median(&errors));
+        into.all(seconds, errors);
+    }
     into.all("rlc.nr", [downlink_rlc_ms(&down), uplink_rlc_ms(&up)].concat());
-    into.note("harq.nr.b", Some(agreement(&down, &up, &TABLES[1])));
+    let slots = by_slot(&down, &up, 1);
+    into.note("harq.nr.b", Some(agreement(&slots)));
+    slots.into_iter().for_each(|slot| into.slot(slot));
     let (down, up) = (heard_on(nr(PATTERNS[0]), Downlink)?, heard_on(nr(PATTERNS[0]), Uplink)?);
-    into.note("harq.nr.a", Some(agreement(&down, &up, &TABLES[0])));
+    let slots = by_slot(&down, &up, 0);
+    into.note("harq.nr.a", Some(agreement(&slots)));
+    slots.into_iter().for_each(|slot| into.slot(slot));
 
     for (carrier, name) in [(lte(), "rlc.lte.long"), (nr(PATTERNS[1]), "rlc.nr.long")] {
         let long = |direction| {
@@ -178,22 +193,43 @@ const TABLES: [Table; 2] = [
     },
 ];
 
-/// The part of the table's slots whose blocks are retransmitted after exactly this many slots and never sooner, in percent. A
-/// retransmission may be later: a device gets one block in a slot, and two lost blocks may be due in the same slot.
-fn agreement(down: &Heard, up: &Heard, table: &Table) -> f64 {
+/// A slot of a pattern, and after how many slots its lost blocks are sent again.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct SlotDelay {
+    /// The pattern's place in [`PATTERNS`].
+    pub(crate) pattern: usize,
+    pub(crate) up: bool,
+    pub(crate) slot: u8,
+    /// The paper's.
+    pub(crate) paper: u64,
+    /// The shortest; `None` if nothing was lost in this slot.
+    pub(crate) ours: Option<f64>,
+}
+
+/// All slots of a pattern. A retransmission may be later than the shortest: a device gets one block in a slot, and two lost blocks may
+/// be due in the same slot.
+fn by_slot(down: &Heard, up: &Heard, pattern: usize) -> Vec<SlotDelay> {
     const SLOT: f64 = 500_000.0;
-    let (mut slots, mut agree) = (0.0, 0.0);
-    for (blocks, rows) in [(&down.down, table.down), (&up.up, table.up)] {
+    let table = &TABLES[pattern];
+    let ways = [(false, &down.down, table.down), (true, &up.up, table.up)];
+    let mut found = Vec::new();
+    for (up, blocks, rows) in ways {
         let delays = repeat_delays(blocks);
-        for &(slot, after) in rows {
+        for &(slot, paper) in rows {
             let of: Vec<f64> = delays
                 .iter()
                 .filter(|(from, _)| from % 10 == slot)
                 .map(|(_, nanos)| *nanos as f64 / SLOT)
                 .collect();
-            slots += 1.0;
-            agree += f64::from(u8::from(quantile(&of, 0.0) == Some(after as f64)));
+            let ours = quantile(&of, 0.0);
+            found.push(SlotDelay { pattern, up, slot, paper, ours });
         }
     }
-    100.0 * agree / slots
+    found
+}
+
+/// The part of these slots whose blocks are retransmitted after exactly the paper's number of slots and never sooner, in percent.
+fn agreement(slots: &[SlotDelay]) -> f64 {
+    let agree = slots.iter().filter(|slot| slot.ours == Some(slot.paper as f64)).count();
+    100.0 * agree as f64 / slots.len() as f64
 }

@@ -166,12 +166,10 @@ fn wait_errors(observed: &Observed, inside: impl Fn(HostInstant) -> bool) -> (Ve
         .filter(|event| event.kind == DelayKind::Scheduling)
         .collect();
     waits.sort_by_key(|event| event.from);
-    /// Three intervals of reports: the longest that the scheduler takes.
-    const LONGEST: Duration = Duration::from_millis(15);
     let judged = observed.passages[1].iter().filter(|passage| inside(passage.entered));
     let errors = judged.filter_map(|passage| {
         let waited = passage.sent - passage.entered;
-        if waited > LONGEST {
+        if waited > rig::SCHEDULED {
             return None;
         }
         let after = waits.partition_point(|event| event.from <= passage.entered);

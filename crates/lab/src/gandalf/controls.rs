@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use sounding_cc::{Ack, Controller, Revision, forward};
+use sounding_cc::{Ack, Controller, RanDelays, Revision, forward};
+use sounding_link::RanDelay;
 use sounding_units::HostInstant;
 
 /// What the radio added to packets, as the network itself knows it.
@@ -128,5 +129,30 @@ impl<C: Controller> Controller for Recorded<C> {
             lock(&self.record).revised.push((seen_at, after));
         }
         self.inner.handle_revision(revision);
+    }
+}
+
+/// A controller that learns of some of the radio's delays alone.
+#[derive(Debug)]
+pub(super) struct Only<C> {
+    inner: C,
+    part: fn(&RanDelay) -> Option<RanDelay>,
+}
+
+impl<C> Only<C> {
+    pub(super) fn new(inner: C, part: fn(&RanDelay) -> Option<RanDelay>) -> Self {
+        Self { inner, part }
+    }
+}
+
+impl<C: Controller> Controller for Only<C> {
+    forward!(
+        inner: handle_sent, handle_ack, handle_delivered, handle_loss, handle_timeout, handle_spurious_timeout,
+        handle_estimate, handle_part, handle_revision, handle_time, wakeup, not_before, cwnd, pacing_rate, state
+    );
+
+    fn handle_delays(&mut self, delays: &RanDelays<'_>) {
+        let events: Vec<RanDelay> = delays.events.iter().filter_map(self.part).collect();
+        self.inner.handle_delays(&RanDelays { events: &events, ..*delays });
     }
 }

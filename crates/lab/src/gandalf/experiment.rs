@@ -46,7 +46,7 @@ impl Experiment for PlanItem {
     fn duration(&self) -> Option<&'static str> {
         Some(match self.0 {
             Item::Table1 => "10 min",
-            Item::Lag | Item::Gcc | Item::Masking | Item::Accuracy => "3 min",
+            _ => "3 min",
         })
     }
 

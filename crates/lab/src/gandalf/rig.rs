@@ -23,6 +23,10 @@ const MOST_WAIT: Duration = Duration::from_millis(20);
 
 /// As a browser's statistics are read.
 const TARGETS_EVERY: Duration = Duration::from_millis(100);
+/// What an uplink packet waits beyond this waits behind others: three intervals of reports, the longest that the scheduler takes.
+pub(super) const SCHEDULED: Duration = Duration::from_millis(15);
+/// The flow that is judged.
+const FIRST: FlowId = FlowId(0);
 
 /// A data packet that arrived.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +34,7 @@ pub(super) struct Arrival {
     pub(super) sent: HostInstant,
     pub(super) at: HostInstant,
     pub(super) size: u64,
-    /// What it waited behind other packets at the wire, or in the downlink at the radio.
+    /// What it waited behind other packets at the wire and at the radio.
     pub(super) queued: Duration,
 }
 
@@ -62,6 +66,8 @@ pub(super) struct Observed {
     pub(super) targets: Vec<(HostInstant, f64)>,
     /// Where the first flow's data goes.
     data: Option<Direction>,
+    /// The modem's bytes, if they are wanted, and when they came.
+    pub(super) diag: Vec<(HostInstant, Vec<u8>)>,
 }
 
 impl Observed {
@@ -105,6 +111,8 @@ struct Seen {
     monitor: Option<Sounder>,
     /// From then on the modem is dead.
     dies: Option<HostInstant>,
+    /// Whether the modem's bytes are kept.
+    keeps: bool,
 }
 
 fn index(direction: Direction) -> usize {
@@ -165,10 +173,16 @@ impl Seen {
         let held = (passage.delivered - passage.sent).saturating_sub(least);
         let in_radio = passage.sent - passage.entered;
         let at_wire = (out.left - out.joined).saturating_sub(in_radio);
+        let waited = passage.began - passage.entered;
         let (added, queued) = match port.direction {
-            Direction::Uplink => (held + (passage.began - passage.entered).min(MOST_WAIT), at_wire),
+            Direction::Uplink => {
+                (held + waited.min(MOST_WAIT), at_wire + waited.saturating_sub(SCHEDULED))
+            }
             Direction::Downlink => (held, at_wire + in_radio),
         };
+        if out.payload.flow() != FIRST {
+            return;
+        }
         let mut truth = self.shared.truth.lock().unwrap_or_else(PoisonError::into_inner);
         if port.direction == self.data {
             truth.data.insert(out.entered, added);
@@ -182,6 +196,11 @@ impl Seen {
 
 impl Network<Segment> for Seen {
     fn handle_packet(&mut self, now: HostInstant, port: Port, size: Bytes, payload: Segment) {
+        if let (Some(sounder), Direction::Uplink, Device(0)) =
+            (&mut self.monitor, port.direction, port.device)
+        {
+            sounder.handle_entered(now, size);
+        }
         self.network.handle_packet(now, port, size, payload);
     }
 
@@ -218,6 +237,9 @@ impl Network<Segment> for Seen {
             if self.dies.is_some_and(|dies| diag.at >= dies) {
                 continue;
             }
+            if self.keeps {
+                self.kept.borrow_mut().observed.diag.push((diag.at, diag.bytes.clone()));
+            }
             if let Some(sounder) = &mut self.monitor {
                 sounder.handle_bytes(Came::At(diag.at), &diag.bytes, |_, _| {});
                 let mut kept = self.kept.borrow_mut();
@@ -236,6 +258,20 @@ pub(super) fn observe(
     shared: &Shared,
     dies: Option<Duration>,
 ) -> Result<Observed, Wrong> {
+    watch(run, shared, dies, false)
+}
+
+/// Makes a run and keeps the modem's bytes.
+pub(super) fn observe_diag(run: &Run, shared: &Shared) -> Result<Observed, Wrong> {
+    watch(run, shared, None, true)
+}
+
+fn watch(
+    run: &Run,
+    shared: &Shared,
+    dies: Option<Duration>,
+    keeps: bool,
+) -> Result<Observed, Wrong> {
     let actors = Actors::new(&run.plan)?;
     let mut built: Built<Segment> = network(&run.plan, &run.folder, run.seed)?;
     built.show(&[Device(0)], false);
@@ -250,12 +286,13 @@ pub(super) fn observe(
         events: Vec::new(),
         monitor: Some(Sounder::new(Config::new(data)).with_delays()),
         dies: dies.map(|dies| origin + dies),
+        keeps,
     };
     let mut world = World::new(seen, run.seed);
     populate(&mut world, run, &actors);
     let mut targets: Vec<(HostInstant, f64)> = Vec::new();
     world.observe_until(origin + run.plan.duration, &mut |now: HostInstant, event: &Event<'_>| {
-        let Event::Acked { flow: FlowId(0), controller, .. } = event else { return };
+        let Event::Acked { flow: FIRST, controller, .. } = event else { return };
         let is_due = targets.last().is_none_or(|(at, _)| now - *at >= TARGETS_EVERY);
         if is_due && controller.state() != "probing" {
             targets.extend(controller.pacing_rate().map(|rate| (now, rate.mbit_per_sec())));

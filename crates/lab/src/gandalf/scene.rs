@@ -4,10 +4,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde::Serialize;
-use sounding_cc::{Compensated, Registry, Vivace, copa::Copa, gcc::Gcc, pcc::VivaceConfig};
+use sounding_cc::{
+    Compensated, Registry, Smoothed, Vivace, copa::Copa, gcc::Gcc, pcc::VivaceConfig,
+};
 use sounding_experiment::plan::{PlanError, Run, Wrong};
 
-use super::controls::{Constant, Record, Recorded, Truth, Truthful};
+use super::controls::{Constant, Only, Record, Recorded, Truth, Truthful};
+use super::parts::{PARTS, Part};
+use super::table1::TRUTHS;
 use crate::paper::PaperItem;
 
 /// A network, a direction and a motion.
@@ -82,6 +86,15 @@ pub(super) fn run(
     };
     let of = Arc::clone(truth);
     add("copa-truth", Arc::new(move |start| Box::new(Truthful::new(Copa::new(start), &of))))?;
+    for window in TRUTHS {
+        let (of, mean) = (Arc::clone(truth), Duration::from_millis(window));
+        add(
+            &format!("copa-truth-{window}"),
+            Arc::new(move |start| {
+                Box::new(Truthful::new(Smoothed::new(Copa::new(start), mean), &of))
+            }),
+        )?;
+    }
     let of = Arc::clone(truth);
     add(
         "vivace-truth",
@@ -103,6 +116,26 @@ pub(super) fn run(
             Box::new(Compensated::revising(Recorded::new(Copa::new(start), &of, true)))
         }),
     )?;
+    let of = Arc::clone(record);
+    add(
+        "recorded-copa",
+        Arc::new(move |start| Box::new(Recorded::new(Copa::new(start), &of, false))),
+    )?;
+    for Part { word, keep, .. } in PARTS {
+        add(
+            &format!("copa-{word}-gandalf"),
+            Arc::new(move |start| {
+                Box::new(Only::new(Compensated::revising(Copa::new(start)), keep))
+            }),
+        )?;
+        add(
+            &format!("vivace-{word}-gandalf"),
+            Arc::new(move |start| {
+                let inner = Vivace::with(start, published());
+                Box::new(Only::new(Compensated::holding(inner), keep))
+            }),
+        )?;
+    }
     let mut text = files.text().with_controllers(registry);
     for set in sets {
         text.set(&set).map_err(wrong)?;

@@ -19,6 +19,9 @@ const OVER_BLIND: f64 = 2.0;
 const MORE_MS: f64 = 15.0;
 const OF_BBR: f64 = 0.25;
 
+/// Means over so many milliseconds of delays without all that the radio added.
+pub(super) const TRUTHS: [u64; 3] = [10, 30, 60];
+
 /// The senders of an algorithm, stock first.
 fn senders(of: &str) -> Vec<(String, String)> {
     let stock = if of == "vivace" { "vivace-published" } else { of };
@@ -30,8 +33,17 @@ fn senders(of: &str) -> Vec<(String, String)> {
     for window in ["10ms", "30ms"] {
         all.push((format!("{of}, mean of {window}"), format!("{of}-smoothed:window={window}")));
     }
+    if of == "copa" {
+        all.push((format!("{of}, mean of 60ms"), format!("{of}-smoothed:window=60ms")));
+    }
     all.push((format!("{of}-gandalf"), format!("{of}-gandalf")));
     all.push((format!("{of}, truth"), format!("{of}-truth")));
+    if of == "copa" {
+        // What it would be if all were known at once, and with the blind filters' means.
+        for window in TRUTHS {
+            all.push((format!("{of}, truth, mean of {window} ms"), format!("{of}-truth-{window}")));
+        }
+    }
     all
 }
 

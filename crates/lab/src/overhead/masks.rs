@@ -46,7 +46,7 @@ pub struct MaskRow {
 /// Gandalf Table 8, in its order: PDSCH status, PUSCH transmissions, DCI, RLC status and data both ways, MAC uplink
 /// blocks, transmissions by ML1, PDCCH decoding, and RRC for its two messages. The codes are those that
 /// docs/reference/diag.md and the record tables name for these messages.
-const GANDALF: [u16; 11] =
+pub(crate) const GANDALF: [u16; 11] =
     [0xB173, 0xB139, 0xB16C, 0xB083, 0xB092, 0xB093, 0xB082, 0xB064, 0xB16D, 0xB130, 0xB0C0];
 
 /// Replay speed: the data is the same, and the modem waits for its reader if necessary.

@@ -3,9 +3,10 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use sounding_kpi::Grant;
-use sounding_units::ModemInstant;
+use sounding_units::{Bytes, ModemInstant};
 
 use super::Event;
+use super::handed::Handed;
 
 /// Reports and blocks that are kept, and events that wait.
 const KEPT: usize = 256;
@@ -29,11 +30,12 @@ const NO_ROOM: u64 = 2;
 ///
 /// Two curves of bytes over time say it. Blocks show what has left. A report, or padding, shows what has entered by then: what has
 /// left and what waits. Between two of these points data is taken to enter evenly. A byte waits for as long as the
-/// curves are apart at its height.
+/// curves are apart at its height. Where the host tells of its packets, these are in the place of the curve of entries.
 ///
 /// The wait that no queue makes ends when the first report after the byte's arrival is answered. The answer takes what
 /// it usually takes, and at most two intervals between reports (Equation 4). What waits longer waits behind other data; by as much as that is
 /// longer, the part before is not the scheduler's either, because grants came all the time.
+/// What is usual is interpretation 17, and the host's packets are interpretation 16 of docs/interpretations/gandalf.md.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scheduling {
     newest: Option<ModemInstant>,
@@ -50,6 +52,7 @@ pub(super) struct Scheduling {
     answers: VecDeque<Duration>,
     intervals: VecDeque<Duration>,
     ready: VecDeque<Event>,
+    handed: Handed,
 }
 
 fn push<T>(into: &mut VecDeque<T>, most: usize, value: T) {
@@ -76,6 +79,11 @@ impl Scheduling {
         self.ready.pop_front()
     }
 
+    /// The host handed a packet to the modem.
+    pub(super) fn handle_entered(&mut self, at: ModemInstant, size: Bytes) {
+        self.handed.handle_entered(at, size);
+    }
+
     /// An uplink block as MAC filled it; other records are ignored.
     pub(super) fn handle_block(&mut self, grant: &Grant) {
         let Some(padding) = grant.padding else { return };
@@ -90,8 +98,17 @@ impl Scheduling {
             None => (padding.count() > NO_ROOM).then_some((0, 0)),
         };
         self.answer(at);
-        if !first && self.left > before {
-            self.explain(at, before);
+        let completed = self.handed.handle_block(self.left - before, waiting);
+        if !first && self.handed.is_told(at) {
+            if let Some(completed) = completed {
+                self.explain(at, completed.from, completed.until.map_or(at, |until| until.min(at)));
+            }
+        } else if !first && self.left > before {
+            // When the last of them entered: what came later waits for the next block.
+            let until = self.entry(self.left, at).unwrap_or(at).min(at);
+            if let Some(from) = self.entry(before, at) {
+                self.explain(at, from, until);
+            }
         }
         if let Some((least, most)) = waiting {
             self.learn(at, least, most, grant.report.is_some());
@@ -146,18 +163,16 @@ impl Scheduling {
         let interval = quantile(&self.intervals, (3, 4))
             .filter(|_| self.intervals.len() >= FEWEST_INTERVALS)
             .unwrap_or(NOMINAL_INTERVAL);
-        let answer = quantile(&self.answers, (3, 4)).filter(|_| self.answers.len() >= FEWEST);
+        let answer = quantile(&self.answers, (19, 20)).filter(|_| self.answers.len() >= FEWEST);
         let most = interval * 2;
         (interval <= LONGEST_INTERVAL).then(|| answer.map_or(most, |answer| answer.min(most)))
     }
 
-    /// A block took the bytes after the first `before`.
-    fn explain(&mut self, at: ModemInstant, before: u64) {
-        let (Some(answer), Some(mut from)) = (self.usual(), self.entry(before, at)) else { return };
+    /// A block took what entered between these times.
+    fn explain(&mut self, at: ModemInstant, from: ModemInstant, until: ModemInstant) {
+        let Some(answer) = self.usual() else { return };
         // A packet that enters an empty buffer long after the last one left.
-        from = from.max(at.saturating_before(PAUSE));
-        // When the last of them entered: what came later waits for the next block.
-        let until = self.entry(self.left, at).unwrap_or(at).min(at);
+        let mut from = from.max(at.saturating_before(PAUSE)).min(at);
         let after = self.reports.partition_point(|report| *report <= from);
         let reports: Vec<ModemInstant> =
             self.reports.range(after..).copied().filter(|report| *report < at).collect();

@@ -5,7 +5,7 @@ use core::time::Duration;
 use sounding_kpi::Direction;
 use sounding_link::{Arrival, LinkEstimate, Method, RanDelay, Sounder};
 use sounding_trace::dci::Heard;
-use sounding_units::HostInstant;
+use sounding_units::{Bytes, HostInstant};
 
 use crate::{Diag, Port};
 
@@ -102,6 +102,13 @@ impl ModemFeed {
 
     pub(super) fn port(&self) -> Port {
         self.listening.port
+    }
+
+    /// A packet enters the network; those of the uplink are known to the device's host.
+    pub(super) fn handle_entered(&mut self, now: HostInstant, port: Port, size: Bytes) {
+        if port == (Port { direction: Direction::Uplink, ..self.listening.port }) {
+            self.sounder.handle_entered(now, size);
+        }
     }
 
     pub(super) fn handle_diag(&mut self, diag: &Diag) {

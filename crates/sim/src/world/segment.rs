@@ -15,6 +15,13 @@ pub struct Segment {
     place: u32,
 }
 
+impl Segment {
+    /// The flow that it is of, for observers of a network.
+    pub fn flow(&self) -> FlowId {
+        self.flow
+    }
+}
+
 /// The contents of the segments inside the network.
 #[derive(Debug, Default)]
 pub(super) struct SegmentStore {

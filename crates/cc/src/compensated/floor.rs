@@ -1,0 +1,122 @@
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use sounding_units::HostInstant;
+
+/// How long values count: as long as Copa remembers its smallest RTT.
+const LASTS: Duration = Duration::from_secs(10);
+/// The floor is no further above the smallest value: more than an interval of reports and a slot is no error of what is taken off. Without
+/// this a queue that never drains would become the path.
+const MOST_OVER_LEAST: Duration = Duration::from_millis(6);
+/// One value in each of these times is kept: those of ten seconds.
+const EVERY: Duration = Duration::from_millis(5);
+const KEPT: usize = 2_048;
+
+/// The RTT of the path without a queue: that which so many hundredths of the last ten seconds' exact RTTs are below.
+///
+/// With none it is the smallest. But what is taken off an RTT is sometimes too much, and the smallest one is then that with the largest
+/// error. A controller that drains its queue again and again is at the path's RTT for longer than that.
+#[derive(Clone, Debug)]
+pub(super) struct Floor {
+    percent: u32,
+    values: VecDeque<(HostInstant, Duration)>,
+    sorted: Vec<Duration>,
+    best: Duration,
+}
+
+impl Floor {
+    pub(super) fn new(percent: u32) -> Self {
+        Self {
+            percent,
+            values: VecDeque::with_capacity(KEPT),
+            sorted: Vec::with_capacity(KEPT),
+            best: Duration::MAX,
+        }
+    }
+
+    /// Takes a value in.
+    pub(super) fn push(&mut self, at: HostInstant, value: Duration) {
+        let is_due = self.values.back().is_none_or(|(last, _)| at - *last >= EVERY);
+        if !is_due && (self.percent > 0 || value >= self.best) {
+            return;
+        }
+        if self.values.len() == KEPT {
+            self.values.pop_front();
+        }
+        self.values.push_back((at, value));
+        while self.values.front().is_some_and(|(of, _)| at - *of > LASTS) {
+            self.values.pop_front();
+        }
+        self.sorted.clear();
+        self.sorted.extend(self.values.iter().map(|(_, value)| *value));
+        let place = self.sorted.len() * self.percent as usize / 100;
+        let place = place.min(self.sorted.len().saturating_sub(1));
+        let (less, best, _) = self.sorted.select_nth_unstable(place);
+        let least = less.iter().min().copied().unwrap_or(*best);
+        self.best = (*best).min(least + MOST_OVER_LEAST);
+    }
+
+    /// The path's RTT; `None` without values.
+    pub(super) fn best(&self) -> Option<Duration> {
+        (!self.values.is_empty()).then_some(self.best)
+    }
+
+    /// Counts with so many hundredths from the next value on.
+    pub(super) fn set_percent(&mut self, percent: u32) {
+        self.percent = percent;
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.values.clear();
+        self.best = Duration::MAX;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> HostInstant {
+        HostInstant::default() + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn a_few_errors_do_not_lower_the_floor_and_without_hundredths_the_least_counts() {
+        let (mut least, mut tenth) = (Floor::new(0), Floor::new(10));
+        for step in 0..1_000 {
+            let rtt = if step % 50 == 7 { 36 } else { 40 + step % 5 };
+            for floor in [&mut least, &mut tenth] {
+                floor.push(at(step * 5), Duration::from_millis(rtt));
+            }
+        }
+        assert_eq!(least.best(), Some(Duration::from_millis(36)));
+        assert_eq!(tenth.best(), Some(Duration::from_millis(40)));
+    }
+
+    #[test]
+    fn a_queue_that_seldom_drains_does_not_become_the_path() {
+        let mut floor = Floor::new(20);
+        for step in 0..1_000 {
+            let rtt = if step % 20 == 0 { 40 } else { 90 };
+            floor.push(at(step * 5), Duration::from_millis(rtt));
+        }
+        assert_eq!(floor.best(), Some(Duration::from_millis(46)));
+    }
+
+    #[test]
+    fn what_is_older_than_ten_seconds_is_forgotten_and_memory_is_bounded() {
+        let mut floor = Floor::new(5);
+        for step in 0..20_000 {
+            let rtt = if step < 10_000 { 40 } else { 55 };
+            floor.push(at(step), Duration::from_millis(rtt));
+        }
+        assert_eq!(floor.best(), Some(Duration::from_millis(40)));
+        (20_000..20_100).for_each(|step| floor.push(at(step), Duration::from_millis(55)));
+        (20_100..20_800).for_each(|step| floor.push(at(step), Duration::from_millis(55)));
+        assert_eq!(floor.best(), Some(Duration::from_millis(55)));
+        assert!(floor.values.len() <= KEPT);
+        floor.clear();
+        assert_eq!(floor.best(), None);
+    }
+}
