@@ -21,7 +21,7 @@ const SAMPLES: Duration = Duration::from_millis(20);
 
 pub(super) fn run(scene: Scene, plan: &Plan, seed: u64) -> Result<Seen, CompareError> {
     let name = format!("bk_{}_{seed}", std::process::id());
-    let loaded = Background::load(&BackgroundConfig { name: name.clone(), cgroup: None })?;
+    let loaded = Background::load(&BackgroundConfig { name: name.clone(), ..BackgroundConfig::default() })?;
     // The flows are this function's: the plan's are only there to have hosts.
     let lasting = plan.lasts + Duration::from_secs(60);
     let text = Text::new("background", text(scene, lasting, "cubic"), PathBuf::new());
