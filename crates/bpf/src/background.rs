@@ -120,8 +120,9 @@ impl Background {
         }
         open.progs.choose.set_autoload(cgroup.is_some());
         open.progs.receive.set_autoload(cgroup.is_some() && config.downloads);
-        // All traffic of this machine passes there; without it nothing is known to go first.
-        let all = cgroup_root().map(|_| open_cgroup(None)).transpose()?;
+        // All traffic of this machine passes there. Older kernels do not show a program the namespace of a packet.
+        let all = cgroup_root().filter(|_| kernel.has_tcx());
+        let all = all.map(|root| open_cgroup(Some(&root))).transpose()?;
         open.progs.note_own.set_autoload(all.is_some());
         let mut skel = open.load().map_err(rejected)?;
 

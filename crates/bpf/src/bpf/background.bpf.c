@@ -204,15 +204,21 @@ struct tcp_congestion_ops background = {
 SEC("?cgroup_skb/egress")
 int note_own(struct __sk_buff *skb)
 {
-	struct bpf_sock *sk = skb->sk;
 	struct own_device by = { .ifindex = skb->ifindex };
+	struct bpf_sock *sk = skb->sk;
+	struct sk_buff *kernels;
+	struct sock *sender;
 
 	if (!sk)
 		return BPF_ALLOW;
 	sk = bpf_sk_fullsock(sk);
 	if (!sk || bpf_sk_storage_get(&backgrounds, sk, 0, 0))
 		return BPF_ALLOW;
-	by.netns_cookie = BPF_CORE_READ((struct sock *)sk, __sk_common.skc_net.net, net_cookie);
+	kernels = bpf_cast_to_kern_ctx(skb);
+	sender = kernels->sk;
+	if (!sender)
+		return BPF_ALLOW;
+	by.netns_cookie = sender->__sk_common.skc_net.net->net_cookie;
 	own_left(&by, bpf_ktime_get_ns());
 	return BPF_ALLOW;
 }

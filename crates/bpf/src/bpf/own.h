@@ -33,6 +33,9 @@ struct __sk_buff {
 _Static_assert(__builtin_offsetof(struct __sk_buff, ifindex) == 40, "ifindex");
 _Static_assert(__builtin_offsetof(struct __sk_buff, sk) == 168, "sk");
 
+/* Since Linux 6.2. Without it, the program that calls it is not loaded either. */
+extern void *bpf_cast_to_kern_ctx(void *) __ksym __weak;
+
 struct own_device {
 	__u64 netns_cookie;
 	__u32 ifindex;

@@ -19,6 +19,7 @@ use crate::signals;
 pub(super) struct Wanted {
     pub(super) name: Option<String>,
     pub(super) cgroup: Option<PathBuf>,
+    pub(super) downloads: bool,
     pub(super) default: bool,
     pub(super) routes: Vec<String>,
 }
@@ -28,7 +29,8 @@ const TICK: Duration = Duration::from_millis(100);
 pub(super) fn run(wanted: Wanted, json: bool) -> Result<ExitCode> {
     let stop = signals::stop_flag().into_diagnostic()?;
     let mut supervisor = Supervisor::find().into_diagnostic()?;
-    let mut config = BackgroundConfig { cgroup: wanted.cgroup, ..BackgroundConfig::default() };
+    let Wanted { cgroup, downloads, .. } = wanted;
+    let mut config = BackgroundConfig { cgroup, downloads, ..BackgroundConfig::default() };
     if let Some(name) = wanted.name {
         config.name = name;
     }
@@ -65,6 +67,7 @@ pub(super) fn run(wanted: Wanted, json: bool) -> Result<ExitCode> {
         let ended = serde_json::json!({
             "event": "ended", "connections": counts.flows, "by_delay": counts.by_delay,
             "without_memory": counts.without_memory, "chosen": counts.chosen, "refused": counts.refused,
+            "downloads": counts.received,
         });
         println!("{ended}");
     } else {

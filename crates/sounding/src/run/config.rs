@@ -150,7 +150,8 @@ impl Flags {
     /// Those that `--background` uses.
     pub(super) fn of_background(self) -> background::Wanted {
         let Self { name, default, route, downlink, .. } = self;
-        background::Wanted { name, cgroup: downlink.cgroup(), default, routes: route }
+        let cgroup = downlink.cgroup();
+        background::Wanted { name, cgroup, default, routes: route, ..Default::default() }
     }
 }
 

@@ -13,7 +13,7 @@ use sounding_units::HostInstant;
 use crate::rig::{emulated, rate, skipped};
 
 /// Two phones at 20 dB in a cell of 10 MHz, 20 ms from their server; the radio does not change.
-const PLAN: &str = r#"
+pub(crate) const PLAN: &str = r#"
 duration = "120s"
 seeds = 1
 wire = { delay = "20ms" }

@@ -6,6 +6,7 @@
 mod call;
 mod cell;
 mod command;
+mod download;
 mod killed;
 mod loaded;
 mod rig;
