@@ -2,6 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
+use std::os::fd::AsRawFd as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -10,7 +11,6 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value as Json;
-use socket2::SockRef;
 use sounding_emu::{Direction, Emulation, monotonic_now};
 use sounding_sim::Device;
 use sounding_testbed::flow::TcpFlow;
@@ -42,7 +42,18 @@ while True:
 fn server(emulation: &Emulation) -> u16 {
     let address = emulation.far_address();
     let listener = emulation.far().enter(|| TcpListener::bind((address, 0)).unwrap()).unwrap();
-    SockRef::from(&listener).set_tcp_congestion(b"cubic").unwrap();
+    let name = b"cubic";
+    // SAFETY: the kernel reads so many bytes of the name.
+    let set = unsafe {
+        libc::setsockopt(
+            listener.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_CONGESTION,
+            name.as_ptr().cast(),
+            name.len() as libc::socklen_t,
+        )
+    };
+    assert_eq!(set, 0, "{}", std::io::Error::last_os_error());
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
         for connection in listener.incoming() {
