@@ -17,7 +17,12 @@ const EVERY_MS: u64 = 7;
 const LASTS_MS: u64 = 40_000;
 
 /// What is read of a clock of this tick that is stepped by so many milliseconds at these times: the tick, and the reading.
-fn read(tick_us: u64, first: u32, steps: &[(u64, i64)], silence: std::ops::Range<u64>) -> Vec<(u64, u64, u32)> {
+fn read(
+    tick_us: u64,
+    first: u32,
+    steps: &[(u64, i64)],
+    silence: std::ops::Range<u64>,
+) -> Vec<(u64, u64, u32)> {
     let times = (0..LASTS_MS).step_by(EVERY_MS as usize).filter(|ms| !silence.contains(ms));
     let times: Vec<u64> = times.collect();
     let mut told = Told::default();
@@ -60,9 +65,11 @@ fn a_clock_that_is_set_goes_on_from_where_it_was() {
                 let most = off(&steady) + 30;
                 assert!(off(&seen) < most, "{tick_us} us, {by} ms: off by {} ms", off(&seen));
                 let settled = seen.iter().filter(|(ms, ..)| *ms > 3_000);
-                let differs =
-                    |tick: u64| tick.abs_diff(tick_us * 1000) > 10_000;
-                assert!(!settled.clone().any(|(_, tick, _)| differs(*tick)), "{tick_us} us, {by} ms");
+                let differs = |tick: u64| tick.abs_diff(tick_us * 1000) > 10_000;
+                assert!(
+                    !settled.clone().any(|(_, tick, _)| differs(*tick)),
+                    "{tick_us} us, {by} ms"
+                );
             }
         }
     }

@@ -39,8 +39,8 @@ mod silence;
 
 use claims::Claims;
 use repair::Repair;
-pub use silence::Wake;
 use silence::Silence;
+pub use silence::Wake;
 
 /// A stack's window above this would switch pacing off (quinn's pacer stops at 4 GiB).
 const MAX_WINDOW: u64 = 1 << 30;

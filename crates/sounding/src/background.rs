@@ -106,7 +106,9 @@ pub(crate) enum Failure {
     ))]
     NoRights { missing: String, name: String },
     #[error("receive windows cannot be set: {missing}")]
-    #[diagnostic(help("call it by sudo, or leave --downloads out: then what COMMAND sends is background"))]
+    #[diagnostic(help(
+        "call it by sudo, or leave --downloads out: then what COMMAND sends is background"
+    ))]
     Downloads { missing: String },
     #[error("no congestion control `{name}` is loaded in this kernel")]
     #[diagnostic(help("load it by `sudo sounding run --background`"))]

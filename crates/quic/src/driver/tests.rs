@@ -103,8 +103,7 @@ impl Stack {
         let mut group = 0;
         // As quinn paces: five quarters of a window per RTT, in groups.
         let is_silent = self.driver.poll_silence().is_some_and(|until| until > now);
-        let window =
-            if is_silent { self.driver.silent_window() } else { self.driver.window() };
+        let window = if is_silent { self.driver.silent_window() } else { self.driver.window() };
         let paced = (window * 5 / 4 / RTT_MS / MTU).max(2);
         while group < most.min(paced) && self.in_flight() + MTU <= window {
             self.link_free_ms = self.link_free_ms.max(self.now_ms as f64)

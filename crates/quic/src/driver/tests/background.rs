@@ -71,7 +71,10 @@ fn it_goes_by_the_arrival_of_acknowledgements_and_yields_to_a_rival() {
     for waking in [false, true] {
         let (seen, _) = run(waking);
         let (alone, beside, again) = (seen.mean(5, 20), seen.mean(22, 40), seen.mean(45, 60));
-        println!("waking {waking}: {alone:.1}, {beside:.1}, {again:.1} of {ALL:.1} Mbit/s: {:.0?}", seen.by_second);
+        println!(
+            "waking {waking}: {alone:.1}, {beside:.1}, {again:.1} of {ALL:.1} Mbit/s: {:.0?}",
+            seen.by_second
+        );
         assert!(alone > 0.8 * ALL, "alone it has {alone} of {ALL}");
         assert!(beside < 0.2 * ALL, "beside a rival it has {beside} of {ALL}");
         assert!(again > 0.75 * ALL, "afterwards it has {again} of {ALL}");
