@@ -27,7 +27,6 @@ use clap::Args;
 use miette::{IntoDiagnostic, Result};
 
 use crate::board;
-use background::Wanted;
 use config::{Config, Flags};
 use daemon::Daemon;
 use server::Server;
@@ -85,9 +84,6 @@ pub(crate) struct Run {
         "check_config", "example_config",
     ])]
     background: bool,
-    /// With --background and --cgroup: what the sockets of the cgroup receive is background too, by their receive windows
-    #[arg(long, requires_all = ["background", "cgroup"])]
-    downloads: bool,
     /// Check the configuration and do nothing
     #[arg(long)]
     check_config: bool,
@@ -108,8 +104,7 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if args.background {
-        let wanted = Wanted { downloads: args.downloads, ..args.flags.of_background() };
-        return background::run(wanted, args.json);
+        return background::run(args.flags.of_background(), args.json);
     }
     let config = Config::load(args.config.as_deref(), args.flags).into_diagnostic()?;
     if config.board.is_some() {

@@ -19,7 +19,6 @@ use crate::signals;
 pub(super) struct Wanted {
     pub(super) name: Option<String>,
     pub(super) cgroup: Option<PathBuf>,
-    pub(super) downloads: bool,
     pub(super) default: bool,
     pub(super) routes: Vec<String>,
 }
@@ -29,8 +28,7 @@ const TICK: Duration = Duration::from_millis(100);
 pub(super) fn run(wanted: Wanted, json: bool) -> Result<ExitCode> {
     let stop = signals::stop_flag().into_diagnostic()?;
     let mut supervisor = Supervisor::find().into_diagnostic()?;
-    let Wanted { cgroup, downloads, .. } = wanted;
-    let mut config = BackgroundConfig { cgroup, downloads, ..BackgroundConfig::default() };
+    let mut config = BackgroundConfig { cgroup: wanted.cgroup, ..BackgroundConfig::default() };
     if let Some(name) = wanted.name {
         config.name = name;
     }
@@ -67,7 +65,6 @@ pub(super) fn run(wanted: Wanted, json: bool) -> Result<ExitCode> {
         let ended = serde_json::json!({
             "event": "ended", "connections": counts.flows, "by_delay": counts.by_delay,
             "without_memory": counts.without_memory, "chosen": counts.chosen, "refused": counts.refused,
-            "downloads": counts.received,
         });
         println!("{ended}");
     } else {

@@ -150,8 +150,7 @@ impl Flags {
     /// Those that `--background` uses.
     pub(super) fn of_background(self) -> background::Wanted {
         let Self { name, default, route, downlink, .. } = self;
-        let cgroup = downlink.cgroup();
-        background::Wanted { name, cgroup, default, routes: route, ..Default::default() }
+        background::Wanted { name, cgroup: downlink.cgroup(), default, routes: route }
     }
 }
 
