@@ -10,9 +10,9 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{AsRawLibbpf, Link, MapCore, MapFlags, MapHandle, libbpf_sys};
+use libbpf_rs::{AsRawLibbpf, Link, MapCore, MapFlags, MapHandle, ProgramMut, libbpf_sys};
 
-pub use flow::{BackgroundFlow, BackgroundPhase};
+pub use flow::{BackgroundFlow, BackgroundPhase, BackgroundReceiver};
 
 use crate::downlink::{DownlinkError, cgroup_root, open_cgroup};
 use crate::error::LoadError;
@@ -31,11 +31,13 @@ pub struct BackgroundConfig {
     pub name: String,
     /// The cgroup (v2) whose sockets get it as they connect; `None` if sockets choose for themselves.
     pub cgroup: Option<PathBuf>,
+    /// Whether what the sockets of the cgroup receive is background too, by their receive windows. Default no.
+    pub downloads: bool,
 }
 
 impl Default for BackgroundConfig {
     fn default() -> Self {
-        Self { name: "background".into(), cgroup: None }
+        Self { name: "background".into(), cgroup: None, downloads: false }
     }
 }
 
@@ -73,16 +75,19 @@ pub struct BackgroundCounts {
     pub chosen: u64,
     /// Sockets of the cgroup that kept another algorithm.
     pub refused: u64,
+    /// Sockets of the cgroup whose receive windows are set.
+    pub received: u64,
 }
 
 /// A loaded and registered instance. Dropping it takes the name away. Flows under it keep it, and stay background.
 pub struct Background {
     // Dropped in this order: first no socket gets it any more.
-    attached: Option<Link>,
+    attached: Vec<Link>,
     link: Link,
     name: String,
     outlasting: Option<u32>,
     flows: MapHandle,
+    receivers: MapHandle,
     skel: BackgroundSkel<'static>,
 }
 
@@ -114,10 +119,17 @@ impl Background {
             open.maps.background.set_map_flags(flags).map_err(rejected)?;
         }
         open.progs.choose.set_autoload(cgroup.is_some());
+        open.progs.receive.set_autoload(cgroup.is_some() && config.downloads);
+        // All traffic of this machine passes there. Older kernels do not show a program the namespace of a packet.
+        let all = cgroup_root().filter(|_| kernel.has_tcx());
+        let all = all.map(|root| open_cgroup(Some(&root))).transpose()?;
+        open.progs.note_own.set_autoload(all.is_some());
         let mut skel = open.load().map_err(rejected)?;
 
         let flows = MapHandle::try_from(&skel.maps.backgrounds)
             .map_err(|source| LoadError::Map { map: "backgrounds", source })?;
+        let receivers = MapHandle::try_from(&skel.maps.receivers)
+            .map_err(|source| LoadError::Map { map: "receivers", source })?;
         let link =
             skel.maps.background.attach_struct_ops().map_err(|source| match source.kind() {
                 libbpf_rs::ErrorKind::AlreadyExists => {
@@ -130,12 +142,23 @@ impl Background {
             .background
             .info()
             .map_err(|source| LoadError::Map { map: "operations", source })?;
-        let attached = cgroup
-            .map(|cgroup| skel.progs.choose.attach_cgroup(cgroup.as_raw_fd()))
-            .transpose()
-            .map_err(|source| DownlinkError::Attach { what: "choose", source })?;
+        let attach = |program: &ProgramMut<'_>, to: &File, what| {
+            program
+                .attach_cgroup(to.as_raw_fd())
+                .map_err(|source| DownlinkError::Attach { what, source })
+        };
+        let mut attached = Vec::new();
+        if let Some(all) = &all {
+            attached.push(attach(&skel.progs.note_own, all, "note_own")?);
+        }
+        if let Some(cgroup) = &cgroup {
+            attached.push(attach(&skel.progs.choose, cgroup, "choose")?);
+            if config.downloads {
+                attached.push(attach(&skel.progs.receive, cgroup, "receive")?);
+            }
+        }
         let outlasting = (!kernel.has_links()).then_some(map.info.id);
-        Ok(Self { attached, link, name: name.clone(), outlasting, flows, skel })
+        Ok(Self { attached, link, name: name.clone(), outlasting, flows, receivers, skel })
     }
 
     /// What sockets select.
@@ -158,6 +181,7 @@ impl Background {
             without_memory: counts.without_memory,
             chosen: counts.chosen,
             refused: counts.refused,
+            received: counts.received,
         })
     }
 
@@ -170,9 +194,18 @@ impl Background {
         }
     }
 
+    /// What one of this process's sockets receives; `None` if this instance does not set its receive window.
+    pub fn receiver(&self, socket: impl AsFd) -> Result<Option<BackgroundReceiver>, FlowError> {
+        let fd = socket.as_fd().as_raw_fd();
+        match self.receivers.lookup(&fd.to_ne_bytes(), MapFlags::ANY) {
+            Ok(value) => Ok(value.as_deref().and_then(BackgroundReceiver::read)),
+            Err(source) => Err(FlowError::Storage { fd, source }),
+        }
+    }
+
     /// What keeps it in the kernel. A process that inherits these keeps the name, and what the cgroup's sockets get.
     pub fn keeps(&self) -> Vec<BorrowedFd<'_>> {
-        [Some(&self.link), self.attached.as_ref()].into_iter().flatten().map(AsFd::as_fd).collect()
+        [&self.link].into_iter().chain(&self.attached).map(AsFd::as_fd).collect()
     }
 
     /// Instructions that the verifier walked through for each program at load; the kernel's limit is a million.

@@ -68,7 +68,7 @@ skeleton!(skel_peers, "peers.skel.rs");
 
 pub use background::{
     Background, BackgroundConfig, BackgroundCounts, BackgroundError, BackgroundFlow,
-    BackgroundPhase, background_preflight, borrow_descriptor,
+    BackgroundPhase, BackgroundReceiver, background_preflight, borrow_descriptor,
 };
 pub use cost::{Program, RunStats};
 pub use downlink::{

@@ -23,7 +23,7 @@ fn config() -> Option<BackgroundConfig> {
         );
         return None;
     }
-    Some(BackgroundConfig { name, cgroup: None })
+    Some(BackgroundConfig { name, ..BackgroundConfig::default() })
 }
 
 #[test]
@@ -127,7 +127,8 @@ fn a_cgroups_sockets_get_it_as_they_connect_and_those_of_loopback_do_not() {
     steadily(|| {
         let Some(config) = config() else { return };
         let own = OwnCgroup::enter(&format!("sounding-bg-{}", std::process::id())).unwrap();
-        let config = BackgroundConfig { cgroup: Some(own.path().to_path_buf()), ..config };
+        let cgroup = Some(own.path().to_path_buf());
+        let config = BackgroundConfig { cgroup, downloads: true, ..config };
         let loaded = Background::load(&config).unwrap();
         in_netns(|| {
             ip("address add 10.9.8.7/32 dev lo");
@@ -136,6 +137,7 @@ fn a_cgroups_sockets_get_it_as_they_connect_and_those_of_loopback_do_not() {
             let (near, _far) = connected();
             assert_eq!(selected(&near), "reno");
         });
-        assert_eq!(loaded.counts().chosen, 2, "{:?}", loaded.counts());
+        let counts = loaded.counts();
+        assert_eq!((counts.chosen, counts.received), (2, 2), "{counts:?}");
     });
 }

@@ -50,6 +50,9 @@ struct Scene {
     timeout: u64,
     /// The clock is lost and found with this period; zero is never.
     flips_ms: u64,
+    /// The clock is stepped by so many ticks with this period; zero is never. Each second step goes back.
+    steps_ms: u64,
+    step: u32,
     first_stamp: u32,
 }
 
@@ -64,11 +67,13 @@ prop_compose! {
         marked in prop_oneof![5 => Just(0u64), 1 => 200..3000u64],
         timeout in prop_oneof![5 => Just(0u64), 1 => 500..5000u64],
         flips_ms in prop_oneof![8 => Just(0u64), 1 => 500..4000u64],
+        (steps_ms, step) in prop_oneof![4 => Just((0u64, 0u32)), 1 => (500..6000u64, any::<u32>())],
         first_stamp in prop_oneof![1 => Just(u32::MAX - 700), 1 => any::<u32>()],
     ) -> Scene {
         let present_ms = period_ms * present / 100;
         Scene {
-            per_ms, rivals, period_ms, present_ms, way_ms, tick_us, batch_ms, lost, marked, timeout, flips_ms, first_stamp,
+            per_ms, rivals, period_ms, present_ms, way_ms, tick_us, batch_ms, lost, marked, timeout, flips_ms, steps_ms,
+            step, first_stamp,
         }
     }
 }
@@ -245,7 +250,9 @@ fn play(scene: &Scene, secs: u64) -> Log {
         credit = 0;
         if ms % scene.batch_ms == 0 && !batch.is_empty() {
             let ticks = now / 1000 / u64::from(scene.tick_us.max(1));
-            let stamp = scene.first_stamp.wrapping_add(ticks as u32);
+            let is_stepped = ms.checked_div(scene.steps_ms).is_some_and(|steps| steps % 2 == 1);
+            let step = if is_stepped { scene.step } else { 0 };
+            let stamp = scene.first_stamp.wrapping_add(ticks as u32).wrapping_add(step);
             let arrived = std::mem::take(&mut batch);
             // An acknowledgement for two segments, and at times one for all.
             let each = if ms.is_multiple_of(5) { arrived.len() } else { 2 };
@@ -283,6 +290,8 @@ const CELL: Scene = Scene {
     marked: 0,
     timeout: 0,
     flips_ms: 0,
+    steps_ms: 0,
+    step: 0,
     first_stamp: 1,
 };
 

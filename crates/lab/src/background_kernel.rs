@@ -2,10 +2,12 @@
 //! beside it, and how long the law was in each of its states.
 //!
 //! Kernel flows run over the modelled cell in real time. The rival is CUBIC at another device of the cell, in the kernel and
-//! in virtual time. It comes after a third of a run and goes after two thirds.
+//! in virtual time. It comes after a third of a run and goes after two thirds. A load is many short transfers at four other
+//! devices, the same ones in both worlds.
 
 pub(crate) mod experiment;
 mod kernel;
+mod load;
 mod virtual_time;
 
 use std::fmt;
@@ -20,6 +22,7 @@ use sounding_testbed::emulate::EmulateError;
 use sounding_testbed::flow::FlowError;
 
 use crate::table::Table;
+use load::Transfer;
 
 /// Kernel and virtual time may differ by this part of the throughput, and by so many points of each state.
 const THROUGHPUT: f64 = 0.10;
@@ -32,6 +35,8 @@ const NONE: f64 = 0.05;
 pub struct Plan {
     /// Runs of each scene in each world.
     pub seeds: u64,
+    /// Where the download is.
+    pub scenes: Vec<Scene>,
     /// How long each lasts.
     pub lasts: Duration,
     /// This program, which an emulation needs.
@@ -46,15 +51,28 @@ pub enum Scene {
     Alone,
     /// Beside a rival, during the middle third.
     Rival,
+    /// Beside short transfers that take so many percent of the cell.
+    Load(u32),
 }
 
 impl Scene {
-    const ALL: [Self; 2] = [Self::Alone, Self::Rival];
+    /// Loads are those of the paper's Figures 8 and 9.
+    const ALL: [Self; 5] =
+        [Self::Alone, Self::Rival, Self::Load(30), Self::Load(60), Self::Load(80)];
 
-    const fn name(self) -> &'static str {
+    fn name(self) -> String {
         match self {
-            Self::Alone => "alone",
-            Self::Rival => "a rival comes and goes",
+            Self::Alone => "alone".into(),
+            Self::Rival => "a rival comes and goes".into(),
+            Self::Load(percent) => format!("a load of {percent} %"),
+        }
+    }
+
+    /// Devices beside the one of the download.
+    const fn others(self) -> u16 {
+        match self {
+            Self::Alone | Self::Rival => 1,
+            Self::Load(_) => load::DEVICES,
         }
     }
 }
@@ -89,6 +107,8 @@ pub struct Seen {
     pub thirds: [f64; 3],
     /// What the rival had, without its first two seconds.
     pub rival: Option<f64>,
+    /// How long the short transfers of a load took: half of them, and 95 of 100, milliseconds.
+    pub short: Option<[f64; 2]>,
     /// Percent of the time in each state, in the order of [`BackgroundPhase::ALL`].
     pub states: [f64; 5],
 }
@@ -139,7 +159,7 @@ pub struct Compared {
 pub fn run(plan: &Plan, mut progress: impl FnMut(&str)) -> Result<Compared, CompareError> {
     let begun = Begun::now();
     let mut rows = Vec::new();
-    for scene in Scene::ALL {
+    for &scene in &plan.scenes {
         let (mut simulated, mut real) = (Vec::new(), Vec::new());
         for seed in 1..=plan.seeds {
             simulated.push(virtual_time::run(scene, plan, seed)?);
@@ -159,30 +179,44 @@ fn median(runs: &[Seen]) -> Seen {
         let middle = all.len() / 2;
         if all.len() % 2 == 1 { all[middle] } else { f64::midpoint(all[middle - 1], all[middle]) }
     };
+    let has_short = runs.iter().all(|run| run.short.is_some());
     let has_rival = runs.iter().all(|run| run.rival.is_some());
     Seen {
         thirds: [0, 1, 2].map(|third| of(&|run| run.thirds[third])),
         rival: has_rival.then(|| of(&|run| run.rival.unwrap_or_default())),
+        short: has_short.then(|| [0, 1].map(|at| of(&|run| run.short.unwrap_or_default()[at]))),
         states: [0, 1, 2, 3, 4].map(|state| of(&|run| run.states[state])),
     }
 }
 
-/// The plan of a scene, with this controller for the download.
-fn text(scene: Scene, lasts: Duration, controller: &str) -> String {
+/// The plan of a scene, with this controller for the download, and these transfers beside it.
+fn text(scene: Scene, lasts: Duration, controller: &str, transfers: &[Transfer]) -> String {
     const CHANNEL: &str =
         "channel = { kind = \"script\", levels = [{ at_s = 0.0, sinr_db = 20.0 }] }";
     let millis = lasts.as_millis();
     let mut text = format!(
-        "duration = \"{millis}ms\"\nwire = {{ delay = \"20ms\" }}\n[[cell.carriers]]\nprb = 50\n\
-         [[cell.devices]]\nname = \"first\"\n{CHANNEL}\n[[cell.devices]]\nname = \"second\"\n{CHANNEL}\n\
-         [[flows]]\ndevice = \"first\"\ndirection = \"down\"\ncontroller = \"{controller}\"\n"
+        "duration = \"{millis}ms\"\nwire = {{ delay = \"20ms\" }}\n[[cell.carriers]]\nprb = 50\n"
+    );
+    for device in 0..=scene.others() {
+        text += &format!("[[cell.devices]]\nname = \"device-{device}\"\n{CHANNEL}\n");
+    }
+    text += &format!(
+        "[[flows]]\ndevice = \"device-0\"\ndirection = \"down\"\ncontroller = \"{controller}\"\n"
     );
     if scene == Scene::Rival {
         text += &format!(
-            "[[flows]]\ndevice = \"second\"\ndirection = \"down\"\ncontroller = \"cubic\"\n\
+            "[[flows]]\ndevice = \"device-1\"\ndirection = \"down\"\ncontroller = \"cubic\"\n\
              start = \"{}ms\"\nstop = \"{}ms\"\n",
             millis / 3,
             millis * 2 / 3
+        );
+    }
+    for Transfer { at, device, size } in transfers {
+        text += &format!(
+            "[[flows]]\ndevice = \"device-{device}\"\ndirection = \"down\"\ncontroller = \"cubic\"\n\
+             start = \"{}ms\"\ntraffic = {{ kind = \"finite\", size = \"{}kB\" }}\n",
+            at.as_millis(),
+            size.count() / 1000
         );
     }
     text
@@ -198,7 +232,7 @@ impl Compared {
     fn table(&self) -> Table {
         let mut table = Table::new()
             .left(["scene", "world"])
-            .right(["before", "beside", "after", "rival"])
+            .right(["before", "beside", "after", "rival", "p50 ms", "p95 ms"])
             .right(BackgroundPhase::ALL.map(|state| format!("{state} %")))
             .left(["misses"]);
         for row in &self.rows {
@@ -207,9 +241,12 @@ impl Compared {
                     if world == "kernel" { row.misses().join(", ") } else { String::new() };
                 let rates = seen.thirds.map(|rate| format!("{rate:.2}"));
                 let rival = seen.rival.map_or_else(String::new, |rate| format!("{rate:.2}"));
+                let short = seen.short.map(|spans| spans.map(|millis| format!("{millis:.0}")));
+                let short = short.unwrap_or_default();
                 let states = seen.states.map(|percent| format!("{percent:.1}"));
-                let cells = [row.scene.name().to_owned(), world.to_owned()].into_iter();
-                table.row(cells.chain(rates).chain([rival]).chain(states).chain([misses]));
+                let cells = [row.scene.name(), world.to_owned()].into_iter();
+                let cells = cells.chain(rates).chain([rival]).chain(short).chain(states);
+                table.row(cells.chain([misses]));
             }
         }
         table.note(format!("medians of {} runs; throughput in Mbit/s", self.runs));

@@ -25,6 +25,11 @@ impl Clock {
             None => self.host.saturating_before(self.instant.saturating_duration_since(at)),
         }
     }
+
+    /// The stack's time of a later one of estimates. A time before the anchor is the anchor.
+    pub(crate) fn instant(&self, at: HostInstant) -> Instant {
+        self.instant + (at - self.host)
+    }
 }
 
 #[cfg(test)]
@@ -40,6 +45,7 @@ mod tests {
         let span = Duration::from_millis(250);
         assert_eq!(clock.host(anchor + span) - clock.host(anchor), span);
         assert_eq!(clock.host(anchor) - clock.host(anchor - span), span);
+        assert_eq!(clock.instant(clock.host(anchor + span)), anchor + span);
         assert!(clock.host(anchor) <= monotonic_now());
     }
 }

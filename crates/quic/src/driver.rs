@@ -13,7 +13,9 @@
 //! | what kept the sender | at an acknowledgement, whether the application had nothing to send: else it was the window, which the stack's pacer spreads | the same; of a controller with a rate only if the window was full, or blocked |
 //! | timeouts | persistent congestion (RFC 9002 §7.6) | the same, and that losses were none |
 //! | the one-way delay | nothing | nothing |
+//! | the receiver's clock | nothing: the arrival of the acknowledgement stands for it, in ticks of 1 ms | the same |
 //! | timers | none: due actions happen with the next packet sent or acknowledged | the same |
+//! | silences | none: the window is closed down to two segments, or entirely if the application wakes the connection ([`Driver::waking`]) | the same |
 //!
 //! A packet that only acknowledges counts as in flight for quinn, and is never acknowledged itself. It is removed with
 //! the next acknowledgement, or after a second without events.
@@ -24,7 +26,7 @@
 use std::time::Duration;
 
 use sounding_cc::part::DeliveryRate;
-use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Maker, Start};
+use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Maker, Stamp, Start};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::EstimateHandle;
@@ -32,10 +34,14 @@ use crate::flights::Flights;
 use crate::handle::HandleReader;
 
 mod claims;
+mod limits;
 mod repair;
+mod silence;
 
 use claims::Claims;
 use repair::Repair;
+use silence::Silence;
+pub use silence::Wake;
 
 /// A stack's window above this would switch pacing off (quinn's pacer stops at 4 GiB).
 const MAX_WINDOW: u64 = 1 << 30;
@@ -80,6 +86,7 @@ pub struct Driver {
     marked: Bytes,
     window_blocked: bool,
     claims: Claims,
+    silence: Silence,
 }
 
 struct Remake(Maker);
@@ -121,7 +128,14 @@ impl Driver {
             marked: Bytes::ZERO,
             window_blocked: false,
             claims: Claims::default(),
+            silence: Silence::default(),
         }
+    }
+
+    /// With an application that wakes the connection at the end of each silence, so that nothing leaves during one.
+    #[must_use]
+    pub fn waking(self, wake: Wake) -> Self {
+        Self { silence: Silence::waking(wake), ..self }
     }
 
     /// For a stack whose pacer uses the window alone and ignores the controller's rate.
@@ -140,6 +154,7 @@ impl Driver {
             mtu: self.mtu,
             begun: false,
             obeys_rates: self.obeys_rates,
+            silence: self.silence.renewed(),
             ..Self::new(&self.make.0, start, self.reader.handle())
         }
     }
@@ -217,7 +232,7 @@ impl Driver {
         self.claims.handle_ack(in_flight, app_limited, delivered);
         self.handle_time(now);
         let ack = Ack {
-            stamp: None,
+            stamp: Some(self.arrival()),
             now: self.now,
             acked: batch.acked,
             newly_lost: std::mem::take(&mut self.lost),
@@ -358,30 +373,12 @@ impl Driver {
         })
     }
 
-    /// The bytes that may be in flight: two segments at least, because a controller makes no progress with less (RFC
-    /// 9002 §7.2).
-    pub fn window(&self) -> u64 {
-        let least = self.mtu.count().saturating_mul(2);
-        self.controller.cwnd().count().min(MAX_WINDOW).max(least)
-    }
-
-    /// The window that a connection begins with.
-    pub fn initial_window(&self) -> u64 {
-        self.start.initial_cwnd().count()
-    }
-
-    /// The rate at which packets may leave, in bytes a second: finite, and at least two segments a second; `None` for
-    /// the stack's choice.
-    pub fn pacing_rate(&self) -> Option<u64> {
-        let least = self.mtu.count().saturating_mul(2);
-        let rate = self.controller.pacing_rate()?;
-        Some(rate.bytes_per_sec().min(MAX_RATE).max(least))
-    }
-
-    /// The burst at that rate: a millisecond's worth, ten segments at most and two at least.
-    pub fn send_quantum(&self) -> Option<u64> {
-        let mtu = self.mtu.count();
-        Some((self.pacing_rate()? / 1000).clamp(2 * mtu, 10 * mtu))
+    /// No stack says when its peer received a packet. So the clock of the acknowledgement's arrival stands for the
+    /// receiver's: it has the delays of the way back too.
+    fn arrival(&self) -> Stamp {
+        // It wraps, as a receiver's does.
+        let millis = (self.now.as_nanos() / 1_000_000) as u32;
+        Stamp { value: millis, tick: Duration::from_millis(1) }
     }
 
     /// The state of the controller in a word or two.

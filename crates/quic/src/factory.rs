@@ -8,7 +8,7 @@ use sounding_units::Bytes;
 
 use crate::EstimateHandle;
 use crate::clock::Clock;
-use crate::driver::Driver;
+use crate::driver::{Driver, Wake};
 
 /// IPv4 without options, and UDP.
 const HEADERS_V4: Bytes = Bytes::new(28);
@@ -49,6 +49,7 @@ pub struct Factory {
     headers: Bytes,
     /// Each connection draws its own lots.
     seed: Arc<AtomicU64>,
+    wake: Option<Wake>,
 }
 
 impl Factory {
@@ -62,7 +63,7 @@ impl Factory {
     /// Any controller.
     pub fn making(name: &str, make: Maker, handle: EstimateHandle) -> Self {
         let seed = Arc::new(AtomicU64::new(1));
-        Self { name: name.to_owned(), make, handle, headers: HEADERS_V4, seed }
+        Self { name: name.to_owned(), make, handle, headers: HEADERS_V4, seed, wake: None }
     }
 
     /// For connections over IPv6, whose packets carry 20 bytes more of header.
@@ -75,6 +76,17 @@ impl Factory {
     #[must_use]
     pub fn seeded(self, seed: u64) -> Self {
         Self { seed: Arc::new(AtomicU64::new(seed)), ..self }
+    }
+
+    /// For a single connection, whose application wakes it at the end of each silence. Controllers such as `background` are
+    /// silent at times, and stacks have no timer for them. Without this, two segments stay in flight meanwhile.
+    ///
+    /// `wake` is called within the stack when a silence begins, with its length. It has to return at once, and not to call
+    /// the connection. After that time the application has to wake it, as by
+    /// `connection.set_max_concurrent_uni_streams(…)` with the value that it has.
+    #[must_use]
+    pub fn waking(self, wake: Wake) -> Self {
+        Self { wake: Some(wake), ..self }
     }
 
     /// The handle that its controllers read.
@@ -96,7 +108,11 @@ impl Factory {
             rtt: None,
             seed: self.seed.fetch_add(1, Ordering::Relaxed),
         };
-        (clock, Driver::new(&self.make, start, &self.handle))
+        let driver = Driver::new(&self.make, start, &self.handle);
+        match &self.wake {
+            Some(wake) => (clock, driver.waking(wake.clone())),
+            None => (clock, driver),
+        }
     }
 }
 

@@ -43,6 +43,8 @@ mod noq;
 #[cfg(feature = "quinn")]
 mod quinn;
 mod report;
+#[cfg(any(feature = "quinn", feature = "noq"))]
+mod window;
 
 pub use factory::Factory;
 pub use handle::{EstimateHandle, Flow};

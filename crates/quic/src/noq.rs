@@ -11,6 +11,7 @@ use sounding_units::Bytes;
 use crate::Factory;
 use crate::clock::Clock;
 use crate::driver::Driver;
+use crate::window::Window;
 
 /// One path of a connection of noq.
 #[derive(Debug)]
@@ -19,7 +20,7 @@ struct Adapter {
     /// noq requires `Sync`, but never shares it while it changes.
     driver: Mutex<Driver>,
     initial_window: u64,
-    window: u64,
+    window: Window,
     pacing_rate: Option<u64>,
     send_quantum: Option<u64>,
 }
@@ -32,12 +33,12 @@ impl ControllerFactory for Factory {
 }
 
 impl Adapter {
-    fn new(clock: Clock, driver: Driver) -> Self {
+    fn new(clock: Clock, mut driver: Driver) -> Self {
         let mut adapter = Self {
             clock,
             initial_window: driver.initial_window(),
+            window: Window::of(&mut driver, &clock),
             driver: Mutex::new(driver),
-            window: 0,
             pacing_rate: None,
             send_quantum: None,
         };
@@ -48,7 +49,7 @@ impl Adapter {
     fn tell(&mut self, what: impl FnOnce(&mut Driver, &Clock)) {
         let driver = self.driver.get_mut().unwrap_or_else(PoisonError::into_inner);
         what(driver, &self.clock);
-        self.window = driver.window();
+        self.window = Window::of(driver, &self.clock);
         self.pacing_rate = driver.pacing_rate();
         self.send_quantum = driver.send_quantum();
     }
@@ -135,12 +136,12 @@ impl Controller for Adapter {
     }
 
     fn window(&self) -> u64 {
-        self.window
+        self.window.now()
     }
 
     fn metrics(&self) -> ControllerMetrics {
         let mut metrics = ControllerMetrics::default();
-        metrics.congestion_window = self.window;
+        metrics.congestion_window = self.window.now();
         metrics.pacing_rate = self.pacing_rate;
         metrics.send_quantum = self.send_quantum;
         metrics

@@ -11,6 +11,7 @@ use sounding_units::Bytes;
 use crate::Factory;
 use crate::clock::Clock;
 use crate::driver::Driver;
+use crate::window::Window;
 
 /// One connection of quinn.
 #[derive(Debug)]
@@ -18,7 +19,7 @@ struct Adapter {
     clock: Clock,
     /// quinn requires `Sync`, but never shares it while it changes.
     driver: Mutex<Driver>,
-    window: u64,
+    window: Window,
     initial_window: u64,
 }
 
@@ -31,15 +32,15 @@ impl ControllerFactory for Factory {
 
 impl Adapter {
     fn new(clock: Clock, driver: Driver) -> Self {
-        let driver = driver.without_pacing_rates();
-        let (window, initial_window) = (let_out(&driver), driver.initial_window());
+        let mut driver = driver.without_pacing_rates();
+        let (window, initial_window) = (Window::of(&mut driver, &clock), driver.initial_window());
         Self { clock, driver: Mutex::new(driver), window, initial_window }
     }
 
     fn tell(&mut self, what: impl FnOnce(&mut Driver, &Clock)) {
         let driver = self.driver.get_mut().unwrap_or_else(PoisonError::into_inner);
         what(driver, &self.clock);
-        self.window = let_out(driver);
+        self.window = Window::of(driver, &self.clock);
     }
 
     /// The stack's own estimator of the RTT, which comes along, is smoothed, and a round older.
@@ -48,12 +49,6 @@ impl Adapter {
             driver.handle_acked(clock.host(now), clock.host(sent), Bytes::new(bytes));
         });
     }
-}
-
-/// The window in quinn's terms: quinn sends a datagram while the bytes in flight with it are less than the window, not
-/// equal to it. Of two segments that would be one.
-fn let_out(driver: &Driver) -> u64 {
-    driver.window() + 1
 }
 
 impl Controller for Adapter {
@@ -113,8 +108,10 @@ impl Controller for Adapter {
         self.tell(|driver, _| driver.handle_mtu(new_mtu));
     }
 
+    /// quinn sends a datagram while the bytes in flight with it are less than the window, not equal to it. Of two segments
+    /// that would be one.
     fn window(&self) -> u64 {
-        self.window
+        self.window.now() + 1
     }
 
     fn clone_box(&self) -> Box<dyn Controller> {

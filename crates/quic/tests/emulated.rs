@@ -79,6 +79,26 @@ fn a_download_whose_receiver_reports_its_modem_waits_far_less_than_the_stocks() 
     });
 }
 
+#[test]
+fn a_background_upload_uses_a_cell_that_it_has_alone() {
+    if !may_emulate() {
+        return;
+    }
+    steadily(|| {
+        let upload = |sender, controls| {
+            measured(Direction::Uplink, sender, Stack::Quinn, controls, 2 * TRANSFER)
+        };
+        let stock = upload(Stack::Quinn, Controls::Stock);
+        let ours =
+            [Stack::Quinn, Stack::Noq].map(|stack| upload(stack, Controls::Blind("background")));
+        println!("stock {stock:?}\nours {ours:?}");
+        for flow in ours {
+            assert!(2 * flow.p95 < stock.p95, "{flow:?} beside {stock:?}");
+            assert!(flow.bytes * 10 > stock.bytes * 5, "{flow:?} beside {stock:?}");
+        }
+    });
+}
+
 /// A machine under load may take this long for anything; nothing is asserted about less.
 const PATIENCE: Duration = Duration::from_secs(30);
 

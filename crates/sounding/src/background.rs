@@ -27,7 +27,11 @@ use keeper::Keeper;
 /// while the cell is its alone, and is silent while another user of the cell has data. No modem is needed.
 ///
 /// It works on a server, for any phone at the other end, and on a laptop, for what it uploads. What COMMAND downloads is
-/// sent by the other end, whose algorithm is not changed. Connections to this machine itself are left alone.
+/// sent by the other end, whose algorithm is not changed; with --downloads it is limited by the receive windows here.
+/// Connections to this machine itself are left alone.
+///
+/// Beside other traffic of this machine over the same network device, such as a call, an upload leaves no queue at the
+/// radio. It uses up to seven eighths of the cell then.
 ///
 /// It yields in a cell that serves its users in turn, as LTE and NR do. On a wire, where all flows share one queue, it
 /// yields when the buffer is full, and late if it never is. If the receiver's time stamps are missing or coarser than 2 ms, a connection goes by delay, as
@@ -46,6 +50,10 @@ pub(crate) struct Args {
     /// Choose for the sockets of COMMAND one by one, as without rights. The algorithm has to be loaded under this name
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = LOADED, require_equals = true)]
     loaded: Option<String>,
+
+    /// What COMMAND downloads is background too, from any server: by the receive windows of its sockets
+    #[arg(long, conflicts_with = "loaded")]
+    downloads: bool,
 
     /// Write what became of the connections to FILE as JSON, when COMMAND has ended; `-` is standard output
     #[arg(long, value_name = "FILE")]
@@ -72,6 +80,9 @@ Examples:
   A server whose answers yield, to whichever phone they go:
     sudo sounding background -- python3 -m http.server 8000
 
+  A download from any server:
+    sudo sounding background --downloads -- curl --remote-name https://example.com/film.mp4
+
   Once as root, and from then on without rights:
     sudo sounding run --background &
     sounding background -- curl --upload-file film.mp4 https://example.com/
@@ -94,6 +105,11 @@ pub(crate) enum Failure {
         "call it by sudo; or have `sudo sounding run --background` run once on this machine, and every user may run `sounding background` and choose `background` for a socket"
     ))]
     NoRights { missing: String, name: String },
+    #[error("receive windows cannot be set: {missing}")]
+    #[diagnostic(help(
+        "call it by sudo, or leave --downloads out: then what COMMAND sends is background"
+    ))]
+    Downloads { missing: String },
     #[error("no congestion control `{name}` is loaded in this kernel")]
     #[diagnostic(help("load it by `sudo sounding run --background`"))]
     NotLoaded { name: String },
@@ -124,7 +140,7 @@ pub(crate) fn run(args: &Args) -> miette::Result<ExitCode> {
     let user = if args.as_root { None } else { Caller::of_sudo().map_err(Failure::from)? };
     // Signals come first: none may interrupt a half-made cgroup.
     let signals = Signals::catch().into_diagnostic()?;
-    let form = form(args.loaded.as_deref())?;
+    let form = form(args.loaded.as_deref(), args.downloads)?;
     let procs = match &form {
         Form::Cgroup { cgroup, .. } => Some(cgroup.entrance().map_err(Failure::Cgroup)?),
         Form::Sockets(_) => None,
@@ -157,7 +173,7 @@ pub(crate) fn run(args: &Args) -> miette::Result<ExitCode> {
 }
 
 /// Loads the algorithm for a cgroup, or finds it loaded.
-fn form(loaded: Option<&str>) -> Result<Form, Failure> {
+fn form(loaded: Option<&str>, downloads: bool) -> Result<Form, Failure> {
     if let Some(name) = loaded {
         let not_loaded = || Failure::NotLoaded { name: name.into() };
         return BySockets::under(name).map(Form::Sockets).ok_or_else(not_loaded);
@@ -167,6 +183,7 @@ fn form(loaded: Option<&str>) -> Result<Form, Failure> {
     let missing = missing.into_iter().find(|check| !check.ok && check.name == "privileges");
     if let Some(check) = missing {
         return match BySockets::under(LOADED) {
+            Some(_) if downloads => Err(Failure::Downloads { missing: check.detail }),
             Some(sockets) => {
                 eprintln!(
                     "sounding: {}: sockets of the command are chosen one by one, within {} ms",
@@ -181,7 +198,7 @@ fn form(loaded: Option<&str>) -> Result<Form, Failure> {
     let cgroup = Transient::make("sounding-background").map_err(Failure::Cgroup)?;
     let load = || {
         let cgroup = Some(cgroup.path().to_path_buf());
-        Background::load(&BackgroundConfig { name: unused_name(), cgroup })
+        Background::load(&BackgroundConfig { name: unused_name(), cgroup, downloads })
     };
     let loaded = match load() {
         // Another one took the name meanwhile.
@@ -230,6 +247,7 @@ fn as_json(name: &str, counts: &BackgroundCounts, code: u8) -> serde_json::Value
     serde_json::json!({
         "event": "ended", "form": "cgroup", "name": name, "exit_code": code, "connections": counts.flows,
         "by_delay": counts.by_delay, "without_memory": counts.without_memory, "refused": counts.refused,
+        "downloads": counts.received,
     })
 }
 

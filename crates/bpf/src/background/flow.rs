@@ -102,3 +102,45 @@ impl BackgroundFlow {
         })
     }
 }
+
+/// A socket whose receive window the law sets, as of the last segment that it sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BackgroundReceiver {
+    /// What the law does.
+    pub phase: BackgroundPhase,
+    /// Since when, on the kernel's monotonic clock.
+    pub since: HostInstant,
+    /// How long it was in each phase before this one, in the order of [`BackgroundPhase::ALL`].
+    pub spent: [Duration; 5],
+    /// Changes of phase.
+    pub transitions: u32,
+    /// The limit on the receive window; `None` while it is the kernel's own.
+    pub window: Option<Bytes>,
+    /// Its share of the cell in thousandths, as last judged.
+    pub share_permille: Option<u64>,
+    /// The least round-trip time.
+    pub least_rtt: Option<Duration>,
+}
+
+impl BackgroundReceiver {
+    /// `None` if the value is another version's.
+    pub(crate) fn read(value: &[u8]) -> Option<Self> {
+        if value.len() != size_of::<types::background_receiver>() {
+            return None;
+        }
+        // SAFETY: the type is plain numbers, for which any bytes are valid, and the length is right.
+        let wire: types::background_receiver =
+            unsafe { value.as_ptr().cast::<types::background_receiver>().read_unaligned() };
+        let law = &wire.law;
+        let least_rtt_us = u64::from(law.least_rtt_us);
+        Some(Self {
+            phase: *BackgroundPhase::ALL.get(law.phase as usize)?,
+            since: HostInstant::from_nanos(wire.since_ns),
+            spent: wire.in_phase_ns.map(Duration::from_nanos),
+            transitions: wire.transitions,
+            window: (wire.window > 0).then(|| Bytes::new(wire.window.into())),
+            share_permille: (law.share.has_share > 0).then_some(law.share.share),
+            least_rtt: (least_rtt_us > 0).then(|| Duration::from_micros(least_rtt_us)),
+        })
+    }
+}

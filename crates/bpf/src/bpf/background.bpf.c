@@ -2,8 +2,9 @@
 /*
  * `background` as a TCP congestion control without a kernel module, and without a
  * stock algorithm behind it: a flow that has no memory or no clock to go by is
- * slower, never a foreground flow. A second program gives it to the sockets of a
- * cgroup as they connect.
+ * slower, never a foreground flow. Other programs give it to the sockets of a
+ * cgroup as they connect, run the law over what these receive, and note what else
+ * leaves this machine.
  */
 #include "kernel_types.h"
 #include <bpf/bpf_helpers.h>
@@ -12,7 +13,7 @@
 #include <bpf/bpf_tracing.h>
 #include "background_intf.h"
 #include "gate.h"
-#include "sockops.h"
+#include "receive.h"
 
 char _license[] SEC("license") = "Dual MIT/GPL";
 
@@ -69,6 +70,7 @@ void BPF_PROG(background_begins, struct sock *sk)
 	__builtin_memset(flow, 0, sizeof(*flow));
 	flow->since_ns = now;
 	flow->marked = tp->delivered_ce;
+	flow->was_accepted = sk->__sk_common.skc_state == TCP_SYN_RECV;
 	background_init(&flow->law, now, tp->mss_cache, tp->delivered);
 	set_window(sk, flow, now);
 	__sync_fetch_and_add(&counts.flows, 1);
@@ -195,6 +197,32 @@ struct tcp_congestion_ops background = {
 	.name = "background",
 };
 
+/*
+ * Before every packet of this machine. A device's own flows share one queue at its
+ * radio, so that whatever is not background goes first (own.h).
+ */
+SEC("?cgroup_skb/egress")
+int note_own(struct __sk_buff *skb)
+{
+	struct own_device by = { .ifindex = skb->ifindex };
+	struct bpf_sock *sk = skb->sk;
+	struct sk_buff *kernels;
+	struct sock *sender;
+
+	if (!sk)
+		return BPF_ALLOW;
+	sk = bpf_sk_fullsock(sk);
+	if (!sk || bpf_sk_storage_get(&backgrounds, sk, 0, 0))
+		return BPF_ALLOW;
+	kernels = bpf_cast_to_kern_ctx(skb);
+	sender = kernels->sk;
+	if (!sender)
+		return BPF_ALLOW;
+	by.netns_cookie = sender->__sk_common.skc_net.net->net_cookie;
+	own_left(&by, bpf_ktime_get_ns());
+	return BPF_ALLOW;
+}
+
 static __always_inline int is_loopback_4(__u32 address)
 {
 	return bpf_ntohl(address) >> 24 == 127;
@@ -229,5 +257,24 @@ int choose(struct bpf_sock_ops *ctx)
 		__sync_fetch_and_add(&counts.refused, 1);
 	else
 		__sync_fetch_and_add(&counts.chosen, 1);
+	return 1;
+}
+
+/* What the sockets of a cgroup receive. */
+SEC("?sockops")
+int receive(struct bpf_sock_ops *ctx)
+{
+	switch (ctx->op) {
+	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
+	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
+		if (stays_here(ctx))
+			break;
+		receive_begin(ctx);
+		__sync_fetch_and_add(&counts.received, 1);
+		break;
+	case BPF_SOCK_OPS_HDR_OPT_LEN_CB:
+		receive_attend(ctx);
+		break;
+	}
 	return 1;
 }

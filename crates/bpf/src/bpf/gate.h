@@ -14,6 +14,7 @@
 #define SOUNDING_GATE_H
 
 #include "background_intf.h"
+#include "own.h"
 
 #define SK_PACING_NEEDED	1U
 #define NOT_PACED		(~0UL)
@@ -36,6 +37,8 @@ static __always_inline __u32 window_of(struct tcp_sock *tp, struct background_fl
 	if (flow->law.phase == BACKGROUND_WAITING && now < flow->law.at_ns)
 		return in_flight(tp) + 1;
 	segments = background_cwnd(&flow->law) / law_mss(flow->law.mss);
+	if (!flow->was_accepted && own_is_beside((struct sock *)tp, now))
+		segments = law_min(segments, own_window(&flow->law));
 	return law_min(law_max(segments, 1), LAW_MAX_SEGS);
 }
 

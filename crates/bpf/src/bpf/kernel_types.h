@@ -173,6 +173,7 @@ struct tcp_sock {
 	__u16 advmss;
 	__u32 window_clamp;
 	__u32 data_segs_in;
+	__u64 bytes_received;
 	struct {
 		__u32 rtt_us;
 	} rcv_rtt_est;

@@ -17,6 +17,9 @@
 /* To this, 1 ms; above, what was measured. */
 #define PEER_CLOCK_MS_MOST_NS	1500000ULL
 #define PEER_CLOCK_PER_MS	1000U
+#define PEER_CLOCK_US_NS	1000ULL
+/* A clock that is off by more was set: no queue on the way back drains by as much at once. Chosen. */
+#define PEER_CLOCK_STEP_NS	500000000ULL
 /* The unit of time stamps in the kernel's own socket is known: linux tcp_usec_ts. */
 
 struct peer_clock {
@@ -28,7 +31,36 @@ struct peer_clock {
 	__u32 rest;		/* microseconds below a millisecond */
 	__u32 millis;		/* whole milliseconds since the clock was first read */
 	__u32 fine;		/* it counts microseconds */
+	__u32 offset;		/* what steps of the clock are put right by */
+	__u32 newest;		/* stamp, with the offset */
+	__u64 newest_at_ns;	/* and when it was read */
 };
+
+/*
+ * A clock that was set goes on from where it was, or a law would take the step for
+ * silence, or for an ACK that was overtaken. @tick: of the stamps.
+ */
+LAW_INLINE __u32 peer_clock_steady(struct peer_clock *c, __u64 now, __u32 stamp, __u64 tick)
+{
+	__u32 more = stamp + c->offset - c->newest;
+	__u64 due, limit;
+	int is_back = more > ~0U / 2;
+
+	if (tick) {
+		limit = PEER_CLOCK_STEP_NS / tick;
+		due = law_min(law_since(now, c->newest_at_ns) / tick, ~0U / 4);
+		if (is_back ? (__u32)-more > limit : more > due + limit) {
+			c->offset += (__u32)due - more;
+			is_back = 0;
+		}
+	}
+	stamp += c->offset;
+	if (!is_back) {
+		c->newest = stamp;
+		c->newest_at_ns = now;
+	}
+	return stamp;
+}
 
 /* Reads a stamp at @now: the tick in ns, and the reading in @reading. */
 LAW_INLINE __u64 peer_clock_read(struct peer_clock *c, __u64 now, __u32 stamp, __u32 *reading)
@@ -36,6 +68,12 @@ LAW_INLINE __u64 peer_clock_read(struct peer_clock *c, __u64 now, __u32 stamp, _
 	__u64 elapsed, ticks, tick;
 	__u32 more;
 
+	if (!c->known) {
+		c->newest = stamp;
+		c->newest_at_ns = now;
+	}
+	/* As long as the tick is not known, a step cannot be seen. */
+	stamp = peer_clock_steady(c, now, stamp, c->fine ? PEER_CLOCK_US_NS : c->tick_ns);
 	*reading = stamp;
 	if (!c->known) {
 		c->known = 1;

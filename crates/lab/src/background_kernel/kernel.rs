@@ -6,14 +6,16 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use sounding_bpf::{Background, BackgroundConfig, BackgroundFlow, BackgroundPhase};
-use sounding_emu::{Direction, monotonic_now};
+use sounding_emu::{Direction, Emulation, monotonic_now};
 use sounding_experiment::plan::Text;
 use sounding_modem::{Behaviour, Place};
 use sounding_sim::Device;
+use sounding_sim::world::Traffic;
 use sounding_testbed::emulate::{Emulated, PUNCTUALITY_PERCENT, Settings, Users};
-use sounding_testbed::flow::{TcpFlow, TcpResult};
+use sounding_testbed::flow::{FlowError, RunningTcp, TcpFlow, TcpResult};
 use sounding_units::HostInstant;
 
+use super::load::{Transfer, spread, transfers};
 use super::{CompareError, Plan, Scene, Seen, only, text};
 
 /// A connection that is made late takes its first segments with it.
@@ -21,10 +23,12 @@ const SAMPLES: Duration = Duration::from_millis(20);
 
 pub(super) fn run(scene: Scene, plan: &Plan, seed: u64) -> Result<Seen, CompareError> {
     let name = format!("bk_{}_{seed}", std::process::id());
-    let loaded = Background::load(&BackgroundConfig { name: name.clone(), cgroup: None })?;
+    let loaded =
+        Background::load(&BackgroundConfig { name: name.clone(), ..BackgroundConfig::default() })?;
     // The flows are this function's: the plan's are only there to have hosts.
     let lasting = plan.lasts + Duration::from_secs(60);
-    let text = Text::new("background", text(scene, lasting, "cubic"), PathBuf::new());
+    let transfers = transfers(scene, plan.lasts, seed);
+    let text = Text::new("background", text(scene, lasting, "cubic", &[]), PathBuf::new());
     let settings = Settings {
         users: Users::Flows { program: plan.program.clone() },
         place: Place::Pty(None),
@@ -45,7 +49,8 @@ pub(super) fn run(scene: Scene, plan: &Plan, seed: u64) -> Result<Seen, CompareE
     let third = plan.lasts / 3;
     let begun = monotonic_now();
     let background = download(0, &name)?;
-    sleep(third);
+    let running = start_all(&transfers, cell.emulation(), begun)?;
+    sleep((begun + third) - monotonic_now());
     let rival = match scene {
         Scene::Rival => {
             let rival = download(1, "cubic")?;
@@ -56,6 +61,7 @@ pub(super) fn run(scene: Scene, plan: &Plan, seed: u64) -> Result<Seen, CompareE
             sleep(third);
             None
         }
+        Scene::Load(_) => None,
     };
     sleep((begun + plan.lasts) - monotonic_now());
     // SAFETY: the socket is open until the transfer is waited for.
@@ -63,11 +69,52 @@ pub(super) fn run(scene: Scene, plan: &Plan, seed: u64) -> Result<Seen, CompareE
     let flow = loaded.flow(socket).ok().flatten().ok_or(CompareError::NoFlow)?;
     let states = occupancy(&flow, monotonic_now());
     let background = background.stop()?;
+    let short = short(running)?;
     cell.stop().map_err(CompareError::Emulate)?;
     let at = |number: u32| begun + third * number;
     let thirds = [0, 1, 2].map(|number| rate(&background, at(number), at(number + 1)));
     let rival = rival.map(|rival| rate(&rival, at(1) + Duration::from_secs(2), at(2)));
-    Ok(Seen { thirds, rival, states })
+    Ok(Seen { thirds, rival, short, states })
+}
+
+/// A transfer that has begun at this time.
+struct Running {
+    transfer: Transfer,
+    asked: HostInstant,
+    flow: RunningTcp,
+}
+
+/// Starts each at its time. Returns after the last.
+fn start_all(
+    transfers: &[Transfer],
+    emulation: &Emulation,
+    begun: HostInstant,
+) -> Result<Vec<Running>, FlowError> {
+    let start = |&transfer: &Transfer| {
+        sleep((begun + transfer.at) - monotonic_now());
+        let asked = monotonic_now();
+        let flow = TcpFlow {
+            device: Device(transfer.device),
+            congestion: Some("cubic".into()),
+            traffic: Traffic::Finite(transfer.size),
+            ..TcpFlow::new(Direction::Downlink)
+        };
+        Ok(Running { transfer, asked, flow: flow.start(emulation)? })
+    };
+    transfers.iter().map(start).collect()
+}
+
+/// What the short ones took that have ended; the rest are given up.
+fn short(running: Vec<Running>) -> Result<Option<[f64; 2]>, FlowError> {
+    let mut took = Vec::new();
+    for Running { transfer, asked, flow } in running {
+        let has_ended = flow.has_ended();
+        let result = if has_ended { flow.wait()? } else { flow.abort()? };
+        if has_ended && transfer.is_short() {
+            took.push(result.ended - asked);
+        }
+    }
+    Ok(spread(took))
 }
 
 fn occupancy(flow: &BackgroundFlow, now: HostInstant) -> [f64; 5] {

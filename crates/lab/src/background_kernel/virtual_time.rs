@@ -9,6 +9,7 @@ use sounding_cc::{Ack, Controller, Registry, forward};
 use sounding_experiment::plan::{Text, Wrong};
 use sounding_units::HostInstant;
 
+use super::load::{spread, transfers};
 use super::{CompareError, Plan, Scene, Seen, only, text};
 use crate::legilimens::rig;
 
@@ -67,15 +68,21 @@ pub(super) fn run(scene: Scene, plan: &Plan, seed: u64) -> Result<Seen, CompareE
             Box::new(law)
         })
         .map_err(|error| wrong(error.to_string()))?;
-    let text = Text::new("background", text(scene, plan.lasts, "watched"), PathBuf::new());
+    let transfers = transfers(scene, plan.lasts, seed);
+    let text = text(scene, plan.lasts, "watched", &transfers);
+    let text = Text::new("background", text, PathBuf::new());
     let run = only(text.with_controllers(controllers), seed)?;
     let shown = rig::run(&run, false).map_err(CompareError::Virtual)?;
     let third = plan.lasts / 3;
     let thirds = [0, 1, 2].map(|at| shown.flows[0].rate(third * at, third * (at + 1)));
     let settled = third + Duration::from_secs(2);
-    let rival = shown.flows.get(1).map(|flow| flow.rate(settled, third * 2));
+    let rival = shown.flows.get(1).filter(|_| scene == Scene::Rival);
+    let rival = rival.map(|flow| flow.rate(settled, third * 2));
+    let beside = transfers.iter().zip(shown.flows.iter().skip(1));
+    let short = beside.filter(|(transfer, _)| transfer.is_short());
+    let short = spread(short.filter_map(|(_, flow)| flow.report.completion.most()).collect());
     let states = states.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(Seen { thirds, rival, states: occupancy(&states, plan.lasts) })
+    Ok(Seen { thirds, rival, short, states: occupancy(&states, plan.lasts) })
 }
 
 /// Percent of the time in each state.

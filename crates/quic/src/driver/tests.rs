@@ -10,6 +10,7 @@ use sounding_link::{Bound, LinkEstimate, Source, State};
 use super::*;
 
 mod any_order;
+mod background;
 mod claims;
 mod paths;
 mod pbe_cc;
@@ -48,6 +49,8 @@ fn estimate(rate: Rate) -> LinkEstimate {
 struct Stack {
     driver: Driver,
     packets_per_ms: u64,
+    /// Of the link, who share it alike.
+    users: u64,
     now_ms: u64,
     next: u64,
     /// When each left, and when its acknowledgement arrives.
@@ -64,6 +67,7 @@ impl Stack {
         Self {
             driver,
             packets_per_ms,
+            users: 1,
             now_ms: 0,
             next: 0,
             under_way: VecDeque::new(),
@@ -98,10 +102,12 @@ impl Stack {
         }
         let mut group = 0;
         // As quinn paces: five quarters of a window per RTT, in groups.
-        let paced = (self.driver.window() * 5 / 4 / RTT_MS / MTU).max(2);
-        while group < most.min(paced) && self.in_flight() + MTU <= self.driver.window() {
-            self.link_free_ms =
-                self.link_free_ms.max(self.now_ms as f64) + 1.0 / self.packets_per_ms as f64;
+        let is_silent = self.driver.poll_silence().is_some_and(|until| until > now);
+        let window = if is_silent { self.driver.silent_window() } else { self.driver.window() };
+        let paced = (window * 5 / 4 / RTT_MS / MTU).max(2);
+        while group < most.min(paced) && self.in_flight() + MTU <= window {
+            self.link_free_ms = self.link_free_ms.max(self.now_ms as f64)
+                + self.users as f64 / self.packets_per_ms as f64;
             let due = self.link_free_ms.ceil() as u64 + RTT_MS;
             self.under_way.push_back((now, due));
             group += 1;

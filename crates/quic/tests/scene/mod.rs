@@ -28,6 +28,8 @@ pub(crate) enum Controls {
     Stock,
     /// Ours, at the device: it reads the modem of its own machine.
     Modem(&'static str),
+    /// Ours, without any modem.
+    Blind(&'static str),
     /// Ours, at the server: it receives the device's reports of its modem.
     Reports(&'static str),
 }
@@ -171,6 +173,7 @@ pub(crate) fn measured(
     let (heard, told) = (EstimateHandle::new(), EstimateHandle::new());
     let (ours, modem, reported) = match controls {
         Controls::Stock => (None, None, None),
+        Controls::Blind(name) => (Some((name, &heard)), None, None),
         Controls::Modem(name) => (Some((name, &heard)), Some(scene.read_modem(name, &heard)), None),
         Controls::Reports(name) => {
             (Some((name, &heard)), Some(scene.read_modem(name, &told)), Some(told.clone()))

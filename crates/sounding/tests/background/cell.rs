@@ -1,23 +1,19 @@
 //! A background download in a cell of LTE in real time, and a rival at another device of it.
 
 use std::io::Write as _;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use sounding_bpf::{Background, BackgroundConfig};
 use sounding_emu::{Direction, Emulation};
-use sounding_experiment::plan::Text;
-use sounding_modem::{Behaviour, Place};
 use sounding_sim::Device;
-use sounding_testbed::emulate::{Emulated, PUNCTUALITY_PERCENT, Settings, Users};
-use sounding_testbed::flow::{RunningTcp, TcpFlow, TcpResult};
+use sounding_testbed::flow::{RunningTcp, TcpFlow};
 use sounding_testdata::steadily;
 use sounding_units::HostInstant;
 
-use crate::rig::skipped;
+use crate::rig::{emulated, rate, skipped};
 
 /// Two phones at 20 dB in a cell of 10 MHz, 20 ms from their server; the radio does not change.
-const PLAN: &str = r#"
+pub(crate) const PLAN: &str = r#"
 duration = "120s"
 seeds = 1
 wire = { delay = "20ms" }
@@ -39,18 +35,6 @@ direction = "down"
 controller = "cubic"
 "#;
 
-fn cell() -> Emulated {
-    let runs = Text::new("a cell", PLAN, PathBuf::new()).runs().unwrap();
-    let settings = Settings {
-        users: Users::Flows { program: assert_cmd::cargo::cargo_bin!("sounding").into() },
-        place: Place::Pty(None),
-        behaviour: Behaviour::default(),
-        overhead_percent: PUNCTUALITY_PERCENT,
-        sniffer: None,
-    };
-    Emulated::start(&runs[0], &settings).unwrap()
-}
-
 fn download(emulation: &Emulation, device: u16, congestion: &str) -> RunningTcp {
     let flow = TcpFlow {
         device: Device(device),
@@ -66,15 +50,6 @@ fn after(from: HostInstant, secs: f64) -> HostInstant {
     if secs < 0.0 { from.saturating_before(span) } else { from + span }
 }
 
-/// Megabits a second that were acknowledged between two times.
-fn rate(result: &TcpResult, from: HostInstant, to: HostInstant) -> f64 {
-    let at = |time| {
-        let before = result.samples.iter().take_while(|sample| sample.at <= time).last();
-        before.map_or(0, |sample| sample.info.acked.count())
-    };
-    (at(to) - at(from)) as f64 * 8.0 / 1e6 / (to - from).as_secs_f64()
-}
-
 fn sleep(secs: u64) {
     std::thread::sleep(Duration::from_secs(secs));
 }
@@ -86,9 +61,9 @@ fn a_rival_has_its_cell_within_two_seconds_and_what_it_leaves_is_taken_again() {
     }
     steadily(|| {
         let name = format!("bc_{}", std::process::id());
-        let config = BackgroundConfig { name: name.clone(), cgroup: None };
+        let config = BackgroundConfig { name: name.clone(), ..BackgroundConfig::default() };
         let loaded = Background::load(&config).unwrap();
-        let cell = cell();
+        let cell = emulated(PLAN);
         let emulation = cell.emulation();
 
         let alone = download(emulation, 1, "cubic");

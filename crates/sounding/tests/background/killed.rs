@@ -52,7 +52,7 @@ fn a_killed_loader_leaves_the_flow_background_and_in_the_end_nothing() {
         let is_link = |object: &Object| matches!(object, Object::Link(_));
         let mut links = inventory::held_by(child.id());
         links.retain(is_link);
-        assert_eq!(links.len(), 2, "the algorithm's, and the cgroup's");
+        assert_eq!(links.len(), 3, "the algorithm's, the cgroup's, and that of all traffic");
         child.kill().unwrap();
         child.wait().unwrap();
         // The flow goes on, and a new connection of the command is background too.

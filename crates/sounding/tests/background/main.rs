@@ -3,7 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
+mod call;
 mod cell;
 mod command;
+mod download;
 mod killed;
+mod loaded;
 mod rig;

@@ -13,9 +13,14 @@ use std::time::{Duration, Instant};
 
 use sounding_bpf::{background_preflight, cgroup_root};
 use sounding_emu::{Config, Emulation};
+use sounding_experiment::plan::Text;
+use sounding_modem::{Behaviour, Place};
 use sounding_sim::PathConfig;
+use sounding_testbed::emulate::{Emulated, PUNCTUALITY_PERCENT, Settings, Users};
+use sounding_testbed::flow::TcpResult;
 use sounding_testdata::may_emulate;
 use sounding_trace::Steps;
+use sounding_units::HostInstant;
 
 /// Whether the kernel takes the algorithm and this process may emulate.
 pub(crate) fn skipped() -> bool {
@@ -27,6 +32,28 @@ pub(crate) fn skipped() -> bool {
         );
     }
     missing.is_some() || !may_emulate()
+}
+
+/// The cell of a plan in real time, whose devices are network namespaces.
+pub(crate) fn emulated(plan: &str) -> Emulated {
+    let runs = Text::new("a cell", plan, PathBuf::new()).runs().unwrap();
+    let settings = Settings {
+        users: Users::Flows { program: assert_cmd::cargo::cargo_bin!("sounding").into() },
+        place: Place::Pty(None),
+        behaviour: Behaviour::default(),
+        overhead_percent: PUNCTUALITY_PERCENT,
+        sniffer: None,
+    };
+    Emulated::start(&runs[0], &settings).unwrap()
+}
+
+/// Megabits a second that were acknowledged between two times.
+pub(crate) fn rate(result: &TcpResult, from: HostInstant, to: HostInstant) -> f64 {
+    let at = |time| {
+        let before = result.samples.iter().take_while(|sample| sample.at <= time).last();
+        before.map_or(0, |sample| sample.info.acked.count())
+    };
+    (at(to) - at(from)) as f64 * 8.0 / 1e6 / (to - from).as_secs_f64()
 }
 
 /// A link of 20 Mbit/s with 10 ms each way, and a listener at its far end.
@@ -83,12 +110,16 @@ impl Rig {
         self.folder.path().join(name)
     }
 
+    /// Where the far end listens, as variables of a command's environment.
+    pub(crate) fn address(&self) -> [(&'static str, String); 2] {
+        [("FAR", self.emulation.far_address().to_string()), ("PORT", self.port.to_string())]
+    }
+
     /// `sounding` at the near end, as root called it.
     pub(crate) fn sounding(&self) -> Command {
         let mut command = Command::new(assert_cmd::cargo::cargo_bin!("sounding"));
         command.env_remove("SUDO_UID").env_remove("SUDO_GID").stdin(Stdio::null());
-        command.env("FAR", self.emulation.far_address().to_string());
-        command.env("PORT", self.port.to_string());
+        command.envs(self.address());
         self.emulation.near().bring_in(&mut command);
         command
     }
@@ -108,8 +139,7 @@ impl Rig {
         command.arg(format!("--reuid={id}")).arg(format!("--regid={id}")).arg("--clear-groups");
         command.args(["--inh-caps=-all", "--"]).arg(own);
         command.env_remove("SUDO_UID").env_remove("SUDO_GID").stdin(Stdio::null()).env("HOME", "/");
-        command.env("FAR", self.emulation.far_address().to_string());
-        command.env("PORT", self.port.to_string());
+        command.envs(self.address());
         command.current_dir(self.folder.path());
         self.emulation.near().bring_in(&mut command);
         command
