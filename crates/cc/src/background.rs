@@ -50,6 +50,19 @@ const QUEUE: Parameter = Parameter {
     source: "chosen",
 };
 
+macro_rules! tried {
+    ($($name:ident $text:literal $value:literal $most:literal;)*) => {
+        $(const $name: Parameter = Parameter {
+            name: $text, kind: Kind::count($value, 0, $most), unit: "", about: "tried", source: "tried",
+        };)*
+    };
+}
+tried! {
+    T_HEAD "head" 4 50; T_LONG "long" 10 50; T_SHORT "short" 5 50; T_BUSY "busy" 600 1000; T_FREE "free" 670 1000;
+    T_SURE "surely" 380 1000; T_WEIGHT "weight" 3 50; T_EARLY "early" 0 1000; T_OWN "own" 0 1;
+    T_REMEMBERED "remembered" 3000 60000; T_FOLLOW "follow" 0 1000; T_PROVEN "proven" 10 1000; T_FIRST "first" 100 100;
+}
+
 /// A flow that sends on is silent for an interval after so long, and proves its share again. Chosen: an interval of 250 ms
 /// and a burst of 300 ms cost 2 % then.
 const PROVEN_FOR: Duration = Duration::from_secs(10);
@@ -77,6 +90,10 @@ pub struct Background {
     queue: Duration,
     slots: Slots,
     share: Share,
+    tuning: share::Tuning,
+    follow: u64,
+    proven: Duration,
+    first: u64,
     window: Aimd,
     delay: ByDelay,
     rtt: RttEstimator,
@@ -107,7 +124,24 @@ enum Phase {
 }
 
 impl Background {
-    pub(crate) const PARAMETERS: &[Parameter] = &[INTERVAL, MAX_BACK_OFF, QUEUE];
+    pub(crate) const PARAMETERS: &[Parameter] = &[
+        INTERVAL,
+        MAX_BACK_OFF,
+        QUEUE,
+        T_HEAD,
+        T_LONG,
+        T_SHORT,
+        T_BUSY,
+        T_FREE,
+        T_SURE,
+        T_WEIGHT,
+        T_EARLY,
+        T_OWN,
+        T_REMEMBERED,
+        T_FOLLOW,
+        T_PROVEN,
+        T_FIRST,
+    ];
 
     /// A flow that knows nothing of its cell.
     pub fn new(start: &Start) -> Self {
@@ -115,12 +149,28 @@ impl Background {
     }
 
     pub(crate) fn tuned(start: &Start, values: &Values) -> Self {
+        let tuning = share::Tuning {
+            head: values.count(&T_HEAD),
+            long: values.count(&T_LONG),
+            short: values.count(&T_SHORT),
+            busy: values.count(&T_BUSY).into(),
+            free: values.count(&T_FREE).into(),
+            surely_busy: values.count(&T_SURE).into(),
+            weight: values.count(&T_WEIGHT).into(),
+            early: values.count(&T_EARLY).into(),
+            own: values.count(&T_OWN).into(),
+            remembered: values.count(&T_REMEMBERED).into(),
+        };
         Self {
             interval: values.time(&INTERVAL),
             max_back_off: values.count(&MAX_BACK_OFF),
             queue: values.time(&QUEUE),
             slots: Slots::default(),
-            share: Share::new(),
+            share: Share::new(tuning),
+            tuning,
+            follow: u64::from(values.count(&T_FOLLOW)),
+            proven: Duration::from_secs(values.count(&T_PROVEN).into()),
+            first: u64::from(values.count(&T_FIRST)),
             window: Aimd::new(start),
             delay: ByDelay::new(start.now, start.mss.count()),
             rtt: RttEstimator::default(),
@@ -156,7 +206,7 @@ impl Background {
                 self.phase = Phase::Sending { since: now };
             }
             // A rival that was there all along shows in a burst after silence alone.
-            (Phase::Sending { since }, Verdict::Free) if now - since > PROVEN_FOR => {
+            (Phase::Sending { since }, Verdict::Free) if now - since > self.proven => {
                 self.wait(now, self.interval);
             }
             (Phase::Sending { .. }, Verdict::Free) => {}
@@ -190,7 +240,7 @@ impl Background {
         match (has_clock, self.phase) {
             (true, Phase::ByDelay) => {
                 self.slots.reset();
-                self.share = Share::new();
+                self.share = Share::new(self.tuning);
                 self.window = Aimd::new(&self.start);
                 self.phase = Phase::Opening;
             }
@@ -225,6 +275,13 @@ impl Controller for Background {
         } else if let Some(target) = self.target().filter(|_| ack.recovery == Recovery::None) {
             // Losses cut the window; it comes back as in slow start.
             let now = self.window.cwnd();
+            let mut target = target;
+            let lately = self.share.lately();
+            if self.follow > 0 && lately > 0 {
+                let span = self.rtt.least().unwrap_or_default() + self.queue;
+                let follows = lately * self.follow / 100 * span.as_micros() as u64 / 1_000_000;
+                target = target.min(Bytes::new(follows).max(self.start.segments(4)));
+            }
             self.window.slow_start_to(target.min(now + ack.acked), target);
         }
         if let Some(slot) = self.slots.handle_ack(ack) {
@@ -267,7 +324,9 @@ impl Controller for Background {
             self.share.begin();
             if let Some(target) = self.target() {
                 let is_shared = self.is_shared(now);
-                let first = if is_shared { self.start.segments(PROBE) } else { target };
+                let begins =
+                    Bytes::new(target.count() * self.first / 100).max(self.start.segments(4));
+                let first = if is_shared { self.start.segments(PROBE) } else { begins };
                 self.window.slow_start_to(first.min(target), target);
                 self.is_first = is_shared;
             }

@@ -5,6 +5,7 @@ use crate::part::{Slot, Windowed};
 /// The unit of judgement: so much time in which data was waiting.
 const PIECE: Duration = Duration::from_millis(20);
 /// The first pieces of a burst after silence: a proportional-fair cell serves a newcomer first.
+#[allow(dead_code)]
 const HEAD: u32 = 4;
 /// Pieces of a sample of the share: longer than a fade of a walking user, and than HARQ's holes.
 const LONG: u32 = 10;
@@ -37,6 +38,21 @@ pub(super) enum Verdict {
     Open,
 }
 
+/// Tried values.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tuning {
+    pub(super) head: u32,
+    pub(super) long: u32,
+    pub(super) short: u32,
+    pub(super) busy: u64,
+    pub(super) free: u64,
+    pub(super) surely_busy: u64,
+    pub(super) weight: u64,
+    pub(super) early: u64,
+    pub(super) own: u64,
+    pub(super) remembered: u64,
+}
+
 /// The flow's share of its cell while it had data waiting: its rate beside what the cell gives a flow that is alone.
 ///
 /// The latter is the highest of three figures: the mean of the best 20 ms at the head of each burst, the median of what one
@@ -67,10 +83,15 @@ pub(super) struct Share {
     /// Samples of this burst that the mean contradicts.
     doubts: u32,
     is_free: bool,
+    tuning: Tuning,
+    /// Sum over the head's pieces after the first.
+    rest: u64,
+    /// The rate over the last pieces.
+    lately: [u64; 2],
 }
 
 impl Share {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(tuning: Tuning) -> Self {
         Self {
             bytes: 0,
             nanos: 0,
@@ -86,6 +107,9 @@ impl Share {
             share: None,
             doubts: 0,
             is_free: false,
+            tuning,
+            rest: 0,
+            lately: [0; 2],
         }
     }
 
@@ -93,6 +117,8 @@ impl Share {
     pub(super) fn begin(&mut self) {
         (self.bytes, self.nanos, self.count, self.best_of_head) = (0, 0, 0, 0);
         (self.pieces, self.sum, self.doubts) = (0, 0, 0);
+        self.rest = 0;
+        self.lately = [0; 2];
     }
 
     /// Takes in what one reading of the receiver's clock brought.
@@ -115,14 +141,25 @@ impl Share {
 
     fn handle_piece(&mut self, now: u64, rate: u64, pieces: u32) -> Verdict {
         self.count = self.count.saturating_add(pieces);
-        if self.count <= HEAD {
+        self.lately = [rate, self.lately[0]];
+        if self.count <= self.tuning.head {
             self.best_of_head = self.best_of_head.max(rate);
-            if self.count == HEAD {
+            if self.count > pieces {
+                self.rest += rate * u64::from(pieces);
+            }
+            let mean = self.rest / u64::from((self.count - 1).max(1));
+            let cell = self.heads.max(self.reading).unwrap_or(0).max(self.best_of_head).max(1);
+            let early = self.count >= 3 && self.seen >= 1 && mean * 1000 / cell < self.tuning.early;
+            if self.count == self.tuning.head || early {
                 let best = self.best_of_head;
                 let weight = u64::from(self.seen.min(3));
                 let heads = self.heads.unwrap_or(0);
                 self.heads = Some((weight * heads + best) / (weight + 1));
                 self.seen += 1;
+            }
+            if early {
+                self.is_free = false;
+                return Verdict::Busy;
             }
             return Verdict::Open;
         }
@@ -130,15 +167,17 @@ impl Share {
         self.sum += rate * u64::from(pieces);
         let mean = self.sum / u64::from(self.pieces);
         let share = self.of_cell(mean);
-        if self.pieces >= LONG {
+        if self.pieces >= self.tuning.long {
             (self.pieces, self.sum) = (0, 0);
             match &mut self.most {
                 Some(most) => most.update(now, mean),
-                None => self.most = Some(Windowed::max(REMEMBERED.as_nanos() as u64, now, mean)),
+                None => {
+                    self.most = Some(Windowed::max(self.tuning.remembered * 1_000_000, now, mean))
+                }
             }
             return self.handle_sample(share);
         }
-        if self.pieces >= SHORT && share < SURELY_BUSY {
+        if self.pieces >= self.tuning.short && share < self.tuning.surely_busy {
             (self.pieces, self.sum) = (0, 0);
             return self.handle_sample(share);
         }
@@ -146,9 +185,12 @@ impl Share {
     }
 
     fn handle_sample(&mut self, share: u64) -> Verdict {
-        let mean = self.share.map_or(share, |mean| ((WEIGHT - 1) * mean + share) / WEIGHT);
+        let mean = self
+            .share
+            .map_or(share, |mean| ((self.tuning.weight - 1) * mean + share) / self.tuning.weight);
         self.share = Some(mean);
-        self.is_free = share >= SURELY_BUSY && mean >= if self.is_free { BUSY } else { FREE };
+        self.is_free = share >= self.tuning.surely_busy
+            && mean >= if self.is_free { self.tuning.busy } else { self.tuning.free };
         if !self.is_free && share >= SURELY_FREE && self.doubts < DOUBTS {
             self.doubts += 1;
             return Verdict::Open;
@@ -180,9 +222,17 @@ impl Share {
         self.most.map(|most| most.best()).max(self.heads).max(self.reading)
     }
 
+    /// What it gets now.
+    pub(super) fn lately(&self) -> u64 {
+        self.lately[0].max(self.lately[1])
+    }
+
     fn of_cell(&self, rate: u64) -> u64 {
         let lately = self.most.filter(|_| self.is_free).map(|most| most.best());
-        let cell = self.heads.max(self.reading).max(lately);
+        let mut cell = self.heads.max(self.reading).max(lately);
+        if self.tuning.own > 0 && !self.is_free && self.best_of_head > 0 {
+            cell = Some(self.best_of_head).max(self.reading);
+        }
         rate.saturating_mul(1000) / cell.unwrap_or(0).max(1)
     }
 }
