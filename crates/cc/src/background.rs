@@ -7,7 +7,8 @@
 //! ```text
 //!   Opening ──▶ Waiting ──▶ Probing ──(free)──▶ Sending
 //!                  ▲           │                   │
-//!                  └──(busy: U[2^(b-1)..2^b]·T)────┘
+//!                  ├──(busy: U[2^(b-1)..2^b]·T)    │
+//!                  └──(busy: T)────────────────────┘
 //! ```
 //!
 //! Without a usable clock of the receiver it goes by delay, as LEDBAT++. `docs/interpretations/legilimens.md` has the reasons.
@@ -37,10 +38,10 @@ const INTERVAL: Parameter = Parameter {
 };
 const MAX_BACK_OFF: Parameter = Parameter {
     name: "max_back_off",
-    kind: Kind::count(4, 1, 8),
+    kind: Kind::count(6, 1, 8),
     unit: "",
     about: "a wait is at most 2 to this many intervals",
-    source: "chosen: half of a cell that became free is found within 2.5 s",
+    source: "as Legilimens here; chosen: with 4 the probes of ten flows took a tenth of a busy cell",
 };
 const QUEUE: Parameter = Parameter {
     name: "queue",
@@ -49,19 +50,6 @@ const QUEUE: Parameter = Parameter {
     about: "what waits at the radio while the flow sends, so that its share can be seen",
     source: "chosen",
 };
-
-macro_rules! tried {
-    ($($name:ident $text:literal $value:literal $most:literal;)*) => {
-        $(const $name: Parameter = Parameter {
-            name: $text, kind: Kind::count($value, 0, $most), unit: "", about: "tried", source: "tried",
-        };)*
-    };
-}
-tried! {
-    T_HEAD "head" 4 50; T_LONG "long" 10 50; T_SHORT "short" 5 50; T_BUSY "busy" 600 1000; T_FREE "free" 670 1000;
-    T_SURE "surely" 380 1000; T_WEIGHT "weight" 3 50; T_EARLY "early" 0 1000; T_OWN "own" 0 1;
-    T_REMEMBERED "remembered" 3000 60000; T_FOLLOW "follow" 0 1000; T_PROVEN "proven" 10 1000; T_FIRST "first" 100 100;
-}
 
 /// A flow that sends on is silent for an interval after so long, and proves its share again. Chosen: an interval of 250 ms
 /// and a burst of 300 ms cost 2 % then.
@@ -81,6 +69,10 @@ const SHARED_FOR: Duration = Duration::from_secs(30);
 const OTHERS: Duration = Duration::from_millis(10);
 /// Segments that a burst into a shared queue begins with.
 const PROBE: u64 = 4;
+/// Any other burst begins with one of so many parts of the window.
+const FIRST: u64 = 2;
+/// The window is for this much more than what the cell gives now: one of so many parts (interpretation 27).
+const MORE: u64 = 4;
 
 /// One background flow.
 #[derive(Clone, Debug)]
@@ -90,10 +82,6 @@ pub struct Background {
     queue: Duration,
     slots: Slots,
     share: Share,
-    tuning: share::Tuning,
-    follow: u64,
-    proven: Duration,
-    first: u64,
     window: Aimd,
     delay: ByDelay,
     rtt: RttEstimator,
@@ -124,24 +112,7 @@ enum Phase {
 }
 
 impl Background {
-    pub(crate) const PARAMETERS: &[Parameter] = &[
-        INTERVAL,
-        MAX_BACK_OFF,
-        QUEUE,
-        T_HEAD,
-        T_LONG,
-        T_SHORT,
-        T_BUSY,
-        T_FREE,
-        T_SURE,
-        T_WEIGHT,
-        T_EARLY,
-        T_OWN,
-        T_REMEMBERED,
-        T_FOLLOW,
-        T_PROVEN,
-        T_FIRST,
-    ];
+    pub(crate) const PARAMETERS: &[Parameter] = &[INTERVAL, MAX_BACK_OFF, QUEUE];
 
     /// A flow that knows nothing of its cell.
     pub fn new(start: &Start) -> Self {
@@ -149,28 +120,12 @@ impl Background {
     }
 
     pub(crate) fn tuned(start: &Start, values: &Values) -> Self {
-        let tuning = share::Tuning {
-            head: values.count(&T_HEAD),
-            long: values.count(&T_LONG),
-            short: values.count(&T_SHORT),
-            busy: values.count(&T_BUSY).into(),
-            free: values.count(&T_FREE).into(),
-            surely_busy: values.count(&T_SURE).into(),
-            weight: values.count(&T_WEIGHT).into(),
-            early: values.count(&T_EARLY).into(),
-            own: values.count(&T_OWN).into(),
-            remembered: values.count(&T_REMEMBERED).into(),
-        };
         Self {
             interval: values.time(&INTERVAL),
             max_back_off: values.count(&MAX_BACK_OFF),
             queue: values.time(&QUEUE),
             slots: Slots::default(),
-            share: Share::new(tuning),
-            tuning,
-            follow: u64::from(values.count(&T_FOLLOW)),
-            proven: Duration::from_secs(values.count(&T_PROVEN).into()),
-            first: u64::from(values.count(&T_FIRST)),
+            share: Share::new(),
             window: Aimd::new(start),
             delay: ByDelay::new(start.now, start.mss.count()),
             rtt: RttEstimator::default(),
@@ -200,24 +155,30 @@ impl Background {
             (Phase::Waiting { .. } | Phase::ByDelay, _) | (_, Verdict::Open) => {}
             // Its rate may be all of the cell or a part of it: silence, and then a burst that shows both.
             (Phase::Opening, _) | (_, Verdict::Likely) => self.wait(now, self.interval),
-            (Phase::Probing | Phase::Sending { .. }, Verdict::Busy) => self.handle_busy(now),
+            (Phase::Probing, Verdict::Busy) => self.handle_busy(now),
+            // It may be a fade: the next burst shows it soon, and that one backs off (interpretation 28).
+            (Phase::Sending { .. }, Verdict::Busy) => self.wait(now, self.interval),
             (Phase::Probing, Verdict::Free) => {
                 self.back_off = 0;
                 self.phase = Phase::Sending { since: now };
             }
             // A rival that was there all along shows in a burst after silence alone.
-            (Phase::Sending { since }, Verdict::Free) if now - since > self.proven => {
+            (Phase::Sending { since }, Verdict::Free) if now - since > PROVEN_FOR => {
                 self.wait(now, self.interval);
             }
             (Phase::Sending { .. }, Verdict::Free) => {}
         }
     }
 
-    /// The window that keeps the cell busy: capacity × (RTT without a queue + the queue to keep), four segments at least.
+    /// The window that keeps the cell busy: rate × (RTT without a queue + the queue to keep), four segments at least. The rate
+    /// is a little more than what the cell gives now, and the capacity at most. With the capacity alone, what is left in the
+    /// queue after a burst beside rivals would be as much as the burst.
     fn target(&self) -> Option<Bytes> {
         let span = self.rtt.least()? + self.queue;
         let capacity = self.share.capacity()?;
-        let target = Bytes::new(capacity.saturating_mul(span.as_micros() as u64) / 1_000_000);
+        let given = self.share.given().map(|given| given.saturating_add(given / MORE));
+        let rate = given.map_or(capacity, |given| given.min(capacity));
+        let target = Bytes::new(rate.saturating_mul(span.as_micros() as u64) / 1_000_000);
         Some(target.max(self.start.segments(4)))
     }
 }
@@ -240,7 +201,7 @@ impl Background {
         match (has_clock, self.phase) {
             (true, Phase::ByDelay) => {
                 self.slots.reset();
-                self.share = Share::new(self.tuning);
+                self.share = Share::new();
                 self.window = Aimd::new(&self.start);
                 self.phase = Phase::Opening;
             }
@@ -275,13 +236,6 @@ impl Controller for Background {
         } else if let Some(target) = self.target().filter(|_| ack.recovery == Recovery::None) {
             // Losses cut the window; it comes back as in slow start.
             let now = self.window.cwnd();
-            let mut target = target;
-            let lately = self.share.lately();
-            if self.follow > 0 && lately > 0 {
-                let span = self.rtt.least().unwrap_or_default() + self.queue;
-                let follows = lately * self.follow / 100 * span.as_micros() as u64 / 1_000_000;
-                target = target.min(Bytes::new(follows).max(self.start.segments(4)));
-            }
             self.window.slow_start_to(target.min(now + ack.acked), target);
         }
         if let Some(slot) = self.slots.handle_ack(ack) {
@@ -324,9 +278,8 @@ impl Controller for Background {
             self.share.begin();
             if let Some(target) = self.target() {
                 let is_shared = self.is_shared(now);
-                let begins =
-                    Bytes::new(target.count() * self.first / 100).max(self.start.segments(4));
-                let first = if is_shared { self.start.segments(PROBE) } else { begins };
+                let half = Bytes::new(target.count() / FIRST).max(self.start.segments(PROBE));
+                let first = if is_shared { self.start.segments(PROBE) } else { half };
                 self.window.slow_start_to(first.min(target), target);
                 self.is_first = is_shared;
             }

@@ -35,6 +35,8 @@ pub enum Item {
     Fig11,
     /// A hundred devices.
     Fig12,
+    /// Alone in the cell.
+    Alone,
     /// Why the foreground of a hundred devices is harmed, and oracles.
     Bound,
     /// Queues.
@@ -60,6 +62,7 @@ impl Item {
             Self::Fig10 => paper_item!("legilimens", "fig10"),
             Self::Fig11 => paper_item!("legilimens", "fig11"),
             Self::Fig12 => paper_item!("legilimens", "fig12"),
+            Self::Alone => paper_item!("legilimens", "alone"),
             Self::Bound => paper_item!("legilimens", "bound"),
             Self::Fig13 => paper_item!("legilimens", "fig13"),
             Self::Fig14 => paper_item!("legilimens", "fig14"),
@@ -80,6 +83,7 @@ impl Item {
             }
             Self::Fig10 => "resource blocks under a background download in busy hours",
             Self::Fig11 => "a background and a foreground download on the move",
+            Self::Alone => "how much of its cell a background download has that is alone in it",
             Self::Bound => {
                 "why background harms the foreground of fig12, beside oracles that know of each rival"
             }

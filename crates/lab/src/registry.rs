@@ -47,6 +47,7 @@ pub const EXPERIMENTS: &[&dyn Registered] = &[
     &legilimens::experiment::PlanItem(legilimens::Item::Fig10),
     &legilimens::experiment::PlanItem(legilimens::Item::Fig11),
     &legilimens::experiment::PlanItem(legilimens::Item::Fig12),
+    &legilimens::experiment::PlanItem(legilimens::Item::Alone),
     &legilimens::experiment::PlanItem(legilimens::Item::Bound),
     &legilimens::experiment::PlanItem(legilimens::Item::Fig13),
     &legilimens::experiment::PlanItem(legilimens::Item::Fig14),

@@ -11,7 +11,7 @@
 #include "by_delay.h"
 
 #define BACKGROUND_INTERVAL_NS		250000000ULL
-#define BACKGROUND_MAX_BACK_OFF		4U
+#define BACKGROUND_MAX_BACK_OFF		6U
 #define BACKGROUND_QUEUE_US		40000ULL
 #define BACKGROUND_PROVEN_FOR_NS	10000000000ULL
 #define BACKGROUND_COARSEST_NS		2000000ULL
@@ -20,6 +20,8 @@
 #define BACKGROUND_SHARED_FOR_NS	30000000000ULL
 #define BACKGROUND_OTHERS_US		10000U
 #define BACKGROUND_PROBE		4ULL
+#define BACKGROUND_FIRST		2ULL
+#define BACKGROUND_MORE			4ULL
 
 enum background_phase {
 	BACKGROUND_OPENING = 0,
@@ -198,6 +200,9 @@ LAW_INLINE void background_verdict(struct background_state *b, __u64 now, int ve
 	/* Its rate may be all of the cell or a part of it: silence, and a burst that shows both. */
 	if (b->phase == BACKGROUND_OPENING || verdict == SHARE_IS_LIKELY) {
 		background_wait(b, now, BACKGROUND_INTERVAL_NS);
+	} else if (verdict == SHARE_IS_BUSY && b->phase == BACKGROUND_SENDING) {
+		/* It may be a fade: the next burst shows it soon, and that one backs off. */
+		background_wait(b, now, BACKGROUND_INTERVAL_NS);
 	} else if (verdict == SHARE_IS_BUSY) {
 		background_busy(b, now, random);
 	} else if (b->phase == BACKGROUND_PROBING) {
@@ -214,12 +219,17 @@ LAW_INLINE void background_verdict(struct background_state *b, __u64 now, int ve
 LAW_INLINE __u64 background_target(const struct background_state *b)
 {
 	int known;
-	__u64 capacity = share_capacity(&b->share, &known);
+	__u64 rate = share_capacity(&b->share, &known);
+	__u64 given = law_max(b->share.last[0], b->share.last[1]);
 	__u64 span = (__u64)b->least_rtt_us + b->queue_us;
+	__u64 more = given + given / BACKGROUND_MORE;
 
 	if (!b->least_rtt_us || !known)
 		return 0;
-	return law_max(share_times(capacity, span) / 1000000, 4 * (__u64)b->mss);
+	/* A little more than what the cell gives now. */
+	if (given)
+		rate = law_min(rate, more < given ? ~0ULL : more);
+	return law_max(share_times(rate, span) / 1000000, 4 * (__u64)b->mss);
 }
 
 /* By delay from here on, or by the receiver's clock again. */
@@ -326,7 +336,9 @@ LAW_INLINE int background_waits(struct background_state *b, __u64 now)
 	target = background_target(b);
 	if (target) {
 		b->is_first = now < b->shared_until_ns;
-		first = b->is_first ? BACKGROUND_PROBE * b->mss : target;
+		first = BACKGROUND_PROBE * b->mss;
+		if (!b->is_first)
+			first = law_max(target / BACKGROUND_FIRST, first);
 		aimd_slow_start_to(b, law_min(first, target), target);
 	}
 	b->phase = BACKGROUND_PROBING;

@@ -5,14 +5,16 @@ use crate::part::{Slot, Windowed};
 /// The unit of judgement: so much time in which data was waiting.
 const PIECE: Duration = Duration::from_millis(20);
 /// The first pieces of a burst after silence: a proportional-fair cell serves a newcomer first.
-#[allow(dead_code)]
 const HEAD: u32 = 4;
 /// Pieces of a sample of the share: longer than a fade of a walking user, and than HARQ's holes.
 const LONG: u32 = 10;
 /// Pieces that suffice where the share is small.
 const SHORT: u32 = 5;
-/// The highest rate over [`LONG`] pieces is remembered for so long: a rival that came has shown itself by then.
-const REMEMBERED: Duration = Duration::from_secs(3);
+/// The highest rate over [`LONG`] pieces is remembered for so long: a rival that came has shown itself by then, and a fade of
+/// a walking user has not made an old rate wrong.
+const REMEMBERED: Duration = Duration::from_millis(1_500);
+/// The shortest gap between readings is.
+const BATCHED: Duration = Duration::from_secs(3);
 /// Heads that have to be seen before the cell is called free: one may be a moment of a fading channel.
 const HEADS: u32 = 3;
 /// In thousandths of the cell: below, others use it; above, it is free. In between the verdict stays.
@@ -38,21 +40,6 @@ pub(super) enum Verdict {
     Open,
 }
 
-/// Tried values.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Tuning {
-    pub(super) head: u32,
-    pub(super) long: u32,
-    pub(super) short: u32,
-    pub(super) busy: u64,
-    pub(super) free: u64,
-    pub(super) surely_busy: u64,
-    pub(super) weight: u64,
-    pub(super) early: u64,
-    pub(super) own: u64,
-    pub(super) remembered: u64,
-}
-
 /// The flow's share of its cell while it had data waiting: its rate beside what the cell gives a flow that is alone.
 ///
 /// The latter is the highest of three figures: the mean of the best 20 ms at the head of each burst, the median of what one
@@ -68,6 +55,8 @@ pub(super) struct Share {
     /// Pieces since the burst began.
     count: u32,
     best_of_head: u64,
+    /// The rates of the last two pieces of this burst, the newest first; zero is none.
+    last: [u64; 2],
     /// Of the sample in hand.
     pieces: u32,
     sum: u64,
@@ -83,20 +72,16 @@ pub(super) struct Share {
     /// Samples of this burst that the mean contradicts.
     doubts: u32,
     is_free: bool,
-    tuning: Tuning,
-    /// Sum over the head's pieces after the first.
-    rest: u64,
-    /// The rate over the last pieces.
-    lately: [u64; 2],
 }
 
 impl Share {
-    pub(super) fn new(tuning: Tuning) -> Self {
+    pub(super) fn new() -> Self {
         Self {
             bytes: 0,
             nanos: 0,
             count: 0,
             best_of_head: 0,
+            last: [0; 2],
             pieces: 0,
             sum: 0,
             most: None,
@@ -107,9 +92,6 @@ impl Share {
             share: None,
             doubts: 0,
             is_free: false,
-            tuning,
-            rest: 0,
-            lately: [0; 2],
         }
     }
 
@@ -117,8 +99,7 @@ impl Share {
     pub(super) fn begin(&mut self) {
         (self.bytes, self.nanos, self.count, self.best_of_head) = (0, 0, 0, 0);
         (self.pieces, self.sum, self.doubts) = (0, 0, 0);
-        self.rest = 0;
-        self.lately = [0; 2];
+        self.last = [0; 2];
     }
 
     /// Takes in what one reading of the receiver's clock brought.
@@ -141,25 +122,15 @@ impl Share {
 
     fn handle_piece(&mut self, now: u64, rate: u64, pieces: u32) -> Verdict {
         self.count = self.count.saturating_add(pieces);
-        self.lately = [rate, self.lately[0]];
-        if self.count <= self.tuning.head {
+        self.last = [rate, self.last[0]];
+        if self.count <= HEAD {
             self.best_of_head = self.best_of_head.max(rate);
-            if self.count > pieces {
-                self.rest += rate * u64::from(pieces);
-            }
-            let mean = self.rest / u64::from((self.count - 1).max(1));
-            let cell = self.heads.max(self.reading).unwrap_or(0).max(self.best_of_head).max(1);
-            let early = self.count >= 3 && self.seen >= 1 && mean * 1000 / cell < self.tuning.early;
-            if self.count == self.tuning.head || early {
+            if self.count == HEAD {
                 let best = self.best_of_head;
                 let weight = u64::from(self.seen.min(3));
                 let heads = self.heads.unwrap_or(0);
                 self.heads = Some((weight * heads + best) / (weight + 1));
                 self.seen += 1;
-            }
-            if early {
-                self.is_free = false;
-                return Verdict::Busy;
             }
             return Verdict::Open;
         }
@@ -167,17 +138,15 @@ impl Share {
         self.sum += rate * u64::from(pieces);
         let mean = self.sum / u64::from(self.pieces);
         let share = self.of_cell(mean);
-        if self.pieces >= self.tuning.long {
+        if self.pieces >= LONG {
             (self.pieces, self.sum) = (0, 0);
             match &mut self.most {
                 Some(most) => most.update(now, mean),
-                None => {
-                    self.most = Some(Windowed::max(self.tuning.remembered * 1_000_000, now, mean))
-                }
+                None => self.most = Some(Windowed::max(REMEMBERED.as_nanos() as u64, now, mean)),
             }
             return self.handle_sample(share);
         }
-        if self.pieces >= self.tuning.short && share < self.tuning.surely_busy {
+        if self.pieces >= SHORT && share < SURELY_BUSY {
             (self.pieces, self.sum) = (0, 0);
             return self.handle_sample(share);
         }
@@ -185,12 +154,9 @@ impl Share {
     }
 
     fn handle_sample(&mut self, share: u64) -> Verdict {
-        let mean = self
-            .share
-            .map_or(share, |mean| ((self.tuning.weight - 1) * mean + share) / self.tuning.weight);
+        let mean = self.share.map_or(share, |mean| ((WEIGHT - 1) * mean + share) / WEIGHT);
         self.share = Some(mean);
-        self.is_free = share >= self.tuning.surely_busy
-            && mean >= if self.is_free { self.tuning.busy } else { self.tuning.free };
+        self.is_free = share >= SURELY_BUSY && mean >= if self.is_free { BUSY } else { FREE };
         if !self.is_free && share >= SURELY_FREE && self.doubts < DOUBTS {
             self.doubts += 1;
             return Verdict::Open;
@@ -204,7 +170,7 @@ impl Share {
 
     /// The least that most readings bring. A receiver that processes arrivals in batches never has neighbouring readings.
     fn learn_reading(&mut self, now: u64, bytes: u64, acked: u64, ticks: u32, tick: u64) {
-        let window = REMEMBERED.as_nanos() as u64;
+        let window = BATCHED.as_nanos() as u64;
         let batch = self.batch.get_or_insert(Windowed::min(window, now, ticks));
         batch.update(now, ticks);
         let per_second = |bytes: u64| {
@@ -222,17 +188,15 @@ impl Share {
         self.most.map(|most| most.best()).max(self.heads).max(self.reading)
     }
 
-    /// What it gets now.
-    pub(super) fn lately(&self) -> u64 {
-        self.lately[0].max(self.lately[1])
+    /// What the cell gives this flow now, in this burst; `None` before the first 20 ms of it are over.
+    pub(super) fn given(&self) -> Option<u64> {
+        let [newest, before] = self.last;
+        Some(newest.max(before)).filter(|rate| *rate > 0)
     }
 
     fn of_cell(&self, rate: u64) -> u64 {
         let lately = self.most.filter(|_| self.is_free).map(|most| most.best());
-        let mut cell = self.heads.max(self.reading).max(lately);
-        if self.tuning.own > 0 && !self.is_free && self.best_of_head > 0 {
-            cell = Some(self.best_of_head).max(self.reading);
-        }
+        let cell = self.heads.max(self.reading).max(lately);
         rate.saturating_mul(1000) / cell.unwrap_or(0).max(1)
     }
 }

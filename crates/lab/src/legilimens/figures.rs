@@ -67,6 +67,7 @@ pub(super) fn columns(item: Item) -> &'static [&'static str] {
             "foreground",
             "of alone %",
         ],
+        Item::Alone => &["Mbit/s", "of the link %"],
         Item::Bound => &[
             "of ideal %",
             "p50 of ideal %",
@@ -125,6 +126,10 @@ pub(super) fn of(item: Item, run: &Run, shown: &Shown) -> Figures {
         Item::Fig2 | Item::Fig7 | Item::Fig11 => moves::turns(run, shown),
         Item::Fig8 | Item::Fig9 | Item::Fig10 | Item::Fig12 | Item::Fig15 | Item::Bound => {
             load(run, shown)
+        }
+        Item::Alone => {
+            let rate = shown.flows[0].rate(run.plan.warmup, run.plan.duration);
+            vec![figure("Mbit/s", rate)]
         }
         Item::Fig13 => queues(run, shown),
         Item::Fig14 => shares(run, shown),
@@ -254,6 +259,10 @@ pub(super) fn compare(item: Item, rows: &mut [Row]) {
                 "of alone %",
                 of("foreground Mbit/s") / value("none", "foreground Mbit/s") * 1e2,
             )],
+            Item::Alone => {
+                let link = value(&named("cubic"), "Mbit/s");
+                vec![figure("of the link %", of("Mbit/s") / link * 1e2)]
+            }
             Item::Fig14 => Vec::new(),
         };
         row.figures.extend(more);
@@ -298,7 +307,7 @@ pub(super) fn short(item: Item, rows: &[Row]) -> Vec<(String, Vec<String>)> {
             Item::Fig2 if row.name.starts_with("wire") => {
                 vec![below("of alone %", ON_WIRE * 1e2), below("of the link %", OF_LINK * 1e2)]
             }
-            Item::Fig2 | Item::Fig7 => vec![below("of the link %", OF_LINK * 1e2)],
+            Item::Fig2 | Item::Fig7 | Item::Alone => vec![below("of the link %", OF_LINK * 1e2)],
             Item::Fig8 => vec![above("p50 of ideal %", ABOVE_IDEAL * 1e2)],
             Item::Fig9 | Item::Fig10 => vec![below("of ideal %", BELOW_IDEAL * 1e2)],
             Item::Fig12 => vec![

@@ -38,6 +38,19 @@ const PHONES: [(&str, &str); 3] = [
     ("80 %", "flows.readers.traffic.load=32Mbit"),
 ];
 
+/// Cells that a flow is alone in.
+const CELLS: [(&str, &[&str]); 5] = [
+    ("10 MHz at 20 dB as in fig2", &[]),
+    ("10 MHz at 20 dB and 5 Hz", &[SLOW]),
+    ("20 MHz at 20 dB and 5 Hz", &[WIDE, SLOW]),
+    ("20 MHz at 20 dB and 30 Hz", &[WIDE, FAST]),
+    ("20 MHz at 20 dB without fading", &[WIDE, FLAT]),
+];
+const WIDE: &str = "cell.carriers.0.prb=100";
+const SLOW: &str = "cell.devices.0.channel.fading={ profile = \"epa\", surroundings_mps = 0.75 }";
+const FAST: &str = "cell.devices.0.channel.fading={ profile = \"epa\", surroundings_mps = 4.5 }";
+const FLAT: &str = "cell.devices.0.channel.fading={ profile = \"none\" }";
+
 /// Base loads of Fig. 10.
 const BASES: [(&str, &str); 3] = [
     ("base 10 Mbit/s", "flows.others.traffic.load=10Mbit"),
@@ -156,6 +169,16 @@ pub(super) fn of(item: Item) -> Vec<Variant> {
             let schemes: Vec<&str> = paper.chain(SCHEMES[1..].iter().copied()).collect();
             let rows = LOADS.iter();
             rows.flat_map(|(load, sets)| group(load, plan, IDEAL, &schemes, sets)).collect()
+        }
+        Item::Alone => {
+            let rows = CELLS.iter().flat_map(|(cell, sets)| {
+                let row = move |scheme: &&str| {
+                    let sets = sets.iter().map(|set| (*set).to_owned()).chain([under(scheme)]);
+                    Variant::new(format!("{cell}, {scheme}"), plan, sets)
+                };
+                SCHEMES.iter().map(row)
+            });
+            rows.collect()
         }
         Item::Bound => {
             let rows = LOADS.iter().flat_map(|(load, sets)| {
