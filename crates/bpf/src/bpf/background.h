@@ -11,7 +11,8 @@
 #include "by_delay.h"
 
 #define BACKGROUND_INTERVAL_NS		250000000ULL
-#define BACKGROUND_MAX_BACK_OFF		6U
+#define BACKGROUND_MAX_BACK_OFF		4U
+#define BACKGROUND_CROWDED		2U
 #define BACKGROUND_QUEUE_US		40000ULL
 #define BACKGROUND_PROVEN_FOR_NS	10000000000ULL
 #define BACKGROUND_COARSEST_NS		2000000ULL
@@ -180,15 +181,22 @@ LAW_INLINE void background_wait(struct background_state *b, __u64 now, __u64 spa
 	b->at_ns = now + span;
 }
 
-LAW_INLINE void background_busy(struct background_state *b, __u64 now, __u32 random)
+/* Waits for twice as long as the last time, 2 to @most intervals at most. */
+LAW_INLINE void background_back_off(struct background_state *b, __u64 now, __u32 most,
+				    __u32 random)
 {
 	__u64 half, drawn;
 
-	b->back_off = law_min(b->back_off + 1, BACKGROUND_MAX_BACK_OFF);
+	b->back_off = law_min(b->back_off + 1, most);
 	half = (1ULL << ((b->back_off - 1) & 7)) * 1000;
 	drawn = half + random % half;
 	b->draws++;
 	background_wait(b, now, BACKGROUND_INTERVAL_NS * drawn / 1000);
+}
+
+LAW_INLINE void background_busy(struct background_state *b, __u64 now, __u32 random)
+{
+	background_back_off(b, now, BACKGROUND_MAX_BACK_OFF, random);
 }
 
 LAW_INLINE void background_verdict(struct background_state *b, __u64 now, int verdict,
@@ -200,11 +208,14 @@ LAW_INLINE void background_verdict(struct background_state *b, __u64 now, int ve
 	/* Its rate may be all of the cell or a part of it: silence, and a burst that shows both. */
 	if (b->phase == BACKGROUND_OPENING || verdict == SHARE_IS_LIKELY) {
 		background_wait(b, now, BACKGROUND_INTERVAL_NS);
-	} else if (verdict == SHARE_IS_BUSY && b->phase == BACKGROUND_SENDING) {
-		/* It may be a fade: the next burst shows it soon, and that one backs off. */
-		background_wait(b, now, BACKGROUND_INTERVAL_NS);
-	} else if (verdict == SHARE_IS_BUSY) {
-		background_busy(b, now, random);
+	} else if (verdict == SHARE_IS_BUSY || verdict == SHARE_IS_CROWDED) {
+		if (b->phase == BACKGROUND_SENDING)
+			/* It may be a fade: the next burst shows it soon, and that one backs off. */
+			background_wait(b, now, BACKGROUND_INTERVAL_NS);
+		else
+			background_back_off(b, now, BACKGROUND_MAX_BACK_OFF +
+					    (verdict == SHARE_IS_CROWDED ? BACKGROUND_CROWDED : 0),
+					    random);
 	} else if (b->phase == BACKGROUND_PROBING) {
 		b->back_off = 0;
 		b->phase = BACKGROUND_SENDING;

@@ -29,6 +29,7 @@ enum share_verdict {
 	SHARE_IS_BUSY = 1,
 	SHARE_IS_LIKELY = 2,	/* free as far as is known, which is not far */
 	SHARE_IS_FREE = 3,
+	SHARE_IS_CROWDED = 4,	/* busy, by several others */
 };
 
 struct share {
@@ -120,7 +121,7 @@ LAW_INLINE int share_sample(struct share *s, __u64 share)
 		return SHARE_OPEN;
 	}
 	if (!s->is_free)
-		return SHARE_IS_BUSY;
+		return share < SHARE_SURELY_BUSY ? SHARE_IS_CROWDED : SHARE_IS_BUSY;
 	return s->seen < SHARE_HEADS ? SHARE_IS_LIKELY : SHARE_IS_FREE;
 }
 

@@ -32,7 +32,10 @@ const WEIGHT: u64 = 3;
 /// Whether others use the cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
+    /// One other flow has data, as far as the newest sample shows.
     Busy,
+    /// Several have.
+    Crowded,
     Free,
     /// It is free as far as is known, which is not far.
     Likely,
@@ -162,6 +165,7 @@ impl Share {
             return Verdict::Open;
         }
         match (self.is_free, self.seen) {
+            (false, _) if share < SURELY_BUSY => Verdict::Crowded,
             (false, _) => Verdict::Busy,
             (true, ..HEADS) => Verdict::Likely,
             (true, _) => Verdict::Free,

@@ -33,9 +33,9 @@ pub(super) const LOADS: [(&str, [&str; 2]); 3] = [
 
 /// Loads of Figs. 8 and 9, of the resource blocks.
 const PHONES: [(&str, &str); 3] = [
-    ("30 %", "flows.readers.traffic.load=12Mbit"),
-    ("60 %", "flows.readers.traffic.load=24Mbit"),
-    ("80 %", "flows.readers.traffic.load=32Mbit"),
+    ("30 %", "flows.readers.traffic.load=9Mbit"),
+    ("60 %", "flows.readers.traffic.load=19Mbit"),
+    ("80 %", "flows.readers.traffic.load=27Mbit"),
 ];
 
 /// Cells that a flow is alone in.
@@ -54,8 +54,8 @@ const FLAT: &str = "cell.devices.0.channel.fading={ profile = \"none\" }";
 /// Base loads of Fig. 10.
 const BASES: [(&str, &str); 3] = [
     ("base 10 Mbit/s", "flows.others.traffic.load=10Mbit"),
-    ("base 20 Mbit/s", "flows.others.traffic.load=20Mbit"),
-    ("base 30 Mbit/s", "flows.others.traffic.load=30Mbit"),
+    ("base 25 Mbit/s", "flows.others.traffic.load=25Mbit"),
+    ("base 40 Mbit/s", "flows.others.traffic.load=40Mbit"),
 ];
 
 impl Variant {
