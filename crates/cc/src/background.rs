@@ -7,7 +7,8 @@
 //! ```text
 //!   Opening ──▶ Waiting ──▶ Probing ──(free)──▶ Sending
 //!                  ▲           │                   │
-//!                  └──(busy: U[2^(b-1)..2^b]·T)────┘
+//!                  ├──(busy: U[2^(b-1)..2^b]·T)    │
+//!                  └──(busy: T)────────────────────┘
 //! ```
 //!
 //! Without a usable clock of the receiver it goes by delay, as LEDBAT++. `docs/interpretations/legilimens.md` has the reasons.
@@ -39,7 +40,7 @@ const MAX_BACK_OFF: Parameter = Parameter {
     name: "max_back_off",
     kind: Kind::count(4, 1, 8),
     unit: "",
-    about: "a wait is at most 2 to this many intervals",
+    about: "a wait beside one rival is at most 2 to this many intervals; beside several it is four times as long",
     source: "chosen: half of a cell that became free is found within 2.5 s",
 };
 const QUEUE: Parameter = Parameter {
@@ -68,6 +69,12 @@ const SHARED_FOR: Duration = Duration::from_secs(30);
 const OTHERS: Duration = Duration::from_millis(10);
 /// Segments that a burst into a shared queue begins with.
 const PROBE: u64 = 4;
+/// Doublings of the wait beyond its bound where there are several rivals (interpretation 19).
+const CROWDED: u32 = 2;
+/// Any other burst begins with one of so many parts of the window.
+const FIRST: u64 = 2;
+/// The window is for this much more than what the cell gives now: one of so many parts (interpretation 31).
+const MORE: u64 = 4;
 
 /// One background flow.
 #[derive(Clone, Debug)]
@@ -139,7 +146,12 @@ impl Background {
     }
 
     fn handle_busy(&mut self, now: HostInstant) {
-        self.back_off = (self.back_off + 1).min(self.max_back_off);
+        self.back_off(now, self.max_back_off);
+    }
+
+    /// Waits for twice as long as the last time, 2 to this many intervals at most.
+    fn back_off(&mut self, now: HostInstant, most: u32) {
+        self.back_off = (self.back_off + 1).min(most);
         let half = 1 << (self.back_off - 1);
         let drawn = half * 1000 + self.rng.next_u32() % (half * 1000);
         self.wait(now, self.interval * drawn / 1000);
@@ -150,7 +162,12 @@ impl Background {
             (Phase::Waiting { .. } | Phase::ByDelay, _) | (_, Verdict::Open) => {}
             // Its rate may be all of the cell or a part of it: silence, and then a burst that shows both.
             (Phase::Opening, _) | (_, Verdict::Likely) => self.wait(now, self.interval),
-            (Phase::Probing | Phase::Sending { .. }, Verdict::Busy) => self.handle_busy(now),
+            (Phase::Probing, Verdict::Busy) => self.handle_busy(now),
+            (Phase::Probing, Verdict::Crowded) => self.back_off(now, self.max_back_off + CROWDED),
+            // It may be a fade: the next burst shows it soon, and that one backs off (interpretation 32).
+            (Phase::Sending { .. }, Verdict::Busy | Verdict::Crowded) => {
+                self.wait(now, self.interval);
+            }
             (Phase::Probing, Verdict::Free) => {
                 self.back_off = 0;
                 self.phase = Phase::Sending { since: now };
@@ -163,11 +180,15 @@ impl Background {
         }
     }
 
-    /// The window that keeps the cell busy: capacity × (RTT without a queue + the queue to keep), four segments at least.
+    /// The window that keeps the cell busy: rate × (RTT without a queue + the queue to keep), four segments at least. The rate
+    /// is a little more than what the cell gives now, and the capacity at most. With the capacity alone, what is left in the
+    /// queue after a burst beside rivals would be as much as the burst.
     fn target(&self) -> Option<Bytes> {
         let span = self.rtt.least()? + self.queue;
         let capacity = self.share.capacity()?;
-        let target = Bytes::new(capacity.saturating_mul(span.as_micros() as u64) / 1_000_000);
+        let given = self.share.given().map(|given| given.saturating_add(given / MORE));
+        let rate = given.map_or(capacity, |given| given.min(capacity));
+        let target = Bytes::new(rate.saturating_mul(span.as_micros() as u64) / 1_000_000);
         Some(target.max(self.start.segments(4)))
     }
 }
@@ -267,7 +288,8 @@ impl Controller for Background {
             self.share.begin();
             if let Some(target) = self.target() {
                 let is_shared = self.is_shared(now);
-                let first = if is_shared { self.start.segments(PROBE) } else { target };
+                let half = Bytes::new(target.count() / FIRST).max(self.start.segments(PROBE));
+                let first = if is_shared { self.start.segments(PROBE) } else { half };
                 self.window.slow_start_to(first.min(target), target);
                 self.is_first = is_shared;
             }

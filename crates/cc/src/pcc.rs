@@ -10,6 +10,8 @@
 
 mod allegro;
 mod interval;
+pub(crate) mod proteus;
+mod usual;
 mod vivace;
 
 use core::time::Duration;

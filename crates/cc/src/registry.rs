@@ -18,7 +18,7 @@ use crate::legilimens::{self, Legilimens};
 use crate::lp::Lp;
 use crate::parameter::{Choice, ChoiceError, Parameter, Values};
 use crate::pbe_cc::{self, PbeCc};
-use crate::pcc::{Allegro, AllegroConfig, Vivace, VivaceConfig};
+use crate::pcc::{Allegro, AllegroConfig, Vivace, VivaceConfig, proteus};
 use crate::radio_controller::RadioController;
 use crate::reno::Reno;
 use crate::scream::{self, Scream};
@@ -110,6 +110,9 @@ const CONTROLLERS: &[Entry] = &[
     }),
     entry!("vivace", VivaceConfig::PARAMETERS, |start, values| {
         Box::new(Vivace::with(start, VivaceConfig::of(values)))
+    }),
+    entry!("proteus-s", proteus::PARAMETERS, |start, values| {
+        Box::new(Vivace::with(start, proteus::scavenger(values)))
     }),
     entry!("sprout", Sprout::PARAMETERS, |start, values| Box::new(Sprout::tuned(start, values))),
     entry!("verus", Verus::PARAMETERS, |start, values| Box::new(Verus::tuned(start, values))),

@@ -2,6 +2,9 @@
 
 pub(crate) mod experiment;
 mod figures;
+mod measured;
+mod moves;
+mod oracle;
 pub(crate) mod rig;
 mod variant;
 
@@ -22,8 +25,20 @@ pub enum Item {
     Fig2,
     /// Yielding and coming back.
     Fig7,
+    /// Completion times of short transfers.
+    Fig8,
+    /// Throughput of long transfers and of background.
+    Fig9,
+    /// Busy hours.
+    Fig10,
+    /// On the move.
+    Fig11,
     /// A hundred devices.
     Fig12,
+    /// Alone in the cell.
+    Alone,
+    /// Why the foreground of a hundred devices is harmed, and oracles.
+    Bound,
     /// Queues.
     Fig13,
     /// Fairness.
@@ -40,7 +55,15 @@ impl Item {
             Self::Fig7 => {
                 PaperItem { file: "fig7", experiment: "legilimens/fig7", ..Self::Fig2.files() }
             }
+            Self::Fig8 => paper_item!("legilimens", "fig8"),
+            Self::Fig9 => {
+                PaperItem { file: "fig9", experiment: "legilimens/fig9", ..Self::Fig8.files() }
+            }
+            Self::Fig10 => paper_item!("legilimens", "fig10"),
+            Self::Fig11 => paper_item!("legilimens", "fig11"),
             Self::Fig12 => paper_item!("legilimens", "fig12"),
+            Self::Alone => paper_item!("legilimens", "alone"),
+            Self::Bound => paper_item!("legilimens", "bound"),
             Self::Fig13 => paper_item!("legilimens", "fig13"),
             Self::Fig14 => paper_item!("legilimens", "fig14"),
             Self::Fig15 => paper_item!("legilimens", "fig15"),
@@ -54,8 +77,18 @@ impl Item {
                 "background downloads beside a foreground that comes and goes, on a wire and in a cell"
             }
             Self::Fig7 => "how fast background downloads yield to a foreground, and come back",
+            Self::Fig8 => "six phones at three loads: how long short foreground transfers take",
+            Self::Fig9 => {
+                "six phones at three loads: throughput of long transfers and of background"
+            }
+            Self::Fig10 => "resource blocks under a background download in busy hours",
+            Self::Fig11 => "a background and a foreground download on the move",
+            Self::Alone => "how much of its cell a background download has that is alone in it",
+            Self::Bound => {
+                "why background harms the foreground of fig12, beside oracles that know of each rival"
+            }
             Self::Fig12 => {
-                "100 devices at three loads: foreground and background under eleven schemes"
+                "100 devices at three loads: foreground and background under twelve schemes"
             }
             Self::Fig13 => "what waits at the radio for a background and a foreground flow",
             Self::Fig14 => "how background flows share, at one device and at several",
@@ -106,7 +139,13 @@ pub fn rows(
     let figures = jobs::each(
         &all,
         settings.jobs,
-        |(_, run)| Ok(figures::of(item, run, &rig::run(run, item == Item::Fig13)?)),
+        |(at, run)| {
+            let Some(watched) = variants[*at].watched() else {
+                return Ok(figures::of(item, run, &rig::run(run, item == Item::Fig13)?));
+            };
+            let (shown, taken) = oracle::run(run, watched)?;
+            Ok(figures::of(item, run, &shown).into_iter().chain(taken).collect())
+        },
         |_, _| {
             done += 1;
             progress(done, all.len());
@@ -124,9 +163,19 @@ pub fn rows(
             let values = values.filter(|(name, value)| name == head && value.is_finite());
             let values: Vec<f64> = values.map(|(_, value)| *value).collect();
             row.figures.insert(head.clone(), values.iter().sum::<f64>() / values.len() as f64);
+            // Of tails the seeds' extremes are kept too.
+            if head.starts_with("p99") {
+                let extreme = |of: fn(f64, f64) -> f64| values.iter().copied().reduce(of);
+                for (end, value) in [("low", extreme(f64::min)), ("high", extreme(f64::max))] {
+                    row.figures.insert(format!("{head} {end}"), value.unwrap_or(f64::NAN));
+                }
+            }
         }
     }
     figures::compare(item, &mut rows);
+    if item == Item::Fig10 {
+        rows.extend(figures::means(&rows));
+    }
     Ok(rows)
 }
 

@@ -12,6 +12,7 @@
 
 #define BACKGROUND_INTERVAL_NS		250000000ULL
 #define BACKGROUND_MAX_BACK_OFF		4U
+#define BACKGROUND_CROWDED		2U
 #define BACKGROUND_QUEUE_US		40000ULL
 #define BACKGROUND_PROVEN_FOR_NS	10000000000ULL
 #define BACKGROUND_COARSEST_NS		2000000ULL
@@ -20,6 +21,8 @@
 #define BACKGROUND_SHARED_FOR_NS	30000000000ULL
 #define BACKGROUND_OTHERS_US		10000U
 #define BACKGROUND_PROBE		4ULL
+#define BACKGROUND_FIRST		2ULL
+#define BACKGROUND_MORE			4ULL
 
 enum background_phase {
 	BACKGROUND_OPENING = 0,
@@ -178,15 +181,22 @@ LAW_INLINE void background_wait(struct background_state *b, __u64 now, __u64 spa
 	b->at_ns = now + span;
 }
 
-LAW_INLINE void background_busy(struct background_state *b, __u64 now, __u32 random)
+/* Waits for twice as long as the last time, 2 to @most intervals at most. */
+LAW_INLINE void background_back_off(struct background_state *b, __u64 now, __u32 most,
+				    __u32 random)
 {
 	__u64 half, drawn;
 
-	b->back_off = law_min(b->back_off + 1, BACKGROUND_MAX_BACK_OFF);
+	b->back_off = law_min(b->back_off + 1, most);
 	half = (1ULL << ((b->back_off - 1) & 7)) * 1000;
 	drawn = half + random % half;
 	b->draws++;
 	background_wait(b, now, BACKGROUND_INTERVAL_NS * drawn / 1000);
+}
+
+LAW_INLINE void background_busy(struct background_state *b, __u64 now, __u32 random)
+{
+	background_back_off(b, now, BACKGROUND_MAX_BACK_OFF, random);
 }
 
 LAW_INLINE void background_verdict(struct background_state *b, __u64 now, int verdict,
@@ -198,8 +208,14 @@ LAW_INLINE void background_verdict(struct background_state *b, __u64 now, int ve
 	/* Its rate may be all of the cell or a part of it: silence, and a burst that shows both. */
 	if (b->phase == BACKGROUND_OPENING || verdict == SHARE_IS_LIKELY) {
 		background_wait(b, now, BACKGROUND_INTERVAL_NS);
-	} else if (verdict == SHARE_IS_BUSY) {
-		background_busy(b, now, random);
+	} else if (verdict == SHARE_IS_BUSY || verdict == SHARE_IS_CROWDED) {
+		if (b->phase == BACKGROUND_SENDING)
+			/* It may be a fade: the next burst shows it soon, and that one backs off. */
+			background_wait(b, now, BACKGROUND_INTERVAL_NS);
+		else
+			background_back_off(b, now, BACKGROUND_MAX_BACK_OFF +
+					    (verdict == SHARE_IS_CROWDED ? BACKGROUND_CROWDED : 0),
+					    random);
 	} else if (b->phase == BACKGROUND_PROBING) {
 		b->back_off = 0;
 		b->phase = BACKGROUND_SENDING;
@@ -214,12 +230,17 @@ LAW_INLINE void background_verdict(struct background_state *b, __u64 now, int ve
 LAW_INLINE __u64 background_target(const struct background_state *b)
 {
 	int known;
-	__u64 capacity = share_capacity(&b->share, &known);
+	__u64 rate = share_capacity(&b->share, &known);
+	__u64 given = law_max(b->share.last[0], b->share.last[1]);
 	__u64 span = (__u64)b->least_rtt_us + b->queue_us;
+	__u64 more = given + given / BACKGROUND_MORE;
 
 	if (!b->least_rtt_us || !known)
 		return 0;
-	return law_max(share_times(capacity, span) / 1000000, 4 * (__u64)b->mss);
+	/* A little more than what the cell gives now. */
+	if (given)
+		rate = law_min(rate, more < given ? ~0ULL : more);
+	return law_max(share_times(rate, span) / 1000000, 4 * (__u64)b->mss);
 }
 
 /* By delay from here on, or by the receiver's clock again. */
@@ -326,7 +347,9 @@ LAW_INLINE int background_waits(struct background_state *b, __u64 now)
 	target = background_target(b);
 	if (target) {
 		b->is_first = now < b->shared_until_ns;
-		first = b->is_first ? BACKGROUND_PROBE * b->mss : target;
+		first = BACKGROUND_PROBE * b->mss;
+		if (!b->is_first)
+			first = law_max(target / BACKGROUND_FIRST, first);
 		aimd_slow_start_to(b, law_min(first, target), target);
 	}
 	b->phase = BACKGROUND_PROBING;

@@ -20,8 +20,8 @@
 #define NOT_PACED		(~0UL)
 /* Even with no memory for its state a flow shall harm none. */
 #define WITHOUT_MEMORY_CWND	2U
-/* A wait is at most 4 s; it bounds the product below. */
-#define MAX_WAIT_NS		10000000000ULL
+/* A wait is at most 16 s. */
+#define MAX_WAIT_NS		20000000000ULL
 #define MIN_WAIT_NS		1000ULL
 
 static __always_inline __u32 in_flight(struct tcp_sock *tp)

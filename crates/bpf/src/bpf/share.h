@@ -12,7 +12,8 @@
 #define SHARE_HEAD		4U
 #define SHARE_LONG		10U
 #define SHARE_SHORT		5U
-#define SHARE_REMEMBERED_NS	3000000000ULL
+#define SHARE_REMEMBERED_NS	1500000000ULL
+#define SHARE_BATCHED_NS	3000000000ULL
 #define SHARE_HEADS		3U
 #define SHARE_BUSY		600U
 #define SHARE_FREE		670U
@@ -28,6 +29,7 @@ enum share_verdict {
 	SHARE_IS_BUSY = 1,
 	SHARE_IS_LIKELY = 2,	/* free as far as is known, which is not far */
 	SHARE_IS_FREE = 3,
+	SHARE_IS_CROWDED = 4,	/* busy, by several others */
 };
 
 struct share {
@@ -36,6 +38,7 @@ struct share {
 	__u64 bytes;			/* of the current piece */
 	__u64 nanos;
 	__u64 best_of_head;
+	__u64 last[2];			/* rates of the last pieces of this burst; 0: none */
 	__u64 sum;			/* of the sample in hand */
 	__u64 heads;			/* of bursts, the mean of their best */
 	__u64 reading;			/* median of what a reading brings */
@@ -63,6 +66,8 @@ LAW_INLINE void share_begin(struct share *s)
 	s->nanos = 0;
 	s->count = 0;
 	s->best_of_head = 0;
+	s->last[0] = 0;
+	s->last[1] = 0;
 	s->pieces = 0;
 	s->sum = 0;
 	s->doubts = 0;
@@ -116,7 +121,7 @@ LAW_INLINE int share_sample(struct share *s, __u64 share)
 		return SHARE_OPEN;
 	}
 	if (!s->is_free)
-		return SHARE_IS_BUSY;
+		return share < SHARE_SURELY_BUSY ? SHARE_IS_CROWDED : SHARE_IS_BUSY;
 	return s->seen < SHARE_HEADS ? SHARE_IS_LIKELY : SHARE_IS_FREE;
 }
 
@@ -125,6 +130,8 @@ LAW_INLINE int share_piece(struct share *s, __u64 now, __u64 rate, __u32 pieces)
 	__u64 mean, share, weight;
 
 	s->count = s->count + pieces < pieces ? ~0U : s->count + pieces;
+	s->last[1] = s->last[0];
+	s->last[0] = rate;
 	if (s->count <= SHARE_HEAD) {
 		s->best_of_head = law_max(s->best_of_head, rate);
 		if (s->count == SHARE_HEAD) {
@@ -159,7 +166,7 @@ LAW_INLINE void share_learn_reading(struct share *s, __u64 now, __u64 bytes, __u
 {
 	__u64 rate, step, span;
 
-	windowed64_update(&s->batch, SHARE_REMEMBERED_NS, now, ticks);
+	windowed64_update(&s->batch, SHARE_BATCHED_NS, now, ticks);
 	span = law_max(share_times(tick_ns, law_max(s->batch.best[0], 1)), 1);
 	rate = share_times(law_since(bytes, acked), 1000000000ULL) / span;
 	if (!s->has_reading) {

@@ -10,8 +10,11 @@ const HEAD: u32 = 4;
 const LONG: u32 = 10;
 /// Pieces that suffice where the share is small.
 const SHORT: u32 = 5;
-/// The highest rate over [`LONG`] pieces is remembered for so long: a rival that came has shown itself by then.
-const REMEMBERED: Duration = Duration::from_secs(3);
+/// The highest rate over [`LONG`] pieces is remembered for so long: a rival that came has shown itself by then, and a fade of
+/// a walking user has not made an old rate wrong.
+const REMEMBERED: Duration = Duration::from_millis(1_500);
+/// The shortest gap between readings is.
+const BATCHED: Duration = Duration::from_secs(3);
 /// Heads that have to be seen before the cell is called free: one may be a moment of a fading channel.
 const HEADS: u32 = 3;
 /// In thousandths of the cell: below, others use it; above, it is free. In between the verdict stays.
@@ -29,7 +32,10 @@ const WEIGHT: u64 = 3;
 /// Whether others use the cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
+    /// One other flow has data, as far as the newest sample shows.
     Busy,
+    /// Several have.
+    Crowded,
     Free,
     /// It is free as far as is known, which is not far.
     Likely,
@@ -52,6 +58,8 @@ pub(super) struct Share {
     /// Pieces since the burst began.
     count: u32,
     best_of_head: u64,
+    /// The rates of the last two pieces of this burst, the newest first; zero is none.
+    last: [u64; 2],
     /// Of the sample in hand.
     pieces: u32,
     sum: u64,
@@ -76,6 +84,7 @@ impl Share {
             nanos: 0,
             count: 0,
             best_of_head: 0,
+            last: [0; 2],
             pieces: 0,
             sum: 0,
             most: None,
@@ -93,6 +102,7 @@ impl Share {
     pub(super) fn begin(&mut self) {
         (self.bytes, self.nanos, self.count, self.best_of_head) = (0, 0, 0, 0);
         (self.pieces, self.sum, self.doubts) = (0, 0, 0);
+        self.last = [0; 2];
     }
 
     /// Takes in what one reading of the receiver's clock brought.
@@ -115,6 +125,7 @@ impl Share {
 
     fn handle_piece(&mut self, now: u64, rate: u64, pieces: u32) -> Verdict {
         self.count = self.count.saturating_add(pieces);
+        self.last = [rate, self.last[0]];
         if self.count <= HEAD {
             self.best_of_head = self.best_of_head.max(rate);
             if self.count == HEAD {
@@ -154,6 +165,7 @@ impl Share {
             return Verdict::Open;
         }
         match (self.is_free, self.seen) {
+            (false, _) if share < SURELY_BUSY => Verdict::Crowded,
             (false, _) => Verdict::Busy,
             (true, ..HEADS) => Verdict::Likely,
             (true, _) => Verdict::Free,
@@ -162,7 +174,7 @@ impl Share {
 
     /// The least that most readings bring. A receiver that processes arrivals in batches never has neighbouring readings.
     fn learn_reading(&mut self, now: u64, bytes: u64, acked: u64, ticks: u32, tick: u64) {
-        let window = REMEMBERED.as_nanos() as u64;
+        let window = BATCHED.as_nanos() as u64;
         let batch = self.batch.get_or_insert(Windowed::min(window, now, ticks));
         batch.update(now, ticks);
         let per_second = |bytes: u64| {
@@ -178,6 +190,12 @@ impl Share {
     /// What the cell gives this flow when it is alone; `None` while that is unknown.
     pub(super) fn capacity(&self) -> Option<u64> {
         self.most.map(|most| most.best()).max(self.heads).max(self.reading)
+    }
+
+    /// What the cell gives this flow now, in this burst; `None` before the first 20 ms of it are over.
+    pub(super) fn given(&self) -> Option<u64> {
+        let [newest, before] = self.last;
+        Some(newest.max(before)).filter(|rate| *rate > 0)
     }
 
     fn of_cell(&self, rate: u64) -> u64 {

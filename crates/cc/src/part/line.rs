@@ -38,6 +38,12 @@ impl Line {
         let scatter = (self.yy - self.y * self.y / self.count - slope * slope * spread).max(0.0);
         (self.count >= 3.0).then(|| libm::sqrt(scatter / (self.count - 2.0) / spread))
     }
+
+    /// Standard deviation of `y`; zero without a point.
+    pub fn deviation(&self) -> f64 {
+        let count = self.count.max(1.0);
+        libm::sqrt((self.yy / count - (self.y / count) * (self.y / count)).max(0.0))
+    }
 }
 
 #[cfg(test)]
@@ -60,6 +66,14 @@ mod tests {
         }
         assert!(exact.slope_error().unwrap() < 1e-6);
         assert!(scattered.slope_error().unwrap() > scattered.slope().unwrap().abs() / 2.0);
+    }
+
+    #[test]
+    fn deviation_is_that_of_the_values() {
+        let mut line = Line::default();
+        assert_eq!(line.deviation(), 0.0);
+        [3.0, 5.0, 3.0, 5.0].iter().for_each(|y| line.add(0.0, *y));
+        assert!((line.deviation() - 1.0).abs() < 1e-9);
     }
 
     #[test]

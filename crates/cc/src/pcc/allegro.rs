@@ -238,7 +238,7 @@ mod tests {
 
     fn at(mbit: f64, loss: f64) -> f64 {
         let rate = Rate::from_bits_per_sec((mbit * 1e6) as u64);
-        utility(&Config::default(), &Outcome { rate, loss, rtt_slope: 0.0 })
+        utility(&Config::default(), &Outcome { rate, loss, rtt_slope: 0.0, rtt_deviation: 0.0 })
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub struct Outcome {
     pub loss: f64,
     /// The slope of the RTT, in seconds per second.
     pub rtt_slope: f64,
+    /// Standard deviation of the RTT, in seconds.
+    pub rtt_deviation: f64,
 }
 
 /// PCC's monitor interval: a span in which packets leave at one rate, with the results of these packets.
@@ -148,6 +150,7 @@ impl<T: Copy> Intervals<T> {
             rate: oldest.rate,
             loss: (oldest.lost.count() as f64 / sent as f64).min(1.0),
             rtt_slope: oldest.rtt_slope(self.sure),
+            rtt_deviation: oldest.rtts.deviation(),
         });
         Some((oldest.purpose, outcome))
     }

@@ -1,6 +1,7 @@
 use rand_chacha::ChaCha8Rng;
 use sounding_units::Rate;
 
+use super::usual::Usual;
 use super::{Law, Outcome, coin, scaled};
 use crate::parameter::{Kind, Parameter, Values};
 
@@ -63,9 +64,19 @@ pub struct Config {
     pub conversion: f64,
     /// A slope of the RTT counts from so many standard errors on.
     pub sure: f64,
+    /// Weight of the RTT's deviation, in seconds; 0: it costs nothing, and a queue that drains is worth something. Else it is
+    /// Proteus' scavenger.
+    pub deviation_weight: f64,
 }
 
 impl Config {
+    pub(crate) const EXPONENT: Parameter = EXPONENT;
+    pub(crate) const RTT_WEIGHT: Parameter = RTT_WEIGHT;
+    pub(crate) const LOSS_WEIGHT: Parameter = LOSS_WEIGHT;
+    pub(crate) const STEP: Parameter = STEP;
+    pub(crate) const CONVERSION: Parameter = CONVERSION;
+    pub(crate) const SURE: Parameter = SURE;
+
     pub(crate) const PARAMETERS: &[Parameter] =
         &[EXPONENT, RTT_WEIGHT, LOSS_WEIGHT, STEP, CONVERSION, SURE];
     /// Those of a flow that takes each slope for real.
@@ -80,6 +91,7 @@ impl Config {
             step: values.number(&STEP),
             conversion: values.number(&CONVERSION),
             sure: values.number(&SURE),
+            deviation_weight: 0.0,
         }
     }
 
@@ -107,11 +119,22 @@ const BOUND_STEP: f64 = 0.1;
 /// The amplifier grows by one with each change in one direction up to here, and by two from there.
 const SLOW_AMPLIFICATION: u32 = 3;
 
-fn utility(config: &Config, outcome: &Outcome) -> f64 {
-    let Config { exponent, rtt_weight, loss_weight, .. } = *config;
+fn utility(config: &Config, outcome: &Outcome, usual: &mut Usual) -> f64 {
+    let Config { exponent, rtt_weight, loss_weight, deviation_weight, .. } = *config;
     let rate = outcome.rate.mbit_per_sec();
-    let slope = if outcome.rtt_slope.abs() < RTT_NOISE { 0.0 } else { outcome.rtt_slope };
-    libm::pow(rate, exponent) - rtt_weight * rate * slope - loss_weight * rate * outcome.loss
+    let mut slope = if outcome.rtt_slope.abs() < RTT_NOISE { 0.0 } else { outcome.rtt_slope };
+    let mut deviation = 0.0;
+    if deviation_weight > 0.0 {
+        let is_unusual = usual.handle(outcome.rtt_deviation);
+        if is_unusual || slope != 0.0 {
+            deviation = outcome.rtt_deviation;
+        }
+        slope = slope.max(0.0);
+    }
+    libm::pow(rate, exponent)
+        - rtt_weight * rate * slope
+        - loss_weight * rate * outcome.loss
+        - deviation_weight * rate * deviation
 }
 
 /// The utility gain of the higher rate over the lower: the mean over the majority of these pairs; `None` while there is
@@ -139,6 +162,8 @@ pub struct VivaceLaw {
     up: bool,
     /// Times in a row that the change was bounded.
     bounded: u32,
+    /// Deviations of the RTT on this path.
+    usual: Usual,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -198,7 +223,8 @@ impl Law for VivaceLaw {
 
     fn new(rate: Rate, config: Config, _lots: &mut ChaCha8Rng) -> Self {
         let phase = Phase::Starting { last: None, waiting: false };
-        Self { config, rate, phase, epoch: 0, changes: 0, up: true, bounded: 0 }
+        let usual = Usual::default();
+        Self { config, rate, phase, epoch: 0, changes: 0, up: true, bounded: 0, usual }
     }
 
     fn sure(config: &Config) -> f64 {
@@ -250,7 +276,7 @@ impl Law for VivaceLaw {
             self.compare(lots);
             return true;
         };
-        let worth = utility(&self.config, outcome);
+        let worth = utility(&self.config, outcome, &mut self.usual);
         match (&mut self.phase, purpose.trial) {
             (Phase::Starting { last, waiting }, Some(_)) => {
                 match *last {
@@ -295,7 +321,8 @@ mod tests {
 
     fn at(mbit: f64, rtt_slope: f64, loss: f64) -> f64 {
         let rate = Rate::from_bits_per_sec((mbit * 1e6) as u64);
-        utility(&Config::default(), &Outcome { rate, loss, rtt_slope })
+        let outcome = Outcome { rate, loss, rtt_slope, rtt_deviation: 0.05 };
+        utility(&Config::default(), &outcome, &mut Usual::default())
     }
 
     #[test]

@@ -309,6 +309,11 @@ fn vivace() {
 }
 
 #[test]
+fn proteus_s() {
+    insta::assert_snapshot!(table(named("proteus-s"), &CHANGES), @"");
+}
+
+#[test]
 fn sprout() {
     insta::assert_snapshot!(table(named("sprout"), &CHANGES), @r"
       ms  cwnd  Mbit/s  queue  state

@@ -39,6 +39,7 @@ pub(super) const PROPERTIES: &[&[Property]] = &[
     bbr3::BBR3,
     pcc::ALLEGRO,
     pcc::VIVACE,
+    pcc::PROTEUS_S,
     forecast::SPROUT,
     forecast::VERUS,
     gcc::GCC,

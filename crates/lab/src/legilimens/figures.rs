@@ -2,25 +2,14 @@
 
 use std::time::Duration;
 
-use sounding_experiment::metrics::{jain, nearest_rank};
+use sounding_experiment::metrics::jain;
 use sounding_experiment::plan::Run;
 use sounding_units::Bytes;
 
+use super::measured::{Figures, figure, spread};
 use super::rig::{Seen, Shown};
-use super::{Item, Row};
+use super::{Item, Row, moves};
 
-/// Figures by their heads, in no order.
-type Figures = Vec<(String, f64)>;
-
-/// A foreground that comes and goes: so long each, the first after as long.
-const TURN: Duration = Duration::from_secs(30);
-/// A change is over after so long, where means are taken. Chosen.
-const SETTLED: Duration = Duration::from_secs(5);
-/// A background flow has yielded when a window of 100 ms has less than this of what it has alone, and is back when half a
-/// second has this much. The second is the paper's "efficiently recaptures"; both are chosen.
-const YIELDED: f64 = 0.1;
-const BACK: f64 = 0.9;
-const HALF_SECOND: usize = 5;
 /// A queue that holds no more than two packets is empty.
 const EMPTY: i64 = 3_000;
 /// Foreground throughput may be this much below the ideal (§VI-B), and a short transfer take so much longer (chosen).
@@ -39,12 +28,56 @@ pub(super) fn columns(item: Item) -> &'static [&'static str] {
         }
         Item::Fig7 => &[
             "background alone",
+            "of the link %",
+            "background beside",
             "foreground",
             "of alone %",
             "yields ms",
             "yields p95 ms",
             "back ms",
             "back p95 ms",
+        ],
+        Item::Fig8 => &[
+            "PRB %",
+            "p50 ms",
+            "p50 of ideal %",
+            "p99.9 ms",
+            "p99.9 ms low",
+            "p99.9 ms high",
+            "background Mbit/s",
+            "left %",
+        ],
+        Item::Fig9 => &[
+            "PRB %",
+            "long Mbit/s",
+            "mean Mbit/s",
+            "of ideal %",
+            "background Mbit/s",
+            "of ledbat, lp",
+            "left %",
+        ],
+        Item::Fig10 => {
+            &["PRB %", "of cubic %", "mean Mbit/s", "of ideal %", "background Mbit/s", "left %"]
+        }
+        Item::Fig11 => &[
+            "handovers",
+            "background alone",
+            "of the link %",
+            "background beside",
+            "foreground",
+            "of alone %",
+        ],
+        Item::Alone => &["Mbit/s", "of the link %"],
+        Item::Bound => &[
+            "of ideal %",
+            "p50 of ideal %",
+            "left %",
+            "opening %",
+            "probing %",
+            "sending %",
+            "drained %",
+            "taken %",
+            "probes a minute",
         ],
         Item::Fig12 => &[
             "PRB %",
@@ -54,13 +87,22 @@ pub(super) fn columns(item: Item) -> &'static [&'static str] {
             "p50 ms",
             "p50 of ideal %",
             "p99 ms",
+            "p99 ms low",
+            "p99 ms high",
             "background Mbit/s",
             "background of ideal %",
+            "of ledbat, lp",
             "left %",
         ],
-        Item::Fig13 => {
-            &["background kB", "p95 kB", "empty %", "foreground kB", "foreground Mbit/s"]
-        }
+        Item::Fig13 => &[
+            "background kB",
+            "p95 kB",
+            "empty %",
+            "foreground kB",
+            "foreground Mbit/s",
+            "of alone %",
+            "background Mbit/s",
+        ],
         Item::Fig14 => &["two", "three", "four", "Mbit/s"],
         Item::Fig15 => {
             &["mean Mbit/s", "of none %", "p50 ms", "p99 ms", "background Mbit/s", "of default %"]
@@ -72,7 +114,8 @@ pub(super) fn columns(item: Item) -> &'static [&'static str] {
 pub(super) fn shown(head: &str, value: f64) -> String {
     match head {
         "two" | "three" | "four" => format!("{value:.3}"),
-        head if head.ends_with("ms") || head.ends_with('%') => format!("{value:.0}"),
+        "opening %" | "probing %" | "sending %" | "drained %" | "taken %" => format!("{value:.1}"),
+        head if head.contains(" ms") || head.ends_with('%') => format!("{value:.0}"),
         _ => format!("{value:.1}"),
     }
 }
@@ -80,71 +123,17 @@ pub(super) fn shown(head: &str, value: f64) -> String {
 /// What one run has of the columns that need no other.
 pub(super) fn of(item: Item, run: &Run, shown: &Shown) -> Figures {
     match item {
-        Item::Fig2 | Item::Fig7 => turns(run, shown),
-        Item::Fig12 | Item::Fig15 => load(run, shown),
+        Item::Fig2 | Item::Fig7 | Item::Fig11 => moves::turns(run, shown),
+        Item::Fig8 | Item::Fig9 | Item::Fig10 | Item::Fig12 | Item::Fig15 | Item::Bound => {
+            load(run, shown)
+        }
+        Item::Alone => {
+            let rate = shown.flows[0].rate(run.plan.warmup, run.plan.duration);
+            vec![figure("Mbit/s", rate)]
+        }
         Item::Fig13 => queues(run, shown),
         Item::Fig14 => shares(run, shown),
     }
-}
-
-fn figure(head: &str, value: f64) -> (String, f64) {
-    (head.to_owned(), value)
-}
-
-/// Mean and 95th percentile; not numbers of nothing.
-fn spread(mut values: Vec<f64>) -> [f64; 2] {
-    if values.is_empty() {
-        return [f64::NAN; 2];
-    }
-    values.sort_by(f64::total_cmp);
-    [values.iter().sum::<f64>() / values.len() as f64, nearest_rank(&values, 0.95)]
-}
-
-/// Beside a foreground that comes and goes.
-fn turns(run: &Run, shown: &Shown) -> Figures {
-    let [background, foreground] = [0, 1].map(|at| &shown.flows[at]);
-    let end = run.plan.duration;
-    let mean = |seen: &Seen, first: Duration| {
-        let begins = std::iter::successors(Some(first), |at| Some(*at + 2 * TURN));
-        let turns: Vec<f64> = begins
-            .take_while(|at| *at + TURN <= end)
-            .map(|at| seen.rate(at + SETTLED, at + TURN))
-            .collect();
-        turns.iter().sum::<f64>() / turns.len() as f64
-    };
-    let alone = mean(background, Duration::ZERO);
-    let mut figures = vec![
-        figure("background alone", alone),
-        figure("background beside", mean(background, TURN)),
-        figure("foreground", mean(foreground, TURN)),
-    ];
-    let per_window = alone * 1e5 / 8.0;
-    let window = |at: Duration| (at.as_millis() / 100) as usize;
-    let arrived = |seen: &Seen, at: usize| seen.arrived.get(at).copied().unwrap_or(0) as f64;
-    let (mut yields, mut backs) = (Vec::new(), Vec::new());
-    let mut at = TURN;
-    while at + 2 * TURN <= end && per_window > 0.0 {
-        let (on, off) = (window(at), window(at + TURN));
-        let yielded = (on..off).find(|&at| arrived(background, at) < YIELDED * per_window);
-        yields.push(yielded.map_or(TURN, |at| Duration::from_millis(100) * (at + 1 - on) as u32));
-        // From the last packet of the foreground on, which comes after its end.
-        let last = (off..off + 50).rev().find(|&at| arrived(foreground, at) > 0.0).unwrap_or(off);
-        let back = (last..window(at + 2 * TURN)).find(|&at| {
-            let half: f64 = (at..at + HALF_SECOND).map(|at| arrived(background, at)).sum();
-            half >= BACK * per_window * HALF_SECOND as f64
-        });
-        backs.push(back.map_or(TURN, |at| Duration::from_millis(100) * (at - last) as u32));
-        at += 2 * TURN;
-    }
-    let millis = |spans: Vec<Duration>| {
-        spread(spans.into_iter().map(|span| span.as_secs_f64() * 1e3).collect())
-    };
-    for (name, spans) in [("yields", yields), ("back", backs)] {
-        let [mean, tail] = millis(spans);
-        figures
-            .extend([figure(&format!("{name} ms"), mean), figure(&format!("{name} p95 ms"), tail)]);
-    }
-    figures
 }
 
 /// A hundred devices.
@@ -182,6 +171,7 @@ fn load(run: &Run, shown: &Shown) -> Figures {
         figure("mean Mbit/s", bytes * 8e-6 / secs),
         figure("p50 ms", millis(short.quantile(0.5))),
         figure("p99 ms", millis(short.quantile(0.99))),
+        figure("p99.9 ms", millis(short.quantile(0.999))),
         figure("background Mbit/s", background),
     ]
 }
@@ -201,6 +191,7 @@ fn queues(run: &Run, shown: &Shown) -> Figures {
         figure("empty %", empty as f64 * 1e2 / waits.len().max(1) as f64),
         figure("foreground kB", spread(kilobytes(foreground))[0]),
         figure("foreground Mbit/s", foreground.rate(from, to)),
+        figure("background Mbit/s", background.rate(from, to)),
     ]
 }
 
@@ -234,14 +225,15 @@ pub(super) fn compare(item: Item, rows: &mut [Row]) {
             if group.is_empty() { name.to_owned() } else { format!("{group}, {name}") }
         };
         let more = match item {
-            Item::Fig2 | Item::Fig7 => vec![
+            Item::Fig2 | Item::Fig7 | Item::Fig11 => vec![
                 figure(
                     "of the link %",
                     of("background alone") / value(&named("cubic"), "background alone") * 1e2,
                 ),
                 figure("of alone %", of("foreground") / value(&named("none"), "foreground") * 1e2),
             ],
-            Item::Fig12 => {
+            Item::Fig8 | Item::Fig9 | Item::Fig10 | Item::Fig12 | Item::Bound => {
+                let lower = ["ledbat", "lp"].map(|name| value(&named(name), "background Mbit/s"));
                 let ideal = |head: &str| value(&named("ideal"), head);
                 let left = 100.0 - value(&named("none"), "PRB %");
                 vec![
@@ -251,6 +243,8 @@ pub(super) fn compare(item: Item, rows: &mut [Row]) {
                         "background of ideal %",
                         of("background Mbit/s") / ideal("background Mbit/s") * 1e2,
                     ),
+                    figure("of cubic %", of("PRB %") / value(&named("cubic"), "PRB %") * 1e2),
+                    figure("of ledbat, lp", of("background Mbit/s") * 2.0 / (lower[0] + lower[1])),
                     figure("left %", (of("PRB %") - value(&named("none"), "PRB %")) / left * 1e2),
                 ]
             }
@@ -261,10 +255,39 @@ pub(super) fn compare(item: Item, rows: &mut [Row]) {
                     of("background Mbit/s") / value("lambda 0.5", "background Mbit/s") * 1e2,
                 ),
             ],
-            Item::Fig13 | Item::Fig14 => Vec::new(),
+            Item::Fig13 => vec![figure(
+                "of alone %",
+                of("foreground Mbit/s") / value("none", "foreground Mbit/s") * 1e2,
+            )],
+            Item::Alone => {
+                let link = value(&named("cubic"), "Mbit/s");
+                vec![figure("of the link %", of("Mbit/s") / link * 1e2)]
+            }
+            Item::Fig14 => Vec::new(),
         };
         row.figures.extend(more);
     }
+}
+
+/// The mean of each scheme over the base loads of Fig. 10, as the paper has it over its bins.
+pub(super) fn means(rows: &[Row]) -> Vec<Row> {
+    let mut means: Vec<Row> = Vec::new();
+    for row in rows {
+        let Some((_, scheme)) = row.name.split_once(", ") else { continue };
+        let name = format!("mean, {scheme}");
+        if means.iter().any(|mean| mean.name == name) {
+            continue;
+        }
+        let alike = |other: &&Row| other.name.split_once(", ").is_some_and(|(_, of)| of == scheme);
+        let alike: Vec<&Row> = rows.iter().filter(alike).collect();
+        let mean = |head: &String| {
+            let values = alike.iter().filter_map(|row| row.figures.get(head));
+            values.sum::<f64>() / alike.len() as f64
+        };
+        let figures = row.figures.keys().map(|head| (head.clone(), mean(head))).collect();
+        means.push(Row { name, figures });
+    }
+    means
 }
 
 /// Rows under `background` that miss what is required of it, and which figures.
@@ -284,13 +307,15 @@ pub(super) fn short(item: Item, rows: &[Row]) -> Vec<(String, Vec<String>)> {
             Item::Fig2 if row.name.starts_with("wire") => {
                 vec![below("of alone %", ON_WIRE * 1e2), below("of the link %", OF_LINK * 1e2)]
             }
-            Item::Fig2 | Item::Fig7 => vec![below("of the link %", OF_LINK * 1e2)],
+            Item::Fig2 | Item::Fig7 | Item::Alone => vec![below("of the link %", OF_LINK * 1e2)],
+            Item::Fig8 => vec![above("p50 of ideal %", ABOVE_IDEAL * 1e2)],
+            Item::Fig9 | Item::Fig10 => vec![below("of ideal %", BELOW_IDEAL * 1e2)],
             Item::Fig12 => vec![
                 below("of ideal %", BELOW_IDEAL * 1e2),
                 above("p50 of ideal %", ABOVE_IDEAL * 1e2),
             ],
             Item::Fig14 => ["two", "three", "four"].map(|head| below(head, FAIR)).to_vec(),
-            Item::Fig13 | Item::Fig15 => Vec::new(),
+            Item::Fig11 | Item::Fig13 | Item::Fig15 | Item::Bound => Vec::new(),
         };
         let found: Vec<String> = found.into_iter().flatten().collect();
         if !found.is_empty() {

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use sounding_cell::Event as Radio;
+use sounding_cell::event::{Rrc, SlotUse};
 use sounding_experiment::plan::{Actors, Built, Run, TrafficPlan, Wrong, network};
 use sounding_experiment::simulate::populate;
 use sounding_sim::world::{Event, FlowId, Report, Segment};
@@ -26,10 +27,15 @@ pub(crate) struct Account {
     /// Slots of all carriers, and those in which data waited for each device.
     slots: Vec<u64>,
     waited: BTreeMap<u16, Vec<u64>>,
+    /// Of the first device.
+    pub(crate) handovers: u64,
 }
 
 impl Account {
     fn handle(&mut self, event: &Radio) {
+        if let Radio::Rrc { device, change: Rrc::Handover { .. }, .. } = event {
+            self.handovers += u64::from(device.0 == 0);
+        }
         let Radio::Use(used) = event else { return };
         let at = window_of(used.slot.at);
         add(&mut self.all, at, used.prb.into());
@@ -127,13 +133,14 @@ pub(crate) struct Shown {
     pub(crate) account: Account,
 }
 
-struct Watched {
+struct Watched<F> {
     network: Built<Segment>,
     events: Vec<Radio>,
     account: Rc<RefCell<Account>>,
+    see: F,
 }
 
-impl Network<Segment> for Watched {
+impl<F: FnMut(&SlotUse)> Network<Segment> for Watched<F> {
     fn handle_packet(&mut self, now: HostInstant, port: Port, size: Bytes, payload: Segment) {
         self.network.handle_packet(now, port, size, payload);
     }
@@ -142,7 +149,12 @@ impl Network<Segment> for Watched {
         self.network.handle_time(now);
         self.network.drain_events(&mut self.events);
         let mut account = self.account.borrow_mut();
-        self.events.drain(..).for_each(|event| account.handle(&event));
+        for event in self.events.drain(..) {
+            account.handle(&event);
+            if let Radio::Use(used) = &event {
+                (self.see)(used);
+            }
+        }
     }
 
     fn poll_output(&mut self) -> Option<(Port, Output<Segment>)> {
@@ -160,12 +172,21 @@ impl Network<Segment> for Watched {
 
 /// Makes a run; with `queues`, what waited is kept too.
 pub(crate) fn run(run: &Run, queues: bool) -> Result<Shown, Wrong> {
+    run_seeing(run, queues, |_| {})
+}
+
+/// The same; `see` gets the use of each slot when it is known.
+pub(crate) fn run_seeing(
+    run: &Run,
+    queues: bool,
+    see: impl FnMut(&SlotUse),
+) -> Result<Shown, Wrong> {
     let plan = &run.plan;
     let actors = Actors::new(plan)?;
     let mut network = network(plan, &run.folder, run.seed)?;
     network.show_use();
     let account = Rc::new(RefCell::new(Account::default()));
-    let watched = Watched { network, events: Vec::new(), account: Rc::clone(&account) };
+    let watched = Watched { network, events: Vec::new(), account: Rc::clone(&account), see };
     let mut world = World::new(watched, run.seed);
     populate(&mut world, run, &actors);
     let mut flows: Vec<Seen> = actors

@@ -41,8 +41,50 @@ fn transfers_of_a_hundred_devices_complete_and_background_uses_what_they_leave()
 }
 
 #[test]
+fn alone_background_has_nine_tenths_of_a_cell() {
+    let rows = short(Item::Alone, "without fading", &["duration=\"20s\""]);
+    let row = rows.iter().find(|row| row.name.ends_with(", background")).unwrap();
+    assert!(of(row, "of the link %") > 90.0, "{rows:?}");
+}
+
+#[test]
+fn an_oracle_harms_less_than_cubic_and_takes_what_is_left() {
+    let rows = short(Item::Bound, "60 %", &["duration=\"30s\""]);
+    let row = |name: &str| rows.iter().find(|row| row.name == format!("60 %, {name}")).unwrap();
+    let [cubic, oracle] = ["cubic", "oracle, 0 ms"].map(row);
+    assert!(of(oracle, "taken %") < of(cubic, "taken %") / 3.0, "{rows:?}");
+    assert!(of(oracle, "of ideal %") > of(cubic, "of ideal %"), "{rows:?}");
+    assert!(of(oracle, "left %") > 10.0, "{rows:?}");
+    // Background that does not begin takes nothing, and ideal priority is not watched.
+    assert!(!row("none").figures.contains_key("taken %"), "{rows:?}");
+}
+
+#[test]
+fn in_busy_hours_background_uses_fewer_resource_blocks_than_cubic() {
+    let rows = short(Item::Fig10, "base 25", &["duration=\"30s\""]);
+    let row = |name: &str| rows.iter().find(|row| row.name == name).unwrap();
+    assert!(of(row("mean, background"), "of cubic %") < 100.0, "{rows:?}");
+    assert!(of(row("mean, background"), "background Mbit/s") > 0.5, "{rows:?}");
+    assert_eq!(of(row("mean, cubic"), "of cubic %"), 100.0);
+}
+
+#[test]
 fn every_plan_of_an_item_can_be_run_and_the_paper_has_something_of_each() {
-    for item in [Item::Fig2, Item::Fig7, Item::Fig12, Item::Fig13, Item::Fig14, Item::Fig15] {
+    let all = [
+        Item::Fig2,
+        Item::Fig7,
+        Item::Fig8,
+        Item::Fig9,
+        Item::Fig10,
+        Item::Fig11,
+        Item::Fig12,
+        Item::Alone,
+        Item::Bound,
+        Item::Fig13,
+        Item::Fig14,
+        Item::Fig15,
+    ];
+    for item in all {
         assert!(!item.files().expected().unwrap().section.is_empty(), "{item:?}");
         for variant in variant::of(item) {
             assert!(!variant.runs(&[]).unwrap().is_empty(), "{item:?}");

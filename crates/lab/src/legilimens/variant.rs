@@ -3,6 +3,7 @@
 use sounding_experiment::plan::{PlanError, Run, Wrong};
 
 use super::Item;
+use super::oracle::Watched;
 use crate::paper::{PaperItem, paper_item};
 
 /// A row.
@@ -11,6 +12,7 @@ pub(super) struct Variant {
     pub(super) row: String,
     plan: PaperItem,
     sets: Vec<String>,
+    watched: Option<Watched>,
 }
 
 /// What the second bearers are served by where there is per-flow ideal priority.
@@ -29,13 +31,50 @@ pub(super) const LOADS: [(&str, [&str; 2]); 3] = [
     ("80 %", ["flows.readers.traffic.load=46.8Mbit", "flows.both.traffic.load=5.2Mbit"]),
 ];
 
+/// Loads of Figs. 8 and 9, of the resource blocks.
+const PHONES: [(&str, &str); 3] = [
+    ("30 %", "flows.readers.traffic.load=9Mbit"),
+    ("60 %", "flows.readers.traffic.load=19Mbit"),
+    ("80 %", "flows.readers.traffic.load=27Mbit"),
+];
+
+/// Cells that a flow is alone in.
+const CELLS: [(&str, &[&str]); 5] = [
+    ("10 MHz at 20 dB as in fig2", &[]),
+    ("10 MHz at 20 dB and 5 Hz", &[SLOW]),
+    ("20 MHz at 20 dB and 5 Hz", &[WIDE, SLOW]),
+    ("20 MHz at 20 dB and 30 Hz", &[WIDE, FAST]),
+    ("20 MHz at 20 dB without fading", &[WIDE, FLAT]),
+];
+const WIDE: &str = "cell.carriers.0.prb=100";
+const SLOW: &str = "cell.devices.0.channel.fading={ profile = \"epa\", surroundings_mps = 0.75 }";
+const FAST: &str = "cell.devices.0.channel.fading={ profile = \"epa\", surroundings_mps = 4.5 }";
+const FLAT: &str = "cell.devices.0.channel.fading={ profile = \"none\" }";
+
+/// Base loads of Fig. 10.
+const BASES: [(&str, &str); 3] = [
+    ("base 10 Mbit/s", "flows.others.traffic.load=10Mbit"),
+    ("base 25 Mbit/s", "flows.others.traffic.load=25Mbit"),
+    ("base 40 Mbit/s", "flows.others.traffic.load=40Mbit"),
+];
+
 impl Variant {
     fn new(
         row: impl Into<String>,
         plan: PaperItem,
         sets: impl IntoIterator<Item = impl Into<String>>,
     ) -> Self {
-        Self { row: row.into(), plan, sets: sets.into_iter().map(Into::into).collect() }
+        Self {
+            row: row.into(),
+            plan,
+            sets: sets.into_iter().map(Into::into).collect(),
+            watched: None,
+        }
+    }
+
+    /// What controls its background, if that is watched.
+    pub(super) fn watched(&self) -> Option<Watched> {
+        self.watched
     }
 
     /// Its runs, one for each seed.
@@ -49,6 +88,36 @@ impl Variant {
     }
 }
 
+/// The same at separate devices.
+const IDEAL_DEVICES: [&str; 3] = [
+    "cell.carriers.0.policy={ priority = { slots = 100 } }",
+    "cell.devices.updater.background=true",
+    "flows.background.controller=cubic",
+];
+
+/// The schemes that the paper's figures and this project's goals name. Not in it: no background, and per-flow ideal priority.
+const SCHEMES: [&str; 8] =
+    ["cubic", "vegas", "lp", "ledbat", "ledbat++", "proteus-s", "legilimens", "background"];
+
+/// No background, ideal priority, and each scheme, under what is set in all of them.
+fn group(
+    name: &str,
+    plan: PaperItem,
+    ideal: [&str; 3],
+    schemes: &[&str],
+    sets: &[&str],
+) -> Vec<Variant> {
+    let row = |scheme: &str, more: Vec<String>| {
+        let name = if name.is_empty() { scheme.to_owned() } else { format!("{name}, {scheme}") };
+        let sets = sets.iter().map(|set| (*set).to_owned()).chain(more);
+        Variant::new(name, plan, sets)
+    };
+    let none = row("none", vec![NONE.into()]);
+    let ideal = row("ideal", ideal.map(Into::into).to_vec());
+    let rest = schemes.iter().map(|scheme| row(scheme, vec![under(scheme)]));
+    [none, ideal].into_iter().chain(rest).collect()
+}
+
 fn under(controller: &str) -> String {
     format!("flows.background.controller={controller}")
 }
@@ -60,7 +129,7 @@ pub(super) fn of(item: Item) -> Vec<Variant> {
         Item::Fig2 => {
             let wire = paper_item!("legilimens", "fig2-wire");
             let networks = [("wire", wire), ("cell", plan)];
-            let schemes = ["cubic", "ledbat", "lp", "legilimens", "background"];
+            let schemes = SCHEMES;
             let rows = networks.into_iter().flat_map(|(network, plan)| {
                 let none = Variant::new(format!("{network}, none"), plan, [NONE]);
                 let under = move |scheme: &str| {
@@ -71,38 +140,69 @@ pub(super) fn of(item: Item) -> Vec<Variant> {
             rows.collect()
         }
         Item::Fig7 => {
+            let ideal = IDEAL_DEVICES.map(|set| set.replace("updater", "first"));
+            group("", plan, ideal.each_ref().map(String::as_str), &SCHEMES, &[])
+        }
+        Item::Fig8 | Item::Fig9 => {
+            let rows = PHONES.iter();
+            rows.flat_map(|(load, set)| group(load, plan, IDEAL_DEVICES, &SCHEMES, &[set]))
+                .collect()
+        }
+        Item::Fig10 => {
+            let rows = BASES.iter();
+            rows.flat_map(|(load, set)| group(load, plan, IDEAL_DEVICES, &SCHEMES, &[set]))
+                .collect()
+        }
+        Item::Fig11 => {
+            // Each site has a scheduler.
+            let policy = "policy={ priority = { slots = 100 } }";
+            let mut ideal =
+                Vec::from(["cell.devices.first.background=true".to_owned(), under("cubic")]);
+            ideal.extend((0..7).map(|site| format!("cell.carriers.{site}.{policy}")));
             let none = Variant::new("none", plan, [NONE]);
-            let schemes = ["cubic", "legilimens", "background"];
-            let rows = schemes.into_iter().map(|name| Variant::new(name, plan, [under(name)]));
-            std::iter::once(none).chain(rows).collect()
+            let ideal = Variant::new("ideal", plan, ideal);
+            let rest = SCHEMES.iter().map(|name| Variant::new(*name, plan, [under(name)]));
+            [none, ideal].into_iter().chain(rest).collect()
         }
         Item::Fig12 => {
-            let schemes = [
-                "cubic",
-                "bbr",
-                "verus",
-                "vegas",
-                "lp",
-                "ledbat",
-                "ledbat++",
-                "legilimens",
-                "background",
-            ];
-            let rows = LOADS.iter().flat_map(|(load, sets)| {
-                let row = |name: &str, more: Vec<String>| {
-                    let sets = sets.iter().map(|set| (*set).to_owned()).chain(more);
-                    Variant::new(format!("{load}, {name}"), plan, sets)
+            let paper = ["cubic", "bbr", "verus"].into_iter();
+            let schemes: Vec<&str> = paper.chain(SCHEMES[1..].iter().copied()).collect();
+            let rows = LOADS.iter();
+            rows.flat_map(|(load, sets)| group(load, plan, IDEAL, &schemes, sets)).collect()
+        }
+        Item::Alone => {
+            let rows = CELLS.iter().flat_map(|(cell, sets)| {
+                let row = move |scheme: &&str| {
+                    let sets = sets.iter().map(|set| (*set).to_owned()).chain([under(scheme)]);
+                    Variant::new(format!("{cell}, {scheme}"), plan, sets)
                 };
-                let none = row("none", vec![NONE.into()]);
-                let ideal = row("ideal", IDEAL.map(Into::into).to_vec());
-                let rest = schemes.iter().map(|name| row(name, vec![under(name)]));
-                [none, ideal].into_iter().chain(rest).collect::<Vec<_>>()
+                SCHEMES.iter().map(row)
+            });
+            rows.collect()
+        }
+        Item::Bound => {
+            let rows = LOADS.iter().flat_map(|(load, sets)| {
+                let of = |name: String, watched: Option<Watched>, more: Vec<String>| {
+                    let sets = sets.iter().map(|set| (*set).to_owned()).chain(more);
+                    let row = Variant::new(format!("{load}, {name}"), plan, sets);
+                    Variant { watched, ..row }
+                };
+                let none = of("none".into(), None, vec![NONE.into()]);
+                let ideal = of("ideal".into(), None, IDEAL.map(Into::into).to_vec());
+                let law =
+                    |name: &'static str| of(name.into(), Some(Watched::Law(name)), Vec::new());
+                let oracle = |ms: u32| {
+                    of(format!("oracle, {ms} ms"), Some(Watched::Oracle { ms }), Vec::new())
+                };
+                let laws = ["cubic", "legilimens", "background"].map(law);
+                let oracles = [0, 50, 100, 250, 500].map(oracle);
+                [none, ideal].into_iter().chain(laws).chain(oracles).collect::<Vec<_>>()
             });
             rows.collect()
         }
         Item::Fig13 => {
-            let schemes = ["cubic", "ledbat", "vegas", "legilimens", "background"];
-            schemes.into_iter().map(|name| Variant::new(name, plan, [under(name)])).collect()
+            let ideal = IDEAL_DEVICES.map(|set| set.replace("updater", "first"));
+            group("", plan, ideal.each_ref().map(String::as_str), &SCHEMES, &[])
         }
         Item::Fig14 => {
             let several = ["flows.background.device=several", "flows.background.count=1"];

@@ -1,6 +1,6 @@
-//! PCC: Allegro (NSDI 2015) and Vivace (NSDI 2018).
+//! PCC: Allegro (NSDI 2015), Vivace (NSDI 2018) and Proteus' scavenger (SIGCOMM 2020).
 
-use super::{NONE, Property, says};
+use super::{ANY, NONE, Property, says};
 use crate::baselines::rig::{BDP, MBIT, Rig, millis, over, steps, used, used_despite_loss};
 
 const CLIFF: &str = "Allegro: a cliff at 5 % of loss";
@@ -80,4 +80,33 @@ pub(super) const VIVACE: &[Property] = &[
         vec![rig.rivals(&["vivace", "vivace"], BDP, 60, 240).jain()]
     })
     .note("the authors' program (PCC-Uspace) over the same link: 5.7 and 5.9 Mbit/s; with one pair a step, as in the paper, 0.76 here"),
+];
+
+const SCAVENGER: &str = "Meng et al.: a scavenger uses what primary flows leave";
+
+pub(super) const PROTEUS_S: &[Property] = &[
+    says("proteus-s", "link used, buffers of 1 and 5 BDP", SCAVENGER, [0.85, 1.0], "", |rig| {
+        [BDP, 5 * BDP].map(|buffer| rig.used("proteus-s", buffer)).to_vec()
+    }),
+    says(
+        "proteus-s",
+        "CUBIC's share beside it, buffers of 1 and 5 BDP",
+        SCAVENGER,
+        [0.85, ANY],
+        "",
+        |rig| {
+            let mut shares = Vec::new();
+            for buffer in [BDP, 5 * BDP] {
+                shares.push(rig.rivals(&["cubic", "proteus-s"], buffer, 60, 60).share_of_first());
+                shares.push(
+                    1.0 - rig.rivals(&["proteus-s", "cubic"], buffer, 60, 60).share_of_first(),
+                );
+            }
+            shares
+        },
+    )
+    .note("whichever came first"),
+    says("proteus-s", "two flows share (Jain)", SCAVENGER, [0.9, 1.0], "", |rig| {
+        vec![rig.rivals(&["proteus-s", "proteus-s"], 5 * BDP, 60, 240).jain()]
+    }),
 ];
