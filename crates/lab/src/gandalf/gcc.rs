@@ -58,11 +58,15 @@ fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Figures, Wrong> {
         .map(|&of| Waited { entered: of.entered, sent: of.sent, delivered: of.delivered })
         .collect();
     waited.sort_by_key(|waited| waited.entered);
+    let mut figures = table1::rate_and_delay(&observed);
+    if !kind.name.contains(": gcc") {
+        // What others pace at is not what they ask an encoder for.
+        return Ok(figures);
+    }
     let begun = HostInstant::default() + BEGUN;
     let targets: Vec<_> = observed.targets.iter().filter(|(at, _)| *at >= begun).copied().collect();
     let falls = falls(&targets, &waited);
     let spurious = falls.iter().filter(|(_, queue)| *queue < QUEUE).count();
-    let mut figures = table1::rate_and_delay(&observed);
     figures.extend([("falls", falls.len() as f64), ("spurious", spurious as f64)]);
     Ok(figures)
 }
