@@ -31,7 +31,7 @@ use keeper::Keeper;
 /// Connections to this machine itself are left alone.
 ///
 /// Beside other traffic of this machine over the same network device, such as a call, an upload leaves no queue at the
-/// radio. It uses up to seven eighths of the cell then.
+/// radio. It uses at most three quarters of the cell then.
 ///
 /// It yields in a cell that serves its users in turn, as LTE and NR do. On a wire, where all flows share one queue, it
 /// yields when the buffer is full, and late if it never is. If the receiver's time stamps are missing or coarser than 2 ms, a connection goes by delay, as

@@ -15,7 +15,7 @@ use sounding_testbed::emulate::{Emulated, PUNCTUALITY_PERCENT, Settings, Users};
 use sounding_testbed::flow::{FlowError, RunningTcp, TcpFlow, TcpResult};
 use sounding_units::HostInstant;
 
-use super::load::{Transfer, spread, transfers};
+use super::load::{Transfer, at_each_device, spread, transfers};
 use super::{CompareError, Plan, Scene, Seen, only, text};
 
 /// A connection that is made late takes its first segments with it.
@@ -28,7 +28,8 @@ pub(super) fn run(scene: Scene, plan: &Plan, seed: u64) -> Result<Seen, CompareE
     // The flows are this function's: the plan's are only there to have hosts.
     let lasting = plan.lasts + Duration::from_secs(60);
     let transfers = transfers(scene, plan.lasts, seed);
-    let text = Text::new("background", text(scene, lasting, "cubic", &[]), PathBuf::new());
+    let text = text(scene, lasting, "cubic", &at_each_device(scene));
+    let text = Text::new("background", text, PathBuf::new());
     let settings = Settings {
         users: Users::Flows { program: plan.program.clone() },
         place: Place::Pty(None),

@@ -59,6 +59,13 @@ pub(super) fn transfers(scene: Scene, lasts: Duration, seed: u64) -> Vec<Transfe
     all
 }
 
+/// A transfer at each device of a load: a device of an emulation has a host only if the plan has a flow there.
+pub(super) fn at_each_device(scene: Scene) -> Vec<Transfer> {
+    let devices = matches!(scene, Scene::Load(_)).then_some(1..=DEVICES);
+    let transfer = |device| Transfer { at: Duration::ZERO, device, size: Bytes::new(SIZES[0].0) };
+    devices.into_iter().flatten().map(transfer).collect()
+}
+
 /// Half, and 95 of 100, of what transfers took, in milliseconds; `None` of none.
 pub(super) fn spread(mut took: Vec<Duration>) -> Option<[f64; 2]> {
     if took.is_empty() {
