@@ -71,8 +71,6 @@ const OTHERS: Duration = Duration::from_millis(10);
 const PROBE: u64 = 4;
 /// Doublings of the wait beyond its bound where there are several rivals (interpretation 19).
 const CROWDED: u32 = 2;
-/// Any other burst begins with one of so many parts of the window.
-const FIRST: u64 = 2;
 /// The window is for this much more than what the cell gives now: one of so many parts (interpretation 31).
 const MORE: u64 = 4;
 
@@ -288,8 +286,7 @@ impl Controller for Background {
             self.share.begin();
             if let Some(target) = self.target() {
                 let is_shared = self.is_shared(now);
-                let half = Bytes::new(target.count() / FIRST).max(self.start.segments(PROBE));
-                let first = if is_shared { self.start.segments(PROBE) } else { half };
+                let first = if is_shared { self.start.segments(PROBE) } else { target };
                 self.window.slow_start_to(first.min(target), target);
                 self.is_first = is_shared;
             }

@@ -21,7 +21,6 @@
 #define BACKGROUND_SHARED_FOR_NS	30000000000ULL
 #define BACKGROUND_OTHERS_US		10000U
 #define BACKGROUND_PROBE		4ULL
-#define BACKGROUND_FIRST		2ULL
 #define BACKGROUND_MORE			4ULL
 
 enum background_phase {
@@ -347,9 +346,7 @@ LAW_INLINE int background_waits(struct background_state *b, __u64 now)
 	target = background_target(b);
 	if (target) {
 		b->is_first = now < b->shared_until_ns;
-		first = BACKGROUND_PROBE * b->mss;
-		if (!b->is_first)
-			first = law_max(target / BACKGROUND_FIRST, first);
+		first = b->is_first ? BACKGROUND_PROBE * b->mss : target;
 		aimd_slow_start_to(b, law_min(first, target), target);
 	}
 	b->phase = BACKGROUND_PROBING;

@@ -181,11 +181,11 @@ fn background() {
     1000    80       -      0  waiting
     1500    80       -     41  probing
     2000    80       -     41  sending
-    2500    80       -     59  sending               the path slows to a half
-    3000    80       -     23  waiting
-    3500    80       -     60  probing
-    4000    80       -      0  waiting
-    4500    80       -     40  probing               and is back
+    2500    50       -     29  sending               the path slows to a half
+    3000    50       -      0  waiting
+    3500    50       -     29  probing
+    4000    50       -     30  probing
+    4500    80       -     40  sending               and is back
     5000    80       -     40  sending
     5500    80       -     40  sending
     6000    80       -     40  sending
@@ -310,7 +310,29 @@ fn vivace() {
 
 #[test]
 fn proteus_s() {
-    insta::assert_snapshot!(table(named("proteus-s"), &CHANGES), @"");
+    insta::assert_snapshot!(table(named("proteus-s"), &CHANGES), @r"
+      ms  cwnd  Mbit/s  queue  state
+     500    33    4.63      0  starting              connects, room for 200
+    1000    73    8.80      0  climbing
+    1500    76   11.16      1  climbing
+    2000   123   12.73     16  descending
+    2500   499   10.82    199  descending            the path slows to a half
+    3000   818   10.82    199  descending
+    3500   817   10.82    199  descending
+    4000   740    9.79    199  descending
+    4500   333   10.31    122  descending            and is back
+    5000    59    8.52      1  climbing
+    5500    75   10.92      1  climbing
+    6000   239   14.33     72  descending
+    6050   250   14.33     79  descending            one packet lost
+    6100   263   14.33     89  descending
+    6150   281   14.33     97  descending
+    6200   271   12.97    103  descending
+    6250    21    0.95     53  starting              a timeout
+    6300    22    0.95      3  starting
+    6350    23    0.95      0  starting
+    6400    16    0.95      0  starting
+    ");
 }
 
 #[test]
