@@ -116,7 +116,7 @@ impl Default for Smoothing {
     }
 }
 
-/// A controller is told of a floor that rose by more than this.
+/// A floor that rose by more than this is reported to the controller.
 const RAISED: Duration = Duration::from_micros(250);
 /// The smallest RTT is remembered for so long, as Copa does.
 const LEAST_LASTS: u64 = 10_000_000_000;
@@ -146,7 +146,7 @@ pub struct Compensated<C> {
     /// The smallest RTT as measured, and the smallest exact one.
     least_raw: Option<Windowed<Duration>>,
     least: Floor,
-    /// What the controller was last told of it.
+    /// The floor that was last reported to the controller.
     told: Duration,
 }
 

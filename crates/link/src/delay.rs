@@ -54,7 +54,7 @@ pub struct Delays {
 
 impl Delays {
     /// The device's host handed an IP packet of this size to its modem. Packets come in order of time, before the records that show
-    /// what became of them. Who tells of all of them gets waits of packets; otherwise reports alone say when bytes entered.
+    /// what became of them. If all of them are reported, waits are those of packets; otherwise reports alone say when bytes entered.
     pub fn handle_entered(&mut self, now: HostInstant, size: Bytes) {
         if self.entered.len() == ENTERED {
             self.entered.pop_front();

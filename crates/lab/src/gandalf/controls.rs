@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sounding_cc::{Ack, Controller, RanDelays, Revision, forward};
-use sounding_link::RanDelay;
+use sounding_kpi::Direction;
+use sounding_link::{DelayKind, RanDelay};
 use sounding_units::HostInstant;
 
 /// What the radio added to packets, as the network itself knows it.
@@ -155,4 +156,42 @@ impl<C: Controller> Controller for Only<C> {
         let events: Vec<RanDelay> = delays.events.iter().filter_map(self.part).collect();
         self.inner.handle_delays(&RanDelays { events: &events, ..*delays });
     }
+}
+
+/// A part of Gandalf.
+#[derive(Clone, Copy)]
+pub(super) struct Part {
+    /// In the name of its controllers.
+    pub(super) word: &'static str,
+    /// As the paper has it.
+    pub(super) name: &'static str,
+    /// What it learns of an event.
+    pub(super) keep: fn(&RanDelay) -> Option<RanDelay>,
+}
+
+/// The three of Figs. 19 and 22. Which block took a packet is known in all of them.
+pub(super) const PARTS: [Part; 3] = [
+    Part { word: "down", name: "DL-reTx alone", keep: down },
+    Part { word: "up", name: "UL-reTx alone", keep: up },
+    Part { word: "filter", name: "filter alone", keep: wait },
+];
+
+fn down(event: &RanDelay) -> Option<RanDelay> {
+    match (event.kind, event.direction) {
+        (DelayKind::Harq, Direction::Downlink) => Some(*event),
+        (DelayKind::Scheduling, _) => Some(RanDelay { amount: Duration::ZERO, ..*event }),
+        _ => None,
+    }
+}
+
+fn up(event: &RanDelay) -> Option<RanDelay> {
+    match (event.kind, event.direction) {
+        (DelayKind::Harq, Direction::Uplink) => Some(*event),
+        (DelayKind::Scheduling, _) => Some(RanDelay { amount: Duration::ZERO, ..*event }),
+        _ => None,
+    }
+}
+
+fn wait(event: &RanDelay) -> Option<RanDelay> {
+    (event.kind == DelayKind::Scheduling).then_some(*event)
 }

@@ -5,10 +5,9 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use sounding_experiment::plan::Wrong;
-use sounding_kpi::Direction;
-use sounding_link::{DelayKind, RanDelay};
 use sounding_units::HostInstant;
 
+use super::controls::PARTS;
 use super::scene::{self, Scene};
 use super::table1::{BEGUN, rate_and_delay};
 use super::{Figures, Item, Kind, Row, quantile, rig};
@@ -16,44 +15,6 @@ use super::{Figures, Item, Kind, Row, quantile, rig};
 /// `standing` is the median of what Copa takes for a queue: the least RTT of half an RTT over that of ten seconds.
 pub(super) const COLUMNS: &[&str] =
     &["Mbit/s", "mean ms", "p95 ms", "× stock", "× mean delay", "standing ms"];
-
-/// A part of Gandalf.
-#[derive(Clone, Copy)]
-pub(super) struct Part {
-    /// In the name of its controllers.
-    pub(super) word: &'static str,
-    /// As the paper has it.
-    pub(super) name: &'static str,
-    /// What it learns of an event.
-    pub(super) keep: fn(&RanDelay) -> Option<RanDelay>,
-}
-
-/// The three of Figs. 19 and 22. Which block took a packet is known in all of them.
-pub(super) const PARTS: [Part; 3] = [
-    Part { word: "down", name: "DL-reTx alone", keep: down },
-    Part { word: "up", name: "UL-reTx alone", keep: up },
-    Part { word: "filter", name: "filter alone", keep: wait },
-];
-
-fn down(event: &RanDelay) -> Option<RanDelay> {
-    match (event.kind, event.direction) {
-        (DelayKind::Harq, Direction::Downlink) => Some(*event),
-        (DelayKind::Scheduling, _) => Some(RanDelay { amount: Duration::ZERO, ..*event }),
-        _ => None,
-    }
-}
-
-fn up(event: &RanDelay) -> Option<RanDelay> {
-    match (event.kind, event.direction) {
-        (DelayKind::Harq, Direction::Uplink) => Some(*event),
-        (DelayKind::Scheduling, _) => Some(RanDelay { amount: Duration::ZERO, ..*event }),
-        _ => None,
-    }
-}
-
-fn wait(event: &RanDelay) -> Option<RanDelay> {
-    (event.kind == DelayKind::Scheduling).then_some(*event)
-}
 
 /// The senders of an algorithm, stock first: how they are shown, and their names.
 fn senders(of: &str) -> Vec<(String, String)> {
@@ -155,6 +116,9 @@ pub(super) fn short(rows: &[Row]) -> Vec<(String, Vec<String>)> {
 
 #[cfg(test)]
 mod tests {
+    use sounding_kpi::Direction;
+    use sounding_link::{DelayKind, RanDelay};
+
     use super::*;
 
     #[test]

@@ -9,9 +9,7 @@ use sounding_cc::{
 };
 use sounding_experiment::plan::{PlanError, Run, Wrong};
 
-use super::controls::{Constant, Only, Record, Recorded, Truth, Truthful};
-use super::parts::{PARTS, Part};
-use super::table1::TRUTHS;
+use super::controls::{Constant, Only, PARTS, Part, Record, Recorded, Truth, Truthful};
 use crate::paper::PaperItem;
 
 /// A network, a direction and a motion.
@@ -65,6 +63,9 @@ pub(super) struct Shared {
     pub(super) truth: Arc<Mutex<Truth>>,
     pub(super) record: Arc<Mutex<Record>>,
 }
+
+/// Means over so many milliseconds of delays without all that the radio added.
+pub(super) const TRUTHS: [u64; 3] = [10, 30, 60];
 
 /// The most that the control subtracts, whatever delayed a packet.
 pub(super) const CONSTANT: Duration = Duration::from_millis(20);

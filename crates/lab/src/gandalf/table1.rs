@@ -19,9 +19,6 @@ const OVER_BLIND: f64 = 2.0;
 const MORE_MS: f64 = 15.0;
 const OF_BBR: f64 = 0.25;
 
-/// Means over so many milliseconds of delays without all that the radio added.
-pub(super) const TRUTHS: [u64; 3] = [10, 30, 60];
-
 /// The senders of an algorithm, stock first.
 fn senders(of: &str) -> Vec<(String, String)> {
     let stock = if of == "vivace" { "vivace-published" } else { of };
@@ -40,7 +37,7 @@ fn senders(of: &str) -> Vec<(String, String)> {
     all.push((format!("{of}, truth"), format!("{of}-truth")));
     if of == "copa" {
         // What it would be if all were known at once, and with the blind filters' means.
-        for window in TRUTHS {
+        for window in scene::TRUTHS {
             all.push((format!("{of}, truth, mean of {window} ms"), format!("{of}-truth-{window}")));
         }
     }
