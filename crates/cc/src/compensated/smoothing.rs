@@ -1,0 +1,88 @@
+//! Over which times delays are smoothed, and which of them is the path's.
+
+use core::time::Duration;
+
+use crate::copa;
+use crate::parameter::{Kind, Parameter, Values};
+
+const SMOOTH: Parameter = Parameter {
+    name: "smooth",
+    kind: Kind::millis(40, 1, 200),
+    unit: "",
+    about: "RTTs of downloads are a mean over this",
+    source: "chosen: what waits for grants are acknowledgements, of which those of an interval of reports come at once",
+};
+const STEADY: Parameter = Parameter {
+    name: "steady",
+    kind: Kind::millis(40, 1, 1_000),
+    unit: "",
+    about: "the path's RTT in downloads is that of means over this, without the radio's part",
+    source: "as `smooth`",
+};
+const UP_SMOOTH: Parameter = Parameter {
+    name: "up_smooth",
+    kind: Kind::millis(10, 1, 200),
+    unit: "",
+    about: "both in uploads",
+    source: "two usual intervals of buffer status reports; Gandalf §4.3.2 removes what is as fast as these",
+};
+const RECENT: Parameter = Parameter {
+    name: "recent",
+    kind: Kind::millis(200, 10, 2_000),
+    unit: "",
+    about: "what the radio added to RTTs of which it is not known yet is a mean over this",
+    source: "chosen: twice as long as records of MAC are apart",
+};
+const FLOOR: Parameter = Parameter {
+    name: "floor",
+    kind: Kind::count(20, 0, 50),
+    unit: "%",
+    about: "the path's RTT in downloads is that below which so many of the last ten seconds' exact RTTs are; 0: the smallest",
+    source: "chosen: what is taken off is sometimes too much",
+};
+const UP_FLOOR: Parameter = Parameter {
+    name: "up_floor",
+    kind: Kind::count(10, 0, 50),
+    unit: "%",
+    about: "the same in uploads",
+    source: "chosen: the waits of the data itself are known better",
+};
+/// Copa's parameters, and those of what is taken off its RTTs.
+pub(crate) const COPA: &[Parameter] =
+    &[copa::DELTA, copa::MODE, SMOOTH, STEADY, UP_SMOOTH, RECENT, FLOOR, UP_FLOOR];
+
+/// Over which times delays are smoothed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Smoothing {
+    /// RTTs of downloads.
+    pub shown: Duration,
+    /// The same without the radio's part, of which a small one is that of the path.
+    pub steady: Duration,
+    /// Both in uploads.
+    pub up: Duration,
+    /// The radio's recent part.
+    pub recent: Duration,
+    /// How many hundredths of exact RTTs are below that of the path, in downloads.
+    pub floor_percent: u32,
+    /// The same in uploads.
+    pub up_floor_percent: u32,
+}
+
+impl Smoothing {
+    pub(crate) fn of(values: &Values) -> Self {
+        Self {
+            shown: values.time(&SMOOTH),
+            steady: values.time(&STEADY),
+            up: values.time(&UP_SMOOTH),
+            recent: values.time(&RECENT),
+            floor_percent: values.count(&FLOOR),
+            up_floor_percent: values.count(&UP_FLOOR),
+        }
+    }
+}
+
+impl Default for Smoothing {
+    fn default() -> Self {
+        Self::of(&Values::default())
+    }
+}
