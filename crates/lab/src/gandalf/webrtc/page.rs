@@ -20,6 +20,9 @@ pub(super) struct Shown {
     pub(super) seen: CallSeen,
 }
 
+/// Times in seconds and values, if they are known.
+type Points = Vec<(f64, Option<f64>)>;
+
 /// A packet that the radio hands on later than the earliest by more than this was sent again.
 const AGAIN: Duration = Duration::from_millis(6);
 /// Spans of one kind that are as close are one.
@@ -65,7 +68,7 @@ fn file_name(place: &str) -> String {
 }
 
 fn series<'a>(calls: impl Iterator<Item = &'a Shown> + Clone) -> Series {
-    let panel = |label: &str, of: &dyn Fn(&CallSeen) -> Vec<(f64, Option<f64>)>| Panel {
+    let panel = |label: &str, of: &dyn Fn(&CallSeen) -> Points| Panel {
         y: Axis::linear(label),
         shade: None,
         lines: calls
