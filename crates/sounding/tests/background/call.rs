@@ -73,12 +73,12 @@ fn a_call_of_the_same_phone_is_hardly_delayed_by_an_upload_in_the_background() {
         let loaded = Background::load(&config).unwrap();
         let cell = emulated(PLAN);
         let emulation = cell.emulation();
-        let alone = p95(&call(emulation, 8));
-        let beside = |congestion: &str| {
+        let alone = p95(&call(emulation, 6));
+        let beside = |congestion: &str, secs| {
             let upload = upload(emulation, congestion);
-            std::thread::sleep(Duration::from_secs(6));
+            std::thread::sleep(Duration::from_secs(4));
             let from = sounding_emu::monotonic_now();
-            let delays = call(emulation, 16);
+            let delays = call(emulation, secs);
             let to = sounding_emu::monotonic_now();
             let flow = {
                 // SAFETY: the socket is open until the transfer is waited for.
@@ -94,9 +94,9 @@ fn a_call_of_the_same_phone_is_hardly_delayed_by_an_upload_in_the_background() {
             );
             (by, rate)
         };
-        let (foreground, _) = beside("cubic");
+        let (foreground, _) = beside("cubic", 3);
         std::thread::sleep(Duration::from_secs(2));
-        let (background, rate) = beside(&name);
+        let (background, rate) = beside(&name, 16);
         cell.stop().unwrap();
         assert!(foreground > 2 * BESIDE, "the check would prove nothing: {foreground:?}");
         assert!(background <= BESIDE, "the call is delayed by {background:?}");

