@@ -29,8 +29,10 @@ pub trait Experiment: Sync {
     /// Its subject, in a line.
     fn about(&self) -> &'static str;
 
-    /// Its required rights.
-    fn needs(&self) -> Needs;
+    /// Its required rights; none unless it says so.
+    fn needs(&self) -> Needs {
+        Needs::Nothing
+    }
 
     /// Its duration with the default flags; `None` if that depends on the data.
     fn duration(&self) -> Option<&'static str>;

@@ -22,7 +22,7 @@ const LEAST_STEADY: f64 = 0.1;
 const LOW_TARGET: f64 = 0.8;
 const LESS_BACKOFF: f64 = 0.25;
 
-/// What of the path a feedback shows.
+/// What feedback shows of the path.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Feedback {
     pub(super) now: HostInstant,

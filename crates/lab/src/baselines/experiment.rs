@@ -1,7 +1,7 @@
 use miette::IntoDiagnostic;
 
 use crate::baselines;
-use crate::experiment::{Experiment, Host, Needs, Outcome, jobs, report};
+use crate::experiment::{Experiment, Host, Outcome, jobs, report};
 
 /// Properties of each controller from theory and papers, compared with measurements in virtual time; needs no rights
 #[derive(clap::Args)]
@@ -27,10 +27,6 @@ impl Experiment for BaselinesExperiment {
 
     fn about(&self) -> &'static str {
         "what theory and papers say of each controller, and what ours does"
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::Nothing
     }
 
     fn duration(&self) -> Option<&'static str> {

@@ -63,10 +63,6 @@ impl Experiment for Replay {
         }
     }
 
-    fn needs(&self) -> Needs {
-        Needs::Nothing
-    }
-
     fn duration(&self) -> Option<&'static str> {
         None
     }
@@ -125,10 +121,6 @@ impl Experiment for MethodsItem {
         "rates by BISCAY's methods and by raw KPIs beside goodput"
     }
 
-    fn needs(&self) -> Needs {
-        Needs::Nothing
-    }
-
     fn duration(&self) -> Option<&'static str> {
         Some("1 min")
     }
@@ -174,10 +166,6 @@ impl Experiment for ViewsItem {
 
     fn about(&self) -> &'static str {
         "resource blocks as two readers of a modem know them"
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::Nothing
     }
 
     fn duration(&self) -> Option<&'static str> {

@@ -1,7 +1,7 @@
 use miette::IntoDiagnostic;
 
 use crate::bound;
-use crate::experiment::{Experiment, Host, Needs, Outcome, jobs, report};
+use crate::experiment::{Experiment, Host, Outcome, jobs, report};
 
 /// How often an estimate is right about whether the radio or the sender sets the limit, in modelled cells
 #[derive(clap::Args)]
@@ -31,10 +31,6 @@ impl Experiment for BoundExperiment {
 
     fn about(&self) -> &'static str {
         "labels of link estimates against what modelled cells know"
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::Nothing
     }
 
     fn duration(&self) -> Option<&'static str> {

@@ -1,7 +1,7 @@
 use miette::miette;
 
 use crate::busyness::{self, Scene};
-use crate::experiment::{Experiment, Host, Needs, Outcome, jobs, report_share};
+use crate::experiment::{Experiment, Host, Outcome, jobs, report_share};
 
 /// Whether background flows know that their cell is busy, by the cell's own account of its resource blocks
 ///
@@ -46,10 +46,6 @@ impl Experiment for BusynessExperiment {
 
     fn about(&self) -> &'static str {
         "labels of background flows, busy or free, against who had the modelled cell"
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::Nothing
     }
 
     fn duration(&self) -> Option<&'static str> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 use miette::IntoDiagnostic;
 
 use crate::cell;
-use crate::experiment::{Experiment, Host, Needs, Outcome, report};
+use crate::experiment::{Experiment, Host, Outcome, report};
 
 /// The modelled cell, compared with papers that measured real cells, and with real captures and logs; needs no rights
 #[derive(clap::Args)]
@@ -41,10 +41,6 @@ impl Experiment for CellExperiment {
 
     fn about(&self) -> &'static str {
         "the modelled cell beside the papers, real captures and a real stack's logs"
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::Nothing
     }
 
     fn duration(&self) -> Option<&'static str> {

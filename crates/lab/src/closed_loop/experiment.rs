@@ -2,7 +2,7 @@ use miette::IntoDiagnostic;
 use sounding_cc::ChoiceError;
 
 use crate::closed_loop::{self, Case, Contender, Kind, Plan};
-use crate::experiment::{Experiment, Host, Needs, Outcome, jobs, report_share};
+use crate::experiment::{Experiment, Host, Outcome, jobs, report_share};
 
 /// Controllers on modelled cells whose grants depend on what is sent: throughput, delay, climbs, handovers, fairness
 ///
@@ -81,10 +81,6 @@ impl Experiment for ClosedLoopExperiment {
 
     fn about(&self) -> &'static str {
         "controllers on modelled cells that grant what is asked for"
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::Nothing
     }
 
     fn duration(&self) -> Option<&'static str> {

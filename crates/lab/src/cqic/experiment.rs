@@ -5,7 +5,7 @@ use sounding_experiment::provenance::Begun;
 
 use super::work::Work;
 use super::{Evidence, Item, capacity, downloads, mapping, robust};
-use crate::experiment::{Experiment, Host, Needs, Outcome, jobs};
+use crate::experiment::{Experiment, Host, Outcome, jobs};
 use crate::paper::{Ours, Report};
 
 /// An item of CQIC's evaluation in virtual time: the paper's figures, ours, and why they differ
@@ -34,10 +34,6 @@ impl Experiment for CqicItem {
 
     fn about(&self) -> &'static str {
         self.0.about()
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::Nothing
     }
 
     fn duration(&self) -> Option<&'static str> {

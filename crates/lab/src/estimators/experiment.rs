@@ -4,7 +4,7 @@ use miette::IntoDiagnostic;
 use sounding_experiment::provenance;
 
 use crate::estimators;
-use crate::experiment::{Experiment, Host, Needs, Outcome, report};
+use crate::experiment::{Experiment, Host, Outcome, report};
 
 /// Every method's rate against the goodput of a saturating flow, over modelled LTE and NR links; needs no rights
 #[derive(clap::Args)]
@@ -42,10 +42,6 @@ impl Experiment for EstimatorsExperiment {
 
     fn about(&self) -> &'static str {
         "every method's rate against goodput, over modelled LTE and NR links"
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::Nothing
     }
 
     fn duration(&self) -> Option<&'static str> {

@@ -8,7 +8,7 @@ use sounding_experiment::provenance::Begun;
 use sounding_experiment::simulate::About;
 use sounding_report::findings::GROUPS;
 
-use crate::experiment::{Experiment, Host, Needs, Outcome, Sweep, jobs};
+use crate::experiment::{Experiment, Host, Outcome, Sweep, jobs};
 use crate::field::{Choice, Link, chosen, compare, markdown, plan, table};
 
 /// The controllers and the oracle over the available recorded links, in virtual time; needs no rights
@@ -65,10 +65,6 @@ impl Experiment for FieldExperiment {
 
     fn about(&self) -> &'static str {
         "the controllers and the oracle over recorded links"
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::Nothing
     }
 
     fn duration(&self) -> Option<&'static str> {

@@ -10,7 +10,7 @@ use sounding_units::Bytes;
 
 use super::{Evidence, Row};
 use crate::cell::radio::{self, Found, SlotDelay};
-use crate::experiment::{Experiment, Host, Needs, Outcome, jobs, report_share};
+use crate::experiment::{Experiment, Host, Outcome, jobs, report_share};
 use crate::paper::{Ours, PaperItem, Report, paper_item};
 
 /// Figs. 3 to 9, 27 and 28 and Tables 3 to 6: retransmissions, reports and round trips of the modelled cell, read from its modem
@@ -162,10 +162,6 @@ impl Experiment for DelaysItem {
 
     fn about(&self) -> &'static str {
         "retransmissions, reports and round trips of the modelled cell, from its modem's records"
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::Nothing
     }
 
     fn duration(&self) -> Option<&'static str> {

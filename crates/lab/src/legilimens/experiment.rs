@@ -4,7 +4,7 @@ use miette::{IntoDiagnostic, miette};
 use sounding_experiment::provenance::Begun;
 
 use super::{Item, Settings, report, rows};
-use crate::experiment::{Experiment, Host, Needs, Outcome, report_share};
+use crate::experiment::{Experiment, Host, Outcome, report_share};
 use crate::paper::PlanFlags;
 
 /// An item of Legilimens' evaluation in virtual time: the paper's figures, ours, and why they differ
@@ -32,10 +32,6 @@ impl Experiment for PlanItem {
 
     fn about(&self) -> &'static str {
         self.0.about()
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::Nothing
     }
 
     fn duration(&self) -> Option<&'static str> {

@@ -6,7 +6,7 @@ use miette::IntoDiagnostic;
 use sounding_experiment::provenance;
 use sounding_units::Rate;
 
-use crate::experiment::{Experiment, Host, Needs, Outcome, program, report};
+use crate::experiment::{Experiment, Host, Outcome, program, report};
 use crate::overhead;
 
 /// A modem's output by log mask, and the CPU time of the process that reads it
@@ -47,10 +47,6 @@ impl Experiment for OverheadExperiment {
 
     fn about(&self) -> &'static str {
         "what a modem sends by log mask, and CPU time of its reader"
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::Nothing
     }
 
     fn duration(&self) -> Option<&'static str> {

@@ -12,7 +12,7 @@ use sounding_experiment::study::Study;
 
 use super::place::PLACES;
 use super::{Item, cells, fig6, fig11, fig21, report, robust, table1};
-use crate::experiment::{self, End, Experiment, Host, Needs, Outcome, jobs, report_share};
+use crate::experiment::{self, End, Experiment, Host, Outcome, jobs, report_share};
 use crate::paper::PlanFlags;
 
 /// An item of PBE-CC's evaluation in virtual time: the paper's figures, the measured ones, and why they differ
@@ -48,10 +48,6 @@ impl Experiment for PlanItem {
 
     fn about(&self) -> &'static str {
         self.0.about()
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::Nothing
     }
 
     fn duration(&self) -> Option<&'static str> {
@@ -125,10 +121,6 @@ impl Experiment for Table1Item {
         Item::Table1.about()
     }
 
-    fn needs(&self) -> Needs {
-        Needs::Nothing
-    }
-
     fn duration(&self) -> Option<&'static str> {
         Some("3 min")
     }
@@ -168,10 +160,6 @@ impl Experiment for DeepItem {
 
     fn about(&self) -> &'static str {
         self.0.about()
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::Nothing
     }
 
     fn duration(&self) -> Option<&'static str> {
@@ -229,10 +217,6 @@ impl Experiment for CellItem {
 
     fn about(&self) -> &'static str {
         self.0.about()
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::Nothing
     }
 
     fn duration(&self) -> Option<&'static str> {
@@ -306,10 +290,6 @@ impl Experiment for RobustItem {
 
     fn about(&self) -> &'static str {
         Item::Robust.about()
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::Nothing
     }
 
     fn duration(&self) -> Option<&'static str> {

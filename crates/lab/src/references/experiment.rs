@@ -7,7 +7,7 @@ use crate::biscay::SHORTEST;
 use crate::biscay::{Links, read};
 use crate::closed_loop::Case;
 use crate::closed_loop::experiment::{Cells, case};
-use crate::experiment::{Experiment, Host, Needs, Outcome, report_share};
+use crate::experiment::{Experiment, Host, Outcome, report_share};
 use crate::references::{self, Grid, OverCells, OverLinks, over_cells, over_links};
 
 /// Senders that know the present of their link without error, over a grid of queueing delays and averaging spans
@@ -62,10 +62,6 @@ impl Experiment for ReferencesExperiment {
 
     fn about(&self) -> &'static str {
         "senders that know the present of a link, by what they keep waiting"
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::Nothing
     }
 
     fn duration(&self) -> Option<&'static str> {
