@@ -40,8 +40,15 @@ const MAX_BACK_OFF: Parameter = Parameter {
     name: "max_back_off",
     kind: Kind::count(4, 1, 8),
     unit: "",
-    about: "a wait beside one rival is at most 2 to this many intervals; beside several it is four times as long",
+    about: "a wait beside one rival is at most 2 to this many intervals",
     source: "chosen: half of a cell that became free is found within 2.5 s",
+};
+const CROWDED: Parameter = Parameter {
+    name: "crowded",
+    kind: Kind::count(3, 0, 6),
+    unit: "",
+    about: "a wait beside several rivals is at most 2 to this many times longer",
+    source: "chosen on Fig. 12 of Legilimens (interpretation 19)",
 };
 const QUEUE: Parameter = Parameter {
     name: "queue",
@@ -52,8 +59,11 @@ const QUEUE: Parameter = Parameter {
 };
 
 /// A flow that sends on is silent for an interval after so long, and proves its share again. Chosen: an interval of 250 ms
-/// and a burst of 300 ms cost 2 % then.
+/// and a burst of 300 ms cost 2 % then. After the first burst that found the cell free it is an eighth of that, and then
+/// twice as long after each (interpretation 18).
 const PROVEN_FOR: Duration = Duration::from_secs(10);
+/// Proofs in a row that are enough.
+const PROOFS: u32 = 4;
 
 /// A receiver whose clock moves less often hides a cell's turns (interpretation 22).
 const COARSEST_TICK: Duration = Duration::from_millis(2);
@@ -69,8 +79,6 @@ const SHARED_FOR: Duration = Duration::from_secs(30);
 const OTHERS: Duration = Duration::from_millis(10);
 /// Segments that a burst into a shared queue begins with.
 const PROBE: u64 = 4;
-/// Doublings of the wait beyond its bound where there are several rivals (interpretation 19).
-const CROWDED: u32 = 2;
 /// The window is for this much more than what the cell gives now: one of so many parts (interpretation 31).
 const MORE: u64 = 4;
 
@@ -79,6 +87,7 @@ const MORE: u64 = 4;
 pub struct Background {
     interval: Duration,
     max_back_off: u32,
+    crowded: u32,
     queue: Duration,
     slots: Slots,
     share: Share,
@@ -89,11 +98,15 @@ pub struct Background {
     last_rtt: Duration,
     /// Until then the queue counts as one that other flows share.
     shared_until: Option<HostInstant>,
+    /// When the newest burst began.
+    began: HostInstant,
     /// The first packet of a burst into a shared queue is not acknowledged yet.
     is_first: bool,
     start: Start,
     phase: Phase,
     back_off: u32,
+    /// Bursts in a row that found the cell free.
+    proofs: u32,
     rng: ChaCha8Rng,
 }
 
@@ -112,7 +125,7 @@ enum Phase {
 }
 
 impl Background {
-    pub(crate) const PARAMETERS: &[Parameter] = &[INTERVAL, MAX_BACK_OFF, QUEUE];
+    pub(crate) const PARAMETERS: &[Parameter] = &[INTERVAL, MAX_BACK_OFF, CROWDED, QUEUE];
 
     /// A flow that knows nothing of its cell.
     pub fn new(start: &Start) -> Self {
@@ -123,6 +136,7 @@ impl Background {
         Self {
             interval: values.time(&INTERVAL),
             max_back_off: values.count(&MAX_BACK_OFF),
+            crowded: values.count(&CROWDED),
             queue: values.time(&QUEUE),
             slots: Slots::default(),
             share: Share::new(),
@@ -131,16 +145,22 @@ impl Background {
             rtt: RttEstimator::default(),
             last_rtt: Duration::ZERO,
             shared_until: None,
+            began: start.now,
             is_first: false,
             start: *start,
             phase: Phase::Opening,
             back_off: 0,
+            proofs: 0,
             rng: ChaCha8Rng::seed_from_u64(start.seed),
         }
     }
 
     fn wait(&mut self, now: HostInstant, span: Duration) {
         self.phase = Phase::Waiting { until: now + span };
+    }
+
+    fn proven_for(&self) -> Duration {
+        PROVEN_FOR / (1 << PROOFS.saturating_sub(self.proofs))
     }
 
     fn handle_busy(&mut self, now: HostInstant) {
@@ -150,6 +170,7 @@ impl Background {
     /// Waits for twice as long as the last time, 2 to this many intervals at most.
     fn back_off(&mut self, now: HostInstant, most: u32) {
         self.back_off = (self.back_off + 1).min(most);
+        self.proofs = 0;
         let half = 1 << (self.back_off - 1);
         let drawn = half * 1000 + self.rng.next_u32() % (half * 1000);
         self.wait(now, self.interval * drawn / 1000);
@@ -161,17 +182,20 @@ impl Background {
             // Its rate may be all of the cell or a part of it: silence, and then a burst that shows both.
             (Phase::Opening, _) | (_, Verdict::Likely) => self.wait(now, self.interval),
             (Phase::Probing, Verdict::Busy) => self.handle_busy(now),
-            (Phase::Probing, Verdict::Crowded) => self.back_off(now, self.max_back_off + CROWDED),
+            (Phase::Probing, Verdict::Crowded) => {
+                self.back_off(now, self.max_back_off + self.crowded)
+            }
             // It may be a fade: the next burst shows it soon, and that one backs off (interpretation 32).
             (Phase::Sending { .. }, Verdict::Busy | Verdict::Crowded) => {
                 self.wait(now, self.interval);
             }
             (Phase::Probing, Verdict::Free) => {
                 self.back_off = 0;
+                self.proofs = (self.proofs + 1).min(PROOFS);
                 self.phase = Phase::Sending { since: now };
             }
             // A rival that was there all along shows in a burst after silence alone.
-            (Phase::Sending { since }, Verdict::Free) if now - since > PROVEN_FOR => {
+            (Phase::Sending { since }, Verdict::Free) if now - since > self.proven_for() => {
                 self.wait(now, self.interval);
             }
             (Phase::Sending { .. }, Verdict::Free) => {}
@@ -194,8 +218,6 @@ impl Background {
 impl Background {
     /// How much longer than the fastest packet the newest took.
     fn queueing(&self) -> Duration {
-        // In microseconds, as the kernel knows RTTs.
-        let micros = |rtt: Duration| Duration::from_micros(rtt.as_micros() as u64);
         let least = self.rtt.least().unwrap_or(self.last_rtt);
         micros(self.last_rtt).saturating_sub(micros(least))
     }
@@ -220,6 +242,11 @@ impl Background {
             _ => {}
         }
     }
+}
+
+/// In whole microseconds, as the kernel knows RTTs.
+fn micros(rtt: Duration) -> Duration {
+    Duration::from_micros(rtt.as_micros() as u64)
 }
 
 impl Controller for Background {
@@ -258,6 +285,8 @@ impl Controller for Background {
             self.delay.cut(loss.now);
         }
         let sends = matches!(self.phase, Phase::Probing | Phase::Sending { .. });
+        // What was lost left before what the newest acknowledgement delivered.
+        let sends = sends && loss.now - self.began >= micros(self.last_rtt);
         let queueing = self.queueing();
         if loss.begins_recovery && sends && queueing >= self.queue / FULL {
             self.queue = self.queue.min(queueing / 2).max(LEAST_QUEUE);
@@ -284,6 +313,7 @@ impl Controller for Background {
         let Phase::Waiting { until } = self.phase else { return };
         if until <= now {
             self.share.begin();
+            self.began = now;
             if let Some(target) = self.target() {
                 let is_shared = self.is_shared(now);
                 let first = if is_shared { self.start.segments(PROBE) } else { target };

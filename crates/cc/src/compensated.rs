@@ -62,6 +62,7 @@ pub struct Compensated<C> {
     exact: Boxcar,
     steady: Boxcar,
     recent: Boxcar,
+    kept: Boxcar,
     /// The smallest RTT as measured, and the smallest exact one.
     least_raw: Option<Windowed<Duration>>,
     least: Floor,
@@ -109,6 +110,8 @@ impl Held {
 struct Added {
     data: Duration,
     all: Duration,
+    /// The wait for a grant, if it is not in the others.
+    kept: Duration,
 }
 
 impl<C: Controller> Compensated<C> {
@@ -124,7 +127,7 @@ impl<C: Controller> Compensated<C> {
 
     /// For any controller.
     pub fn holding(inner: C) -> Self {
-        Self::new(inner, Way::Hold, Smoothing::default())
+        Self::new(inner, Way::Hold, Smoothing { keeps_waits: false, ..Smoothing::default() })
     }
 
     fn new(inner: C, way: Way, smoothing: Smoothing) -> Self {
@@ -142,6 +145,7 @@ impl<C: Controller> Compensated<C> {
             exact: Boxcar::new(smoothing.shown),
             steady: Boxcar::new(smoothing.steady),
             recent: Boxcar::new(smoothing.recent),
+            kept: Boxcar::new(smoothing.steady),
             least_raw: None,
             least: Floor::new(smoothing.floor_percent),
             told: Duration::ZERO,
@@ -149,17 +153,19 @@ impl<C: Controller> Compensated<C> {
     }
 
     fn set_smoothing(&mut self, data: Direction) {
-        let Smoothing { shown, steady, up, floor_percent, up_floor_percent, .. } = self.smoothing;
-        let (shown, steady, percent) = match data {
-            Direction::Downlink => (shown, steady, floor_percent),
-            Direction::Uplink => (up, up, up_floor_percent),
+        let of = self.smoothing;
+        let (shown, steady, floor, usual) = match data {
+            Direction::Downlink => (of.shown, of.steady, of.floor_percent, of.usual_percent),
+            Direction::Uplink => (of.up, of.up, of.up_floor_percent, of.up_usual_percent),
         };
-        // A controller that waits for exact delays sees each as it is, down to the smallest.
-        let percent = if self.way == Way::Hold { 0 } else { percent };
+        // A controller that waits for exact delays sees each as it is, down to the smallest. Waits that are kept raise the floor.
+        let percent = if self.way == Way::Hold || of.keeps_waits { 0 } else { floor };
         self.raw.set_window(shown);
         self.exact.set_window(shown);
         self.steady.set_window(steady);
+        self.kept.set_window(steady);
         self.least.set_percent(percent);
+        self.least.set_usual(usual);
     }
 
     /// The times of a sample's packets at the device, on its clock.
@@ -193,6 +199,7 @@ impl<C: Controller> Compensated<C> {
             self.exact.clear();
             self.steady.clear();
             self.recent.clear();
+            self.kept.clear();
             self.samples.clear();
         }
         if let Some(least) = least {
@@ -202,10 +209,12 @@ impl<C: Controller> Compensated<C> {
     }
 
     fn added(&mut self, sample: &Sample) -> Added {
-        let up = self.timeline.up(sample.entered);
+        let [waited, repeated] = self.timeline.up_parts(sample.entered);
+        let kept = if self.smoothing.keeps_waits { waited } else { Duration::ZERO };
+        let up = waited - kept + repeated;
         let down = self.timeline.down(sample.received, sample.sent);
         let data = if self.data == Some(Direction::Uplink) { up } else { down };
-        Added { data, all: (up + down).min(sample.rtt) }
+        Added { data, all: (up + down).min(sample.rtt), kept }
     }
 
     /// Takes in what the radio added to the oldest sample; its exact RTT, smoothed.
@@ -214,7 +223,8 @@ impl<C: Controller> Compensated<C> {
         self.recent.push(sample.at, added.all);
         let without = sample.rtt - added.all;
         let steady = self.steady.push(sample.at, without);
-        self.least.push(sample.at, steady);
+        let kept = self.kept.push(sample.at, added.kept);
+        self.least.push(sample.at, steady, kept);
         (added, self.exact.push(sample.at, without).max(self.floor()))
     }
 

@@ -56,7 +56,7 @@ pub mod verus;
 pub use background::Background;
 pub use bbr::Bbr;
 pub use bbr3::Bbr3;
-pub use compensated::{Compensated, Timeline};
+pub use compensated::{Compensated, Smoothing, Timeline};
 pub use controller::{
     Ack, Controller, Delivered, Departure, Loss, RanDelays, Recovery, Revision, Stamp, Start,
 };

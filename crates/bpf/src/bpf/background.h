@@ -12,9 +12,10 @@
 
 #define BACKGROUND_INTERVAL_NS		250000000ULL
 #define BACKGROUND_MAX_BACK_OFF		4U
-#define BACKGROUND_CROWDED		2U
+#define BACKGROUND_CROWDED		3U
 #define BACKGROUND_QUEUE_US		40000ULL
 #define BACKGROUND_PROVEN_FOR_NS	10000000000ULL
+#define BACKGROUND_PROOFS		4U
 #define BACKGROUND_COARSEST_NS		2000000ULL
 #define BACKGROUND_FIRST_CWND		10ULL
 #define BACKGROUND_LEAST_QUEUE_US	5000U
@@ -63,6 +64,9 @@ struct background_state {
 	__u32 queue_us;		/* what waits while it sends */
 	__u32 is_first;		/* the first packet of a burst into a shared queue is out */
 	__u64 shared_until_ns;	/* until then other flows share the queue */
+	__u64 began_ns;		/* the newest burst */
+	__u32 proofs;		/* bursts in a row that found the cell free */
+	__u32 reserved;
 };
 
 /* One ACK that delivers new data. */
@@ -164,6 +168,7 @@ LAW_INLINE void background_init(struct background_state *b, __u64 now, __u32 mss
 	__builtin_memset(b, 0, sizeof(*b));
 	b->mss = law_mss(mss);
 	b->queue_us = BACKGROUND_QUEUE_US;
+	b->began_ns = now;
 	by_delay_init(&b->delay, now, b->mss);
 	background_open(b, delivered);
 }
@@ -187,6 +192,7 @@ LAW_INLINE void background_back_off(struct background_state *b, __u64 now, __u32
 	__u64 half, drawn;
 
 	b->back_off = law_min(b->back_off + 1, most);
+	b->proofs = 0;
 	half = (1ULL << ((b->back_off - 1) & 7)) * 1000;
 	drawn = half + random % half;
 	b->draws++;
@@ -217,9 +223,11 @@ LAW_INLINE void background_verdict(struct background_state *b, __u64 now, int ve
 					    random);
 	} else if (b->phase == BACKGROUND_PROBING) {
 		b->back_off = 0;
+		b->proofs = law_min(b->proofs + 1, BACKGROUND_PROOFS);
 		b->phase = BACKGROUND_SENDING;
 		b->at_ns = now;
-	} else if (law_since(now, b->at_ns) > BACKGROUND_PROVEN_FOR_NS) {
+	} else if (law_since(now, b->at_ns) > BACKGROUND_PROVEN_FOR_NS >>
+						  ((BACKGROUND_PROOFS - b->proofs) & 3)) {
 		/* A rival that was there all along shows in a burst after silence alone. */
 		background_wait(b, now, BACKGROUND_INTERVAL_NS);
 	}
@@ -308,6 +316,9 @@ LAW_INLINE void background_loss(struct background_state *b, __u64 now, __u32 ran
 	if ((b->phase != BACKGROUND_PROBING && b->phase != BACKGROUND_SENDING) ||
 	    queueing < b->queue_us / 2)
 		return;
+	/* Lost of an earlier burst: it left before what the newest ACK delivered. */
+	if (law_since(now, b->began_ns) < (__u64)b->last_rtt_us * 1000)
+		return;
 	/* The buffer is full: its queue is another flow's too, or it is small. */
 	b->queue_us = law_max(law_min(b->queue_us, queueing / 2), BACKGROUND_LEAST_QUEUE_US);
 	b->shared_until_ns = now + BACKGROUND_SHARED_FOR_NS;
@@ -343,6 +354,7 @@ LAW_INLINE int background_waits(struct background_state *b, __u64 now)
 	if (now < b->at_ns)
 		return 1;
 	share_begin(&b->share);
+	b->began_ns = now;
 	target = background_target(b);
 	if (target) {
 		b->is_first = now < b->shared_until_ns;

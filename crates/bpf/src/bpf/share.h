@@ -50,7 +50,7 @@ struct share {
 	__u32 has_share;
 	__u32 is_free;
 	__u32 doubts;			/* samples of this burst that the mean contradicts */
-	__u32 reserved;
+	__u32 follows_silence;		/* the burst; the first is a slow start, which shows no cell */
 };
 
 LAW_INLINE void share_init(struct share *s)
@@ -71,6 +71,7 @@ LAW_INLINE void share_begin(struct share *s)
 	s->pieces = 0;
 	s->sum = 0;
 	s->doubts = 0;
+	s->follows_silence = 1;
 }
 
 LAW_INLINE __u64 share_times(__u64 value, __u64 by)
@@ -134,7 +135,7 @@ LAW_INLINE int share_piece(struct share *s, __u64 now, __u64 rate, __u32 pieces)
 	s->last[0] = rate;
 	if (s->count <= SHARE_HEAD) {
 		s->best_of_head = law_max(s->best_of_head, rate);
-		if (s->count == SHARE_HEAD) {
+		if (s->count == SHARE_HEAD && s->follows_silence) {
 			weight = law_min(s->seen, 3);
 			s->heads = (weight * (s->seen ? s->heads : 0) + s->best_of_head) /
 				   (weight + 1);

@@ -57,6 +57,8 @@ pub(super) struct Share {
     nanos: u64,
     /// Pieces since the burst began.
     count: u32,
+    /// The burst follows silence. The first one is a slow start, which shows no cell.
+    follows_silence: bool,
     best_of_head: u64,
     /// The rates of the last two pieces of this burst, the newest first; zero is none.
     last: [u64; 2],
@@ -83,6 +85,7 @@ impl Share {
             bytes: 0,
             nanos: 0,
             count: 0,
+            follows_silence: false,
             best_of_head: 0,
             last: [0; 2],
             pieces: 0,
@@ -103,6 +106,7 @@ impl Share {
         (self.bytes, self.nanos, self.count, self.best_of_head) = (0, 0, 0, 0);
         (self.pieces, self.sum, self.doubts) = (0, 0, 0);
         self.last = [0; 2];
+        self.follows_silence = true;
     }
 
     /// Takes in what one reading of the receiver's clock brought.
@@ -128,7 +132,7 @@ impl Share {
         self.last = [rate, self.last[0]];
         if self.count <= HEAD {
             self.best_of_head = self.best_of_head.max(rate);
-            if self.count == HEAD {
+            if self.count == HEAD && self.follows_silence {
                 let best = self.best_of_head;
                 let weight = u64::from(self.seen.min(3));
                 let heads = self.heads.unwrap_or(0);

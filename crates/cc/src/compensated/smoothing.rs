@@ -21,10 +21,10 @@ const STEADY: Parameter = Parameter {
 };
 const UP_SMOOTH: Parameter = Parameter {
     name: "up_smooth",
-    kind: Kind::millis(10, 1, 200),
+    kind: Kind::millis(30, 1, 200),
     unit: "",
     about: "both in uploads",
-    source: "two usual intervals of buffer status reports; Gandalf §4.3.2 removes what is as fast as these",
+    source: "chosen: several usual intervals of buffer status reports; Gandalf §4.3.2 removes what is as fast as these",
 };
 const RECENT: Parameter = Parameter {
     name: "recent",
@@ -33,11 +33,33 @@ const RECENT: Parameter = Parameter {
     about: "what the radio added to RTTs of which it is not known yet is a mean over this",
     source: "chosen: twice as long as records of MAC are apart",
 };
+const WAITS: Parameter = Parameter {
+    name: "waits",
+    kind: Kind::Word { default: KEEP, words: &[KEEP, "off"] },
+    unit: "",
+    about: "waits for grants stay in RTTs, and a usual one is the path's (`keep`), or they are taken off (`off`)",
+    source: "chosen: means of them are steadier than what is known of each",
+};
+const KEEP: &str = "keep";
+const USUAL: Parameter = Parameter {
+    name: "usual",
+    kind: Kind::count(50, 0, 100),
+    unit: "%",
+    about: "so many of an acknowledgement's waits in downloads are shorter than a usual one",
+    source: "chosen: the median",
+};
+const UP_USUAL: Parameter = Parameter {
+    name: "up_usual",
+    kind: Kind::count(20, 0, 100),
+    unit: "%",
+    about: "so many of the data's waits in uploads are",
+    source: "chosen: with more, a saturated uplink has more delay than stock Copa in a cell without such waits",
+};
 const FLOOR: Parameter = Parameter {
     name: "floor",
     kind: Kind::count(20, 0, 50),
     unit: "%",
-    about: "the path's RTT in downloads is that below which so many of the last ten seconds' exact RTTs are; 0: the smallest",
+    about: "with `waits` off, the path's RTT in downloads is that below which so many of the last ten seconds' exact RTTs are; 0: the smallest",
     source: "chosen: what is taken off is sometimes too much",
 };
 const UP_FLOOR: Parameter = Parameter {
@@ -48,8 +70,19 @@ const UP_FLOOR: Parameter = Parameter {
     source: "chosen: the waits of the data itself are known better",
 };
 /// Copa's parameters, and those of what is taken off its RTTs.
-pub(crate) const COPA: &[Parameter] =
-    &[copa::DELTA, copa::MODE, SMOOTH, STEADY, UP_SMOOTH, RECENT, FLOOR, UP_FLOOR];
+pub(crate) const COPA: &[Parameter] = &[
+    copa::DELTA,
+    copa::MODE,
+    SMOOTH,
+    STEADY,
+    UP_SMOOTH,
+    RECENT,
+    WAITS,
+    USUAL,
+    UP_USUAL,
+    FLOOR,
+    UP_FLOOR,
+];
 
 /// Over which times delays are smoothed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +99,12 @@ pub struct Smoothing {
     pub floor_percent: u32,
     /// The same in uploads.
     pub up_floor_percent: u32,
+    /// Whether waits for grants stay in RTTs.
+    pub keeps_waits: bool,
+    /// How many hundredths of those that stay are below a usual one, in downloads.
+    pub usual_percent: u32,
+    /// The same in uploads.
+    pub up_usual_percent: u32,
 }
 
 impl Smoothing {
@@ -77,6 +116,9 @@ impl Smoothing {
             recent: values.time(&RECENT),
             floor_percent: values.count(&FLOOR),
             up_floor_percent: values.count(&UP_FLOOR),
+            keeps_waits: values.word(&WAITS) == KEEP,
+            usual_percent: values.count(&USUAL),
+            up_usual_percent: values.count(&UP_USUAL),
         }
     }
 }

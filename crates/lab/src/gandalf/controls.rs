@@ -169,11 +169,13 @@ pub(super) struct Part {
     pub(super) keep: fn(&RanDelay) -> Option<RanDelay>,
 }
 
-/// The three of Figs. 19 and 22. Which block took a packet is known in all of them.
-pub(super) const PARTS: [Part; 3] = [
+/// The three of Figs. 19 and 22, and none of them: a filter with the same means and the same floor that knows nothing of the radio. Which
+/// block took a packet is known in all of them.
+pub(super) const PARTS: [Part; 4] = [
     Part { word: "down", name: "DL-reTx alone", keep: down },
     Part { word: "up", name: "UL-reTx alone", keep: up },
     Part { word: "filter", name: "filter alone", keep: wait },
+    Part { word: "means", name: "means and floor alone", keep: nothing },
 ];
 
 fn down(event: &RanDelay) -> Option<RanDelay> {
@@ -190,6 +192,10 @@ fn up(event: &RanDelay) -> Option<RanDelay> {
         (DelayKind::Scheduling, _) => Some(RanDelay { amount: Duration::ZERO, ..*event }),
         _ => None,
     }
+}
+
+fn nothing(event: &RanDelay) -> Option<RanDelay> {
+    wait(event).map(|event| RanDelay { amount: Duration::ZERO, ..event })
 }
 
 fn wait(event: &RanDelay) -> Option<RanDelay> {

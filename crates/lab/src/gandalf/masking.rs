@@ -89,8 +89,14 @@ impl Place {
     }
 }
 
-const SENDERS: [(&str, &str); 3] =
-    [("copa", "copa"), ("copa-gandalf", "recorded-copa-gandalf"), ("constant", "copa-constant")];
+/// Two of them know the truth at once, and so show what delay has to be borne for throughput.
+const SENDERS: [(&str, &str); 5] = [
+    ("copa", "copa"),
+    ("copa-gandalf", "recorded-copa-gandalf"),
+    ("constant", "copa-constant"),
+    ("truth", "copa-truth"),
+    ("truth, mean of 10 ms", "copa-truth-10"),
+];
 
 pub(super) fn kinds() -> Vec<Kind> {
     let mut kinds = Vec::new();

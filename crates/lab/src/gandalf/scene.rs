@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sounding_cc::{
-    Compensated, Registry, Smoothed, Vivace, copa::Copa, gcc::Gcc, pcc::VivaceConfig,
+    Compensated, Registry, Smoothed, Smoothing, Vivace, copa::Copa, gcc::Gcc, pcc::VivaceConfig,
 };
 use sounding_experiment::plan::{PlanError, Run, Wrong};
 
@@ -122,11 +122,14 @@ pub(super) fn run(
         "recorded-copa",
         Arc::new(move |start| Box::new(Recorded::new(Copa::new(start), &of, false))),
     )?;
+    // A part brings what it takes off, so that all waits are.
+    let parts = Smoothing { keeps_waits: false, ..Smoothing::default() };
     for Part { word, keep, .. } in PARTS {
         add(
             &format!("copa-{word}-gandalf"),
             Arc::new(move |start| {
-                Box::new(Only::new(Compensated::revising(Copa::new(start)), keep))
+                let inner = Compensated::revising_with(Copa::new(start), parts);
+                Box::new(Only::new(inner, keep))
             }),
         )?;
         add(

@@ -32,6 +32,8 @@ fn senders(of: &str) -> Vec<(String, String)> {
     }
     if of == "copa" {
         all.push((format!("{of}, mean of 60ms"), format!("{of}-smoothed:window=60ms")));
+        // Gandalf's own means and floor without any knowledge.
+        all.push((format!("{of}, means and floor alone"), format!("{of}-means-gandalf")));
     }
     all.push((format!("{of}-gandalf"), format!("{of}-gandalf")));
     all.push((format!("{of}, truth"), format!("{of}-truth")));

@@ -18,6 +18,10 @@ pub(crate) struct ItemFlags {
     /// Only rows whose names contain this
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
+
+    /// Sets a key of the plan in all rows, as `sounding sim --set` does; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
 }
 
 /// A plan of `papers/legilimens`.
@@ -43,7 +47,8 @@ impl Experiment for PlanItem {
     }
 
     fn run(&self, flags: ItemFlags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
-        let sets = [flags.plan.seeds(), flags.plan.duration()].into_iter().flatten().collect();
+        let plan = [flags.plan.seeds(), flags.plan.duration()];
+        let sets = plan.into_iter().flatten().chain(flags.set).collect();
         let settings = Settings { sets, only: flags.only, jobs: flags.plan.jobs() };
         let begun = Begun::now();
         let progress = |done, all| report_share(host, done, all, "runs");
