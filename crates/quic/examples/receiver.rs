@@ -12,7 +12,7 @@ use common::{Failed, Identity, Receiving, Stack};
 use sounding_kpi::Direction;
 use sounding_link::Config;
 use sounding_modem::{SnifferSource, Source};
-use sounding_quic::EstimateHandle;
+use sounding_quic::{Arrivals, EstimateHandle};
 use sounding_quic::modem::ModemFeed;
 
 /// Receives one transfer over QUIC
@@ -42,6 +42,10 @@ struct Args {
     /// The controller that the sender runs: what the modem says is averaged over as long as that wants
     #[arg(long = "for", value_name = "CONTROLLER", default_value = "sounding")]
     controller: String,
+
+    /// Tell the sender when its packets arrive, for a controller that reads its receiver's clock
+    #[arg(long)]
+    times: bool,
 }
 
 fn main() -> ExitCode {
@@ -74,13 +78,16 @@ fn run(args: &Args) -> Result<(), Failed> {
     println!("listening on {}", socket.local_addr()?);
     let begun = Instant::now();
     let reports_of = modem.is_some().then_some(handle);
-    let received = common::receive(args.stack, Receiving { socket, identity, reports_of })?;
+    let arrivals = args.times.then(Arrivals::new);
+    let receiving = Receiving { socket, identity, reports_of, arrivals };
+    let received = common::receive(args.stack, receiving)?;
     let mbit = received.bytes as f64 * 8.0 / 1e6;
     println!(
-        "{} bytes received, {:.2} Mbit/s since it listened, {} reports sent",
+        "{} bytes received, {:.2} Mbit/s since it listened, {} reports sent, {} times",
         received.bytes,
         mbit / begun.elapsed().as_secs_f64(),
-        received.reports
+        received.reports,
+        received.times
     );
     if let Some(modem) = modem {
         modem.stop()?;

@@ -16,7 +16,7 @@ use sounding_kpi::Direction;
 use sounding_link::Config;
 use sounding_modem::Source;
 use sounding_quic::modem::ModemFeed;
-use sounding_quic::{EstimateHandle, Factory};
+use sounding_quic::{EstimateHandle, Factory, PeerTimes};
 use sounding_units::Rate;
 
 /// Sends to a receiver over QUIC
@@ -41,6 +41,10 @@ struct Args {
     #[arg(long, default_value = "none", value_name = "none|peer|PORT")]
     feed: String,
 
+    /// Use what the receiver says of when packets arrived (its --times)
+    #[arg(long)]
+    times: bool,
+
     /// Send at a rate instead of as fast as it goes
     #[arg(long, value_name = "RATE")]
     rate: Option<Rate>,
@@ -62,9 +66,16 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> Result<(), Failed> {
     let handle = EstimateHandle::new();
+    let times = args.times.then(PeerTimes::new);
     let factory = match args.controller.as_str() {
         "stock" => None,
-        name => Some(Arc::new(Factory::new(name, handle.clone())?)),
+        name => {
+            let factory = Factory::new(name, handle.clone())?;
+            Some(Arc::new(match &times {
+                Some(times) => factory.timed(times.clone()),
+                None => factory,
+            }))
+        }
     };
     let (mut reports_to, mut modem) = (None, None);
     match args.feed.as_str() {
@@ -89,6 +100,7 @@ fn run(args: &Args) -> Result<(), Failed> {
         trusted: trusting(certificate.into())?,
         factory,
         reports_to,
+        times_to: times,
         rate: args.rate,
         stop: stop.clone(),
     };
@@ -102,7 +114,7 @@ fn run(args: &Args) -> Result<(), Failed> {
     }
     stop.store(true, Ordering::Relaxed);
     let sent = sender.join().map_err(|_| "the sender panicked")??;
-    println!("{} bytes written, {} reports used", sent.bytes, sent.reports);
+    println!("{} bytes written, {} reports used, {} times", sent.bytes, sent.reports, sent.times);
     if let Some(modem) = modem {
         modem.stop()?;
     }

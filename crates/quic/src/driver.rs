@@ -12,8 +12,8 @@
 //! | RTT | the time since the newest packet of the acknowledgement left, including the peer's acknowledgement delay | the same |
 //! | what kept the sender | at an acknowledgement, whether the application had nothing to send: else it was the window, which the stack's pacer spreads | the same; of a controller with a rate only if the window was full, or blocked |
 //! | timeouts | persistent congestion (RFC 9002 §7.6) | the same, and that losses were none |
-//! | the one-way delay | nothing | nothing |
-//! | the receiver's clock | nothing: the arrival of the acknowledgement stands for it, in ticks of 1 ms | the same |
+//! | the one-way delay | nothing, but while the receiver's datagrams come ([`Driver::timed`]) | the same |
+//! | the receiver's clock | the same; otherwise the arrival of the acknowledgement stands for it, in ticks of 1 ms | the same |
 //! | timers | none: due actions happen with the next packet sent or acknowledged | the same |
 //! | silences | none: the window is closed down to two segments, or entirely if the application wakes the connection ([`Driver::waking`]) | the same |
 //!
@@ -29,16 +29,18 @@ use sounding_cc::part::DeliveryRate;
 use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Maker, Stamp, Start};
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use crate::EstimateHandle;
+use crate::{EstimateHandle, PeerTimes};
 use crate::flights::Flights;
 use crate::handle::HandleReader;
 
 mod claims;
+mod held;
 mod limits;
 mod repair;
 mod silence;
 
 use claims::Claims;
+use held::Held;
 use repair::Repair;
 use silence::Silence;
 pub use silence::Wake;
@@ -87,6 +89,7 @@ pub struct Driver {
     window_blocked: bool,
     claims: Claims,
     silence: Silence,
+    held: Option<Held>,
 }
 
 struct Remake(Maker);
@@ -129,7 +132,15 @@ impl Driver {
             window_blocked: false,
             claims: Claims::default(),
             silence: Silence::default(),
+            held: None,
         }
+    }
+
+    /// With a receiver that says when packets arrived. While its datagrams come, the controller receives the receiver's stamps,
+    /// in ticks of 1 ms, and one-way delays. Its acknowledgements wait for them, 50 ms at most.
+    #[must_use]
+    pub fn timed(self, times: PeerTimes) -> Self {
+        Self { held: Some(Held::new(times)), ..self }
     }
 
     /// With an application that wakes the connection at the end of each silence, so that nothing leaves during one.
@@ -155,6 +166,7 @@ impl Driver {
             begun: false,
             obeys_rates: self.obeys_rates,
             silence: self.silence.renewed(),
+            held: self.held.as_ref().map(Held::renewed),
             ..Self::new(&self.make.0, start, self.reader.handle())
         }
     }
@@ -197,6 +209,17 @@ impl Driver {
 
     /// A packet that left at `left` was delivered.
     pub fn handle_acked(&mut self, now: HostInstant, left: HostInstant, size: Bytes) {
+        self.handle_acked_number(now, left, size, None);
+    }
+
+    /// The same, in a stack that names the packet.
+    pub fn handle_acked_number(
+        &mut self,
+        now: HostInstant,
+        left: HostInstant,
+        size: Bytes,
+        number: Option<u64>,
+    ) {
         self.handle_time(now);
         if !self.is_own(left) {
             return;
@@ -212,7 +235,10 @@ impl Driver {
         batch.newest = batch.newest.max(left);
         self.in_flight = self.in_flight.saturating_sub(size);
         self.rate.handle_delivered(self.now, size, &sent);
-        self.controller.handle_delivered(&Delivered { now: self.now, size, sent });
+        match &mut self.held {
+            Some(held) => held.handle_acked(left, size, sent, number, &self.flights),
+            None => self.controller.handle_delivered(&Delivered { now: self.now, size, sent }),
+        }
     }
 
     /// The whole acknowledgement has been reported; `in_flight` is the stack's own count of bytes in flight.
@@ -221,7 +247,12 @@ impl Driver {
         let Some(batch) = self.batch.take() else { return self.handle_time(now) };
         let rtt = Some(now - batch.newest).filter(|rtt| !rtt.is_zero());
         self.least_rtt = [self.least_rtt, rtt].into_iter().flatten().min();
-        let Some((sent, rate)) = self.rate.finish(self.now, self.least_rtt) else { return };
+        let Some((sent, rate)) = self.rate.finish(self.now, self.least_rtt) else {
+            if let Some(held) = &mut self.held {
+                held.drop_ack(self.now, self.controller.as_mut());
+            }
+            return;
+        };
         if app_limited && !self.is_full(in_flight) {
             self.rate.handle_app_limited(in_flight);
         }
@@ -248,7 +279,10 @@ impl Driver {
             recovery: self.repair.recovery(),
             sent,
         };
-        self.controller.handle_ack(&ack);
+        match &mut self.held {
+            Some(held) => held.handle_ack(self.now, ack, self.controller.as_mut()),
+            None => self.controller.handle_ack(&ack),
+        }
         self.flights.forget(batch.newest);
     }
 
@@ -333,6 +367,9 @@ impl Driver {
     pub fn handle_persistent_congestion(&mut self, now: HostInstant) {
         self.handle_time(now);
         self.repair = Repair::Timeout { since: self.now };
+        if let Some(held) = &mut self.held {
+            held.flush(self.now, self.controller.as_mut());
+        }
         self.controller.handle_timeout(self.now);
     }
 
@@ -356,6 +393,9 @@ impl Driver {
         self.now = self.now.max(now);
         if self.controller.wakeup().is_some_and(|at| at <= self.now) {
             self.controller.handle_time(self.now);
+        }
+        if let Some(held) = &mut self.held {
+            held.handle_time(self.now, self.controller.as_mut());
         }
         self.reader.read(self.now, self.claims.claim(), self.controller.as_mut());
     }

@@ -31,6 +31,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod arrivals;
 mod clock;
 pub mod driver;
 mod factory;
@@ -40,12 +41,15 @@ mod handle;
 pub mod modem;
 #[cfg(feature = "noq")]
 mod noq;
+#[cfg(any(feature = "quinn", feature = "noq"))]
+mod noting;
 #[cfg(feature = "quinn")]
 mod quinn;
 mod report;
 #[cfg(any(feature = "quinn", feature = "noq"))]
 mod window;
 
+pub use arrivals::{Arrivals, Noted, PeerTimes};
 pub use factory::Factory;
 pub use handle::{EstimateHandle, Flow};
 pub use report::{Counts, Intake, Report, ReportError};

@@ -40,7 +40,8 @@ use sounding_kpi::Direction;
 use sounding_link::{Bound, FairShare, LinkEstimate, Source, State};
 use sounding_units::{HostInstant, Rate};
 
-use crate::EstimateHandle;
+use crate::arrivals::is_times;
+use crate::{EstimateHandle, PeerTimes};
 
 mod field {
     use super::Range;
@@ -92,6 +93,12 @@ pub enum ReportError {
     /// It is cut off.
     #[error("a report of {length} bytes, which has {} at least", Report::LEAST)]
     Short {
+        /// Its length.
+        length: usize,
+    },
+    /// A list of receive times is cut off.
+    #[error("receive times in a datagram of {length} bytes, which are more")]
+    Cut {
         /// Its length.
         length: usize,
     },
@@ -237,6 +244,7 @@ pub struct Intake {
     most: Rate,
     newest: Option<u32>,
     counts: Counts,
+    times: Option<PeerTimes>,
 }
 
 /// What became of datagrams.
@@ -248,19 +256,27 @@ pub struct Counts {
     pub late: u64,
     /// No reports, or none that can be read.
     pub refused: u64,
+    /// Receive times, of a connection that takes them.
+    pub times: u64,
 }
 
 impl Intake {
     /// Sets this handle.
     pub fn new(handle: EstimateHandle) -> Self {
         let most = Rate::from_bytes_per_sec(MAX_RATE);
-        Self { handle, most, newest: None, counts: Counts::default() }
+        Self { handle, most, newest: None, counts: Counts::default(), times: None }
     }
 
     /// The upper limit on a peer's reported rate. Without it the limit is the fastest radio.
     #[must_use]
     pub fn at_most(self, rate: Rate) -> Self {
         Self { most: rate, ..self }
+    }
+
+    /// Takes receive times too, for the connection's controller.
+    #[must_use]
+    pub fn timing(self, times: PeerTimes) -> Self {
+        Self { times: Some(times), ..self }
     }
 
     /// Takes a datagram that arrived at `now` and was `on_its_way` for about so long: half a smallest RTT, if nothing
@@ -271,6 +287,13 @@ impl Intake {
         on_its_way: Duration,
         datagram: &[u8],
     ) -> Result<(), ReportError> {
+        if let Some(times) = self.times.as_ref().filter(|_| is_times(datagram)) {
+            let taken = times.handle_datagram(now, datagram);
+            return match taken {
+                Ok(()) => Ok(self.counts.times += 1),
+                Err(_) => taken.inspect_err(|_| self.counts.refused += 1),
+            };
+        }
         let report = downlink(datagram).inspect_err(|_| self.counts.refused += 1)?;
         let ahead = |newest: u32| report.sequence.wrapping_sub(newest).cast_signed() > 0;
         if !self.newest.is_none_or(ahead) {
@@ -406,7 +429,7 @@ mod tests {
             intake.handle_datagram(now, way, &report(sequence)).unwrap();
         }
         intake.handle_datagram(now, way, b"else").unwrap_err();
-        assert_eq!(intake.counts(), Counts { taken: 2, late: 2, refused: 1 });
+        assert_eq!(intake.counts(), Counts { taken: 2, late: 2, refused: 1, times: 0 });
         assert_eq!(handle.estimate(now).unwrap().age, estimate().age + way);
         // Released when no more come.
         assert!(handle.estimate(now).unwrap().is_usable());

@@ -91,11 +91,14 @@ fn a_background_upload_uses_a_cell_that_it_has_alone() {
         let stock = upload(Stack::Quinn, Controls::Stock);
         let ours =
             [Stack::Quinn, Stack::Noq].map(|stack| upload(stack, Controls::Blind("background")));
-        println!("stock {stock:?}\nours {ours:?}");
-        for flow in ours {
+        let timed =
+            [Stack::Quinn, Stack::Noq].map(|stack| upload(stack, Controls::Timed("background")));
+        println!("stock {stock:?}\nours {ours:?}\ntimed {timed:?}");
+        for flow in ours.into_iter().chain(timed) {
             assert!(2 * flow.p95 < stock.p95, "{flow:?} beside {stock:?}");
             assert!(flow.bytes * 10 > stock.bytes * 5, "{flow:?} beside {stock:?}");
         }
+        assert!(timed.iter().all(|flow| flow.times > 200), "{timed:?}");
     });
 }
 
@@ -121,7 +124,7 @@ fn a_feed_that_stops_is_left_for_the_stock_algorithm_and_taken_up_when_it_is_bac
     steadily(|| {
         let scene = Scene::new(Direction::Uplink);
         let handle = EstimateHandle::new();
-        let transfer = scene.begin(Stack::Quinn, Stack::Quinn, Some(("sounding", &handle)), None);
+        let transfer = scene.begin(Stack::Quinn, Stack::Quinn, Some(("sounding", &handle)), None, None);
         let state = || handle.flows().first().map_or("none", |flow| flow.state);
         assert!(eventually(|| state() == "no-estimate"), "{}", state());
         for _ in 0..2 {

@@ -36,7 +36,7 @@ fn losses_are_reported_one_by_one_and_their_event_counts_none_again() {
         adapter.on_packet_sent(begin, 1200, number);
     }
     let now = begin + Duration::from_millis(40);
-    (0..7).for_each(|_| adapter.handle_acked(now, begin, 1200));
+    (0..7).for_each(|_| adapter.handle_acked(now, begin, 1200, None));
     adapter.on_end_acks(now, 3600, false, Some(9));
     let before = adapter.window();
     for number in [2, 3, 4] {
