@@ -202,6 +202,9 @@ impl Driver {
             self.claims.handle_sent(full);
         }
         self.handle_time(now);
+        let packets = size.count().div_ceil(self.mtu.count()).max(1);
+        let headers = Bytes::new(packets.saturating_mul(self.start.headers.count()));
+        self.reader.handle_entered(self.now, size + headers);
         let departure = self.rate.handle_sent(self.now, size, self.in_flight);
         self.flights.push(now, last, departure);
         self.controller.handle_sent(&departure, size);
@@ -397,7 +400,8 @@ impl Driver {
         if let Some(held) = &mut self.held {
             held.handle_time(self.now, self.controller.as_mut());
         }
-        self.reader.read(self.now, self.claims.claim(), self.controller.as_mut());
+        let offset = self.held.as_ref().and_then(Held::offset);
+        self.reader.read(self.now, self.claims.claim(), offset, self.controller.as_mut());
     }
 
     /// The departure of a packet. For an unknown packet it is one that gives no rate.

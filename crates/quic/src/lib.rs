@@ -51,6 +51,6 @@ mod window;
 
 pub use arrivals::{Arrivals, Noted, PeerTimes};
 pub use factory::Factory;
-pub use handle::{EstimateHandle, Flow};
-pub use report::{Counts, Intake, Report, ReportError};
+pub use handle::{DelayNews, EstimateHandle, Flow};
+pub use report::{Counts, Intake, Report, ReportError, Reporter};
 pub use sounding_cc::ChoiceError;

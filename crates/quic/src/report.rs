@@ -30,7 +30,7 @@
 //!
 //! All numbers are big-endian; direction, bound, state and source are places in their `ALL`. The fair share, its users and its
 //! carriers are zero where they are not known, and absent in reports that end with the validity, as the first ones did. What
-//! follows is left for later and ignored. PBE-CC feeds its capacity back as the time between two packets in 32 bits (§5), which
+//! follows may be the radio's own delays (`delays.rs`); anything else is left for later and ignored. PBE-CC feeds its capacity back as the time between two packets in 32 bits (§5), which
 //! in whole milliseconds is none above 12 Mbit/s: here it is a rate.
 
 use std::ops::Range;
@@ -42,6 +42,11 @@ use sounding_units::{HostInstant, Rate};
 
 use crate::arrivals::is_times;
 use crate::{EstimateHandle, PeerTimes};
+
+mod delays;
+
+use delays::Delays;
+pub use delays::Reporter;
 
 mod field {
     use super::Range;
@@ -308,6 +313,9 @@ impl Intake {
         let fair = report.estimate.fair;
         let fair = fair.map(|fair| FairShare { rate: limited(fair.rate), ..fair });
         self.handle.set(LinkEstimate { age, rate, fair, ..report.estimate }, now);
+        if let Some(delays) = Delays::parse(datagram) {
+            delays.set(&self.handle, now, on_its_way);
+        }
         Ok(())
     }
 

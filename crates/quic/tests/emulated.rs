@@ -102,6 +102,26 @@ fn a_background_upload_uses_a_cell_that_it_has_alone() {
     });
 }
 
+#[test]
+fn copa_that_knows_the_radios_delays_carries_far_more_in_either_direction() {
+    if !may_emulate() {
+        return;
+    }
+    steadily(|| {
+        for direction in [Direction::Uplink, Direction::Downlink] {
+            for sender in [Stack::Quinn, Stack::Noq] {
+                let run = |controls| measured(direction, sender, Stack::Quinn, controls, TRANSFER);
+                let stock = run(Controls::Blind("copa"));
+                let ours = run(Controls::Delays("copa-gandalf"));
+                let silent = run(Controls::Blind("copa-gandalf"));
+                let other = run(Controls::Delays("vivace-gandalf"));
+                let cubic = run(Controls::Blind("cubic"));
+                println!("{direction:?} {sender}\n stock {stock:?}\n ours {ours:?}\n silent {silent:?}\n vivace-gandalf {other:?}\n cubic {cubic:?}");
+            }
+        }
+    });
+}
+
 /// A machine under load may take this long for anything; nothing is asserted about less.
 const PATIENCE: Duration = Duration::from_secs(30);
 

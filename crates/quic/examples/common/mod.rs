@@ -17,8 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
-use sounding_host::monotonic_now;
-use sounding_quic::{Arrivals, EstimateHandle, Factory, PeerTimes, Report};
+use sounding_quic::{Arrivals, EstimateHandle, Factory, PeerTimes};
 use sounding_units::Rate;
 
 /// Any failure: an example reports it to its user, a test fails.
@@ -177,10 +176,4 @@ impl Application {
         tokio::time::sleep(EVERY).await;
         Some((rate * EVERY).count() as usize)
     }
-}
-
-/// The next report of a handle, if it has ever been set.
-pub(crate) fn report(handle: &EstimateHandle, sequence: u32) -> Option<bytes::Bytes> {
-    let estimate = handle.estimate(monotonic_now())?;
-    Some(bytes::Bytes::copy_from_slice(&Report { sequence, estimate }.emit()))
 }

@@ -8,11 +8,11 @@ macro_rules! ends {
             use std::sync::Arc;
 
             use sounding_host::monotonic_now;
-            use sounding_quic::{Arrivals, Counts, Intake};
+            use sounding_quic::{Arrivals, Counts, EstimateHandle, Intake, Reporter};
 
             use crate::common::{
                 Application, FAREWELL, Failed, NAME, REPORT_EVERY, Receiving, Sending, TIMES_EVERY,
-                Transferred, report,
+                Transferred,
             };
 
             pub(crate) async fn send(sending: Sending) -> Result<Transferred, Failed> {
@@ -126,21 +126,19 @@ macro_rules! ends {
             }
 
             /// Reports this end's link to the sender, until the connection ends.
-            async fn tell(
-                connection: ::$stack::Connection,
-                handle: sounding_quic::EstimateHandle,
-            ) -> u64 {
-                let mut sequence = 0;
+            async fn tell(connection: ::$stack::Connection, handle: EstimateHandle) -> u64 {
+                let mut reporter = Reporter::new(handle);
+                let mut sent = 0;
                 while connection.close_reason().is_none() {
-                    if let Some(datagram) = report(&handle, sequence) {
-                        if connection.send_datagram(datagram).is_err() {
+                    if let Some(datagram) = reporter.poll_datagram(monotonic_now()) {
+                        if connection.send_datagram(datagram.into()).is_err() {
                             break;
                         }
-                        sequence += 1;
+                        sent += 1;
                     }
                     tokio::time::sleep(REPORT_EVERY).await;
                 }
-                u64::from(sequence)
+                sent
             }
         }
     };

@@ -34,6 +34,9 @@ pub(crate) enum Controls {
     Timed(&'static str),
     /// Ours, at the server: it receives the device's reports of its modem.
     Reports(&'static str),
+    /// Ours, wherever the data comes from, with the delays that the radio makes. In a download the device reports them, and when
+    /// packets arrived.
+    Delays(&'static str),
 }
 
 /// What was measured of a flow once it had begun.
@@ -86,6 +89,12 @@ impl Scene {
         let config =
             sounding_link::Config::new(self.direction).over(sounding_cc::span([controller]));
         ModemFeed::start(&self.port, config, handle.clone()).unwrap()
+    }
+
+    /// The same, with the delays that the radio makes.
+    pub(crate) fn read_delays(&self, handle: &EstimateHandle) -> ModemFeed {
+        let config = sounding_link::Config::new(self.direction);
+        ModemFeed::start_with_delays(&self.port, config, &[], handle.clone()).unwrap()
     }
 
     /// Packets that have come through so far.
@@ -191,8 +200,16 @@ pub(crate) fn measured(
         Controls::Reports(name) => {
             (Some((name, &heard)), Some(scene.read_modem(name, &told)), Some(told.clone()))
         }
+        Controls::Delays(name) if direction == Direction::Uplink => {
+            (Some((name, &heard)), Some(scene.read_delays(&heard)), None)
+        }
+        Controls::Delays(name) => {
+            (Some((name, &heard)), Some(scene.read_delays(&told)), Some(told.clone()))
+        }
     };
-    let times = matches!(controls, Controls::Timed(_)).then(PeerTimes::new);
+    let is_timed = matches!(controls, Controls::Timed(_))
+        || matches!(controls, Controls::Delays(_)) && direction == Direction::Downlink;
+    let times = is_timed.then(PeerTimes::new);
     let begun = monotonic_now();
     let transfer = scene.begin(sender, receiver, ours, reported, times);
     std::thread::sleep(length);
