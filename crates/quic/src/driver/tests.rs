@@ -12,6 +12,7 @@ use super::*;
 mod any_order;
 mod background;
 mod claims;
+mod delays;
 mod paths;
 mod pbe_cc;
 mod times;

@@ -126,7 +126,7 @@ fn what_a_limited_connection_leaves_is_the_others() {
     let mut hungry = HandleReader::new(&handle, at(0));
     let mut told = Told::default();
     let used = Rate::from_bits_per_sec(1_600_000);
-    limited.read(at(1), Claim::Limited(used), &mut Told::default());
+    limited.read(at(1), Claim::Limited(used), None, &mut Told::default());
     hungry.read(at(2), Claim::Hungry, None, &mut told);
     // An eighth more than it used stays for the limited one.
     assert_eq!(told.part.of(estimate(16).rate), Rate::from_bits_per_sec(14_200_000));
@@ -139,14 +139,14 @@ fn a_flow_without_data_yet_counts_only_for_itself() {
     let mut beginning = HandleReader::new(&handle, at(0));
     let mut hungry = HandleReader::new(&handle, at(0));
     let (mut one, mut other) = (Told::default(), Told::default());
-    beginning.read(at(1), Claim::Limited(Rate::ZERO), &mut one);
+    beginning.read(at(1), Claim::Limited(Rate::ZERO), None, &mut one);
     hungry.read(at(2), Claim::Hungry, None, &mut other);
-    beginning.read(at(10), Claim::Limited(Rate::ZERO), &mut one);
+    beginning.read(at(10), Claim::Limited(Rate::ZERO), None, &mut one);
     let flows = |told: &Told| told.estimates.last().unwrap().1;
     assert_eq!((flows(&one), flows(&other)), (2, 1));
     // It may still have its half.
     assert_eq!(one.part.of(estimate(10).rate), Rate::from_bits_per_sec(5_000_000));
-    beginning.read(at(20), Claim::Limited(Rate::from_bits_per_sec(8)), &mut one);
+    beginning.read(at(20), Claim::Limited(Rate::from_bits_per_sec(8)), None, &mut one);
     hungry.read(at(21), Claim::Hungry, None, &mut other);
     assert_eq!(flows(&other), 2);
 }
@@ -159,7 +159,7 @@ fn who_has_nothing_more_to_send_gives_its_part_back_at_once() {
     let mut goes_on = HandleReader::new(&handle, at(0));
     let mut told = Told::default();
     ends.read(at(10), Claim::Hungry, None, &mut Told::default());
-    ends.read(at(11), Claim::Idle, &mut Told::default());
+    ends.read(at(11), Claim::Idle, None, &mut Told::default());
     goes_on.read(at(12), Claim::Hungry, None, &mut told);
     assert_eq!(told.part.of(estimate(10).rate), estimate(10).rate);
 }

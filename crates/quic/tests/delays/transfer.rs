@@ -1,5 +1,4 @@
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use sounding_cc::{Maker, Start};
@@ -48,7 +47,8 @@ enum Payload {
     Datagram(Vec<u8>),
 }
 
-#[derive(Clone, Copy, Debug)]
+/// What arrived.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Measured {
     pub(crate) mbit_per_sec: f64,
     pub(crate) mean_ms: f64,
@@ -106,8 +106,7 @@ fn cell(seed: u64) -> Wired<Radio<Through<Payload>>, Payload> {
 }
 
 impl Transfer {
-    pub(crate) fn new(direction: Direction, stack: Stack, controller: &str, seed: u64) -> Self {
-        let make: Maker = Arc::new(sounding_cc::by_name(controller).unwrap());
+    pub(crate) fn new(direction: Direction, stack: Stack, make: &Maker, seed: u64) -> Self {
         let start = Start {
             now: HostInstant::default(),
             mss: Bytes::new(MTU),
@@ -120,9 +119,9 @@ impl Transfer {
         let driver = match direction {
             Direction::Uplink => {
                 device.want_entered();
-                Driver::new(&make, start, &device)
+                Driver::new(make, start, &device)
             }
-            Direction::Downlink => Driver::new(&make, start, &server).timed(times.clone()),
+            Direction::Downlink => Driver::new(make, start, &server).timed(times.clone()),
         };
         let driver = if stack == Stack::Quinn { driver.without_pacing_rates() } else { driver };
         Self {
