@@ -8,12 +8,10 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
-use common::{Failed, Identity, Receiving, Stack};
+use common::{Failed, Identity, Receiving, Stack, read_modem};
 use sounding_kpi::Direction;
-use sounding_link::Config;
 use sounding_modem::{SnifferSource, Source};
 use sounding_quic::{Arrivals, EstimateHandle};
-use sounding_quic::modem::ModemFeed;
 
 /// Receives one transfer over QUIC
 #[derive(Parser)]
@@ -68,10 +66,8 @@ fn run(args: &Args) -> Result<(), Failed> {
     let handle = EstimateHandle::new();
     let modem = match &args.modem {
         Some(source) => {
-            let span = sounding_cc::span([args.controller.as_str()]);
-            let method = sounding_cc::method([args.controller.as_str()]);
-            let config = Config::new(Direction::Downlink).over(span).by(method);
-            Some(ModemFeed::start_beside(source, config, &args.sniffer, handle.clone())?)
+            let (down, name) = (Direction::Downlink, &args.controller);
+            Some(read_modem(source, down, &args.sniffer, name, handle.clone())?)
         }
         None => None,
     };

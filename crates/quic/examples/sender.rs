@@ -10,12 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use common::{Failed, Sending, Stack, trusting};
+use common::{Failed, Sending, Stack, read_modem, trusting};
 use sounding_host::monotonic_now;
 use sounding_kpi::Direction;
-use sounding_link::Config;
 use sounding_modem::Source;
-use sounding_quic::modem::ModemFeed;
 use sounding_quic::{EstimateHandle, Factory, PeerTimes};
 use sounding_units::Rate;
 
@@ -83,10 +81,8 @@ fn run(args: &Args) -> Result<(), Failed> {
         "peer" => reports_to = Some(handle.clone()),
         port => {
             let source: Source = port.parse()?;
-            let span = sounding_cc::span([args.controller.as_str()]);
-            let method = sounding_cc::method([args.controller.as_str()]);
-            let config = Config::new(Direction::Uplink).over(span).by(method);
-            modem = Some(ModemFeed::start(&source, config, handle.clone())?);
+            let direction = Direction::Uplink;
+            modem = Some(read_modem(&source, direction, &[], &args.controller, handle.clone())?);
         }
     }
     let path = args.certificate.display();

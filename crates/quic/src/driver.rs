@@ -26,16 +26,17 @@
 use std::time::Duration;
 
 use sounding_cc::part::DeliveryRate;
-use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Maker, Stamp, Start};
+use sounding_cc::{Ack, Controller, Delivered, Departure, Maker, Stamp, Start};
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use crate::{EstimateHandle, PeerTimes};
 use crate::flights::Flights;
 use crate::handle::HandleReader;
+use crate::{EstimateHandle, PeerTimes};
 
 mod claims;
 mod held;
 mod limits;
+mod losses;
 mod repair;
 mod silence;
 
@@ -50,9 +51,6 @@ const MAX_WINDOW: u64 = 1 << 30;
 
 /// No radio carries more: 100 Gbit/s.
 const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
-
-/// Maximum of lost bytes that are reported as segments: more than any window holds.
-const MAX_SEGMENTS: u64 = 1 << 20;
 
 /// After this time without an event no packet is in flight. If one waited for an acknowledgement, the stack would have sent a
 /// probe (RFC 9002 §6.2). Chosen: longer than the probe timeout of any path over a radio.
@@ -316,51 +314,6 @@ impl Driver {
         self.window_blocked = true;
     }
 
-    /// The packet of this number counts as lost, in a stack that reports each packet sent. One without a size was not
-    /// in flight: it only acknowledged. One below all numbers sent here took another path, whose numbering a new path
-    /// continues.
-    pub fn handle_lost(&mut self, now: HostInstant, number: u64, size: Bytes) {
-        self.handle_time(now);
-        if size == Bytes::ZERO || self.lowest.is_none_or(|lowest| number < lowest) {
-            return;
-        }
-        let flight = self.flights.of(number);
-        let left = flight.map_or(now, |flight| flight.left);
-        let sent = self.departure(flight.map(|flight| flight.departure));
-        self.lose(left, size, sent);
-    }
-
-    /// `total` bytes count as lost. The newest of them left at `left`.
-    pub fn handle_lost_together(&mut self, now: HostInstant, left: HostInstant, total: Bytes) {
-        self.handle_time(now);
-        if !self.is_own(left) {
-            return;
-        }
-        let sent = self.departure(self.flights.at(left).map(|flight| flight.departure));
-        let mut rest = total;
-        for _ in 0..MAX_SEGMENTS {
-            let size = rest.min(self.mtu);
-            if size == Bytes::ZERO {
-                break;
-            }
-            rest = rest.saturating_sub(size);
-            self.lose(left, size, sent);
-        }
-    }
-
-    fn lose(&mut self, left: HostInstant, size: Bytes, sent: Departure) {
-        self.active_at = self.now;
-        self.in_flight = self.in_flight.saturating_sub(size);
-        self.rate.handle_lost(size);
-        self.lost += size;
-        let begins_recovery = self.repair == Repair::None || !self.repair.covers(left);
-        if begins_recovery {
-            self.repair = Repair::Fast { since: self.now };
-        }
-        let (now, in_flight) = (self.now, self.in_flight);
-        self.controller.handle_loss(&Loss { now, size, in_flight, sent, begins_recovery });
-    }
-
     /// An unknown number of packets arrived with congestion marks (RFC 3168).
     pub fn handle_marked(&mut self) {
         self.marked += self.mtu;
@@ -394,11 +347,12 @@ impl Driver {
     fn handle_time(&mut self, now: HostInstant) {
         self.begin(now);
         self.now = self.now.max(now);
-        if self.controller.wakeup().is_some_and(|at| at <= self.now) {
-            self.controller.handle_time(self.now);
-        }
+        // Before what is due: these acknowledgements are of before.
         if let Some(held) = &mut self.held {
             held.handle_time(self.now, self.controller.as_mut());
+        }
+        if self.controller.wakeup().is_some_and(|at| at <= self.now) {
+            self.controller.handle_time(self.now);
         }
         let offset = self.held.as_ref().and_then(Held::offset);
         self.reader.read(self.now, self.claims.claim(), offset, self.controller.as_mut());

@@ -6,9 +6,9 @@ use std::time::Instant;
 use sounding_cc::{ChoiceError, Maker, Start};
 use sounding_units::Bytes;
 
-use crate::{EstimateHandle, PeerTimes};
 use crate::clock::Clock;
 use crate::driver::{Driver, Wake};
+use crate::{EstimateHandle, PeerTimes};
 
 /// IPv4 without options, and UDP.
 const HEADERS_V4: Bytes = Bytes::new(28);
@@ -64,7 +64,15 @@ impl Factory {
     /// Any controller.
     pub fn making(name: &str, make: Maker, handle: EstimateHandle) -> Self {
         let seed = Arc::new(AtomicU64::new(1));
-        Self { name: name.to_owned(), make, handle, headers: HEADERS_V4, seed, wake: None, times: None }
+        Self {
+            name: name.to_owned(),
+            make,
+            handle,
+            headers: HEADERS_V4,
+            seed,
+            wake: None,
+            times: None,
+        }
     }
 
     /// For connections over IPv6, whose packets carry 20 bytes more of header.

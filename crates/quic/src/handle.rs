@@ -10,8 +10,8 @@ use sounding_units::{Bytes, HostInstant, Rate};
 mod delays;
 
 pub use delays::DelayNews;
-use delays::{Delays, Place};
 pub(crate) use delays::Own;
+use delays::{Delays, Place};
 
 /// What one device's link carries, for every connection over it. Clones are the same handle.
 ///

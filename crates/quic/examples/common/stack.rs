@@ -16,7 +16,8 @@ macro_rules! ends {
             };
 
             pub(crate) async fn send(sending: Sending) -> Result<Transferred, Failed> {
-                let Sending { socket, to, trusted, factory, reports_to, times_to, rate, stop } = sending;
+                let Sending { socket, to, trusted, factory, reports_to, times_to, rate, stop } =
+                    sending;
                 let mut transport = ::$stack::TransportConfig::default();
                 if let Some(factory) = factory {
                     transport.congestion_controller_factory(factory);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use sounding_units::HostInstant;
 
 use super::wire::Times;
-use crate::ReportError;
+use crate::error::ReportError;
 
 /// Arrivals that wait for the connection to read them; of more, the oldest are dropped. Chosen: 100 ms at a Gbit/s.
 pub(super) const WAITING: usize = 8192;

@@ -19,7 +19,10 @@ fn packets_that_arrive_together_are_one_run_and_each_is_sent_twice() {
     }
     let first = times(&arrivals.poll_datagram(at(2000)).unwrap());
     let run = |first, count, at| Run { first, count, at };
-    assert_eq!(first, Times { sent: 2000, runs: vec![run(7, 3, 1000), run(10, 1, 1200), run(12, 1, 1210)] });
+    assert_eq!(
+        first,
+        Times { sent: 2000, runs: vec![run(7, 3, 1000), run(10, 1, 1200), run(12, 1, 1210)] }
+    );
     assert_eq!(arrivals.poll_datagram(at(2100)), None);
     // What has been sent does not grow.
     arrivals.handle_packet(at(2200), 13);
@@ -27,7 +30,10 @@ fn packets_that_arrive_together_are_one_run_and_each_is_sent_twice() {
     assert_eq!(second.runs[..3], first.runs);
     assert_eq!(second.runs[3..], [run(13, 1, 2200)]);
     arrivals.handle_packet(at(3200), 14);
-    assert_eq!(times(&arrivals.poll_datagram(at(4000)).unwrap()).runs, [run(13, 1, 2200), run(14, 1, 3200)]);
+    assert_eq!(
+        times(&arrivals.poll_datagram(at(4000)).unwrap()).runs,
+        [run(13, 1, 2200), run(14, 1, 3200)]
+    );
 }
 
 #[test]
@@ -67,7 +73,11 @@ fn what_is_no_list_of_times_says_why() {
 
 #[test]
 fn a_peer_that_claims_any_number_of_packets_takes_no_memory() {
-    let mut datagram = Times { sent: u64::MAX, runs: vec![Run { first: u64::MAX - 9, count: u16::MAX, at: 0 }; 120] }.emit();
+    let mut datagram = Times {
+        sent: u64::MAX,
+        runs: vec![Run { first: u64::MAX - 9, count: u16::MAX, at: 0 }; 120],
+    }
+    .emit();
     datagram[8..16].fill(0xFF);
     let peer = PeerTimes::new();
     for _ in 0..5 {

@@ -27,10 +27,9 @@
 
 use std::time::Duration;
 
-use crate::ReportError;
+use crate::error::{ReportError, VERSION};
 
 const MAGIC: [u8; 4] = *b"SNDT";
-const VERSION: u8 = 1;
 const HEADER: usize = 24;
 const RUN: usize = 8;
 /// Runs of a datagram: it fits into the smallest packet of QUIC (RFC 9000 §14.1).
@@ -111,7 +110,8 @@ impl Times {
         let Some(rest) = rest.get(..count * RUN) else {
             return Err(ReportError::Cut { length });
         };
-        let number = |bytes: &[u8]| bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+        let number =
+            |bytes: &[u8]| bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
         let (sent, lowest) = (number(&header[8..16]), number(&header[16..24]));
         let run = |bytes: &[u8]| Run {
             first: lowest.saturating_add(number(&bytes[..2])),

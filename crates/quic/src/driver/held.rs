@@ -13,8 +13,8 @@ use sounding_units::{Bytes, HostInstant};
 use crate::PeerTimes;
 use crate::flights::Flights;
 
-/// No datagram for so long: the arrivals of acknowledgements count again.
-pub(super) const SILENT: Duration = Duration::from_millis(100);
+/// No datagram for so long, although packets arrived: the arrivals of acknowledgements count again.
+const SILENT: Duration = Duration::from_millis(100);
 /// Chosen: ten intervals of datagrams.
 const HOLD: Duration = Duration::from_millis(50);
 /// Packets whose time is remembered, and that wait.
@@ -31,6 +31,8 @@ pub(super) struct Held {
     times: PeerTimes,
     version: u64,
     heard_at: Option<HostInstant>,
+    /// Whether the receiver's datagrams come, as far as is known: where no packet arrives there is none.
+    speaks: bool,
     /// By number: the receiver's clock in us, and whether an acknowledged packet was found to be it.
     known: BTreeMap<u64, (u64, bool)>,
     /// Receiver's clock to this host's, ns: such that the first packet arrived when its acknowledgement did. One-way delays are
@@ -66,6 +68,7 @@ impl Held {
             times,
             version: 0,
             heard_at: None,
+            speaks: false,
             known: BTreeMap::new(),
             offset: None,
             packets: VecDeque::new(),
@@ -79,11 +82,6 @@ impl Held {
         Self::new(self.times.clone())
     }
 
-    /// Whether the receiver's datagrams come.
-    pub(super) fn is_live(&self, now: HostInstant) -> bool {
-        self.heard_at.is_some_and(|at| now - at <= SILENT)
-    }
-
     /// From the receiver's clock to this host's, in nanoseconds, while it is known.
     pub(super) fn offset(&self) -> Option<i128> {
         self.offset
@@ -92,7 +90,7 @@ impl Held {
     /// Takes in what datagrams said. Whether something is new.
     fn read(&mut self) -> bool {
         let Some(inbox) = self.times.take(&mut self.version) else { return false };
-        self.heard_at = inbox.heard_at;
+        (self.heard_at, self.speaks) = (inbox.heard_at, true);
         for arrived in inbox.arrived {
             self.known.entry(arrived.number).or_insert((arrived.at, false));
             if self.known.len() > KEPT {
@@ -124,7 +122,12 @@ impl Held {
     }
 
     /// The acknowledgement of those packets.
-    pub(super) fn handle_ack(&mut self, now: HostInstant, ack: Ack, controller: &mut dyn Controller) {
+    pub(super) fn handle_ack(
+        &mut self,
+        now: HostInstant,
+        ack: Ack,
+        controller: &mut dyn Controller,
+    ) {
         let packets = self.packets.len() - self.counted;
         self.counted += packets;
         self.waiting.push_back(Waiting { ack, packets });
@@ -173,8 +176,12 @@ impl Held {
     fn release(&mut self, now: HostInstant, controller: &mut dyn Controller, all: bool) {
         while let Some(&Waiting { ack, packets }) = self.waiting.front() {
             let is_known = self.packets.iter().take(packets).all(|packet| packet.arrived.is_some());
-            if !all && !is_known && self.is_live(now) && now - ack.now < HOLD {
+            let is_late = now - ack.now >= HOLD;
+            if !all && !is_known && self.speaks && !is_late {
                 return;
+            }
+            if !is_known && is_late && self.heard_at.is_none_or(|at| now - at > SILENT) {
+                self.speaks = false;
             }
             self.waiting.pop_front();
             self.counted -= packets;

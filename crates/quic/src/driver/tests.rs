@@ -2,8 +2,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender, channel};
 
-use sounding_cc::Recovery;
 use sounding_cc::sharing::Claim;
+use sounding_cc::{Loss, Recovery};
 use sounding_kpi::Direction;
 use sounding_link::{Bound, LinkEstimate, Source, State};
 

@@ -5,7 +5,11 @@ use noq_proto::PathId;
 crate::noting::noting!(noq_proto, cid: ConnectionId, path: [path: PathId]);
 
 impl ServerConfig for Noting<dyn ServerConfig> {
-    fn initial_keys(&self, version: u32, dst_cid: ConnectionId) -> Result<Keys, UnsupportedVersion> {
+    fn initial_keys(
+        &self,
+        version: u32,
+        dst_cid: ConnectionId,
+    ) -> Result<Keys, UnsupportedVersion> {
         self.inner.initial_keys(version, dst_cid)
     }
 

@@ -3,7 +3,11 @@
 crate::noting::noting!(quinn_proto, cid: &ConnectionId, path: []);
 
 impl ServerConfig for Noting<dyn ServerConfig> {
-    fn initial_keys(&self, version: u32, dst_cid: &ConnectionId) -> Result<Keys, UnsupportedVersion> {
+    fn initial_keys(
+        &self,
+        version: u32,
+        dst_cid: &ConnectionId,
+    ) -> Result<Keys, UnsupportedVersion> {
         self.inner.initial_keys(version, dst_cid)
     }
 
@@ -11,7 +15,11 @@ impl ServerConfig for Noting<dyn ServerConfig> {
         self.inner.retry_tag(version, orig_dst_cid, packet)
     }
 
-    fn start_session(self: Arc<Self>, version: u32, params: &TransportParameters) -> Box<dyn Session> {
+    fn start_session(
+        self: Arc<Self>,
+        version: u32,
+        params: &TransportParameters,
+    ) -> Box<dyn Session> {
         let inner = self.inner.clone().start_session(version, params);
         NotingSession::boxed(inner, &self.arrivals, true)
     }

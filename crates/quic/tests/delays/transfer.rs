@@ -9,9 +9,7 @@ use sounding_kpi::Direction;
 use sounding_link::{Arrival, Config, Sounder};
 use sounding_quic::driver::Driver;
 use sounding_quic::{Arrivals, DelayNews, EstimateHandle, Intake, PeerTimes, Reporter};
-use sounding_sim::{
-    Device, Network, Output, PathConfig, Port, Radio, Reading, Through, Wired,
-};
+use sounding_sim::{Device, Network, Output, PathConfig, Port, Radio, Reading, Through, Wired};
 use sounding_trace::Steps;
 use sounding_units::{Bytes, HostInstant, Rate};
 

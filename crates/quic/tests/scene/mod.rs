@@ -234,5 +234,10 @@ pub(crate) fn measured(
     }
     delays.sort_unstable();
     assert!(delays.len() > 100, "{controls:?}: only {} packets arrived", delays.len());
-    Measured { p95: delays[delays.len() * 95 / 100], bytes, reports: sent.reports, times: sent.times }
+    Measured {
+        p95: delays[delays.len() * 95 / 100],
+        bytes,
+        reports: sent.reports,
+        times: sent.times,
+    }
 }

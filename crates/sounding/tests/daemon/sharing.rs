@@ -5,10 +5,7 @@ use std::time::Duration;
 use std::{iter, thread};
 
 use nix::net::if_::if_nametoindex;
-use sounding_bpf::{
-    Background, BackgroundConfig, Config, Counting, Flow, Instance, LawConfig, Owner, Phase, Policy,
-    Sharing,
-};
+use sounding_bpf::{Config, Counting, Flow, Instance, LawConfig, Owner, Phase, Policy, Sharing};
 use sounding_emu::{Direction, Emulation, Outcome, PacketRecord};
 use sounding_experiment::metrics::Delays;
 use sounding_host::monotonic_now;
@@ -255,82 +252,6 @@ fn a_cubic_flow_and_a_udp_flow_beside_three_starve_no_flow() {
         let least = MBIT as f64 / 5.0 / 4.0;
         assert!(rates[..4].iter().all(|&rate| rate >= least), "{rates:.1?}");
         assert!(rates[4] >= 1.5, "{rates:.1?}");
-    });
-}
-
-/// `background` beside a scene, under a name of its own.
-fn background(scene: &Scene) -> Background {
-    let name = format!("{}_bg", scene.instance.name());
-    Background::load(&BackgroundConfig { name, ..BackgroundConfig::default() }).expect("it loads")
-}
-
-/// Mbit/s of each flow in a span.
-fn rates(
-    records: &[PacketRecord],
-    flows: &[sounding_emu::Flow],
-    (from, to): (HostInstant, HostInstant),
-) -> Vec<f64> {
-    let rate = |bytes: &u64| *bytes as f64 * 8.0 / (to - from).as_secs_f64() / 1e6;
-    seen(records, flows, from, to).0.iter().map(rate).collect()
-}
-
-fn span(seconds: u64) -> (HostInstant, HostInstant) {
-    let from = monotonic_now();
-    secs(seconds);
-    (from, monotonic_now())
-}
-
-#[test]
-fn a_flow_has_beside_a_background_upload_of_its_device_what_it_has_alone() {
-    steadily(|| {
-        let Some(scene) = Scene::new("strict", Sharing::default()) else { return };
-        let background = background(&scene);
-        let bulk = scene.upload();
-        secs(2);
-        let alone = span(4);
-        let below = transfer(&scene.emulation, Direction::Uplink, background.name());
-        secs(2);
-        let beside = span(6);
-        let shared = scene.flow(&bulk);
-        let names = [bulk.flow(), below.flow()];
-        bulk.stop().expect("it ends in good order");
-        secs(6);
-        let after = span(4);
-        below.stop().expect("it ends in good order");
-        let records = scene.emulation.stop().expect("a report").records;
-        let [alone, beside, after] =
-            [alone, beside, after].map(|span| rates(&records, &names, span));
-        println!("Mbit/s of both: {alone:.2?} alone, {beside:.2?} beside, {after:.2?} after");
-        assert_eq!((shared.flows, shared.share), (1, LINK), "it shares with no flow");
-        assert!(beside[0] > 0.96 * alone[0], "{beside:?} and {alone:?} alone");
-        assert!(after[1] > 0.6 * MBIT as f64, "{after:?}");
-    });
-}
-
-#[test]
-fn a_background_upload_has_what_the_other_flows_of_its_device_leave() {
-    steadily(|| {
-        let Some(scene) = Scene::new("left_over", Sharing::default()) else { return };
-        let background = background(&scene);
-        let steady = TcpFlow {
-            congestion: Some(scene.instance.name().into()),
-            traffic: Traffic::Steady(Rate::from_bits_per_sec(8_000_000)),
-            ..TcpFlow::new(Direction::Uplink)
-        };
-        let below = transfer(&scene.emulation, Direction::Uplink, background.name());
-        secs(6);
-        let first = span(3);
-        let steady = steady.start(&scene.emulation).expect("a flow");
-        secs(2);
-        let beside = span(6);
-        let names = [steady.flow(), below.flow()];
-        steady.stop().expect("it ends in good order");
-        below.stop().expect("it ends in good order");
-        let records = scene.emulation.stop().expect("a report").records;
-        let [first, beside] = [first, beside].map(|span| rates(&records, &names, span));
-        println!("Mbit/s of both: {first:.2?} alone, {beside:.2?} beside");
-        assert!(beside[0] > 7.8, "{beside:?}");
-        assert!(beside[1] > 6.0, "of 16 that are left: {beside:?}");
     });
 }
 

@@ -173,9 +173,11 @@ fn a_modem_that_falls_silent_leaves_rtts_as_they_are_within_100_ms() {
         let all: Vec<(HostInstant, Duration)> =
             heard.try_iter().map(|(now, rtt)| (now, rtt.unwrap())).collect();
         let between = |from: u64, to: u64| {
-            let span: Vec<_> = all.iter().filter(|(now, _)| *now >= at(from) && *now < at(to)).collect();
+            let span: Vec<_> =
+                all.iter().filter(|(now, _)| *now >= at(from) && *now < at(to)).collect();
             assert!(span.len() > 100, "{stack}: {} RTTs", span.len());
-            let (least, most) = (span.iter().map(|(_, rtt)| *rtt).min(), span.iter().map(|(_, rtt)| *rtt).max());
+            let (least, most) =
+                (span.iter().map(|(_, rtt)| *rtt).min(), span.iter().map(|(_, rtt)| *rtt).max());
             (least.unwrap().as_millis(), most.unwrap().as_millis())
         };
         // Without the wait, the RTT is the path's.
