@@ -179,8 +179,8 @@ fn seeds() -> Vec<(&'static str, Vec<u8>, u64)> {
     let spoilt_delays = spoilt(&delays(), Report::LENGTH - 8);
     vec![
         ("times-and-delays", both, 24),
-        ("times-broken", spoilt_times, 0),
-        ("delays-broken", spoilt_delays, 0),
+        ("times-broken", spoilt_times, 42),
+        ("delays-broken", spoilt_delays, 12),
         ("fair-share", shares, 3),
         ("older", older, 4),
         ("in-order", in_order, 20),
