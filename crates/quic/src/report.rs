@@ -248,10 +248,11 @@ impl Intake {
     ) -> Result<(), ReportError> {
         if let Some(times) = self.times.as_ref().filter(|_| is_times(datagram)) {
             let taken = times.handle_datagram(now, datagram);
-            return match taken {
-                Ok(()) => Ok(self.counts.times += 1),
-                Err(_) => taken.inspect_err(|_| self.counts.refused += 1),
-            };
+            match taken {
+                Ok(()) => self.counts.times += 1,
+                Err(_) => self.counts.refused += 1,
+            }
+            return taken;
         }
         let report = downlink(datagram).inspect_err(|_| self.counts.refused += 1)?;
         let ahead = |newest: u32| report.sequence.wrapping_sub(newest).cast_signed() > 0;
