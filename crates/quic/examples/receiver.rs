@@ -8,12 +8,10 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
-use common::{Failed, Identity, Receiving, Stack};
+use common::{Failed, Identity, Receiving, Stack, read_modem};
 use sounding_kpi::Direction;
-use sounding_link::Config;
 use sounding_modem::{SnifferSource, Source};
-use sounding_quic::EstimateHandle;
-use sounding_quic::modem::ModemFeed;
+use sounding_quic::{Arrivals, EstimateHandle};
 
 /// Receives one transfer over QUIC
 #[derive(Parser)]
@@ -42,6 +40,10 @@ struct Args {
     /// The controller that the sender runs: what the modem says is averaged over as long as that wants
     #[arg(long = "for", value_name = "CONTROLLER", default_value = "sounding")]
     controller: String,
+
+    /// Tell the sender when its packets arrive, for a controller that reads its receiver's clock
+    #[arg(long)]
+    times: bool,
 }
 
 fn main() -> ExitCode {
@@ -64,23 +66,24 @@ fn run(args: &Args) -> Result<(), Failed> {
     let handle = EstimateHandle::new();
     let modem = match &args.modem {
         Some(source) => {
-            let span = sounding_cc::span([args.controller.as_str()]);
-            let method = sounding_cc::method([args.controller.as_str()]);
-            let config = Config::new(Direction::Downlink).over(span).by(method);
-            Some(ModemFeed::start_beside(source, config, &args.sniffer, handle.clone())?)
+            let (down, name) = (Direction::Downlink, &args.controller);
+            Some(read_modem(source, down, &args.sniffer, name, handle.clone())?)
         }
         None => None,
     };
     println!("listening on {}", socket.local_addr()?);
     let begun = Instant::now();
     let reports_of = modem.is_some().then_some(handle);
-    let received = common::receive(args.stack, Receiving { socket, identity, reports_of })?;
+    let arrivals = args.times.then(Arrivals::new);
+    let receiving = Receiving { socket, identity, reports_of, arrivals };
+    let received = common::receive(args.stack, receiving)?;
     let mbit = received.bytes as f64 * 8.0 / 1e6;
     println!(
-        "{} bytes received, {:.2} Mbit/s since it listened, {} reports sent",
+        "{} bytes received, {:.2} Mbit/s since it listened, {} reports sent, {} times",
         received.bytes,
         mbit / begun.elapsed().as_secs_f64(),
-        received.reports
+        received.reports,
+        received.times
     );
     if let Some(modem) = modem {
         modem.stop()?;

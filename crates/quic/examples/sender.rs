@@ -10,13 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use common::{Failed, Sending, Stack, trusting};
+use common::{Failed, Sending, Stack, read_modem, trusting};
 use sounding_host::monotonic_now;
 use sounding_kpi::Direction;
-use sounding_link::Config;
 use sounding_modem::Source;
-use sounding_quic::modem::ModemFeed;
-use sounding_quic::{EstimateHandle, Factory};
+use sounding_quic::{EstimateHandle, Factory, PeerTimes};
 use sounding_units::Rate;
 
 /// Sends to a receiver over QUIC
@@ -41,6 +39,10 @@ struct Args {
     #[arg(long, default_value = "none", value_name = "none|peer|PORT")]
     feed: String,
 
+    /// Use what the receiver says of when packets arrived (its --times)
+    #[arg(long)]
+    times: bool,
+
     /// Send at a rate instead of as fast as it goes
     #[arg(long, value_name = "RATE")]
     rate: Option<Rate>,
@@ -62,9 +64,16 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> Result<(), Failed> {
     let handle = EstimateHandle::new();
+    let times = args.times.then(PeerTimes::new);
     let factory = match args.controller.as_str() {
         "stock" => None,
-        name => Some(Arc::new(Factory::new(name, handle.clone())?)),
+        name => {
+            let factory = Factory::new(name, handle.clone())?;
+            Some(Arc::new(match &times {
+                Some(times) => factory.timed(times.clone()),
+                None => factory,
+            }))
+        }
     };
     let (mut reports_to, mut modem) = (None, None);
     match args.feed.as_str() {
@@ -72,10 +81,8 @@ fn run(args: &Args) -> Result<(), Failed> {
         "peer" => reports_to = Some(handle.clone()),
         port => {
             let source: Source = port.parse()?;
-            let span = sounding_cc::span([args.controller.as_str()]);
-            let method = sounding_cc::method([args.controller.as_str()]);
-            let config = Config::new(Direction::Uplink).over(span).by(method);
-            modem = Some(ModemFeed::start(&source, config, handle.clone())?);
+            let direction = Direction::Uplink;
+            modem = Some(read_modem(&source, direction, &[], &args.controller, handle.clone())?);
         }
     }
     let path = args.certificate.display();
@@ -89,6 +96,7 @@ fn run(args: &Args) -> Result<(), Failed> {
         trusted: trusting(certificate.into())?,
         factory,
         reports_to,
+        times_to: times,
         rate: args.rate,
         stop: stop.clone(),
     };
@@ -102,7 +110,7 @@ fn run(args: &Args) -> Result<(), Failed> {
     }
     stop.store(true, Ordering::Relaxed);
     let sent = sender.join().map_err(|_| "the sender panicked")??;
-    println!("{} bytes written, {} reports used", sent.bytes, sent.reports);
+    println!("{} bytes written, {} reports used, {} times", sent.bytes, sent.reports, sent.times);
     if let Some(modem) = modem {
         modem.stop()?;
     }

@@ -12,8 +12,8 @@
 //! | RTT | the time since the newest packet of the acknowledgement left, including the peer's acknowledgement delay | the same |
 //! | what kept the sender | at an acknowledgement, whether the application had nothing to send: else it was the window, which the stack's pacer spreads | the same; of a controller with a rate only if the window was full, or blocked |
 //! | timeouts | persistent congestion (RFC 9002 §7.6) | the same, and that losses were none |
-//! | the one-way delay | nothing | nothing |
-//! | the receiver's clock | nothing: the arrival of the acknowledgement stands for it, in ticks of 1 ms | the same |
+//! | the one-way delay | nothing, but while the receiver's datagrams come ([`Driver::timed`]) | the same |
+//! | the receiver's clock | the same; otherwise the arrival of the acknowledgement stands for it, in ticks of 1 ms | the same |
 //! | timers | none: due actions happen with the next packet sent or acknowledged | the same |
 //! | silences | none: the window is closed down to two segments, or entirely if the application wakes the connection ([`Driver::waking`]) | the same |
 //!
@@ -26,19 +26,22 @@
 use std::time::Duration;
 
 use sounding_cc::part::DeliveryRate;
-use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Maker, Stamp, Start};
+use sounding_cc::{Ack, Controller, Delivered, Departure, Maker, Stamp, Start};
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use crate::EstimateHandle;
 use crate::flights::Flights;
 use crate::handle::HandleReader;
+use crate::{EstimateHandle, PeerTimes};
 
 mod claims;
+mod held;
 mod limits;
+mod losses;
 mod repair;
 mod silence;
 
 use claims::Claims;
+use held::Held;
 use repair::Repair;
 use silence::Silence;
 pub use silence::Wake;
@@ -48,9 +51,6 @@ const MAX_WINDOW: u64 = 1 << 30;
 
 /// No radio carries more: 100 Gbit/s.
 const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
-
-/// Maximum of lost bytes that are reported as segments: more than any window holds.
-const MAX_SEGMENTS: u64 = 1 << 20;
 
 /// After this time without an event no packet is in flight. If one waited for an acknowledgement, the stack would have sent a
 /// probe (RFC 9002 §6.2). Chosen: longer than the probe timeout of any path over a radio.
@@ -87,6 +87,7 @@ pub struct Driver {
     window_blocked: bool,
     claims: Claims,
     silence: Silence,
+    held: Option<Held>,
 }
 
 struct Remake(Maker);
@@ -129,7 +130,15 @@ impl Driver {
             window_blocked: false,
             claims: Claims::default(),
             silence: Silence::default(),
+            held: None,
         }
+    }
+
+    /// With a receiver that says when packets arrived. While its datagrams come, the controller receives the receiver's stamps,
+    /// in ticks of 1 ms, and one-way delays. Its acknowledgements wait for them, 50 ms at most.
+    #[must_use]
+    pub fn timed(self, times: PeerTimes) -> Self {
+        Self { held: Some(Held::new(times)), ..self }
     }
 
     /// With an application that wakes the connection at the end of each silence, so that nothing leaves during one.
@@ -155,6 +164,7 @@ impl Driver {
             begun: false,
             obeys_rates: self.obeys_rates,
             silence: self.silence.renewed(),
+            held: self.held.as_ref().map(Held::renewed),
             ..Self::new(&self.make.0, start, self.reader.handle())
         }
     }
@@ -190,6 +200,9 @@ impl Driver {
             self.claims.handle_sent(full);
         }
         self.handle_time(now);
+        let packets = size.count().div_ceil(self.mtu.count()).max(1);
+        let headers = Bytes::new(packets.saturating_mul(self.start.headers.count()));
+        self.reader.handle_entered(self.now, size + headers);
         let departure = self.rate.handle_sent(self.now, size, self.in_flight);
         self.flights.push(now, last, departure);
         self.controller.handle_sent(&departure, size);
@@ -197,6 +210,17 @@ impl Driver {
 
     /// A packet that left at `left` was delivered.
     pub fn handle_acked(&mut self, now: HostInstant, left: HostInstant, size: Bytes) {
+        self.handle_acked_number(now, left, size, None);
+    }
+
+    /// The same, in a stack that names the packet.
+    pub fn handle_acked_number(
+        &mut self,
+        now: HostInstant,
+        left: HostInstant,
+        size: Bytes,
+        number: Option<u64>,
+    ) {
         self.handle_time(now);
         if !self.is_own(left) {
             return;
@@ -212,7 +236,10 @@ impl Driver {
         batch.newest = batch.newest.max(left);
         self.in_flight = self.in_flight.saturating_sub(size);
         self.rate.handle_delivered(self.now, size, &sent);
-        self.controller.handle_delivered(&Delivered { now: self.now, size, sent });
+        match &mut self.held {
+            Some(held) => held.handle_acked(left, size, sent, number, &self.flights),
+            None => self.controller.handle_delivered(&Delivered { now: self.now, size, sent }),
+        }
     }
 
     /// The whole acknowledgement has been reported; `in_flight` is the stack's own count of bytes in flight.
@@ -221,7 +248,12 @@ impl Driver {
         let Some(batch) = self.batch.take() else { return self.handle_time(now) };
         let rtt = Some(now - batch.newest).filter(|rtt| !rtt.is_zero());
         self.least_rtt = [self.least_rtt, rtt].into_iter().flatten().min();
-        let Some((sent, rate)) = self.rate.finish(self.now, self.least_rtt) else { return };
+        let Some((sent, rate)) = self.rate.finish(self.now, self.least_rtt) else {
+            if let Some(held) = &mut self.held {
+                held.drop_ack(self.now, self.controller.as_mut());
+            }
+            return;
+        };
         if app_limited && !self.is_full(in_flight) {
             self.rate.handle_app_limited(in_flight);
         }
@@ -248,7 +280,10 @@ impl Driver {
             recovery: self.repair.recovery(),
             sent,
         };
-        self.controller.handle_ack(&ack);
+        match &mut self.held {
+            Some(held) => held.handle_ack(self.now, ack, self.controller.as_mut()),
+            None => self.controller.handle_ack(&ack),
+        }
         self.flights.forget(batch.newest);
     }
 
@@ -279,51 +314,6 @@ impl Driver {
         self.window_blocked = true;
     }
 
-    /// The packet of this number counts as lost, in a stack that reports each packet sent. One without a size was not
-    /// in flight: it only acknowledged. One below all numbers sent here took another path, whose numbering a new path
-    /// continues.
-    pub fn handle_lost(&mut self, now: HostInstant, number: u64, size: Bytes) {
-        self.handle_time(now);
-        if size == Bytes::ZERO || self.lowest.is_none_or(|lowest| number < lowest) {
-            return;
-        }
-        let flight = self.flights.of(number);
-        let left = flight.map_or(now, |flight| flight.left);
-        let sent = self.departure(flight.map(|flight| flight.departure));
-        self.lose(left, size, sent);
-    }
-
-    /// `total` bytes count as lost. The newest of them left at `left`.
-    pub fn handle_lost_together(&mut self, now: HostInstant, left: HostInstant, total: Bytes) {
-        self.handle_time(now);
-        if !self.is_own(left) {
-            return;
-        }
-        let sent = self.departure(self.flights.at(left).map(|flight| flight.departure));
-        let mut rest = total;
-        for _ in 0..MAX_SEGMENTS {
-            let size = rest.min(self.mtu);
-            if size == Bytes::ZERO {
-                break;
-            }
-            rest = rest.saturating_sub(size);
-            self.lose(left, size, sent);
-        }
-    }
-
-    fn lose(&mut self, left: HostInstant, size: Bytes, sent: Departure) {
-        self.active_at = self.now;
-        self.in_flight = self.in_flight.saturating_sub(size);
-        self.rate.handle_lost(size);
-        self.lost += size;
-        let begins_recovery = self.repair == Repair::None || !self.repair.covers(left);
-        if begins_recovery {
-            self.repair = Repair::Fast { since: self.now };
-        }
-        let (now, in_flight) = (self.now, self.in_flight);
-        self.controller.handle_loss(&Loss { now, size, in_flight, sent, begins_recovery });
-    }
-
     /// An unknown number of packets arrived with congestion marks (RFC 3168).
     pub fn handle_marked(&mut self) {
         self.marked += self.mtu;
@@ -333,6 +323,9 @@ impl Driver {
     pub fn handle_persistent_congestion(&mut self, now: HostInstant) {
         self.handle_time(now);
         self.repair = Repair::Timeout { since: self.now };
+        if let Some(held) = &mut self.held {
+            held.flush(self.now, self.controller.as_mut());
+        }
         self.controller.handle_timeout(self.now);
     }
 
@@ -354,10 +347,15 @@ impl Driver {
     fn handle_time(&mut self, now: HostInstant) {
         self.begin(now);
         self.now = self.now.max(now);
+        // Before what is due: these acknowledgements are of before.
+        if let Some(held) = &mut self.held {
+            held.handle_time(self.now, self.controller.as_mut());
+        }
         if self.controller.wakeup().is_some_and(|at| at <= self.now) {
             self.controller.handle_time(self.now);
         }
-        self.reader.read(self.now, self.claims.claim(), self.controller.as_mut());
+        let offset = self.held.as_ref().and_then(Held::offset);
+        self.reader.read(self.now, self.claims.claim(), offset, self.controller.as_mut());
     }
 
     /// The departure of a packet. For an unknown packet it is one that gives no rate.

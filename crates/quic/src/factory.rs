@@ -6,9 +6,9 @@ use std::time::Instant;
 use sounding_cc::{ChoiceError, Maker, Start};
 use sounding_units::Bytes;
 
-use crate::EstimateHandle;
 use crate::clock::Clock;
 use crate::driver::{Driver, Wake};
+use crate::{EstimateHandle, PeerTimes};
 
 /// IPv4 without options, and UDP.
 const HEADERS_V4: Bytes = Bytes::new(28);
@@ -50,6 +50,7 @@ pub struct Factory {
     /// Each connection draws its own lots.
     seed: Arc<AtomicU64>,
     wake: Option<Wake>,
+    times: Option<PeerTimes>,
 }
 
 impl Factory {
@@ -63,7 +64,15 @@ impl Factory {
     /// Any controller.
     pub fn making(name: &str, make: Maker, handle: EstimateHandle) -> Self {
         let seed = Arc::new(AtomicU64::new(1));
-        Self { name: name.to_owned(), make, handle, headers: HEADERS_V4, seed, wake: None }
+        Self {
+            name: name.to_owned(),
+            make,
+            handle,
+            headers: HEADERS_V4,
+            seed,
+            wake: None,
+            times: None,
+        }
     }
 
     /// For connections over IPv6, whose packets carry 20 bytes more of header.
@@ -89,6 +98,15 @@ impl Factory {
         Self { wake: Some(wake), ..self }
     }
 
+    /// For a single connection, whose receiver says when packets arrived ([`Arrivals`](crate::Arrivals)). Acknowledgements reach
+    /// the controller with the receiver's time stamps then, up to 50 ms late, and with one-way delays. For controllers that read
+    /// them: `background`, `legilimens`, and `copa-gandalf` and `vivace-gandalf` at the server of a download. While the
+    /// datagrams are silent, the arrivals of acknowledgements stand for the stamps.
+    #[must_use]
+    pub fn timed(self, times: PeerTimes) -> Self {
+        Self { times: Some(times), ..self }
+    }
+
     /// The handle that its controllers read.
     pub fn handle(&self) -> &EstimateHandle {
         &self.handle
@@ -109,6 +127,10 @@ impl Factory {
             seed: self.seed.fetch_add(1, Ordering::Relaxed),
         };
         let driver = Driver::new(&self.make, start, &self.handle);
+        let driver = match &self.times {
+            Some(times) => driver.timed(times.clone()),
+            None => driver,
+        };
         match &self.wake {
             Some(wake) => (clock, driver.waking(wake.clone())),
             None => (clock, driver),

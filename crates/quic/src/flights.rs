@@ -25,7 +25,8 @@ pub(crate) struct Flights {
 pub(crate) struct Flight {
     /// Send time, as the stack reports it. Acknowledgements refer to packets by this time.
     pub(crate) left: HostInstant,
-    /// The highest packet number that left then.
+    /// The packet numbers that left then.
+    first: u64,
     last: u64,
     pub(crate) departure: Departure,
 }
@@ -33,10 +34,13 @@ pub(crate) struct Flight {
 impl Flights {
     /// Packets up to number `last` left.
     pub(crate) fn push(&mut self, left: HostInstant, last: u64, departure: Departure) {
+        let mut first = 0;
         if let Some(back) = self.queue.back_mut() {
+            first = back.last.saturating_add(1);
             if last <= back.last {
                 // The handshake has begun another packet number space. Its packets need not be distinguished.
                 self.queue.clear();
+                first = 0;
             } else if left <= back.left {
                 back.last = last;
                 back.departure.in_flight = departure.in_flight;
@@ -46,13 +50,19 @@ impl Flights {
         if self.queue.len() == MOST {
             self.queue.pop_front();
         }
-        self.queue.push_back(Flight { left, last, departure });
+        self.queue.push_back(Flight { left, first, last, departure });
     }
 
     /// The flight that left at this time, or the last one before it.
     pub(crate) fn at(&self, left: HostInstant) -> Option<Flight> {
         let after = self.queue.partition_point(|flight| flight.left <= left);
         self.queue.get(after.checked_sub(1)?).copied()
+    }
+
+    /// The numbers of the packets that left at exactly this time.
+    pub(crate) fn numbers(&self, left: HostInstant) -> Option<(u64, u64)> {
+        let flight = self.at(left).filter(|flight| flight.left == left)?;
+        Some((flight.first, flight.last))
     }
 
     /// The flight of this packet.

@@ -1,11 +1,17 @@
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use sounding_cc::Controller;
 use sounding_cc::sharing::{Claim, Part, Pool, WEIGHT};
 use sounding_link::{LinkEstimate, Source, State};
-use sounding_units::{HostInstant, Rate};
+use sounding_units::{Bytes, HostInstant, Rate};
+
+mod delays;
+
+pub use delays::DelayNews;
+pub(crate) use delays::Own;
+use delays::{Delays, Place};
 
 /// What one device's link carries, for every connection over it. Clones are the same handle.
 ///
@@ -18,6 +24,8 @@ pub struct EstimateHandle(Arc<Shared>);
 struct Shared {
     /// Counts what was said, so that a connection sees without a lock that there is nothing new.
     version: AtomicU64,
+    /// A modem's reader wants to know what the host hands to the modem.
+    wants_entered: AtomicBool,
     link: Mutex<Link>,
 }
 
@@ -26,6 +34,7 @@ struct Link {
     said: Option<Said>,
     members: Vec<Member>,
     next: u64,
+    delays: Delays,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -84,9 +93,38 @@ impl EstimateHandle {
         });
     }
 
-    /// The estimate is no longer used, however young it is.
+    /// What this device's modem shows of the delays that its radio made, for controllers that do not take them for a queue, such as
+    /// `copa-gandalf`. Call it every few milliseconds, also without an event: a modem of which nothing was heard for 100 ms
+    /// counts as silent.
+    pub fn set_delays(&self, news: &DelayNews<'_>) {
+        self.say(|link| link.delays.set(news, false));
+    }
+
+    /// The same of a peer's modem, with events on the peer's clock.
+    pub(crate) fn set_peer_delays(&self, news: &DelayNews<'_>) {
+        self.say(|link| link.delays.set(news, true));
+    }
+
+    /// The delays of this device's own modem, from that number on.
+    pub(crate) fn own_delays(&self, number: u64) -> Option<Own> {
+        self.0.lock().delays.since(number)
+    }
+
+    /// From now on the packets of all connections are kept for [`take_entered`](Self::take_entered).
+    pub fn want_entered(&self) {
+        self.0.wants_entered.store(true, Ordering::Relaxed);
+    }
+
+    /// The IP packets that the connections handed to the modem since the last call, in order of time: for
+    /// `Sounder::handle_entered`, which knows the wait for grants of each then. Of more than 4096 the oldest are missing.
+    pub fn take_entered(&self) -> impl Iterator<Item = (HostInstant, Bytes)> + use<> {
+        self.0.lock().delays.take_entered().into_iter()
+    }
+
+    /// The estimate and the delays are no longer used, however young they are.
     pub fn withdraw(&self) {
         self.say(|link| {
+            link.delays.withdraw();
             if let Some(said) = &mut link.said {
                 said.withdrawn = true;
             }
@@ -153,6 +191,7 @@ pub(crate) struct HandleReader {
     /// As the others see it: a flow with nothing to send gives its part back at once.
     idle: bool,
     left: bool,
+    place: Place,
 }
 
 impl HandleReader {
@@ -170,7 +209,8 @@ impl HandleReader {
         drop(link);
         let handle = handle.clone();
         let part = Part::default();
-        Self { handle, id, version: 0, told_at: now, part, idle: true, left: false }
+        let place = Place::default();
+        Self { handle, id, version: 0, told_at: now, part, idle: true, left: false, place }
     }
 
     pub(crate) fn handle(&self) -> &EstimateHandle {
@@ -188,8 +228,15 @@ impl HandleReader {
     }
 
     /// Passes an estimate to the controller if it is new, if the last one was some time ago, or if its flow has begun
-    /// or ceased to claim something; `claim` is its current claim.
-    pub(crate) fn read(&mut self, now: HostInstant, claim: Claim, controller: &mut dyn Controller) {
+    /// or ceased to claim something; `claim` is its current claim. Delays too; `offset` leads from the peer's clock to this
+    /// host's, in nanoseconds, if it is known.
+    pub(crate) fn read(
+        &mut self,
+        now: HostInstant,
+        claim: Claim,
+        offset: Option<i128>,
+        controller: &mut dyn Controller,
+    ) {
         let version = self.handle.0.version.load(Ordering::Acquire);
         let idle = claim == Claim::Idle;
         let known = version == self.version && idle == self.idle && !self.left;
@@ -220,6 +267,7 @@ impl HandleReader {
             flows += u32::from(asks || member.claim != Claim::Limited(Rate::ZERO));
         }
         let said = link.said.map(|said| said.aged(now));
+        self.place.read(&link.delays, now);
         drop(link);
         let part = pool.part(WEIGHT);
         if part != self.part {
@@ -228,6 +276,14 @@ impl HandleReader {
         }
         if let Some(estimate) = said {
             controller.handle_estimate(now, &estimate, flows);
+        }
+        self.place.tell(now, offset, controller);
+    }
+
+    /// A packet leaves this host.
+    pub(crate) fn handle_entered(&self, now: HostInstant, size: Bytes) {
+        if self.handle.0.wants_entered.load(Ordering::Relaxed) {
+            self.handle.0.lock().delays.handle_entered(now, size);
         }
     }
 }

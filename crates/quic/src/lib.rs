@@ -4,7 +4,8 @@
 //! [`Factory`] goes into a stack's transport configuration: it makes a controller for each connection. All of them read
 //! the radio's estimate from one [`EstimateHandle`], which any thread may set. [`modem::ModemFeed`] sets one from a
 //! modem of this machine. [`Report`] carries an estimate to the sender at the other end of a connection, where an
-//! [`Intake`] sets one. An estimate past its validity is not used: the controller's stock algorithm controls the flow
+//! [`Intake`] sets one. A receiver's [`Arrivals`] say to the sender's [`PeerTimes`] when packets arrived, for controllers that read
+//! their receiver's clock. A [`Reporter`] adds the delays that the radio itself makes. An estimate past its validity is not used: the controller's stock algorithm controls the flow
 //! until there is a new one.
 //!
 //! ```
@@ -31,8 +32,10 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod arrivals;
 mod clock;
 pub mod driver;
+mod error;
 mod factory;
 mod flights;
 mod handle;
@@ -40,13 +43,17 @@ mod handle;
 pub mod modem;
 #[cfg(feature = "noq")]
 mod noq;
+#[cfg(any(feature = "quinn", feature = "noq"))]
+mod noting;
 #[cfg(feature = "quinn")]
 mod quinn;
 mod report;
 #[cfg(any(feature = "quinn", feature = "noq"))]
 mod window;
 
+pub use arrivals::{Arrivals, Noted, PeerTimes};
+pub use error::ReportError;
 pub use factory::Factory;
-pub use handle::{EstimateHandle, Flow};
-pub use report::{Counts, Intake, Report, ReportError};
+pub use handle::{DelayNews, EstimateHandle, Flow};
+pub use report::{Counts, Intake, Report, Reporter};
 pub use sounding_cc::ChoiceError;

@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use sounding_diag::session::Wanted;
 use sounding_host::{monotonic_now, prefer_this_thread};
+use sounding_kpi::Direction;
 use sounding_link::{Arrival, Config, Seen, Sounder};
 use sounding_modem::{
     Framing, Live, OpenError, READ_SIZE, Read, Sniffer, SnifferSource, Source, Transport,
 };
 use sounding_units::HostInstant;
 
-use crate::EstimateHandle;
+use crate::{DelayNews, EstimateHandle};
 
 /// How often the thread checks a silent modem, and publishes its state: as the daemon does.
 const TICK: Duration = Duration::from_millis(5);
@@ -59,11 +60,36 @@ impl ModemFeed {
         sniffers: &[SnifferSource],
         handle: EstimateHandle,
     ) -> Result<Self, FeedError> {
+        Self::begin(source, config, sniffers, handle, false)
+    }
+
+    /// The same with the delays that the radio itself makes ([`EstimateHandle::set_delays`]), for `copa-gandalf` and
+    /// `vivace-gandalf`. It needs more records of the modem: those of both directions. In an upload the connections over the handle
+    /// say what they hand to the modem; waits for grants are exact if nothing else of this device sends.
+    pub fn start_with_delays(
+        source: &Source,
+        config: Config,
+        sniffers: &[SnifferSource],
+        handle: EstimateHandle,
+    ) -> Result<Self, FeedError> {
+        Self::begin(source, config, sniffers, handle, true)
+    }
+
+    fn begin(
+        source: &Source,
+        config: Config,
+        sniffers: &[SnifferSource],
+        handle: EstimateHandle,
+        with_delays: bool,
+    ) -> Result<Self, FeedError> {
         let port = source.open()?;
         let start = |(cell, sniffer)| Sniffer::start(sniffer, cell, config.direction);
         let sniffers = (0..).zip(sniffers).map(start).collect::<io::Result<_>>();
         let sniffers = sniffers.map_err(FeedError::Thread)?;
         let stop = Arc::new(AtomicBool::new(false));
+        if with_delays && config.direction == Direction::Uplink {
+            handle.want_entered();
+        }
         let (until, source) = (stop.clone(), source.clone());
         let thread = std::thread::Builder::new()
             .name("modem-feed".into())
@@ -71,7 +97,8 @@ impl ModemFeed {
                 // Without the right to it estimates come a little later.
                 let _ = prefer_this_thread();
                 let outcome =
-                    Reader::new(port, &source, config, sniffers, handle.clone()).run(&until);
+                    Reader::new(port, &source, config, sniffers, handle.clone(), with_delays)
+                        .run(&until);
                 handle.withdraw();
                 outcome
             })
@@ -122,13 +149,23 @@ impl Reader {
         config: Config,
         sniffers: Vec<Sniffer>,
         handle: EstimateHandle,
+        with_delays: bool,
     ) -> Self {
+        let other = match config.direction {
+            Direction::Uplink => Direction::Downlink,
+            Direction::Downlink => Direction::Uplink,
+        };
         let needed = sounding_kpi::codes(config.direction).iter();
-        let codes = needed.chain(config.method.channel_codes()).copied().collect();
+        let needed = needed.chain(config.method.channel_codes());
+        let more = sounding_kpi::codes(other).iter().filter(|_| with_delays);
+        let mut codes: Vec<_> = needed.chain(more).copied().collect();
+        let mut seen = std::collections::HashSet::new();
+        codes.retain(|code| seen.insert(*code));
+        let sounder = Sounder::new(config);
         let wanted = Wanted { codes, ..Wanted::default() };
         Self {
             live: Live::new(port, Some(wanted)).remembering(source),
-            sounder: Sounder::new(config),
+            sounder: if with_delays { sounder.with_delays() } else { sounder },
             sniffers,
             handle,
             said_at: HostInstant::default(),
@@ -153,12 +190,13 @@ impl Reader {
 
     /// One wait for bytes, and what was in them.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<Read> {
-        let Self { live, sounder, .. } = self;
+        let Self { live, sounder, handle, .. } = self;
         live.tick(monotonic_now());
         let read = live.read(buffer, TICK)?;
         if let Read::Bytes(count) = read {
             let now = monotonic_now();
             let framing = live.framing();
+            handle.take_entered().for_each(|(at, size)| sounder.handle_entered(at, size));
             let watch = |_: &Sounder, seen: Seen<'_>| match seen {
                 Seen::Record(record) => live.handle_log(now, record),
                 Seen::Other { command, body } => live.handle_other(now, command, body),
@@ -184,6 +222,18 @@ impl Reader {
         if now - self.said_at >= TICK {
             self.said_at = now;
             self.handle.set(self.sounder.estimate(now), now);
+            self.say_delays();
         }
+    }
+
+    fn say_delays(&mut self) {
+        let events: Vec<_> = std::iter::from_fn(|| self.sounder.poll_delay()).collect();
+        let Some(delays) = self.sounder.delays() else { return };
+        self.handle.set_delays(&DelayNews {
+            events: &events,
+            up_until: delays.known_until(Direction::Uplink),
+            down_until: delays.known_until(Direction::Downlink),
+            heard_at: delays.heard_at(),
+        });
     }
 }

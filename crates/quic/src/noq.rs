@@ -13,6 +13,8 @@ use crate::clock::Clock;
 use crate::driver::Driver;
 use crate::window::Window;
 
+mod noting;
+
 /// One path of a connection of noq.
 #[derive(Debug)]
 struct Adapter {
@@ -55,9 +57,10 @@ impl Adapter {
     }
 
     /// The stack's own estimator of the RTT, which comes along, is smoothed, and a round older.
-    fn handle_acked(&mut self, now: Instant, sent: Instant, bytes: u64) {
+    fn handle_acked(&mut self, now: Instant, sent: Instant, bytes: u64, number: Option<u64>) {
         self.tell(|driver, clock| {
-            driver.handle_acked(clock.host(now), clock.host(sent), Bytes::new(bytes));
+            let (now, sent) = (clock.host(now), clock.host(sent));
+            driver.handle_acked_number(now, sent, Bytes::new(bytes), number);
         });
     }
 }
@@ -78,11 +81,11 @@ impl Controller for Adapter {
         now: Instant,
         sent: Instant,
         bytes: u64,
-        _pn: u64,
+        pn: u64,
         _app_limited: bool,
         _rtt: &RttEstimator,
     ) {
-        self.handle_acked(now, sent, bytes);
+        self.handle_acked(now, sent, bytes, Some(pn));
     }
 
     fn on_end_acks(

@@ -13,6 +13,8 @@ use crate::clock::Clock;
 use crate::driver::Driver;
 use crate::window::Window;
 
+mod noting;
+
 /// One connection of quinn.
 #[derive(Debug)]
 struct Adapter {

@@ -26,3 +26,6 @@ impl Window {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

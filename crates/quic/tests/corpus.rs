@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::sample::Index;
+use sounding_estimate::{Confidence, DelayKind, RanDelay};
 use sounding_kpi::Direction;
 use sounding_link::{Bound, FairShare, LinkEstimate, Source, State};
-use sounding_quic::Report;
-use sounding_units::Rate;
+use sounding_quic::{Arrivals, DelayNews, EstimateHandle, Report, Reporter};
+use sounding_units::{HostInstant, Rate};
 
 fn corpus() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/quic"))
@@ -68,7 +69,66 @@ fn datagram(seed: &mut Vec<u8>, bytes: &[u8]) {
     seed.extend(bytes);
 }
 
-/// Names, bytes, and how many reports in them are used.
+fn at(ms: u64) -> HostInstant {
+    HostInstant::from_nanos(ms * 1_000_000)
+}
+
+/// When packets arrived that leave every 10 ms, on a clock of the receiver's.
+fn times() -> Vec<Vec<u8>> {
+    let arrivals = Arrivals::new();
+    let datagram = |turn: u64| {
+        arrivals.handle_packet(at(5000 + 10 * turn), turn);
+        arrivals.handle_packet(at(5001 + 10 * turn), 2 * turn);
+        arrivals.poll_datagram(at(5005 + 10 * turn)).unwrap()
+    };
+    (0..12).map(datagram).collect()
+}
+
+/// Reports with the radio's delays.
+fn delays() -> Vec<Vec<u8>> {
+    let handle = EstimateHandle::new();
+    handle.set(estimate(9), at(5000));
+    let mut reporter = Reporter::new(handle.clone());
+    let datagram = |turn: u64| {
+        let from = at(4900 + 10 * turn);
+        let both =
+            [(Direction::Uplink, DelayKind::Scheduling), (Direction::Downlink, DelayKind::Harq)];
+        let events = both.map(|(direction, kind)| RanDelay {
+            direction,
+            from,
+            to: from + Duration::from_millis(8),
+            amount: Duration::from_millis(7),
+            kind,
+            age: Duration::from_millis(60),
+            confidence: Confidence::Decoded,
+        });
+        let until = Some(from);
+        let heard_at = at(5000 + 10 * turn);
+        handle.set_delays(&DelayNews {
+            events: &events,
+            up_until: until,
+            down_until: until,
+            heard_at,
+        });
+        reporter.poll_datagram(heard_at).unwrap()
+    };
+    (0..12).map(datagram).collect()
+}
+
+/// Each datagram with a byte of it changed, at a place that moves on.
+fn spoilt(datagrams: &[Vec<u8>], from: usize) -> Vec<u8> {
+    let mut seed = Vec::new();
+    for offset in from..from + 48 {
+        let mut bytes = datagrams[offset % datagrams.len()].clone();
+        let offset = offset.min(bytes.len() - 1);
+        bytes[offset] ^= 0xFF;
+        datagram(&mut seed, &bytes);
+        datagram(&mut seed, &datagrams[offset % datagrams.len()][..offset]);
+    }
+    seed
+}
+
+/// Names, bytes, and how many datagrams in them are used.
 fn seeds() -> Vec<(&'static str, Vec<u8>, u64)> {
     let report = |sequence, estimate| Report { sequence, estimate }.emit();
     let (mut in_order, mut overtaken, mut broken) = (Vec::new(), Vec::new(), Vec::new());
@@ -111,7 +171,16 @@ fn seeds() -> Vec<(&'static str, Vec<u8>, u64)> {
     for (sequence, length) in (0..).zip([Report::LEAST, Report::LEAST, 40, Report::LENGTH - 1]) {
         datagram(&mut older, &report(sequence, estimate(9))[..length]);
     }
+    let (mut both, spoilt_times) = (Vec::new(), spoilt(&times(), 0));
+    for (times, delays) in times().iter().zip(delays()) {
+        datagram(&mut both, times);
+        datagram(&mut both, &delays);
+    }
+    let spoilt_delays = spoilt(&delays(), Report::LENGTH - 8);
     vec![
+        ("times-and-delays", both, 24),
+        ("times-broken", spoilt_times, 42),
+        ("delays-broken", spoilt_delays, 12),
         ("fair-share", shares, 3),
         ("older", older, 4),
         ("in-order", in_order, 20),

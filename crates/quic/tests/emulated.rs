@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use scene::{Controls, Scene, measured};
 use sounding_emu::Direction;
-use sounding_quic::EstimateHandle;
+use sounding_host::monotonic_now;
+use sounding_quic::{EstimateHandle, Report, Reporter};
 use sounding_testdata::{may_emulate, steadily};
 
 use common::Stack;
@@ -91,10 +92,31 @@ fn a_background_upload_uses_a_cell_that_it_has_alone() {
         let stock = upload(Stack::Quinn, Controls::Stock);
         let ours =
             [Stack::Quinn, Stack::Noq].map(|stack| upload(stack, Controls::Blind("background")));
-        println!("stock {stock:?}\nours {ours:?}");
-        for flow in ours {
+        let timed =
+            [Stack::Quinn, Stack::Noq].map(|stack| upload(stack, Controls::Timed("background")));
+        println!("stock {stock:?}\nours {ours:?}\ntimed {timed:?}");
+        for flow in ours.into_iter().chain(timed) {
             assert!(2 * flow.p95 < stock.p95, "{flow:?} beside {stock:?}");
             assert!(flow.bytes * 10 > stock.bytes * 5, "{flow:?} beside {stock:?}");
+        }
+        assert!(timed.iter().all(|flow| flow.times > 200), "{timed:?}");
+    });
+}
+
+#[test]
+fn a_download_gets_the_delays_of_the_receivers_radio_and_when_packets_arrived() {
+    if !may_emulate() {
+        return;
+    }
+    steadily(|| {
+        for sender in [Stack::Quinn, Stack::Noq] {
+            let controls = Controls::Delays("copa-gandalf");
+            let flow = measured(Direction::Downlink, sender, Stack::Noq, controls, TRANSFER);
+            println!("{sender} {flow:?}");
+            assert!(flow.reports > 100 && flow.times > 100, "{flow:?}");
+            // 1 Mbit/s, at a delay far below that of a full buffer.
+            assert!(flow.bytes > 500_000, "{flow:?}");
+            assert!(flow.p95 < Duration::from_millis(150), "{flow:?}");
         }
     });
 }
@@ -121,7 +143,8 @@ fn a_feed_that_stops_is_left_for_the_stock_algorithm_and_taken_up_when_it_is_bac
     steadily(|| {
         let scene = Scene::new(Direction::Uplink);
         let handle = EstimateHandle::new();
-        let transfer = scene.begin(Stack::Quinn, Stack::Quinn, Some(("sounding", &handle)), None);
+        let transfer =
+            scene.begin(Stack::Quinn, Stack::Quinn, Some(("sounding", &handle)), None, None);
         let state = || handle.flows().first().map_or("none", |flow| flow.state);
         assert!(eventually(|| state() == "no-estimate"), "{}", state());
         for _ in 0..2 {
@@ -131,6 +154,32 @@ fn a_feed_that_stops_is_left_for_the_stock_algorithm_and_taken_up_when_it_is_bac
             assert!(eventually(|| state() == "no-estimate"), "{}", state());
             let before = scene.carried();
             assert!(eventually(|| scene.carried() > before + 100), "nothing is sent any more");
+        }
+        assert!(transfer.end().bytes > 0);
+    });
+}
+
+/// A report with an event is longer than this.
+const WITHOUT_EVENTS: usize = 44 + 24;
+
+#[test]
+fn a_modem_on_a_port_says_which_delays_its_radio_made_as_long_as_it_is_read() {
+    if !may_emulate() {
+        return;
+    }
+    steadily(|| {
+        let scene = Scene::new(Direction::Uplink);
+        let handle = EstimateHandle::new();
+        let ours = Some(("copa-gandalf", &handle));
+        let transfer = scene.begin(Stack::Noq, Stack::Quinn, ours, None, None);
+        let mut reporter = Reporter::new(handle.clone());
+        let mut report = || reporter.poll_datagram(monotonic_now()).map_or(0, |bytes| bytes.len());
+        for _ in 0..2 {
+            let feed = scene.read_delays(&handle);
+            assert!(eventually(|| report() > WITHOUT_EVENTS), "no delay was reported");
+            assert!(handle.take_entered().count() < 4096, "what entered is not read");
+            feed.stop().unwrap();
+            assert_eq!(report(), Report::LENGTH, "they are withdrawn");
         }
         assert!(transfer.end().bytes > 0);
     });

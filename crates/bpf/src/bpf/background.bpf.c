@@ -13,6 +13,7 @@
 #include <bpf/bpf_tracing.h>
 #include "background_intf.h"
 #include "gate.h"
+#include "mark.h"
 #include "receive.h"
 
 char _license[] SEC("license") = "Dual MIT/GPL";
@@ -67,6 +68,8 @@ void BPF_PROG(background_begins, struct sock *sk)
 		tp->snd_cwnd = WITHOUT_MEMORY_CWND;
 		return;
 	}
+	/* The kernel clears this where a socket gets another algorithm. */
+	tp->inet_conn.icsk_ca_priv[0] = BACKGROUND_MARK;
 	__builtin_memset(flow, 0, sizeof(*flow));
 	flow->since_ns = now;
 	flow->marked = tp->delivered_ce;
@@ -219,7 +222,7 @@ int note_own(struct __sk_buff *skb)
 	if (!sender)
 		return BPF_ALLOW;
 	by.netns_cookie = sender->__sk_common.skc_net.net->net_cookie;
-	own_left(&by, bpf_ktime_get_ns());
+	own_left(&by, bpf_ktime_get_ns(), skb->len);
 	return BPF_ALLOW;
 }
 

@@ -4,10 +4,12 @@
  * algorithm, as they leave by the modem's device (BISCAY A.5.2). Each counts
  * once per epoch, with what it sent in the previous epoch. So it gets what it
  * uses and an eighth more, up to its equal part and what the others do not
- * use.
+ * use. Flows of `background` are not counted: they take what is left.
  */
 #ifndef SOUNDING_COUNT_H
 #define SOUNDING_COUNT_H
+
+#include "mark.h"
 
 #define TCX_NEXT		(-1)	/* linux/bpf.h: as if we were not here */
 #define BPF_HDR_START_NET	1
@@ -121,6 +123,13 @@ static __always_inline void count_claim(struct link_pool *p, struct user *user,
 	user->counted_now = own;
 }
 
+static __always_inline int is_background(struct bpf_sock *sk)
+{
+	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
+
+	return tp && tp->inet_conn.icsk_ca_priv[0] == BACKGROUND_MARK;
+}
+
 SEC("tcx/egress")
 int count_egress(struct __sk_buff *skb)
 {
@@ -137,7 +146,7 @@ int count_egress(struct __sk_buff *skb)
 	if (!sk)
 		return TCX_NEXT;
 	if (sk->protocol == PROTOCOL_TCP) {
-		if (bpf_sk_storage_get(&flows, sk, 0, 0) || !has_data(skb))
+		if (bpf_sk_storage_get(&flows, sk, 0, 0) || !has_data(skb) || is_background(sk))
 			return TCX_NEXT;
 	} else if (sk->protocol != PROTOCOL_UDP) {
 		return TCX_NEXT;

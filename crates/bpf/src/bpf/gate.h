@@ -32,13 +32,15 @@ static __always_inline __u32 in_flight(struct tcp_sock *tp)
 static __always_inline __u32 window_of(struct tcp_sock *tp, struct background_flow *flow,
 				       __u64 now)
 {
+	struct own_others *others;
 	__u64 segments;
 
 	if (flow->law.phase == BACKGROUND_WAITING && now < flow->law.at_ns)
 		return in_flight(tp) + 1;
 	segments = background_cwnd(&flow->law) / law_mss(flow->law.mss);
-	if (!flow->was_accepted && own_is_beside((struct sock *)tp, now))
-		segments = law_min(segments, own_window(&flow->law));
+	others = flow->was_accepted ? 0 : own_beside((struct sock *)tp, now);
+	if (others)
+		segments = law_min(segments, own_window(&flow->law, others, now));
 	return law_min(law_max(segments, 1), LAW_MAX_SEGS);
 }
 

@@ -7,6 +7,10 @@
  * cell carries in the least round trip leaves none. A rival that takes more than the
  * rest makes one again, and shows in the flow's share as it would otherwise. With
  * seven eighths a call's 95th percentile is 15 ms more, with six 8 to 11.
+ *
+ * Of what the machine's other traffic sends nothing is taken: the window is at most
+ * what that leaves of seven eighths of the cell. Beside a flow that fills the link two
+ * segments a round trip remain.
  */
 #ifndef SOUNDING_OWN_H
 #define SOUNDING_OWN_H
@@ -19,6 +23,10 @@
 #define OWN_FOR_NS		500000000ULL
 /* What a flow may have in flight beside it, in eighths of what the cell carries in a round trip. */
 #define OWN_EIGHTHS		5ULL
+/* What flows and others may have together, in eighths: what the cell carries is known no better. */
+#define OWN_TOGETHER		7ULL
+/* Over so long the rate of others is taken: 134 ms, as in epoch.h. */
+#define OWN_EPOCH_SHIFT		27
 /* As long as the cell is not known, and at least: segments. */
 #define OWN_FIRST_SEGMENTS	10ULL
 #define OWN_LEAST_SEGMENTS	2ULL
@@ -43,50 +51,74 @@ struct own_device {
 	__u32 reserved;
 };
 
-/* When anything else last left by a device. */
+/* What else leaves by a device. */
+struct own_others {
+	__u64 at_ns;		/* when it last did */
+	__u64 epoch;
+	__u64 bytes;		/* in that epoch, IP */
+	__u64 rate;		/* in the one before, bytes/s */
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 256);
 	__type(key, struct own_device);
-	__type(value, __u64);
+	__type(value, struct own_others);
 } owns SEC(".maps");
 
-static __always_inline void own_left(struct own_device *by, __u64 now)
+static __always_inline void own_left(struct own_device *by, __u64 now, __u64 size)
 {
-	__u64 *at = bpf_map_lookup_elem(&owns, by);
+	struct own_others *others = bpf_map_lookup_elem(&owns, by);
+	__u64 epoch = now >> OWN_EPOCH_SHIFT, before;
 
-	if (at)
-		*at = now;
-	else
-		bpf_map_update_elem(&owns, by, &now, BPF_NOEXIST);
+	if (!others) {
+		struct own_others first = { .at_ns = now, .epoch = epoch, .bytes = size };
+
+		bpf_map_update_elem(&owns, by, &first, BPF_NOEXIST);
+		return;
+	}
+	others->at_ns = now;
+	before = others->epoch;
+	if (before == epoch ||
+	    __sync_val_compare_and_swap(&others->epoch, before, epoch) != before) {
+		__sync_fetch_and_add(&others->bytes, size);
+		return;
+	}
+	others->rate = before + 1 == epoch ?
+		others->bytes * (1000000000 >> 9) >> (OWN_EPOCH_SHIFT - 9) : 0;
+	others->bytes = size;
 }
 
-/* Whether anything else leaves by this socket's device. */
-static __always_inline int own_is_beside(struct sock *sk, __u64 now)
+/* What else leaves by this socket's device; 0 if nothing does. */
+static __always_inline struct own_others *own_beside(struct sock *sk, __u64 now)
 {
 	struct dst_entry *route = sk->sk_dst_cache;
 	struct own_device by = {};
-	__u64 *at;
+	struct own_others *others;
 
 	if (!route)
 		return 0;
 	by.ifindex = route->dev->ifindex;
 	by.netns_cookie = sk->__sk_common.skc_net.net->net_cookie;
-	at = bpf_map_lookup_elem(&owns, &by);
-	return at && law_since(now, *at) < OWN_FOR_NS;
+	others = bpf_map_lookup_elem(&owns, &by);
+	return others && law_since(now, others->at_ns) < OWN_FOR_NS ? others : 0;
 }
 
-/* The window that leaves no queue, in segments. */
-static __always_inline __u64 own_window(const struct background_state *law)
+/* The window that leaves no queue beside others, in segments. */
+static __always_inline __u64 own_window(const struct background_state *law,
+					const struct own_others *others, __u64 now)
 {
+	__u64 rate = (now >> OWN_EPOCH_SHIFT) - others->epoch > 1 ? 0 : others->rate, together;
 	int known;
 	__u64 capacity = share_capacity(&law->share, &known);
 	__u64 carried;
 
 	if (!known || !law->least_rtt_us)
 		return OWN_FIRST_SEGMENTS;
+	together = capacity / 8 * OWN_TOGETHER;
+	capacity = law_min(capacity / 8 * OWN_EIGHTHS, together > rate ? together - rate : 0);
 	carried = share_times(capacity, law->least_rtt_us) / 1000000;
-	return law_max(carried / 8 * OWN_EIGHTHS / law_mss(law->mss), OWN_LEAST_SEGMENTS);
+	return law_max(carried / law_mss(law->mss), OWN_LEAST_SEGMENTS);
 }
 
 #endif /* SOUNDING_OWN_H */

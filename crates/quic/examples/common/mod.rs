@@ -17,8 +17,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
-use sounding_host::monotonic_now;
-use sounding_quic::{EstimateHandle, Factory, Report};
+use sounding_kpi::Direction;
+use sounding_link::Config;
+use sounding_modem::{SnifferSource, Source};
+use sounding_quic::modem::{FeedError, ModemFeed};
+use sounding_quic::{Arrivals, EstimateHandle, Factory, PeerTimes};
 use sounding_units::Rate;
 
 /// Any failure: an example reports it to its user, a test fails.
@@ -26,6 +29,9 @@ pub(crate) type Failed = Box<dyn Error + Send + Sync>;
 
 /// Reports leave so often, as a daemon publishes estimates.
 pub(crate) const REPORT_EVERY: Duration = Duration::from_millis(10);
+
+/// Receive times leave so often.
+pub(crate) const TIMES_EVERY: Duration = Duration::from_millis(5);
 
 /// The name in the certificate.
 pub(crate) const NAME: &str = "localhost";
@@ -96,6 +102,8 @@ pub(crate) struct Sending {
     pub(crate) factory: Option<Arc<Factory>>,
     /// using the peer's reports, if they are wanted,
     pub(crate) reports_to: Option<EstimateHandle>,
+    /// and what it says of when packets arrived,
+    pub(crate) times_to: Option<PeerTimes>,
     /// as fast as it goes, or at this rate,
     pub(crate) rate: Option<Rate>,
     /// until it is stopped.
@@ -108,6 +116,8 @@ pub(crate) struct Receiving {
     pub(crate) identity: Identity,
     /// Reports of this are sent to the peer.
     pub(crate) reports_of: Option<EstimateHandle>,
+    /// The peer is sent when its packets arrived; they are noted here.
+    pub(crate) arrivals: Option<Arrivals>,
 }
 
 /// Bytes of the application.
@@ -116,6 +126,8 @@ pub(crate) struct Transferred {
     pub(crate) bytes: u64,
     /// Reports that were sent, or used.
     pub(crate) reports: u64,
+    /// Datagrams of receive times that were sent, or used.
+    pub(crate) times: u64,
 }
 
 /// Sends until it is stopped.
@@ -170,8 +182,19 @@ impl Application {
     }
 }
 
-/// The next report of a handle, if it has ever been set.
-pub(crate) fn report(handle: &EstimateHandle, sequence: u32) -> Option<bytes::Bytes> {
-    let estimate = handle.estimate(monotonic_now())?;
-    Some(bytes::Bytes::copy_from_slice(&Report { sequence, estimate }.emit()))
+/// Reads a modem as a controller of this name wants it, with its parameters behind it or without.
+pub(crate) fn read_modem(
+    source: &Source,
+    direction: Direction,
+    sniffers: &[SnifferSource],
+    controller: &str,
+    handle: EstimateHandle,
+) -> Result<ModemFeed, FeedError> {
+    let (span, method) = (sounding_cc::span([controller]), sounding_cc::method([controller]));
+    let config = Config::new(direction).over(span).by(method);
+    let name = controller.split(':').next().unwrap_or(controller);
+    if sounding_cc::needs_delays(name) {
+        return ModemFeed::start_with_delays(source, config, sniffers, handle);
+    }
+    ModemFeed::start_beside(source, config, sniffers, handle)
 }

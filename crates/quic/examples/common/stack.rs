@@ -8,15 +8,16 @@ macro_rules! ends {
             use std::sync::Arc;
 
             use sounding_host::monotonic_now;
-            use sounding_quic::{EstimateHandle, Intake};
+            use sounding_quic::{Arrivals, Counts, EstimateHandle, Intake, Reporter};
 
             use crate::common::{
-                Application, FAREWELL, Failed, NAME, REPORT_EVERY, Receiving, Sending, Transferred,
-                report,
+                Application, FAREWELL, Failed, NAME, REPORT_EVERY, Receiving, Sending, TIMES_EVERY,
+                Transferred,
             };
 
             pub(crate) async fn send(sending: Sending) -> Result<Transferred, Failed> {
-                let Sending { socket, to, trusted, factory, reports_to, rate, stop } = sending;
+                let Sending { socket, to, trusted, factory, reports_to, times_to, rate, stop } =
+                    sending;
                 let mut transport = ::$stack::TransportConfig::default();
                 if let Some(factory) = factory {
                     transport.congestion_controller_factory(factory);
@@ -30,7 +31,14 @@ macro_rules! ends {
                     Arc::new(::$stack::TokioRuntime),
                 )?;
                 let connection = endpoint.connect_with(config, to, NAME)?.await?;
-                let taken = reports_to.map(|handle| tokio::spawn(obey(connection.clone(), handle)));
+                let mut taken = None;
+                if reports_to.is_some() || times_to.is_some() {
+                    let mut intake = Intake::new(reports_to.unwrap_or_default());
+                    if let Some(times) = times_to {
+                        intake = intake.timing(times);
+                    }
+                    taken = Some(tokio::spawn(obey(connection.clone(), intake)));
+                }
                 let mut stream = connection.open_uni().await?;
                 let application = Application::new(rate, stop);
                 let chunk = vec![0x55; 1 << 20];
@@ -47,30 +55,32 @@ macro_rules! ends {
                     connection.close(0_u32.into(), b"no answer");
                 }
                 let _ = tokio::time::timeout(FAREWELL, endpoint.wait_idle()).await;
-                let reports = match taken {
+                let Counts { taken: reports, times, .. } = match taken {
                     Some(task) => task.await?,
-                    None => 0,
+                    None => Counts::default(),
                 };
-                Ok(Transferred { bytes, reports })
+                Ok(Transferred { bytes, reports, times })
             }
 
-            /// Sets a handle by the peer's reports until the connection ends.
-            async fn obey(connection: ::$stack::Connection, handle: EstimateHandle) -> u64 {
-                let mut intake = Intake::new(handle);
+            /// Takes the peer's datagrams until the connection ends.
+            async fn obey(connection: ::$stack::Connection, mut intake: Intake) -> Counts {
                 while let Ok(datagram) = connection.read_datagram().await {
                     let rtt = $rtt(&connection);
                     // What is none of ours is counted, and the application's business.
                     let _ = intake.handle_datagram(monotonic_now(), rtt / 2, &datagram);
                 }
-                intake.counts().taken
+                intake.counts()
             }
 
             pub(crate) async fn receive(receiving: Receiving) -> Result<Transferred, Failed> {
-                let Receiving { socket, identity, reports_of } = receiving;
-                let config = ::$stack::ServerConfig::with_single_cert(
+                let Receiving { socket, identity, reports_of, arrivals } = receiving;
+                let mut config = ::$stack::ServerConfig::with_single_cert(
                     vec![identity.certificate],
                     identity.key,
                 )?;
+                if let Some(arrivals) = &arrivals {
+                    config.crypto = arrivals.noting(config.crypto.clone());
+                }
                 let endpoint = ::$stack::Endpoint::new(
                     ::$stack::EndpointConfig::default(),
                     Some(config),
@@ -80,6 +90,7 @@ macro_rules! ends {
                 let incoming = endpoint.accept().await.ok_or("the endpoint is closed")?;
                 let connection = incoming.await?;
                 let sent = reports_of.map(|handle| tokio::spawn(tell(connection.clone(), handle)));
+                let timed = arrivals.map(|list| tokio::spawn(time(connection.clone(), list)));
                 let mut stream = connection.accept_uni().await?;
                 let mut buffer = vec![0; 1 << 16];
                 let mut bytes = 0;
@@ -92,23 +103,43 @@ macro_rules! ends {
                     Some(task) => task.await?,
                     None => 0,
                 };
+                let times = match timed {
+                    Some(task) => task.await?,
+                    None => 0,
+                };
                 let _ = tokio::time::timeout(FAREWELL, endpoint.wait_idle()).await;
-                Ok(Transferred { bytes, reports })
+                Ok(Transferred { bytes, reports, times })
+            }
+
+            /// Says when the peer's packets arrived, until the connection ends.
+            async fn time(connection: ::$stack::Connection, arrivals: Arrivals) -> u64 {
+                let mut sent = 0;
+                while connection.close_reason().is_none() {
+                    if let Some(datagram) = arrivals.poll_datagram(monotonic_now()) {
+                        if connection.send_datagram(datagram.into()).is_err() {
+                            break;
+                        }
+                        sent += 1;
+                    }
+                    tokio::time::sleep(TIMES_EVERY).await;
+                }
+                sent
             }
 
             /// Reports this end's link to the sender, until the connection ends.
             async fn tell(connection: ::$stack::Connection, handle: EstimateHandle) -> u64 {
-                let mut sequence = 0;
+                let mut reporter = Reporter::new(handle);
+                let mut sent = 0;
                 while connection.close_reason().is_none() {
-                    if let Some(datagram) = report(&handle, sequence) {
-                        if connection.send_datagram(datagram).is_err() {
+                    if let Some(datagram) = reporter.poll_datagram(monotonic_now()) {
+                        if connection.send_datagram(datagram.into()).is_err() {
                             break;
                         }
-                        sequence += 1;
+                        sent += 1;
                     }
                     tokio::time::sleep(REPORT_EVERY).await;
                 }
-                u64::from(sequence)
+                sent
             }
         }
     };

@@ -1,9 +1,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{self, Receiver, Sender, channel};
 
-use sounding_cc::Recovery;
 use sounding_cc::sharing::Claim;
+use sounding_cc::{Loss, Recovery};
 use sounding_kpi::Direction;
 use sounding_link::{Bound, LinkEstimate, Source, State};
 
@@ -12,8 +12,10 @@ use super::*;
 mod any_order;
 mod background;
 mod claims;
+mod delays;
 mod paths;
 mod pbe_cc;
+mod times;
 
 const MTU: u64 = 1200;
 
@@ -58,6 +60,9 @@ struct Stack {
     link_free_ms: f64,
     delivered: u64,
     app_limited: bool,
+    /// Acknowledgements arrive at multiples of this.
+    acks_every_ms: u64,
+    receiver: Option<times::Receiver>,
 }
 
 const RTT_MS: u64 = 40;
@@ -74,6 +79,8 @@ impl Stack {
             link_free_ms: 0.0,
             delivered: 0,
             app_limited: false,
+            acks_every_ms: 1,
+            receiver: None,
         }
     }
 
@@ -89,6 +96,9 @@ impl Stack {
     fn pass(&mut self, most: u64) {
         self.now_ms += 1;
         let now = at(self.now_ms);
+        if let Some(receiver) = &mut self.receiver {
+            receiver.pass(self.now_ms);
+        }
         let mut acked = false;
         while let Some(&(left, _)) = self.under_way.front().filter(|(_, due)| *due <= self.now_ms) {
             self.under_way.pop_front();
@@ -108,9 +118,13 @@ impl Stack {
         while group < most.min(paced) && self.in_flight() + MTU <= window {
             self.link_free_ms = self.link_free_ms.max(self.now_ms as f64)
                 + self.users as f64 / self.packets_per_ms as f64;
-            let due = self.link_free_ms.ceil() as u64 + RTT_MS;
+            let arrives = self.link_free_ms.ceil() as u64 + RTT_MS / 2;
+            let due = (arrives + RTT_MS / 2).next_multiple_of(self.acks_every_ms);
             self.under_way.push_back((now, due));
             group += 1;
+            if let Some(receiver) = &mut self.receiver {
+                receiver.handle_packet(arrives, self.next + group);
+            }
         }
         self.app_limited = group == most;
         if group > 0 {

@@ -79,15 +79,15 @@ fn a_listener_hears_what_is_new_at_once_and_what_is_old_every_few_milliseconds()
     let handle = EstimateHandle::new();
     let mut reader = HandleReader::new(&handle, at(0));
     let mut told = Told::default();
-    reader.read(at(1), Claim::Hungry, &mut told);
+    reader.read(at(1), Claim::Hungry, None, &mut told);
     assert!(told.estimates.is_empty());
     handle.set(estimate(10), at(2));
-    reader.read(at(2), Claim::Hungry, &mut told);
-    reader.read(at(3), Claim::Hungry, &mut told);
+    reader.read(at(2), Claim::Hungry, None, &mut told);
+    reader.read(at(3), Claim::Hungry, None, &mut told);
     assert_eq!(told.estimates.len(), 1);
-    reader.read(at(7), Claim::Hungry, &mut told);
+    reader.read(at(7), Claim::Hungry, None, &mut told);
     handle.set(estimate(20), at(8));
-    reader.read(at(8), Claim::Hungry, &mut told);
+    reader.read(at(8), Claim::Hungry, None, &mut told);
     let rates: Vec<_> = told.estimates.iter().map(|(said, _)| said.rate).collect();
     assert_eq!(rates, [10, 10, 20].map(|mbit| Rate::from_bits_per_sec(mbit * 1_000_000)));
 }
@@ -100,21 +100,21 @@ fn connections_share_the_link_while_they_send_and_not_when_they_are_silent_or_go
     let mut first = HandleReader::new(&handle, at(0));
     let mut second = HandleReader::new(&handle, at(0));
     let (mut one, mut other) = (Told::default(), Told::default());
-    first.read(at(10), Claim::Hungry, &mut one);
+    first.read(at(10), Claim::Hungry, None, &mut one);
     assert_eq!((one.estimates.last().unwrap().1, one.part.of(link)), (1, link));
-    second.read(at(20), Claim::Hungry, &mut other);
-    first.read(at(30), Claim::Hungry, &mut one);
+    second.read(at(20), Claim::Hungry, None, &mut other);
+    first.read(at(30), Claim::Hungry, None, &mut one);
     for told in [&one, &other] {
         assert_eq!(told.estimates.last().unwrap().1, 2);
         assert_eq!(told.part.of(link), Rate::from_bits_per_sec(5_000_000));
     }
     assert_eq!(handle.flows().len(), 2);
     // The second is silent from now on, and counts as gone before it is.
-    first.read(at(1100), Claim::Hungry, &mut one);
+    first.read(at(1100), Claim::Hungry, None, &mut one);
     assert_eq!(one.part.of(link), link);
-    second.read(at(1110), Claim::Hungry, &mut other);
+    second.read(at(1110), Claim::Hungry, None, &mut other);
     drop(second);
-    first.read(at(1120), Claim::Hungry, &mut one);
+    first.read(at(1120), Claim::Hungry, None, &mut one);
     assert_eq!((one.part.of(link), handle.flows().len()), (link, 1));
 }
 
@@ -126,8 +126,8 @@ fn what_a_limited_connection_leaves_is_the_others() {
     let mut hungry = HandleReader::new(&handle, at(0));
     let mut told = Told::default();
     let used = Rate::from_bits_per_sec(1_600_000);
-    limited.read(at(1), Claim::Limited(used), &mut Told::default());
-    hungry.read(at(2), Claim::Hungry, &mut told);
+    limited.read(at(1), Claim::Limited(used), None, &mut Told::default());
+    hungry.read(at(2), Claim::Hungry, None, &mut told);
     // An eighth more than it used stays for the limited one.
     assert_eq!(told.part.of(estimate(16).rate), Rate::from_bits_per_sec(14_200_000));
 }
@@ -139,15 +139,15 @@ fn a_flow_without_data_yet_counts_only_for_itself() {
     let mut beginning = HandleReader::new(&handle, at(0));
     let mut hungry = HandleReader::new(&handle, at(0));
     let (mut one, mut other) = (Told::default(), Told::default());
-    beginning.read(at(1), Claim::Limited(Rate::ZERO), &mut one);
-    hungry.read(at(2), Claim::Hungry, &mut other);
-    beginning.read(at(10), Claim::Limited(Rate::ZERO), &mut one);
+    beginning.read(at(1), Claim::Limited(Rate::ZERO), None, &mut one);
+    hungry.read(at(2), Claim::Hungry, None, &mut other);
+    beginning.read(at(10), Claim::Limited(Rate::ZERO), None, &mut one);
     let flows = |told: &Told| told.estimates.last().unwrap().1;
     assert_eq!((flows(&one), flows(&other)), (2, 1));
     // It may still have its half.
     assert_eq!(one.part.of(estimate(10).rate), Rate::from_bits_per_sec(5_000_000));
-    beginning.read(at(20), Claim::Limited(Rate::from_bits_per_sec(8)), &mut one);
-    hungry.read(at(21), Claim::Hungry, &mut other);
+    beginning.read(at(20), Claim::Limited(Rate::from_bits_per_sec(8)), None, &mut one);
+    hungry.read(at(21), Claim::Hungry, None, &mut other);
     assert_eq!(flows(&other), 2);
 }
 
@@ -158,9 +158,9 @@ fn who_has_nothing_more_to_send_gives_its_part_back_at_once() {
     let mut ends = HandleReader::new(&handle, at(0));
     let mut goes_on = HandleReader::new(&handle, at(0));
     let mut told = Told::default();
-    ends.read(at(10), Claim::Hungry, &mut Told::default());
-    ends.read(at(11), Claim::Idle, &mut Told::default());
-    goes_on.read(at(12), Claim::Hungry, &mut told);
+    ends.read(at(10), Claim::Hungry, None, &mut Told::default());
+    ends.read(at(11), Claim::Idle, None, &mut Told::default());
+    goes_on.read(at(12), Claim::Hungry, None, &mut told);
     assert_eq!(told.part.of(estimate(10).rate), estimate(10).rate);
 }
 
@@ -171,14 +171,14 @@ fn a_path_that_was_left_counts_again_with_the_next_that_is_heard_of_it() {
     let mut left = HandleReader::new(&handle, at(0));
     let mut stays = HandleReader::new(&handle, at(0));
     let mut told = Told::default();
-    left.read(at(10), Claim::Hungry, &mut Told::default());
+    left.read(at(10), Claim::Hungry, None, &mut Told::default());
     left.leave();
     assert_eq!(handle.flows().len(), 1);
-    stays.read(at(11), Claim::Hungry, &mut told);
+    stays.read(at(11), Claim::Hungry, None, &mut told);
     assert_eq!(told.estimates.last().unwrap().1, 1);
-    left.read(at(12), Claim::Hungry, &mut Told::default());
+    left.read(at(12), Claim::Hungry, None, &mut Told::default());
     assert_eq!(handle.flows().len(), 2);
-    stays.read(at(20), Claim::Hungry, &mut told);
+    stays.read(at(20), Claim::Hungry, None, &mut told);
     assert_eq!(told.estimates.last().unwrap().1, 2);
 }
 

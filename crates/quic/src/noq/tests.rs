@@ -1,7 +1,5 @@
 use std::time::Duration;
 
-use sounding_units::{HostInstant, Rate};
-
 use super::*;
 use crate::EstimateHandle;
 
@@ -36,7 +34,7 @@ fn losses_are_reported_one_by_one_and_their_event_counts_none_again() {
         adapter.on_packet_sent(begin, 1200, number);
     }
     let now = begin + Duration::from_millis(40);
-    (0..7).for_each(|_| adapter.handle_acked(now, begin, 1200));
+    (0..7).for_each(|_| adapter.handle_acked(now, begin, 1200, None));
     adapter.on_end_acks(now, 3600, false, Some(9));
     let before = adapter.window();
     for number in [2, 3, 4] {
@@ -75,51 +73,4 @@ fn what_the_path_before_lost_does_not_slow_the_new_one() {
     assert_eq!(copy.window(), before);
     copy.on_packet_lost(1200, 10, now + Duration::from_millis(40));
     assert!(copy.window() < before);
-}
-
-/// Wants nothing to leave for a while.
-#[derive(Debug)]
-struct Silent(HostInstant);
-
-impl sounding_cc::Controller for Silent {
-    fn handle_ack(&mut self, _: &sounding_cc::Ack) {}
-    fn handle_loss(&mut self, _: &sounding_cc::Loss) {}
-    fn handle_timeout(&mut self, _: HostInstant) {}
-    fn not_before(&self) -> Option<HostInstant> {
-        Some(self.0)
-    }
-    fn cwnd(&self) -> Bytes {
-        Bytes::new(50_000)
-    }
-    fn pacing_rate(&self) -> Option<Rate> {
-        None
-    }
-    fn state(&self) -> &'static str {
-        "silent"
-    }
-}
-
-#[test]
-fn a_silence_closes_the_window_and_ends_without_an_event() {
-    const LASTS: Duration = Duration::from_millis(100);
-    let make: sounding_cc::Maker =
-        Arc::new(|start: &sounding_cc::Start| -> Box<dyn sounding_cc::Controller> {
-            Box::new(Silent(start.now + LASTS))
-        });
-    let calls = Arc::new(Mutex::new(Vec::new()));
-    let kept = calls.clone();
-    let factory = Factory::making("silent", make, EstimateHandle::new());
-    let waking = factory.clone().waking(Arc::new(move |span| kept.lock().unwrap().push(span)));
-    let begin = Instant::now();
-    let adapter = |factory: &Factory| {
-        let (clock, driver) = factory.begin(begin, 1200);
-        Adapter::new(clock, driver)
-    };
-    let (trickles, closed) = (adapter(&factory), adapter(&waking));
-    if begin.elapsed() < LASTS / 2 {
-        assert_eq!((trickles.window(), closed.window()), (2400, 1));
-    }
-    assert_eq!(*calls.lock().unwrap(), [LASTS]);
-    std::thread::sleep((begin + LASTS) - Instant::now());
-    assert_eq!((trickles.window(), closed.window()), (50_000, 50_000));
 }

@@ -14,7 +14,7 @@ use sounding_emu::{
 };
 use sounding_modem::{Behaviour, Place, Simulation, Source, feed};
 use sounding_quic::modem::ModemFeed;
-use sounding_quic::{EstimateHandle, Factory};
+use sounding_quic::{Arrivals, EstimateHandle, Factory, PeerTimes};
 use sounding_sim::{Device, PathConfig, Radio, Reading, Through, Wired};
 use sounding_trace::Steps;
 use sounding_units::HostInstant;
@@ -30,8 +30,13 @@ pub(crate) enum Controls {
     Modem(&'static str),
     /// Ours, without any modem.
     Blind(&'static str),
+    /// The same, with a receiver that says when packets arrived.
+    Timed(&'static str),
     /// Ours, at the server: it receives the device's reports of its modem.
     Reports(&'static str),
+    /// Ours, wherever the data comes from, with the delays that the radio makes. In a download the device reports them, and when
+    /// packets arrived.
+    Delays(&'static str),
 }
 
 /// What was measured of a flow once it had begun.
@@ -43,6 +48,8 @@ pub(crate) struct Measured {
     pub(crate) bytes: u64,
     /// Reports that the sender used.
     pub(crate) reports: u64,
+    /// Datagrams of receive times that it used.
+    pub(crate) times: u64,
 }
 
 /// What is left out: slow start, and the modem's first words.
@@ -84,6 +91,12 @@ impl Scene {
         ModemFeed::start(&self.port, config, handle.clone()).unwrap()
     }
 
+    /// The same, with the delays that the radio makes.
+    pub(crate) fn read_delays(&self, handle: &EstimateHandle) -> ModemFeed {
+        let config = sounding_link::Config::new(self.direction);
+        ModemFeed::start_with_delays(&self.port, config, &[], handle.clone()).unwrap()
+    }
+
     /// Packets that have come through so far.
     pub(crate) fn carried(&self) -> u64 {
         self.emulation.counts(self.direction).delivered
@@ -97,6 +110,7 @@ impl Scene {
         receiver: Stack,
         ours: Option<(&str, &EstimateHandle)>,
         reported: Option<EstimateHandle>,
+        times: Option<PeerTimes>,
     ) -> Transfer {
         let near = (self.emulation.near(), self.emulation.near_address());
         let far = (self.emulation.far(), self.emulation.far_address());
@@ -113,12 +127,20 @@ impl Scene {
             socket: from,
             to: to.local_addr().unwrap(),
             trusted: trusting(identity.certificate.clone()).unwrap(),
-            factory: ours.map(|(name, handle)| Factory::new(name, handle.clone()).unwrap().into()),
+            factory: ours.map(|(name, handle)| {
+                let factory = Factory::new(name, handle.clone()).unwrap();
+                match &times {
+                    Some(times) => factory.timed(times.clone()).into(),
+                    None => factory.into(),
+                }
+            }),
             reports_to: ours.filter(|_| reported.is_some()).map(|(_, handle)| handle.clone()),
+            times_to: times.clone(),
             rate: None,
             stop: stop.clone(),
         };
-        let receiving = Receiving { socket: to, identity, reports_of: reported };
+        let arrivals = times.map(|_| Arrivals::new());
+        let receiving = Receiving { socket: to, identity, reports_of: reported, arrivals };
         let receiver = std::thread::spawn(move || common::receive(receiver, receiving));
         let sender = std::thread::spawn(move || common::send(sender, sending));
         Transfer { stop, sender, receiver }
@@ -173,14 +195,23 @@ pub(crate) fn measured(
     let (heard, told) = (EstimateHandle::new(), EstimateHandle::new());
     let (ours, modem, reported) = match controls {
         Controls::Stock => (None, None, None),
-        Controls::Blind(name) => (Some((name, &heard)), None, None),
+        Controls::Blind(name) | Controls::Timed(name) => (Some((name, &heard)), None, None),
         Controls::Modem(name) => (Some((name, &heard)), Some(scene.read_modem(name, &heard)), None),
         Controls::Reports(name) => {
             (Some((name, &heard)), Some(scene.read_modem(name, &told)), Some(told.clone()))
         }
+        Controls::Delays(name) if direction == Direction::Uplink => {
+            (Some((name, &heard)), Some(scene.read_delays(&heard)), None)
+        }
+        Controls::Delays(name) => {
+            (Some((name, &heard)), Some(scene.read_delays(&told)), Some(told.clone()))
+        }
     };
+    let is_timed = matches!(controls, Controls::Timed(_))
+        || matches!(controls, Controls::Delays(_)) && direction == Direction::Downlink;
+    let times = is_timed.then(PeerTimes::new);
     let begun = monotonic_now();
-    let transfer = scene.begin(sender, receiver, ours, reported);
+    let transfer = scene.begin(sender, receiver, ours, reported, times);
     std::thread::sleep(length);
     let until = monotonic_now();
     let sent = transfer.end();
@@ -203,5 +234,10 @@ pub(crate) fn measured(
     }
     delays.sort_unstable();
     assert!(delays.len() > 100, "{controls:?}: only {} packets arrived", delays.len());
-    Measured { p95: delays[delays.len() * 95 / 100], bytes, reports: sent.reports }
+    Measured {
+        p95: delays[delays.len() * 95 / 100],
+        bytes,
+        reports: sent.reports,
+        times: sent.times,
+    }
 }

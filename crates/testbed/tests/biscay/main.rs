@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
+mod background;
 mod cubic;
 mod killed;
 mod lengthening;

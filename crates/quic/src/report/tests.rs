@@ -1,0 +1,146 @@
+use super::*;
+
+fn estimate() -> LinkEstimate {
+    LinkEstimate {
+        direction: Direction::Downlink,
+        rate: Rate::from_bits_per_sec(48_000_000),
+        bound: Bound::Floor,
+        age: Duration::from_micros(12_345),
+        valid_for: Duration::from_millis(200),
+        backlog: None,
+        state: State::Silent,
+        source: Source::Cell,
+        fair: Some(FAIR),
+    }
+}
+
+const FAIR: FairShare =
+    FairShare { rate: Rate::from_bits_per_sec(16_000_000), users: 3, carriers: 2 };
+
+fn report(sequence: u32) -> [u8; Report::LENGTH] {
+    Report { sequence, estimate: estimate() }.emit()
+}
+
+#[test]
+fn what_is_sent_is_what_arrives() {
+    let sent = Report { sequence: 0xDEAD_BEEF, estimate: estimate() };
+    assert_eq!(Report::parse(&sent.emit()), Ok(sent));
+    let mut longer = sent.emit().to_vec();
+    longer.extend([7; 9]);
+    assert_eq!(Report::parse(&longer), Ok(sent));
+    let bytes = sent.emit();
+    assert_eq!(bytes[..9], *b"SNDG\x01\x01\x01\x03\x04");
+    assert_eq!(bytes[16..24], 6_000_000_u64.to_be_bytes());
+    assert_eq!(bytes[32..40], 2_000_000_u64.to_be_bytes());
+    assert_eq!(bytes[40..], [0, 3, 0, 2]);
+}
+
+#[test]
+fn a_report_without_a_fair_share_is_read_and_so_is_one_that_ends_within_it() {
+    let none = Report { sequence: 7, estimate: LinkEstimate { fair: None, ..estimate() } };
+    assert_eq!(none.emit()[Report::LEAST..], [0; 12]);
+    let whole = report(7);
+    for length in Report::LEAST..Report::LENGTH {
+        assert_eq!(Report::parse(&whole[..length]), Ok(none), "{length} bytes");
+    }
+    // One that is not known whole is none.
+    for zeros in [32..40, 40..42, 42..44] {
+        let mut bytes = whole;
+        bytes[zeros].fill(0);
+        assert_eq!(Report::parse(&bytes), Ok(none));
+    }
+}
+
+#[test]
+fn a_fair_share_too_small_or_too_crowded_to_be_written_is_the_nearest_that_is() {
+    let fair = FairShare { rate: Rate::ZERO, users: 70_000, carriers: u32::MAX };
+    let sent = Report { sequence: 0, estimate: LinkEstimate { fair: Some(fair), ..estimate() } };
+    let least = Rate::from_bytes_per_sec(1);
+    let fair = FairShare { rate: least, users: 65_535, carriers: 65_535 };
+    assert_eq!(Report::parse(&sent.emit()).unwrap().estimate.fair, Some(fair));
+}
+
+#[test]
+fn every_value_has_a_code_of_its_own() {
+    for (&direction, &bound) in Direction::ALL.iter().zip(Bound::ALL) {
+        for (at, &source) in Source::ALL.iter().enumerate() {
+            let state = State::ALL[at % State::ALL.len()];
+            let estimate = LinkEstimate { direction, bound, state, source, ..estimate() };
+            let sent = Report { sequence: 0, estimate };
+            assert_eq!(Report::parse(&sent.emit()), Ok(sent));
+        }
+    }
+}
+
+#[test]
+fn what_is_no_report_says_why() {
+    let changed = |offset: usize, value: u8| {
+        let mut bytes = report(1);
+        bytes[offset] = value;
+        Report::parse(&bytes).unwrap_err()
+    };
+    assert_eq!(changed(0, b'X'), ReportError::Other { length: 44 });
+    assert_eq!(Report::parse(&report(1)[..31]), Err(ReportError::Short { length: 31 }));
+    assert_eq!(changed(4, 2), ReportError::Version { version: 2 });
+    for offset in [5, 6, 7, 8] {
+        assert_eq!(changed(offset, 9), ReportError::Value { offset, value: 9 });
+    }
+    for offset in [16, 32] {
+        assert!(matches!(changed(offset, 1), ReportError::Absurd { .. }));
+    }
+}
+
+#[test]
+fn no_report_is_used_for_longer_than_a_second() {
+    let long = LinkEstimate { valid_for: Duration::from_secs(4000), ..estimate() };
+    let parsed = Report::parse(&Report { sequence: 0, estimate: long }.emit()).unwrap();
+    assert_eq!(parsed.estimate.valid_for, MAX_VALIDITY);
+}
+
+#[test]
+fn a_report_that_was_overtaken_is_not_obeyed_and_the_way_counts_as_age() {
+    let handle = EstimateHandle::new();
+    let mut intake = Intake::new(handle.clone());
+    let now = HostInstant::from_nanos(1_000_000_000);
+    let way = Duration::from_millis(30);
+    for sequence in [u32::MAX - 1, 0, u32::MAX, 0] {
+        intake.handle_datagram(now, way, &report(sequence)).unwrap();
+    }
+    intake.handle_datagram(now, way, b"else").unwrap_err();
+    assert_eq!(intake.counts(), Counts { taken: 2, late: 2, refused: 1, times: 0 });
+    assert_eq!(handle.estimate(now).unwrap().age, estimate().age + way);
+    // Released when no more come.
+    assert!(handle.estimate(now).unwrap().is_usable());
+    assert!(!handle.estimate(now + Duration::from_millis(200)).unwrap().is_usable());
+}
+
+#[test]
+fn a_report_of_the_peers_uplink_is_refused() {
+    let handle = EstimateHandle::new();
+    let mut intake = Intake::new(handle.clone());
+    let uplink = LinkEstimate { direction: Direction::Uplink, ..estimate() };
+    let datagram = Report { sequence: 1, estimate: uplink }.emit();
+    let now = HostInstant::from_nanos(1_000_000_000);
+    let refused = intake.handle_datagram(now, Duration::ZERO, &datagram);
+    assert_eq!(refused, Err(ReportError::Uplink));
+    assert_eq!(intake.counts(), Counts { refused: 1, ..Counts::default() });
+    assert_eq!(handle.estimate(now), None);
+    // Nor does it make the next one late.
+    intake.handle_datagram(now, Duration::ZERO, &report(0)).unwrap();
+    assert_eq!(intake.counts().taken, 1);
+}
+
+#[test]
+fn no_report_is_used_above_the_limit() {
+    let handle = EstimateHandle::new();
+    let now = HostInstant::from_nanos(1_000_000_000);
+    let limits = [(4_000_000, 4_000_000), (20_000_000, 20_000_000), (100_000_000, 48_000_000)];
+    for (most, believed) in limits {
+        let most = Rate::from_bits_per_sec(most);
+        let mut intake = Intake::new(handle.clone()).at_most(most);
+        intake.handle_datagram(now, Duration::ZERO, &report(1)).unwrap();
+        let estimate = handle.estimate(now).unwrap();
+        assert_eq!(estimate.rate, Rate::from_bits_per_sec(believed));
+        assert_eq!(estimate.fair, Some(FairShare { rate: FAIR.rate.min(most), ..FAIR }));
+    }
+}
