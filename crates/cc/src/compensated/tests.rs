@@ -117,8 +117,20 @@ fn near(found: Duration, wanted: Duration) -> bool {
 }
 
 #[test]
-fn the_wait_for_grants_is_taken_off_and_a_queue_is_not() {
+fn a_wait_that_is_kept_is_the_paths_and_a_queue_is_not() {
     let mut drive = Drive::new(Compensated::revising(Noted::default()));
+    drive.run(1_000, Duration::ZERO, true);
+    let (shown, path) = (*drive.flow.inner.rtts.last().unwrap(), drive.flow.floor());
+    assert!(near(shown, ms(46)) && near(path, ms(46)), "{shown:?} {path:?}");
+    drive.run(500, ms(30), true);
+    let (shown, path) = (*drive.flow.inner.rtts.last().unwrap(), drive.flow.floor());
+    assert!(near(shown, ms(76)) && near(path, ms(46)), "{shown:?} {path:?}");
+}
+
+#[test]
+fn the_wait_for_grants_is_taken_off_and_a_queue_is_not() {
+    let off = Smoothing { keeps_waits: false, ..Smoothing::default() };
+    let mut drive = Drive::new(Compensated::revising_with(Noted::default(), off));
     drive.run(1_000, Duration::ZERO, true);
     let shown = *drive.flow.inner.rtts.last().unwrap();
     assert!(near(shown, ms(40)), "{shown:?}");
