@@ -29,8 +29,12 @@ DOWNLINK = 0xB082 {
         "TS 36.322 §6.2.2.16; Gandalf B.3.2" "last byte that is missing of it; 32767 for its end";
     "lte.rlc.dl.pdu" Bytes 0..=65535 "sub_packets.pdus.pdu_bytes"
         "TS 36.322 §6.2.1" "size of a downlink PDU";
+    "lte.rlc.dl.frame" Index 0..=8191 "sub_packets.pdus.frame"
+        "TS 36.211 §4; Gandalf B.3.2" "system frame of a PDU or status";
+    "lte.rlc.dl.subframe" Index 0..=15 "sub_packets.pdus.subframe"
+        "TS 36.211 §4; Gandalf B.3.2" "its subframe";
     "lte.rlc.dl.bearer" Index 0..=255 "sub_packets.rb_config"
-        "TS 36.322 §4.2" "configuration of the radio bearer";
+        "TS 36.322 §4.2" "configuration of the radio bearer; 33 and above are signalling";
 }
 
 /// Sent data in acknowledged mode.
@@ -59,8 +63,12 @@ UPLINK = 0xB092 {
         "TS 36.322 §6.2.2.16; Gandalf B.3.2" "last byte that is missing of it; 32767 for its end";
     "lte.rlc.ul.pdu" Bytes 0..=65535 "sub_packets.pdus.pdu_bytes"
         "TS 36.322 §6.2.1" "size of an uplink PDU";
+    "lte.rlc.ul.frame" Index 0..=8191 "sub_packets.pdus.frame"
+        "TS 36.211 §4; Gandalf B.3.2" "system frame of a PDU or status";
+    "lte.rlc.ul.subframe" Index 0..=15 "sub_packets.pdus.subframe"
+        "TS 36.211 §4; Gandalf B.3.2" "its subframe";
     "lte.rlc.ul.bearer" Index 0..=255 "sub_packets.rb_config"
-        "TS 36.322 §4.2" "configuration of the radio bearer";
+        "TS 36.322 §4.2" "configuration of the radio bearer; 33 and above are signalling";
 }
 
 /// Downlink statistics.
