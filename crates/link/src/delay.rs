@@ -13,6 +13,7 @@ mod handed;
 mod harq;
 mod rlc;
 mod scheduling;
+pub mod shift;
 
 use alloc::collections::VecDeque;
 use core::time::Duration;
