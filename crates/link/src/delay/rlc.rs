@@ -18,6 +18,8 @@ const KEPT: usize = 1_024;
 const PARTS: usize = 32;
 /// A repeat that comes later has another cause: its number was used anew, and records are missing.
 const LATEST: Duration = Duration::from_secs(2);
+/// Parts of a repeat follow each other so closely. Chosen: they go into the next blocks.
+const CLOSE: Duration = Duration::from_millis(20);
 /// No status comes back sooner. What does is the rest of a packet, which in NR has the same number.
 const SOONEST: Duration = Duration::from_millis(2);
 
@@ -203,8 +205,13 @@ impl Bearer {
             *place = Place::new(pdu.at);
             return None;
         }
-        // One request is answered by all parts of the PDU.
-        let continues = matches!(pdu.part, RlcPart::Bytes { from: 1.., .. });
+        // One request is answered by all parts of the PDU. NR's records do not say which part it is.
+        let is_again = place.before < place.last;
+        let continues = match pdu.part {
+            RlcPart::Bytes { from, .. } => from > 0,
+            RlcPart::Unknown => is_again && pdu.at.saturating_before(CLOSE) <= place.last,
+            RlcPart::Whole => false,
+        };
         if !continues {
             place.before = place.last;
         }
