@@ -1,25 +1,11 @@
 //! The radio's own delays: as rows, and on the clock of a receiver of the packets.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use serde_json::Value as Json;
 
 use crate::{link, number};
-
-/// A device's records while it uploads.
-fn capture(folder: &Path) -> PathBuf {
-    let plan = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/plans/gandalf.toml");
-    let status = Command::new(assert_cmd::cargo::cargo_bin!("sounding"))
-        .args(["sim", plan, "--set", "sweep={}", "--seed", "3", "--set", "duration=6s"])
-        .args(["--captures", "--out"])
-        .arg(folder.join("out"))
-        .status()
-        .unwrap();
-    assert!(status.success());
-    folder.join("out/run-0001/phone.qmdl")
-}
 
 fn rows(capture: &Path, arguments: &[&str]) -> (Vec<Json>, String) {
     let output = link(capture, &[&["--delays", "--json"], arguments].concat());
@@ -65,8 +51,9 @@ fn pcap(path: &Path, repeats: &BTreeMap<u64, u64>, later: u64) {
 #[test]
 fn a_receivers_packets_date_the_uplinks_events_on_its_own_clock() {
     const LATER: u64 = 7_654_321_000;
+    let file = "captures/lgs96__mobileinsight_core/diag_log_20211220_111534.mi2log";
+    let Some(capture) = sounding_testdata::shared(file) else { return };
     let folder = tempfile::tempdir().unwrap();
-    let capture = capture(folder.path());
     let (without, _) = rows(&capture, &["--direction", "uplink"]);
     let repeats = repeats(&without);
     assert!(repeats.len() > 50, "{}", repeats.len());
