@@ -8,7 +8,6 @@
     signal = sounding.kpis("drive.mi2log", ["lte.cell.rsrp"])
     blocks = sounding.columns("drive.mi2log", 0xB173, ["subframes.rbs", "subframes.blocks.mcs"])
     rate = sounding.link("drive.mi2log", direction="downlink").to_pandas()
-    held = sounding.delays("drive.mi2log").to_pandas()
     result = sounding.simulate("plan.toml", controllers={"mine": Mine})
 """
 
@@ -63,7 +62,6 @@ __all__ = [
     "Table",
     "UnreadError",
     "columns",
-    "delays",
     "described_codes",
     "known_kpis",
     "kpis",
@@ -94,18 +92,6 @@ def kpis(source: Source, names: Iterable[str]) -> Table:
     in, and `Table.counts` what became of the records.
     """
     return Table._of(_sounding.kpis(source, list(names)))
-
-
-def delays(source: Source) -> Table:
-    """The delays that the radio itself made in a capture, a row for each event, in the order in which records show them.
-
-    Columns: `modem_time_ns` and `time_s` since the first record, both of the event's end; `direction`; `kind`, which is `harq` for a
-    block that was sent again, `rlc` for data that RLC sent again after HARQ had given it up, and `scheduling` for uplink data that
-    waited for a report and a grant; `held_s`, how long the first of the data was held; `amount_s`, the part of it that no queue made:
-    data that came later was held less; `age_s` from the end until the record came that shows it; `confidence`, `decoded` where
-    both ends are in records and `inferred` otherwise. Of events of one direction, kind and begin the last counts.
-    """
-    return Table._of(_sounding.delays(source))
 
 
 def link(

@@ -25,7 +25,6 @@ __all__ = [
     "Start",
     "UnreadError",
     "columns",
-    "delays",
     "described_codes",
     "known_kpis",
     "kpis",
@@ -193,7 +192,6 @@ def open(
     """
 
 def columns(source: str | os.PathLike[str] | bytes, code: int, paths: list[str]) -> dict[str, Any]: ...
-def delays(source: str | os.PathLike[str] | bytes) -> dict[str, Any]: ...
 def known_kpis() -> list[Kpi]:
     """Every KPI there is."""
 

@@ -76,46 +76,6 @@ def test_columns_are_numpy_arrays_without_a_copy() -> None:
     assert numpy.asarray(column).tolist() == column.to_numpy().tolist() == [275.0]
 
 
-def test_delays_of_a_capture_are_those_that_its_records_say(data: Path) -> None:
-    capture = data / "captures/mobile-insight__mobileinsight-core/test_log_dl_retx.mi2log"
-    table = sounding.delays(capture)
-    assert list(table) == [
-        "modem_time_ns",
-        "time_s",
-        "direction",
-        "kind",
-        "held_s",
-        "amount_s",
-        "age_s",
-        "confidence",
-    ]
-    rows = [dict(zip(table, values)) for values in zip(*(table[name] for name in table))]
-    assert len(rows) == table.rows > 0
-    # Begins of RLC's repeats, as crates/link/tests/delays.rs counts them with other code.
-    begins: dict[str, set[float]] = {"uplink": set(), "downlink": set()}
-    for row in rows:
-        if table["kind"].words[row["kind"]] == "rlc":
-            direction = table["direction"].words[row["direction"]]
-            begins[direction].add(round(row["time_s"] - row["held_s"], 4))
-    assert {direction: len(found) for direction, found in begins.items()} == {"uplink": 3, "downlink": 21}
-    for row in rows:
-        assert 0 <= row["amount_s"] <= row["held_s"] and row["age_s"] > 0 and row["time_s"] >= 0
-
-
-def test_delays_are_a_data_frame(lte: Path) -> None:
-    pytest.importorskip("pandas")
-    frame = sounding.delays(lte).to_pandas()
-    assert set(frame["kind"]) >= {"harq", "scheduling"}
-    assert set(frame["direction"]) <= {"uplink", "downlink"}
-    # A repeat of LTE's uplink takes whole rounds of eight subframes.
-    rounds = frame[(frame["kind"] == "harq") & (frame["direction"] == "uplink")]["held_s"] / 0.008
-    assert len(rounds) > 100 and ((rounds - rounds.round()).abs() < 0.1).all()
-
-
-def test_a_capture_without_retransmissions_has_no_delays() -> None:
-    assert sounding.delays(log(0xB067, STATISTICS)).rows == 0
-
-
 def test_a_link_is_a_data_frame(lte: Path) -> None:
     pytest.importorskip("pandas")
     frame = sounding.link(lte, direction="downlink", bin=0.1).to_pandas()

@@ -2,7 +2,6 @@ mod delays;
 mod feed;
 mod live;
 mod missing;
-mod packets;
 mod print;
 mod rows;
 
@@ -54,16 +53,12 @@ With --delays a row is an event: a block that was sent again (`harq`), data that
 uplink data that waited for a report and a grant (`scheduling`). What was held, how much of that no queue made, and how long after its
 end the record came that shows it.
 
-With --packets rows are those of the uplink, and have the receiver's time of each. Repeats make gaps and bursts in the packets; the clocks
-are shifted until at least six of ten repeats end with a burst. The shift contains the way from the radio to the receiver.
-
 With --feed the receiver of a WebRTC call, sounding-rtc-peer, reads the uplink's events of a live modem as they come, and takes them
 out of what it reports to the sender. When the receiver ends, this command ends.
 
 Examples:
   sounding link drive.mi2log
   sounding link drive.mi2log --delays
-  sounding link drive.mi2log --delays --packets server.pcap
   sounding link /dev/ttyUSB0 --delays --feed /run/peer
   sounding link drive.mi2log --direction uplink --method formula --bin 50ms
   sounding link drive.mi2log --direction downlink --method cqi --window 200ms
@@ -107,9 +102,6 @@ pub(crate) struct Link {
     /// Comma-separated values, with --delays
     #[arg(long, requires = "delays", conflicts_with = "json")]
     csv: bool,
-    /// With --delays: a pcap of what the receiver of the device's packets got, without other packets
-    #[arg(long, value_name = "PCAP", requires = "delays", conflicts_with_all = ["feed", "direction"])]
-    packets: Option<PathBuf>,
     /// With --delays of a live modem: the receiver of a call reads them at this UNIX socket, as lines of JSON; `-` is standard output
     #[arg(long, value_name = "SOCKET", requires = "delays", conflicts_with_all = ["json", "csv", "direction"])]
     feed: Option<PathBuf>,
@@ -137,8 +129,7 @@ fn run_delays(args: &Link) -> Result<ExitCode> {
         (false, true) => delays::Format::Csv,
         (false, false) => delays::Format::Table,
     };
-    let direction = args.direction.map(Into::into);
-    match delays::print(&args.source, direction, format, args.packets.as_deref()) {
+    match delays::print(&args.source, args.direction.map(Into::into), format) {
         Ok(skipped) => skipped.tell(),
         Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
         Err(Stopped::Output(error)) => return Err(say::failed(error)),

@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
 mod compose;
-mod delays;
 mod granted;
 mod live;
 mod memory;
