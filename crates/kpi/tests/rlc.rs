@@ -83,7 +83,7 @@ fn requests_of_nr_name_each_pdu_of_a_run() {
 }
 
 #[test]
-fn parts_of_packets_and_channels_of_signalling_are_told_apart_in_nr() {
+fn nr_has_parts_of_packets_and_leaves_out_signalling() {
     let subheader = |channel: u8, flags: u8, sn: u32| {
         let long = Form::new().number("len_bytes", 500).number("rlc_flags", flags);
         let long = long.number("rlc_sn", sn).number("pdcp_sn", sn);
