@@ -75,7 +75,7 @@ fn requests_of_nr_name_each_pdu_of_a_run() {
     let (ack, nack) = (1_000_u32 << 2 | 0b10, 990_u32 << 6 | 1 << 3);
     let status = [&ack.to_be_bytes()[1..], &nack.to_be_bytes()[1..], &[2]].concat();
     let pdu = Form::new().number("slot", 3).number("frame", 300).number("sn_len_bits", 18);
-    let pdu = pdu.bytes("rlc", status);
+    let pdu = pdu.bytes("status", status);
     let found = pdus(0xB84E, 1, &Form::new().list("pdus", vec![pdu]));
     let said: Vec<_> = found.iter().map(|pdu| (pdu.sn, pdu.is_asked, pdu.direction)).collect();
     assert_eq!(said, [990, 991].map(|sn| (sn, true, Direction::Uplink)));
