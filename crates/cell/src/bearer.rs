@@ -5,6 +5,7 @@
 //! with PDCP's reordering, do the same (TS 36.322 §5.1.3, TS 38.322 §5.2.3, TS 38.323 §5.2.2). The model does it
 //! without a copy of the bytes.
 
+mod framing;
 mod receiver;
 mod sender;
 #[cfg(test)]
@@ -18,6 +19,7 @@ use sounding_units::{Bytes, HostInstant};
 use crate::byte_range::{ByteRange, ReceivedRanges};
 use crate::config::RlcConfig;
 
+pub use framing::Framing;
 use sender::Sender;
 
 /// A bearer's part of a transport block.
@@ -33,6 +35,8 @@ pub struct Pdu {
     pub poll: bool,
     /// The packets that end in it.
     pub ends: u16,
+    /// Where they begin and end.
+    pub framing: Framing,
 }
 
 /// A receiver's report of received and missing data (TS 36.322 §6.2.1.6, TS 38.322 §6.2.2.5).

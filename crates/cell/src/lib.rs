@@ -38,7 +38,7 @@ pub mod traffic;
 mod uplink;
 mod wake_schedule;
 
-pub use bearer::{Passage, Pdu, Status};
+pub use bearer::{Framing, Passage, Pdu, Status};
 pub use byte_range::ByteRange;
 pub use event::{CarrierId, DeviceId, Direction, Event};
 pub use frame::{Frame, PatternError, SlotKind};

@@ -13,6 +13,8 @@ use crate::Direction;
 /// * [`DelayKind::Harq`]: `from` is the first transmission of a block that did not arrive, `to` the one that did. In the
 ///   downlink `to` is when the block's packets reached the host, decoding included.
 /// * [`DelayKind::Scheduling`]: `from` is when data entered the modem, `to` the block that carried it.
+/// * [`DelayKind::Rlc`]: `from` is the first transmission of a PDU that did not arrive, `to` its repeat. In the downlink `from` is
+///   when the next PDU had reached the host, and `to` when the repeat had, decoding included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RanDelay {
     /// Uplink or downlink.
@@ -45,6 +47,8 @@ pub enum DelayKind {
     Harq,
     /// Uplink data waited for a report to be written and granted (Gandalf §3.2).
     Scheduling,
+    /// RLC sent data again that HARQ had given up, and all behind it waited (Gandalf §B.3.2).
+    Rlc,
 }
 
 /// How an event is known.
@@ -56,5 +60,5 @@ pub enum Confidence {
     Inferred,
 }
 
-words!(DelayKind { Harq => "harq", Scheduling => "scheduling" });
+words!(DelayKind { Harq => "harq", Scheduling => "scheduling", Rlc => "rlc" });
 words!(Confidence { Decoded => "decoded", Inferred => "inferred" });

@@ -60,6 +60,20 @@ pub const fn channel_codes() -> &'static [LogCode] {
     &[PeriodicCsf::CODE, AperiodicCsf::CODE, NrCsf::CODE, ServingCells::CODE, NrSearcher::CODE]
 }
 
+/// The log records with the PDUs of RLC and the status reports about them: what [`Extractor::pdus`](crate::Extractor::pdus)
+/// reads.
+pub const fn rlc_codes() -> &'static [LogCode] {
+    const CODES: [LogCode; 6] = [
+        LogCode::new(0xB082),
+        LogCode::new(0xB092),
+        LogCode::new(0xB84E),
+        LogCode::new(0xB857),
+        LogCode::new(0xB869),
+        LogCode::new(0xB870),
+    ];
+    &CODES
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,6 +3,7 @@
 mod air;
 mod channel;
 mod nr;
+mod rlc;
 mod rrc;
 
 use core::time::Duration;
@@ -21,7 +22,8 @@ use sounding_units::{Bytes, ModemInstant, Prb};
 use air::Air;
 
 use crate::{
-    Allocation, Backlog, BufferStatus, Carriers, Coding, Direction, Grant, Kpi, Layer, Signal,
+    Allocation, Backlog, BufferStatus, Carriers, Coding, Direction, Grant, Kpi, Layer, RlcPdu,
+    Signal,
 };
 
 /// Reads the KPIs of one log record and hands each to `sink`, oldest first; whether its code is one that holds KPIs.
@@ -37,6 +39,9 @@ pub fn extract(log: &LogRecord<'_>, sink: impl FnMut(Kpi)) -> Result<bool, Recor
 pub struct Extractor {
     lte: Air,
     nr: nr::Frames,
+    /// The same from records of RLC, while no others have come.
+    rlc_lte: Air,
+    rlc_nr: nr::Frames,
 }
 
 impl Extractor {
@@ -72,6 +77,22 @@ impl Extractor {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+}
+
+impl Extractor {
+    /// Reads the PDUs of RLC in a record, and the status reports about them; whether its code is one that has any.
+    ///
+    /// They are dated by the records that [`extract`](Self::extract) read before, and change no date of theirs.
+    pub fn pdus(
+        &mut self,
+        log: &LogRecord<'_>,
+        mut sink: impl FnMut(RlcPdu),
+    ) -> Result<bool, RecordError> {
+        let (mut lte, mut frames) = (self.lte, self.nr);
+        let lte = if lte.is_known() { &mut lte } else { &mut self.rlc_lte };
+        let frames = if frames.is_known() { &mut frames } else { &mut self.rlc_nr };
+        rlc::pdus(log, lte, frames, &mut sink)
     }
 }
 

@@ -14,11 +14,13 @@ pub mod board;
 mod codes;
 mod extract;
 pub mod registry;
+mod rlc;
 mod sample;
 mod subscription;
 
-pub use codes::{channel_codes, codes, grant_codes};
+pub use codes::{channel_codes, codes, grant_codes, rlc_codes};
 pub use extract::{Extractor, extract};
+pub use rlc::{RlcPart, RlcPdu};
 pub use sample::{
     Allocation, Backlog, BufferStatus, Carriers, Change, Channel, Coding, Connection, CqiTable,
     Grant, Kpi, Layer, Signal,

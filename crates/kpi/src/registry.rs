@@ -24,7 +24,7 @@ mod table;
 use core::fmt;
 
 use sounding_diag::LogCode;
-use sounding_diag::layout::{Layout, Value};
+use sounding_diag::layout::{Kind, Layout, Probe, Value};
 use sounding_diag::record;
 use sounding_rrc::facts::Facts;
 
@@ -145,7 +145,7 @@ impl NamedKpi {
     pub fn layouts(&self) -> impl Iterator<Item = &'static Layout> {
         let layouts = record::layouts(self.code).unwrap_or_default();
         layouts.iter().filter(|layout| match self.source {
-            Source::Field { path, .. } => layout.probe(path).is_some(),
+            Source::Field { path, .. } => number_at(layout, path).is_some(),
             Source::Fact { .. } => true,
         })
     }
@@ -157,6 +157,13 @@ impl NamedKpi {
             Source::Fact { member, .. } => member,
         }
     }
+}
+
+/// The place of the number at a path; `None` if the layout has none there, or bytes that are no number.
+pub(crate) fn number_at(layout: &Layout, path: &'static str) -> Option<Probe> {
+    let probe = layout.probe(path)?;
+    let are_bytes = probe.fields().iter().any(|field| matches!(field.kind, Kind::Bytes(_)));
+    (!are_bytes).then_some(probe)
 }
 
 impl fmt::Display for Unit {
@@ -219,6 +226,8 @@ const TABLES: &[&[NamedKpi]] = &[
     nr::UPLINK_STATUS,
     nr::DOWNLINK_DATA,
     nr::UPLINK_DATA,
+    nr::CONTROL_PAYLOADS,
+    nr::CONTROL_CONTENTS,
     nr::CSF,
     nr::SEARCHER,
     nr::HANDOVER,
@@ -227,6 +236,7 @@ const TABLES: &[&[NamedKpi]] = &[
     nr_rrc::CONNECTION,
     nr_rrc::TIMERS,
     nr_rrc::ALLOCATIONS,
+    nr_rrc::ANSWERS,
     nr_rrc::CELLS,
     nr_rrc::MEASUREMENTS,
 ];
@@ -269,7 +279,7 @@ mod tests {
         for kpi in all() {
             let Source::Field { path, .. } = kpi.source else { continue };
             for layout in kpi.layouts() {
-                for field in layout.probe(path).expect("it was found").fields() {
+                for field in number_at(layout, path).expect("it was found").fields() {
                     // Nine petabytes are enough.
                     let is_exact = field.bits.width() <= 53 || kpi.unit == Unit::Bytes;
                     assert!(is_exact, "{}", kpi.name);

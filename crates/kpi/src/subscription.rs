@@ -9,7 +9,7 @@ use sounding_rrc::DecodeError;
 use sounding_rrc::facts::facts;
 use sounding_units::ModemInstant;
 
-use crate::registry::{self, Conversion, Give, NamedKpi, Source};
+use crate::registry::{self, Conversion, Give, NamedKpi, Source, number_at};
 
 /// KPIs to read from records, with their resolved places.
 ///
@@ -153,7 +153,7 @@ impl Subscription {
             Source::Field { path, conversion } => {
                 record.fields += 1;
                 for (layout, probes) in record.layouts.iter().zip(&mut record.probes) {
-                    let probe = layout.probe(path);
+                    let probe = number_at(layout, path);
                     probes.extend(probe.map(|probe| Located { slot, conversion, probe }));
                 }
             }

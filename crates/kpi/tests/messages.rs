@@ -85,6 +85,30 @@ fn broadcast_of_a_cell_of_nr_tells_its_slots_and_allocations() {
     assert!(!found.contains_key(&("nr.rrc.pdsch.k0_2", vec![0, 2])), "there are two entries");
 }
 
+/// From another encoder, pycrate: a secondary group whose uplink has four K1, and a K2 of 4 and one that is left out.
+#[test]
+fn a_cell_group_of_nr_tells_when_answers_and_blocks_go_up() {
+    let message = bytes("024098a2202604020040c40021a43b4020063106c360");
+    let found = readings(NrRrc::CODE, &nr(NR_DL_DCCH, &message));
+    let expected = [
+        ("nr.rrc.periodic_bsr_timer", vec![0], 5.0),
+        ("nr.rrc.pucch.k1", vec![0, 0], 4.0),
+        ("nr.rrc.pucch.k1", vec![0, 1], 8.0),
+        ("nr.rrc.pucch.k1", vec![0, 2], 7.0),
+        ("nr.rrc.pucch.k1", vec![0, 3], 6.0),
+        ("nr.rrc.pucch.k1_1", vec![0], 8.0),
+        ("nr.rrc.pucch.k1_3", vec![0], 6.0),
+        ("nr.rrc.pucch.k1_least", vec![0], 4.0),
+        ("nr.rrc.pusch.k2", vec![0, 0], 4.0),
+    ];
+    for (name, item, value) in expected {
+        assert_eq!(found.get(&(name, item.clone())), Some(&value), "{name} {item:?}");
+    }
+    // There is no fifth, and without a spacing a K2 that is left out is unknown.
+    assert!(!found.contains_key(&("nr.rrc.pucch.k1_4", vec![0])), "{found:?}");
+    assert!(!found.contains_key(&("nr.rrc.pusch.k2_1", vec![0, 1])), "{found:?}");
+}
+
 #[test]
 fn secondary_cells_and_sleep_come_and_go() {
     let message = bytes("020c00a8988004260009a925d7800984b8fc00001349e00800");

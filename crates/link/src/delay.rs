@@ -5,19 +5,25 @@
 //!
 //! Retransmissions come from PHY's records, which list every transmission of a block. The wait for a grant comes from the
 //! uplink's MAC records, because they alone say how much a block left behind. Records come up to 300 ms after the event.
+//!
+//! RLC's repeats, which begin where HARQ gives up, come from RLC's records. They are made only if asked for: controllers do
+//! not correct them (docs/interpretations/gandalf.md).
 
 mod handed;
 mod harq;
+mod rlc;
 mod scheduling;
+pub mod shift;
 
 use alloc::collections::VecDeque;
 use core::time::Duration;
 
 use sounding_estimate::{DelayKind, RanDelay};
-use sounding_kpi::{Direction, Grant, Kpi, Layer};
+use sounding_kpi::{Direction, Grant, Kpi, Layer, RlcPdu};
 use sounding_units::{Bytes, ClockMap, HostInstant, ModemInstant};
 
 use harq::Harq;
+use rlc::Rlc;
 use scheduling::Scheduling;
 
 /// Events that wait for [`Delays::poll`]; when it is not called the oldest are dropped.
@@ -47,12 +53,35 @@ pub struct Delays {
     down: Harq,
     up: Harq,
     scheduling: Scheduling,
+    /// RLC's repeats, if they are wanted.
+    rlc: Option<Rlc>,
     ready: VecDeque<RanDelay>,
     /// Packets that the host handed to the modem, later than the newest block.
     entered: VecDeque<(HostInstant, Bytes)>,
 }
 
 impl Delays {
+    /// Events of RLC's repeats as well; the others are the same.
+    #[must_use]
+    pub fn with_rlc(mut self) -> Self {
+        self.rlc = Some(Rlc::default());
+        self
+    }
+
+    /// Whether [`handle_pdu`](Self::handle_pdu) makes events.
+    pub fn wants_rlc(&self) -> bool {
+        self.rlc.is_some()
+    }
+
+    /// A PDU of RLC in the record that was handed in last.
+    pub fn handle_pdu(&mut self, pdu: &RlcPdu) {
+        let Some(rlc) = &mut self.rlc else { return };
+        rlc.handle_pdu(pdu);
+        while let Some((direction, event)) = self.rlc.as_mut().and_then(Rlc::poll) {
+            self.tell(direction, DelayKind::Rlc, &event);
+        }
+    }
+
     /// The device's host handed an IP packet of this size to its modem. Packets come in order of time, before the records that show
     /// what became of them. If all of them are reported, waits are those of packets; otherwise reports alone say when bytes entered.
     pub fn handle_entered(&mut self, now: HostInstant, size: Bytes) {
@@ -82,6 +111,7 @@ impl Delays {
             Kpi::Connection(_) => {
                 (self.down, self.up) = (Harq::default(), Harq::default());
                 self.scheduling = Scheduling::default();
+                self.rlc = self.rlc.take().map(|_| Rlc::default());
             }
             _ => {}
         }
@@ -163,7 +193,7 @@ impl Delays {
 
     /// The modem closed its port, or its clock was set.
     pub fn reset(&mut self) {
-        *self = Self::default();
+        *self = Self { rlc: self.rlc.take().map(|_| Rlc::default()), ..Self::default() };
     }
 }
 

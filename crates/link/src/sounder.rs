@@ -91,6 +91,13 @@ impl Sounder {
         self
     }
 
+    /// As [`with_delays`](Self::with_delays), with RLC's repeats among the events.
+    #[must_use]
+    pub fn with_all_delays(mut self) -> Self {
+        self.delays = Some(Delays::default().with_rlc());
+        self
+    }
+
     /// See [`Delays::handle_entered`].
     pub fn handle_entered(&mut self, now: HostInstant, size: Bytes) {
         if let Some(delays) = &mut self.delays {
@@ -225,6 +232,16 @@ impl Sounder {
             watch(self, Seen::Kpi(&kpi));
         });
         self.extractor = extractor;
+        let holds_pdus = match &mut self.delays {
+            Some(delays) if delays.wants_rlc() => {
+                self.extractor.pdus(record, |pdu| delays.handle_pdu(&pdu))
+            }
+            _ => Ok(false),
+        };
+        let outcome = match (outcome, holds_pdus) {
+            (Ok(kpis), Ok(pdus)) => Ok(kpis || pdus),
+            (Err(error), _) | (Ok(_), Err(error)) => Err(error),
+        };
         match outcome {
             Ok(holds_kpis) => self.counts.read += u64::from(holds_kpis),
             Err(RecordError::Undescribed { .. }) => {}

@@ -74,6 +74,8 @@ pub enum Known {
     PdschTimeAllocations(Vec<TimeAllocation>),
     /// The same for the uplink, with K2.
     PuschTimeAllocations(Vec<TimeAllocation>),
+    /// Slots from a downlink block to its answer, K1, by their number in the assignment (TS 38.213 §9.2.3).
+    AnswerOffsets(Vec<u8>),
     /// A table of modulations other than the usual one, as the specification names it.
     McsTable(&'static str),
     /// Subframes of an LTE cell, up and down.
@@ -110,6 +112,7 @@ impl Known {
             | Self::Drx(_)
             | Self::PdschTimeAllocations(_)
             | Self::PuschTimeAllocations(_)
+            | Self::AnswerOffsets(_)
             | Self::McsTable(_)
             | Self::LteTdd(_)
             | Self::NrTdd(_)
@@ -253,6 +256,7 @@ fn known(name: &str, value: &Value<'_>, place: Place) -> Option<Known> {
         "pusch-TimeDomainAllocationList" => {
             schedule::time_allocations(value, "k2").map(Known::PuschTimeAllocations)
         }
+        "dl-DataToUL-ACK" => schedule::answer_offsets(value).map(Known::AnswerOffsets),
         "mcs-Table" => value.name().map(Known::McsTable),
         "tdd-Config" if !place.nr => LteTdd::of(value).map(Known::LteTdd),
         "tdd-UL-DL-ConfigurationCommon" => NrTdd::of(value).map(Known::NrTdd),

@@ -131,6 +131,8 @@ fn a_published_cell_group_of_nr() {
         Known::PuschTimeAllocations(list) => Some(list),
         _ => None,
     });
+    // Another decoder, pycrate, reads the same.
+    assert!(found.contains(&&Known::AnswerOffsets(vec![8, 7, 6, 5, 4, 12, 11])), "{found:?}");
     // 27 = 14 · (14 − L + 1) + 14 − 1 − S.
     let offsets: Vec<_> = uplink.expect("it has some").iter().map(|one| one.slots).collect();
     assert_eq!(offsets, [Some(4), Some(5)]);
@@ -171,7 +173,7 @@ const EVENTS: &str = "Paging 46478, Request 1318, Setup 1318, SetupComplete 1282
     Reconfiguration 5576, Handover 714, ReconfigurationComplete 6228, ReestablishmentRequest 79, \
     Reestablishment 64, ReestablishmentComplete 61, ReestablishmentReject 10, Release 1180, \
     SecurityMode 1102, MeasurementReport 8416, SecondaryFailure 22";
-const KINDS: &str = "BandwidthPart nr 1022, Carrier nr 1022, Drx lte 1734, Drx nr 181, \
+const KINDS: &str = "AnswerOffsets nr 709, BandwidthPart nr 1022, Carrier nr 1022, Drx lte 1734, Drx nr 181, \
     Handover lte 714, Handover nr 511, LteTdd lte 1820, MasterInformation nr 256, McsTable nr 1418, \
     Measurement lte 7773, Measurement nr 1279, NrTdd nr 511, PdschTimeAllocations nr 1220, \
     PeriodicBsrTimer lte 2168, PeriodicBsrTimer nr 666, PuschTimeAllocations nr 1220, \

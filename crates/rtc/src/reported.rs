@@ -45,7 +45,8 @@ impl From<RanDelay> for Wait {
     fn from(event: RanDelay) -> Self {
         let kind = match event.kind {
             DelayKind::Scheduling => WaitKind::Scheduling,
-            DelayKind::Harq => WaitKind::Harq,
+            // RLC's repeats hold data in the same way.
+            DelayKind::Harq | DelayKind::Rlc => WaitKind::Harq,
         };
         Self { kind, from: event.from, to: event.to, amount: event.amount }
     }

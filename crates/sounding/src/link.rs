@@ -49,8 +49,9 @@ the device was backlogged. Rows then also have the fair share, which is what an 
 data and the carriers. JSON rows have the age of the sniffer's last message, the idle part, and as a ceiling what the most resource
 blocks that the device ever had would carry now. A live modem takes a sniffer that is live: a log that grows, or udp:ADDRESS:PORT.
 
-With --delays a row is an event: a block that was sent again (`harq`), or uplink data that waited for a report and a grant
-(`scheduling`). What was held, how much of that no queue made, and how long after its end the record came that shows it.
+With --delays a row is an event: a block that was sent again (`harq`), data that RLC sent again because HARQ had given it up (`rlc`), or
+uplink data that waited for a report and a grant (`scheduling`). What was held, how much of that no queue made, and how long after its
+end the record came that shows it.
 
 With --feed the receiver of a WebRTC call, sounding-rtc-peer, reads the uplink's events of a live modem as they come, and takes them
 out of what it reports to the sender. When the receiver ends, this command ends.

@@ -75,6 +75,8 @@ impl Timeline {
             (DelayKind::Harq, Direction::Downlink) => {
                 insert(&mut self.down, Burst { event, first_sent: None }, |of| &of.event);
             }
+            // They are rare, and not corrected (interpretation 12).
+            (DelayKind::Rlc, _) => {}
         }
     }
 

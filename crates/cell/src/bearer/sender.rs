@@ -2,7 +2,7 @@ use alloc::collections::VecDeque;
 
 use sounding_units::HostInstant;
 
-use super::{Bearer, Flight, PacketFate, Passage, Pdu, Status};
+use super::{Bearer, Flight, Framing, PacketFate, Passage, Pdu, Status};
 use crate::byte_range::ByteRange;
 use crate::config::RlcMode;
 
@@ -99,19 +99,20 @@ impl<P> Bearer<P> {
             return None;
         }
         let (span, again, known) = match self.cut_again(room) {
-            Some((span, sn)) => (span, true, sn),
+            Some((span, pdu)) => (span, true, pdu),
             None => (self.cut_new(room, now)?, false, None),
         };
         let poll = self.asks_for_status(span, now);
-        let sn = known.unwrap_or_else(|| self.sender.number(span));
+        let (sn, whole) = known.unwrap_or_else(|| (self.sender.number(span), span));
         let first = self.flight.partition_point(|packet| packet.end <= span.from);
         let last = self.flight.partition_point(|packet| packet.end <= span.to);
-        Some(Pdu { sn, span, again, poll, ends: last.saturating_sub(first) as u16 })
+        let framing = Framing::of(span, whole, self.flight.range(first..));
+        Some(Pdu { sn, span, again, poll, ends: last.saturating_sub(first) as u16, framing })
     }
 
-    /// A PDU that is sent again keeps its number; where it does not fit, a segment of it goes (TS 36.322 §5.2.1). What an
+    /// Also the PDU that it is of, and its number. A PDU that is sent again keeps its number; where it does not fit, a segment of it goes (TS 36.322 §5.2.1). What an
     /// RLC before this one had sent gets a new number.
-    fn cut_again(&mut self, room: u64) -> Option<(ByteRange, Option<u32>)> {
+    fn cut_again(&mut self, room: u64) -> Option<(ByteRange, Option<(u32, ByteRange)>)> {
         let edge = self.received.edge();
         let again = &mut self.sender.again;
         // Bytes that have arrived by HARQ or another copy in between need no third transmission.
@@ -135,7 +136,7 @@ impl<P> Bearer<P> {
                 break;
             }
         }
-        Some((cut, known.map(|(sn, _)| sn)))
+        Some((cut, known))
     }
 
     /// A PDU was in flight on an RLC entity that no longer sends. Another entity sends the part that has not arrived.

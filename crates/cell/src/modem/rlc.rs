@@ -48,15 +48,30 @@ impl Bits {
     }
 }
 
-/// The header of an LTE data PDU with a ten-bit number (TS 36.322 §6.2.1.4). Packet boundaries in PDUs are not
-/// modelled: the header marks neither end as a packet's.
+/// The header of an LTE data PDU with a ten-bit number, or of a part of one (TS 36.322 §6.2.1.4, §6.2.1.5). Lengths are those of
+/// packets with their share of the headers that the bearer counts. Of more than 22 the rest is left out, as by modems.
 pub(super) fn lte_header(pdu: &Pdu) -> Vec<u8> {
+    /// A length has eleven bits. A longer part of a packet can only be the last.
+    const LONGEST: u16 = 2_047;
+    let framing = &pdu.framing;
+    let lengths = || framing.lengths().iter().take_while(|length| **length <= LONGEST);
+    let count = lengths().count();
     let mut bits = Bits::default();
-    bits.put(0b10, 2);
+    bits.put(1, 1);
+    bits.put(framing.part.is_some().into(), 1);
     bits.put(pdu.poll.into(), 1);
-    bits.put(0b11, 2);
-    bits.put(0, 1);
+    bits.put(framing.begins_within.into(), 1);
+    bits.put(framing.ends_within.into(), 1);
+    bits.put((count > 0).into(), 1);
     bits.put(pdu.sn % 1024, 10);
+    if let Some((offset, is_last)) = framing.part {
+        bits.put(is_last.into(), 1);
+        bits.put(u32::from(offset) & 0x7FFF, 15);
+    }
+    for (at, length) in lengths().enumerate() {
+        bits.put((at + 1 < count).into(), 1);
+        bits.put((*length).into(), 11);
+    }
     bits.bytes
 }
 

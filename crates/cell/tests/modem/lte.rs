@@ -9,6 +9,7 @@ use sounding_cell::modem::ModemConfig;
 use sounding_cell::{Direction, Event};
 
 use crate::network::{Flows, Run, items, lte, lte_tdd, numbers, run, same};
+use crate::tree::Item;
 
 const SPAN: Duration = Duration::from_secs(12);
 
@@ -155,7 +156,12 @@ fn rlc_has_every_pdu_and_every_number_that_is_asked_for_again() {
                     Direction::Uplink => sent.number == 0,
                 })
                 .flat_map(|sent| &sent.pdus)
-                .map(|pdu| [i64::from(pdu.sn % 1024), pdu.poll.into(), pdu.span.len() as i64 + 2])
+                .map(|pdu| {
+                    let framing = &pdu.framing;
+                    let lengths = (framing.lengths().len() as i64 * 12 + 7) / 8;
+                    let header = if framing.part.is_some() { 4 } else { 2 } + lengths;
+                    [i64::from(pdu.sn % 1024), pdu.poll.into(), pdu.span.len() as i64 + header]
+                })
                 .collect();
             pdus_seen += wanted.len();
             same(&found, &wanted);
@@ -188,6 +194,66 @@ fn rlc_has_every_pdu_and_every_number_that_is_asked_for_again() {
     }
     assert!(pdus_seen > 10_000, "{pdus_seen}");
     assert!(asked > 0, "some block was lost for good");
+}
+
+/// The bytes of IP of a packet, and what the model adds for headers.
+const OVERHEAD: i64 = 6;
+
+#[test]
+fn rlc_headers_say_where_packets_begin_and_end() {
+    let run = run(&[lte()], Flows::LIGHT, SPAN, ModemConfig::default(), 5);
+    let (mut cut, mut parts) = (0, 0);
+    for (code, size) in [(0xB082, 1_200), (0xB092, 300)] {
+        let mut pdus: BTreeMap<i64, Item> = BTreeMap::new();
+        let mut newest = 0;
+        for pdu in items(&run.read(code), &["sub_packets", "pdus"]) {
+            if numbers(&pdu, ["control"]) == [1] {
+                continue;
+            }
+            if numbers(&pdu, ["segment"]) == [1] {
+                parts += 1;
+                continue;
+            }
+            let [sn] = numbers(&pdu, ["sn"]);
+            newest += (sn - newest + 512).rem_euclid(1_024) - 512;
+            pdus.insert(newest, pdu);
+        }
+        assert!(pdus.len() > 300, "{}", pdus.len());
+        // The packet that goes on in the next PDU, and its bytes so far.
+        let mut open: Option<(i64, i64)> = None;
+        let mut whole = 0;
+        for (sn, pdu) in &pdus {
+            let [framing, bytes] = numbers(pdu, ["framing", "pdu_bytes"]);
+            let lengths: Vec<i64> = pdu
+                .list("lengths")
+                .iter()
+                .map(|length| numbers(length, ["len_bytes"])[0])
+                .collect();
+            let header = 2 + (lengths.len() as i64 * 12 + 7) / 8;
+            let last = bytes - header - lengths.iter().sum::<i64>();
+            let pieces: Vec<i64> = lengths.into_iter().chain([last]).collect();
+            for (at, piece) in pieces.iter().enumerate() {
+                let continues = at == 0 && framing & 2 != 0;
+                let goes_on = at + 1 == pieces.len() && framing & 1 != 0;
+                let before = match open.take() {
+                    Some((next, bytes)) if continues && next == *sn => Some(bytes),
+                    // The PDU before was sent in parts.
+                    _ if continues => None,
+                    _ => Some(0),
+                };
+                let Some(bytes) = before.map(|before| before + piece) else { continue };
+                if goes_on {
+                    open = Some((sn + 1, bytes));
+                    cut += 1;
+                } else {
+                    assert_eq!(bytes, size + OVERHEAD, "{code:#x}, PDU {sn}");
+                    whole += 1;
+                }
+            }
+        }
+        assert!(whole > 300, "{code:#x}: {whole}");
+    }
+    assert!(cut > 10, "{cut} packets in two PDUs, {parts} parts");
 }
 
 #[test]

@@ -7,5 +7,6 @@ mod commands;
 mod lte;
 mod network;
 mod nr;
+mod repeats;
 mod signalling;
 mod sounder;

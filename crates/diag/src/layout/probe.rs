@@ -87,15 +87,20 @@ enum End {
 #[derive(Clone, Copy, Debug)]
 struct Only {
     field: Field,
-    /// The choices it may have, with bars between.
-    choices: &'static str,
+    /// The choices it may have, with bars between; `None` for any number but zero.
+    choices: Option<&'static str>,
 }
 
 impl Only {
     #[inline]
     fn holds(&self, block: &[u8]) -> bool {
-        let Some(Value::Name(_, Some(name))) = self.field.value(block) else { return false };
-        self.choices.split('|').any(|choice| choice == name)
+        match (self.field.value(block), self.choices) {
+            (Some(Value::Name(_, Some(name))), Some(choices)) => {
+                choices.split('|').any(|choice| choice == name)
+            }
+            (Some(Value::Uint(number)), None) => number != 0,
+            _ => false,
+        }
     }
 }
 
@@ -141,7 +146,8 @@ impl Layout {
     /// sub-packets is `sub_packets`, or `sub_packets:NAME` for those with one name. A MAC PDU's subheaders are
     /// `mac`, and fields of an RLC PDU's header follow `rlc`. Names that differ between versions are separated by slashes
     /// (`rv/redundancy_version`). A list that some versions lack ends in a question mark (`cells?`). A field may have a
-    /// condition on a choice in the same block: `tb_bytes@rnti=c_rnti|sps_rnti`.
+    /// condition on a choice in the same block: `tb_bytes@rnti=c_rnti|sps_rnti`, or on a number that must not be zero:
+    /// `ack_payload@ack_len!=0`.
     pub fn probe(&self, path: &'static str) -> Option<Probe> {
         let segments: Vec<_> = path.split('.').collect();
         Trail::find(self.parts, &segments).map(Probe)
@@ -194,6 +200,10 @@ impl Trail {
                     if let Some(field) = fields().find(|field| is_named(field.name)) {
                         let only = match condition {
                             Some((name, choices)) => {
+                                let (name, choices) = match name.strip_suffix('!') {
+                                    Some(name) => (name, None),
+                                    None => (name, Some(choices)),
+                                };
                                 let field = fields().find(|field| field.name == name)?;
                                 Some(Only { field, choices })
                             }

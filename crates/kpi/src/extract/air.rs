@@ -33,6 +33,11 @@ const MAX_NS: u64 = 400_000_000;
 const DRIFT: u64 = 20_000;
 
 impl Air {
+    /// Whether a record has shown when frames begin.
+    pub(super) fn is_known(&self) -> bool {
+        self.anchor.is_some()
+    }
+
     /// A record was stamped, and its newest subframe or slot began so long after cycle 0 did: when that was.
     pub(super) fn date(&mut self, stamped: ModemInstant, within: Duration) -> ModemInstant {
         let late = self.lateness(stamped, within);

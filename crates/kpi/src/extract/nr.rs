@@ -20,6 +20,23 @@ pub(super) struct Frames {
     numerology: Option<u8>,
 }
 
+impl Frames {
+    /// Whether a record has shown when frames begin.
+    pub(super) fn is_known(&self) -> bool {
+        self.air.is_known()
+    }
+
+    /// The length of slots of a record that does not have it, and whose last slot is this one: that of other records, or the
+    /// longest possible.
+    pub(super) fn numerology_for(&self, last: u16) -> Option<u8> {
+        let fits = |numerology: &u8| last < 10 << numerology;
+        self.numerology.filter(fits).or_else(|| (0..=6).find(fits))
+    }
+}
+
+/// Half of the time after which frame numbers begin anew.
+pub(super) const HALF_A_CYCLE: Duration = Duration::from_millis(5_120);
+
 /// Slots are dated back from the newest in their record.
 pub(super) struct Dates {
     /// When the newest was.
@@ -98,8 +115,7 @@ pub(super) fn downlink_blocks(
     sink: &mut impl FnMut(Kpi),
 ) {
     let last = data.blocks().map(|block| block.slot).max().unwrap_or(0);
-    let fits = |numerology: &u8| last < 10 << numerology;
-    let numerology = frames.numerology.filter(fits).or_else(|| (0..=6).find(fits));
+    let numerology = frames.numerology_for(last);
     let slot = |frame, slot| Slot::new(frame, u8::try_from(slot).ok()?, numerology);
     let newest = data.blocks().filter_map(|block| slot(block.frame, block.slot)).last();
     let dates = Dates::new(stamped, newest, frames);

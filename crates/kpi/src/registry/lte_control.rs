@@ -10,8 +10,14 @@ PUCCH = 0xB13C {
         "TS 36.213 §5.1.2" "transmit power of control";
     "lte.pucch.format" Index 0..=15 "transmissions.format"
         "TS 36.211 §5.4" "format of control, as the modem numbers it";
+    "lte.pucch.harq_ack_bits" Bits 0..=127 "transmissions.ack_len"
+        "TS 36.213 §10.1; Gandalf B.3.1" "HARQ answers to downlink blocks that it has";
+    "lte.pucch.harq_ack" Index 0..=1048575 "transmissions.ack_payload@ack_len!=0"
+        "TS 36.212 §5.2.3.1; Gandalf B.3.1" "these answers, a bit each: 1 for a block that arrived";
     "lte.pucch.scheduling_request" Flag 0..=1 "transmissions.scheduling_request"
         "TS 36.321 §5.4.4" "1 if the device asked for a grant";
+    "lte.pucch.tti" Index 0..=10239 "transmissions.tti"
+        "TS 36.211 §4; Gandalf B.2" "when it went out: ten times the system frame, plus the subframe";
     "lte.pucch.carrier" Index 0..=4 "transmissions.carrier"
         "TS 36.300 §5.5" "uplink carrier, 0 for the primary";
 }
@@ -68,6 +74,8 @@ CONTROL_INFORMATION = 0xB16C {
         "TS 36.212 §5.3.3.1" "downlink assignments of a subframe";
     "lte.dci.dl.carrier" Index 0..=7 "subframes.assignments.cell"
         "TS 36.300 §5.5" "serving cell of a downlink assignment, 0 for the primary";
+    "lte.dci.dl.harq_ack_bits" Bits 0..=3 "subframes.assignments.ack_bits"
+        "TS 36.213 §10.1; Gandalf B.3.1" "HARQ answers that a downlink assignment asks for";
     "lte.dci.frame" Index 0..=1023 "subframes.frame"
         "TS 36.211 §4" "system frame";
     "lte.dci.subframe" Index 0..=15 "subframes.subframe"
@@ -90,6 +98,10 @@ TRANSMITTER = 0xB16D {
         "TS 36.321 §5.4.2; Gandalf B.4" "its HARQ process";
     "lte.tx.retx" Count 0..=7 "records.pusch.retx"
         "TS 36.321 §5.4.2; Gandalf B.4" "how often it went out before";
+    "lte.tx.harq_ack_bits" Bits 0..=7 "records.pusch.ack_len"
+        "TS 36.212 §5.2.2.6; Gandalf B.3.1" "HARQ answers to downlink blocks that go out with the block";
+    "lte.tx.pucch_harq_ack_bits" Bits 0..=3 "records.pucch.ack_len"
+        "TS 36.213 §10.1; Gandalf B.3.1" "HARQ answers that go out on the control channel";
     "lte.tx.antennas" Count 0..=3 "records.pusch.antennas"
         "TS 36.211 §5.2.1; BISCAY §3.2.2" "antennas, as the modem counts them";
     "lte.tx.scheduling_request" Flag 0..=1 "records.pucch.scheduling_request"

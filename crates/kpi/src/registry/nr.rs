@@ -164,6 +164,12 @@ BSR = 0xB873 {
 DOWNLINK_STATUS = 0xB84E {
     "nr.rlc.dl.nack_sn" Index 0..=262143 "pdus.rlc.nacks.sn"
         "TS 38.322 §6.2.3.12; Gandalf B.3.2" "uplink PDU that the base station asks for again";
+    "nr.rlc.dl.nack_segment_start" Bytes 0..=65535 "pdus.rlc.nacks.segment_start"
+        "TS 38.322 §6.2.3.15; Gandalf B.3.2" "first byte that is missing of an uplink PDU that came in part";
+    "nr.rlc.dl.nack_segment_end" Bytes 0..=65535 "pdus.rlc.nacks.segment_end"
+        "TS 38.322 §6.2.3.16; Gandalf B.3.2" "last byte that is missing of it; 65535 for its end";
+    "nr.rlc.dl.nack_range" Count 0..=255 "pdus.rlc.nacks.range"
+        "TS 38.322 §6.2.3.17; Gandalf B.3.2" "PDUs in a row that are asked for again, this one included";
     "nr.rlc.dl.ack_sn" Index 0..=262143 "pdus.rlc.ack_sn"
         "TS 38.322 §6.2.3.11" "uplink PDU up to which the base station acknowledges";
 }
@@ -172,6 +178,14 @@ DOWNLINK_STATUS = 0xB84E {
 UPLINK_STATUS = 0xB869 {
     "nr.rlc.ul.nack_sn" Index 0..=262143 "pdus.rlc.nacks.sn"
         "TS 38.322 §6.2.3.12; Gandalf B.3.2" "downlink PDU that this device asks for again";
+    "nr.rlc.ul.channel" Index 0..=15 "pdus.channel"
+        "TS 38.321 §6.2.1" "logical channel that a status is about";
+    "nr.rlc.ul.nack_segment_start" Bytes 0..=65535 "pdus.rlc.nacks.segment_start"
+        "TS 38.322 §6.2.3.15; Gandalf B.3.2" "first byte that is missing of a downlink PDU that came in part";
+    "nr.rlc.ul.nack_segment_end" Bytes 0..=65535 "pdus.rlc.nacks.segment_end"
+        "TS 38.322 §6.2.3.16; Gandalf B.3.2" "last byte that is missing of it; 65535 for its end";
+    "nr.rlc.ul.nack_range" Count 0..=255 "pdus.rlc.nacks.range"
+        "TS 38.322 §6.2.3.17; Gandalf B.3.2" "PDUs in a row that are asked for again, this one included";
     "nr.rlc.ul.ack_sn" Index 0..=262143 "pdus.rlc.ack_sn"
         "TS 38.322 §6.2.3.11" "downlink PDU up to which this device acknowledges";
 }
@@ -184,6 +198,10 @@ DOWNLINK_DATA = 0xB857 {
         "TS 38.322 §6.2.3.3; Gandalf B.3.2" "sequence number of a downlink PDU of 256 bytes or more: a second time is a retransmission";
     "nr.l2.dl.rlc_sn_short" Index 0..=262143 "blocks.subheaders.short.rlc_sn"
         "TS 38.322 §6.2.3.3; Gandalf B.3.2" "sequence number of a shorter one";
+    "nr.l2.dl.rlc_segment" Index 0..=3 "blocks.subheaders.long.rlc_flags" [through segmentation]
+        "TS 38.322 §6.2.3.4; Gandalf B.3.2" "part of a packet that such a PDU has: 0 all, 1 the first, 2 the last, 3 one between";
+    "nr.l2.dl.rlc_segment_short" Index 0..=3 "blocks.subheaders.short.rlc_flags" [through segmentation]
+        "TS 38.322 §6.2.3.4; Gandalf B.3.2" "the same of a shorter one";
     "nr.l2.dl.channel" Index 0..=63 "blocks.subheaders.channel"
         "TS 38.321 §6.2.1" "its logical channel";
     "nr.l2.dl.carrier" Index 0..=65535 "blocks.carrier"
@@ -202,6 +220,22 @@ UPLINK_DATA = 0xB870 {
         "TS 38.321 §6.2.1" "the logical channel";
     "nr.l2.ul.tx_next_ack" Index 0..=262143 "channels.tx_next_ack"
         "TS 38.322 §7.1" "uplink PDU of a channel that is to be acknowledged next";
+}
+
+/// Uplink control information, as bits.
+CONTROL_PAYLOADS = 0xB896 {
+    "nr.uci.harq_ack_bits" Bits 0..=7 "slots.channels.harq_bits"
+        "TS 38.213 §9.1; Gandalf B.3.1" "HARQ answers in what a control or data channel carries up";
+    "nr.uci.harq_ack" Index 0..=4294967295 "slots.channels.harq.payload"
+        "TS 38.213 §9.1; Gandalf B.3.1" "these answers in words of 32 bits: 1 for a block that arrived";
+}
+
+/// Uplink control information, by what it says.
+CONTROL_CONTENTS = 0xB89B {
+    "nr.uci.answer" Flag 0..=1 "slots.channels.harq.crc"
+        "TS 38.213 §9.1; Gandalf B.3.1" "HARQ answer to a downlink block: 1 if it arrived";
+    "nr.uci.answer_harq" Index 0..=15 "slots.channels.harq.harq"
+        "TS 38.321 §5.3.2; Gandalf B.4" "HARQ process of that block";
 }
 
 /// Channel state feedback.
@@ -251,6 +285,11 @@ SERVING = 0xB823 {
     "nr.cell.band" Index 0..=65535 "band"
         "TS 38.101-1 §5.2" "operating band";
 }
+}
+
+/// The two bits of the segmentation info among the six before the sequence number: D/C, P, SI, and two reserved ones.
+fn segmentation(flags: f64) -> Option<f64> {
+    (0.0..64.0).contains(&flags).then(|| f64::from(flags as u8 >> 2 & 3))
 }
 
 /// Upper end of the range; of the open-ended last one the lower.

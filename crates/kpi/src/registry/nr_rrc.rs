@@ -156,6 +156,30 @@ ALLOCATIONS = 0xB821 {
         "TS 38.214 §6.1.2.1; Gandalf B.3.1" "K2 of entry 15";
 }
 
+/// When the answer to a downlink block goes up, by the number that an assignment chooses with.
+ANSWERS = 0xB821 {
+    "nr.rrc.pucch.k1" Count 0..=15 "dl-DataToUL-ACK" [cell AnswerOffsets(list) each list.iter().map(|slots| some(*slots))]
+        "TS 38.213 §9.2.3; Gandalf B.3.1" "slots from a downlink block to its HARQ answer, of every entry in order";
+    "nr.rrc.pucch.k1_least" Count 0..=15 "dl-DataToUL-ACK" [cell AnswerOffsets(list) => maybe(list.iter().copied().min())]
+        "TS 38.213 §9.2.3" "the least of them";
+    "nr.rrc.pucch.k1_0" Count 0..=15 "dl-DataToUL-ACK" [cell AnswerOffsets(list) => maybe(list.get(0).copied())]
+        "TS 38.213 §9.2.3; Gandalf B.3.1" "K1 of entry 0";
+    "nr.rrc.pucch.k1_1" Count 0..=15 "dl-DataToUL-ACK" [cell AnswerOffsets(list) => maybe(list.get(1).copied())]
+        "TS 38.213 §9.2.3; Gandalf B.3.1" "K1 of entry 1";
+    "nr.rrc.pucch.k1_2" Count 0..=15 "dl-DataToUL-ACK" [cell AnswerOffsets(list) => maybe(list.get(2).copied())]
+        "TS 38.213 §9.2.3; Gandalf B.3.1" "K1 of entry 2";
+    "nr.rrc.pucch.k1_3" Count 0..=15 "dl-DataToUL-ACK" [cell AnswerOffsets(list) => maybe(list.get(3).copied())]
+        "TS 38.213 §9.2.3; Gandalf B.3.1" "K1 of entry 3";
+    "nr.rrc.pucch.k1_4" Count 0..=15 "dl-DataToUL-ACK" [cell AnswerOffsets(list) => maybe(list.get(4).copied())]
+        "TS 38.213 §9.2.3; Gandalf B.3.1" "K1 of entry 4";
+    "nr.rrc.pucch.k1_5" Count 0..=15 "dl-DataToUL-ACK" [cell AnswerOffsets(list) => maybe(list.get(5).copied())]
+        "TS 38.213 §9.2.3; Gandalf B.3.1" "K1 of entry 5";
+    "nr.rrc.pucch.k1_6" Count 0..=15 "dl-DataToUL-ACK" [cell AnswerOffsets(list) => maybe(list.get(6).copied())]
+        "TS 38.213 §9.2.3; Gandalf B.3.1" "K1 of entry 6";
+    "nr.rrc.pucch.k1_7" Count 0..=15 "dl-DataToUL-ACK" [cell AnswerOffsets(list) => maybe(list.get(7).copied())]
+        "TS 38.213 §9.2.3; Gandalf B.3.1" "K1 of entry 7";
+}
+
 /// Cells, carriers and slots.
 CELLS = 0xB821 {
     "nr.rrc.mib.scs" Khz 15..=60 "subCarrierSpacingCommon" [cell MasterInformation(block) => maybe(block.spacing_khz)]

@@ -18,7 +18,15 @@ fn look_up(item: &Item, segments: &[&str], at: &[u16], found: &mut Vec<(Vec<u16>
         return look_up(item, rest, at, found);
     }
     let (segment, condition) = segment.split_once('@').unwrap_or((segment, ""));
-    if let Some((beside, choices)) = condition.split_once('=') {
+    if let Some(beside) = condition.strip_suffix("!=0") {
+        let counted = item.0.iter().find_map(|(name, node)| match node {
+            Node::Leaf(Leaf::Number(number)) if *name == beside => Some(*number),
+            _ => None,
+        });
+        if counted.is_none_or(|counted| counted == 0) {
+            return;
+        }
+    } else if let Some((beside, choices)) = condition.split_once('=') {
         let chosen = item.0.iter().find_map(|(name, node)| match node {
             Node::Leaf(Leaf::Choice(_, choice)) if *name == beside => *choice,
             _ => None,

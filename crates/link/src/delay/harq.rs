@@ -1,7 +1,6 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use sounding_diag::LogCode;
 use sounding_diag::record::PdschStat;
 use sounding_kpi::Grant;
 use sounding_units::ModemInstant;
@@ -16,11 +15,8 @@ const PROCESSES: usize = 256;
 
 /// From the begin of a block's subframe or slot until its packets reach the host: the slot, and demodulation and decoding, 1.5 ms
 /// in LTE (TR 36.912 §B.2), in NR about N1 of the shortest slots (TS 38.214 Table 5.3-1).
-const fn delivery(code: LogCode) -> Duration {
-    match code {
-        PdschStat::CODE => Duration::from_micros(2_500),
-        _ => Duration::from_micros(1_000),
-    }
+pub(super) const fn delivery(is_nr: bool) -> Duration {
+    if is_nr { Duration::from_micros(1_000) } else { Duration::from_micros(2_500) }
 }
 
 /// The blocks of one direction by process, and which of them wait for a repeat.
@@ -91,7 +87,7 @@ impl Harq {
         (process.last, process.ndi, process.missing) = (grant.at, grant.ndi, !arrived);
         let first = process.first;
         (was_missing && arrived).then(|| {
-            let delivery = delivery(grant.code);
+            let delivery = delivery(grant.code != PdschStat::CODE);
             Event {
                 from: first + delivery,
                 to: grant.at + delivery,

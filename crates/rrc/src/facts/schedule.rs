@@ -38,6 +38,13 @@ pub(super) fn time_allocations(list: &Value<'_>, slots: &str) -> Option<Vec<Time
     found.filter(|found| !found.is_empty())
 }
 
+/// `dl-DataToUL-ACK` of `PUCCH-Config`, TS 38.331 §6.3.2.
+pub(super) fn answer_offsets(list: &Value<'_>) -> Option<Vec<u8>> {
+    let slots = |item: &Value<'_>| u8::try_from(item.integer()?).ok();
+    let found: Option<Vec<u8>> = list.items().iter().map(slots).collect();
+    found.filter(|found| !found.is_empty())
+}
+
 /// The uplink and downlink subframes of a cell: TS 36.211 Tables 4.2-1 and 4.2-2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LteTdd {

@@ -184,8 +184,10 @@ impl Layer2 {
         }
         let time = tti(sent.slot.slot);
         for pdu in &sent.pdus {
-            let form = timed(time).number("pdu_bytes", pdu.span.len() as u16 + 2);
-            self.take_pdu(sent.direction, form.bytes("rlc", lte_header(pdu)), common);
+            let header = lte_header(pdu);
+            let form =
+                timed(time).number("pdu_bytes", (pdu.span.len() as usize + header.len()) as u16);
+            self.take_pdu(sent.direction, form.bytes("rlc", header), common);
         }
     }
 

@@ -109,6 +109,11 @@ fn channel(pdus: &[Pdu]) -> Form {
         .number("first_pdcp_sn", first)
         .number("last_rlc_sn", last)
         .number("last_pdcp_sn", last)
+        .list("pdus", pdus.iter().map(packets).collect())
+}
+
+fn packets(pdu: &Pdu) -> Form {
+    Form::new().number("packets", pdu.ends.min(255))
 }
 
 fn write_down(blocks: &[Form], common: &mut Common) {
