@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value as Json;
 use sounding_host::monotonic_now;
 use sounding_testbed::call::may_call;
-use sounding_testdata::{Need, may_emulate, skip, steadily};
+use sounding_testdata::{Need, may_emulate, processes_with, skip, steadily};
 
 fn sounding() -> PathBuf {
     assert_cmd::cargo::cargo_bin!("sounding").to_owned()
@@ -49,14 +49,6 @@ fn until_there(path: &Path) {
         assert!(Instant::now() < until, "{} is not there", path.display());
         std::thread::sleep(Duration::from_millis(10));
     }
-}
-
-/// Processes whose command line has this word.
-fn processes_with(word: &str) -> Vec<String> {
-    let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
-    let lines = processes.filter_map(|process| std::fs::read(process.join("cmdline")).ok());
-    let lines = lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " "));
-    lines.filter(|line| line.contains(word)).collect()
 }
 
 #[test]
