@@ -3,7 +3,7 @@
 //! A receiver such as libwebrtc asks the kernel when each packet came, and reports that to its sender. At the device a program corrects
 //! this time before any socket has the packet. It can only use what is known by then: what the radio added lately, on average, and
 //! bursts whose event a modem reported before they came. Records of a modem come some 10 to 300 ms after their events, so that most
-//! corrections are means. The order of packets stays, and none moves by more than 80 ms.
+//! corrections are means (docs/interpretations/gandalf.md, 18). The order of packets stays, and none moves by more than 80 ms.
 //!
 //! The program corrects UDP packets that begin as RTP does (RFC 7983). A receiver also derives from these times how long it buffers
 //! pictures.

@@ -13,9 +13,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use sounding_bpf::{
-    Arrivals, ArrivalsConfig, ArrivalsError, CorrectedArrival, arrivals_preflight,
-};
+use sounding_bpf::{Arrivals, ArrivalsConfig, ArrivalsError, CorrectedArrival, arrivals_preflight};
 use sounding_host::monotonic_now;
 use sounding_testdata::{Need, skip, steadily};
 use support::{in_netns, wait_for};

@@ -23,8 +23,8 @@ use sounding_sim::Device;
 use sounding_units::HostInstant;
 use thiserror::Error;
 
-pub use sounding_rtc::caller::prepare as may_call;
 pub use seen::{CallSeen, FrameSeen, PacketSeen, StatsSeen, falls};
+pub use sounding_rtc::caller::prepare as may_call;
 pub use witness::Waited;
 
 use bridge::{Bridge, Corrector, Noted};

@@ -126,9 +126,8 @@ fn is_named(id: u32, name: &str) -> bool {
     let mut info = libbpf_sys::bpf_prog_info::default();
     let mut len = size_of_val(&info) as u32;
     // SAFETY: `info` is as long as `len` says, and asks for no arrays.
-    let error = unsafe {
-        libbpf_sys::bpf_prog_get_info_by_fd(program.as_raw_fd(), &mut info, &mut len)
-    };
+    let error =
+        unsafe { libbpf_sys::bpf_prog_get_info_by_fd(program.as_raw_fd(), &mut info, &mut len) };
     let found = info.name.iter().map(|&byte| byte as u8).take_while(|&byte| byte != 0);
     error == 0 && found.eq(name.bytes().take(info.name.len() - 1))
 }

@@ -22,7 +22,7 @@ use super::CallError;
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The device's end of its link.
-const DEVICE: &str = "tun0";
+const DEVICE: &str = "radio0";
 /// Packets that are kept: an hour at 1 000 a second.
 const KEPT: usize = 3_600_000;
 

@@ -212,7 +212,8 @@ mod tests {
 
     #[test]
     fn a_numbered_picture_is_shown_some_time_after_it_was_given_to_the_sender() {
-        let said = "{\"sent\":{\"number\":7,\"at_ns\":5}}\n{\"sent\":{\"number\":8,\"at_ns\":40}}\n";
+        let said =
+            "{\"sent\":{\"number\":7,\"at_ns\":5}}\n{\"sent\":{\"number\":8,\"at_ns\":40}}\n";
         let log = "{\"frame\":{\"shown_ns\":25,\"number\":7}}\n{\"frame\":{\"shown_ns\":26}}\n\
                    {\"frame\":{\"shown_ns\":27,\"number\":8}}\n{\"frame\":{\"shown_ns\":28,\"number\":9}}\n";
         let seen = CallSeen::of(at(0), said, log, Vec::new(), None);
