@@ -98,8 +98,7 @@ impl Size {
         }
     }
 
-    /// The most that libwebrtc encodes a stream of this size with unless it is told otherwise, kbit/s (M106,
-    /// `GetMaxDefaultVideoBitrateKbps`).
+    /// The most that libwebrtc encodes by default for a stream of this size, kbit/s (M106, `GetMaxDefaultVideoBitrateKbps`).
     pub const fn most_kbit(self) -> u32 {
         match self {
             Self::P360 => 1_700,
