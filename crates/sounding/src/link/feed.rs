@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use miette::{Result, miette};
 use sounding_bpf::{Arrivals, ArrivalsConfig, ArrivalsCounts, ArrivalsError};
+use sounding_diag::LogCode;
 use sounding_host::monotonic_now;
 use sounding_kpi::Direction;
 use sounding_link::{Arrival, Config, Seen, Sounder};
@@ -159,7 +160,14 @@ impl<I: Reports> Feed<I> {
     }
 
     fn read(&mut self, source: &Source) -> Result<(), Stopped> {
-        live::read(source, sounding_kpi::codes(self.direction).iter().copied(), self)
+        // At low rates records of the downlink alone are further apart than a modem is silent.
+        let own = sounding_kpi::codes(self.direction);
+        let also: &[LogCode] = match self.direction {
+            Direction::Uplink => &[],
+            Direction::Downlink => sounding_kpi::codes(Direction::Uplink),
+        };
+        let codes = own.iter().chain(also.iter().filter(|code| !own.contains(code)));
+        live::read(source, codes.copied(), self)
     }
 }
 

@@ -21,6 +21,8 @@ pub struct StatsSeen {
     pub height: Option<f64>,
     /// Pictures a second.
     pub frames_per_sec: Option<f64>,
+    /// Bytes of media sent so far, without headers.
+    pub sent_bytes: Option<f64>,
 }
 
 /// A packet at the receiver.
@@ -95,6 +97,7 @@ impl CallSeen {
                     target: number("target_bits_per_sec"),
                     height: number("frame_height"),
                     frames_per_sec: number("frames_per_sec"),
+                    sent_bytes: number("bytes_sent"),
                 }),
                 ("connected", Some(at), ..) => seen.connected = Some(at),
                 ("packet", _, Some(arrived), _) => seen.packets.push(PacketSeen {

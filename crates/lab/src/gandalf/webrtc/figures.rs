@@ -9,8 +9,8 @@ use sounding_units::HostInstant;
 use crate::gandalf::{Figures, Row, mean, quantile};
 
 /// Falls of the estimate by a tenth or more, and of these the ones without a standing queue; the estimate, the encoder's target, the
-/// pictures; one-way delays of frames; the share of corrected packets, and by how much. Without congestion: the encoder's target over the
-/// most that it uses, and for how much of the time it encodes smaller pictures than the source's. Where the cell's rate falls: its rate
+/// pictures; one-way delays of frames; the share of corrected packets, and by how much. Without congestion: what the encoder made over the
+/// most that it makes, and for how much of the time it encodes smaller pictures than the source's. Where the cell's rate falls: its rate
 /// after that, the time until the estimate is below it, and delays of frames in the ten seconds after. At last the delay over stock's,
 /// and how likely seeds differ as much by chance.
 pub(super) const COLUMNS: &[&str] = &[
@@ -18,6 +18,7 @@ pub(super) const COLUMNS: &[&str] = &[
     SPURIOUS_FALLS,
     "estimate Mbit/s",
     "target Mbit/s",
+    "encoded Mbit/s",
     SHARE,
     LOWERED,
     "height",
@@ -47,7 +48,7 @@ const CHANCE: &str = "p";
 pub(super) const BEGUN: Duration = Duration::from_secs(5);
 /// A standing queue below this is none.
 pub(super) const QUEUE: Duration = Duration::from_millis(5);
-/// What is asked for: falls without a queue, over stock's; the encoder's target over the most that it uses, per cent; seconds until the
+/// What is asked for: falls without a queue, over stock's; what the encoder made over the most that it makes, per cent; seconds until the
 /// estimate is below the capacity; delay over stock's.
 const SPURIOUS: f64 = 0.5;
 const MOST_USED: f64 = 85.0;
@@ -76,13 +77,14 @@ pub(super) fn of(seen: &CallSeen, drop: Option<(Duration, f64)>, size: Size) -> 
     let back: Vec<Duration> =
         seen.packets.iter().map(|packet| packet.arrived - packet.corrected).collect();
     let summary = |field: &str| seen.summary[field].as_f64().unwrap_or(f64::NAN);
-    let target = mean(&known(|stats| stats.target)) * 1e-6;
+    let encoded = encoded(&late);
     let heights = known(|stats| stats.height);
     let mut figures = vec![
         ("falls", falls.len() as f64),
         (SPURIOUS_FALLS, spurious as f64),
         ("estimate Mbit/s", mean(&known(|stats| stats.available)) * 1e-6),
-        ("target Mbit/s", target),
+        ("target Mbit/s", mean(&known(|stats| stats.target)) * 1e-6),
+        ("encoded Mbit/s", encoded),
         ("height", mean(&heights)),
         ("frames/s", mean(&known(|stats| stats.frames_per_sec))),
         ("freezes", summary("freezes")),
@@ -104,11 +106,23 @@ pub(super) fn of(seen: &CallSeen, drop: Option<(Duration, f64)>, size: Size) -> 
         let [_, source] = size.pixels();
         let lower = heights.iter().filter(|height| **height < f64::from(source)).count();
         figures.extend([
-            (SHARE, 100.0 * target * 1e3 / f64::from(size.most_kbit())),
+            (SHARE, 100.0 * encoded * 1e3 / f64::from(size.most_kbit())),
             (LOWERED, 100.0 * lower as f64 / heights.len() as f64),
         ]);
     }
     figures
+}
+
+/// What the encoder made between the first and the last of these, Mbit/s. Not each stack reports its target.
+fn encoded(stats: &[&StatsSeen]) -> f64 {
+    let known = stats.iter().filter_map(|stats| Some((stats.at, stats.sent_bytes?)));
+    let (mut known, last) = (known.clone(), known.last());
+    match (known.next(), last) {
+        (Some((from, before)), Some((to, after))) if to > from => {
+            (after - before) * 8e-6 / (to - from).as_secs_f64()
+        }
+        _ => f64::NAN,
+    }
 }
 
 /// Seconds from a time until the estimate is at most this, Mbit/s; not a number if it never is.
@@ -236,7 +250,7 @@ pub(super) fn short(rows: &[Row]) -> Vec<(String, Vec<String>)> {
                 short.push(format!("falls without a queue over {SPURIOUS} × stock's"));
             }
             if misses(row.figure(SHARE) >= MOST_USED) {
-                short.push(format!("the encoder uses less than {MOST_USED} % of its most"));
+                short.push(format!("the encoder makes less than {MOST_USED} % of its most"));
             }
             if misses(row.figure(LOWERED) == 0.0) {
                 short.push("pictures smaller than the source's".into());
@@ -278,6 +292,20 @@ mod tests {
         let of = |name: &str| short.iter().find(|(row, _)| row == name).map_or(0, |(_, s)| s.len());
         let names = ["a: reported", "b: corrected", "c: reported", "d: reported", "e: reported"];
         assert_eq!(names.map(of), [1, 0, 2, 1, 2]);
+    }
+
+    #[test]
+    fn what_was_encoded_is_a_rate_between_the_first_and_the_last_that_is_known() {
+        let stats = |ms: u64, sent_bytes| StatsSeen {
+            at: HostInstant::from_nanos(ms * 1_000_000),
+            sent_bytes,
+            ..StatsSeen::default()
+        };
+        let all =
+            [stats(0, None), stats(100, Some(5e3)), stats(600, Some(130e3)), stats(900, None)];
+        let all: Vec<&StatsSeen> = all.iter().collect();
+        assert_eq!(encoded(&all), 2.0);
+        assert!(encoded(&all[..2]).is_nan());
     }
 
     #[test]
