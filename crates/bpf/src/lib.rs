@@ -16,8 +16,11 @@
 //! [`Downlink`] is the other direction: on the device it limits senders to what its link carries, by the receive window
 //! or by a TCP option that [`Peers`] reads at a server of ours.
 //!
+//! [`Arrivals`] corrects when media seem to come: a call's receiver reads times without what the radio added.
+//!
 //! [`Background`] needs no modem: flows under it use what a cell leaves over, and yield to all others.
 
+mod arrivals;
 mod background;
 mod cost;
 mod downlink;
@@ -62,10 +65,14 @@ macro_rules! skeleton {
 }
 
 skeleton!(skel, "cc.skel.rs");
+skeleton!(skel_arrivals, "arrivals.skel.rs");
 skeleton!(skel_background, "background.skel.rs");
 skeleton!(skel_downlink, "downlink.skel.rs");
 skeleton!(skel_peers, "peers.skel.rs");
 
+pub use arrivals::{
+    Arrivals, ArrivalsConfig, ArrivalsCounts, ArrivalsError, CorrectedArrival, arrivals_preflight,
+};
 pub use background::{
     Background, BackgroundConfig, BackgroundCounts, BackgroundError, BackgroundFlow,
     BackgroundPhase, BackgroundReceiver, background_preflight, borrow_descriptor,

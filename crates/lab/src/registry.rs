@@ -64,6 +64,7 @@ pub const EXPERIMENTS: &[&dyn Registered] = &[
     &gandalf::experiment::PlanItem(gandalf::Item::Modem),
     &gandalf::delays::DelaysItem,
     &gandalf::webrtc::CallItem,
+    &gandalf::webrtc::DownlinkItem,
     &busyness::experiment::BusynessExperiment,
     &background_kernel::experiment::BackgroundKernelExperiment,
     &closed_loop::experiment::ClosedLoopExperiment,

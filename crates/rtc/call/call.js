@@ -4,7 +4,8 @@
 //     node call.js --socket PATH --address IP --seconds 10
 //
 // With --peer it starts the peer on this machine. With --socket it finds one that listens, such as in another namespace.
-// Standard output has lines of JSON: {"stats":{…}} every 100 ms, {"connected":{}} and at the end {"summary":{…}}.
+// Standard output has lines of JSON: {"stats":{…}} every 100 ms, {"connected":{}} and at the end {"summary":{…}}. With --numbered each
+// picture has its number in it, for answer.js, and a line {"sent":{…}}.
 
 import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
@@ -23,6 +24,7 @@ const { values } = parseArgs({
     height: { type: 'string', default: '360' },
     rate: { type: 'string', default: '30' },
     'max-kbit': { type: 'string' },
+    numbered: { type: 'boolean', default: false },
   },
 });
 const number = (name) => {
@@ -137,9 +139,13 @@ async function call() {
   await within(15_000, 'connecting', peer.next('connected'));
   say({ connected: { at_ns: Number(process.hrtime.bigint()), width, height, rate } });
 
-  const picture = new Picture(width, height);
+  const picture = new Picture(width, height, values.numbered);
+  const send = () => {
+    if (values.numbered) say({ sent: { number: picture.frame & 0xffff, at_ns: Number(process.hrtime.bigint()) } });
+    source.onFrame(picture.next());
+  };
   const timers = [
-    setInterval(() => source.onFrame(picture.next()), 1000 / rate),
+    setInterval(send, 1000 / rate),
     setInterval(() => stats(connection).then((line) => say({ stats: line }), fail), 100),
   ];
   await sleep(seconds * 1000);

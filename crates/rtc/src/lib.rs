@@ -11,6 +11,8 @@
 //! * `peer`: a receiver that answers an unmodified sender, whose stack is given the corrected arrivals.
 
 mod blind;
+#[cfg(feature = "caller")]
+pub mod caller;
 mod correction;
 mod feedback;
 mod hold;

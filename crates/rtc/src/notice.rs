@@ -7,16 +7,16 @@ use crate::{Reported, Wait};
 /// News of a device's modem for [`Reported`], in the order in which it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// The radio made uplink data wait.
+    /// The radio made data wait.
     Wait(Wait),
-    /// Records came. All waits that began before `until` are known, if anything is.
+    /// Records came. All waits that began before `until` are known, if anything is. In the downlink those that ended before.
     Heard {
         /// On the clock of the device's host.
         until: Option<HostInstant>,
     },
 }
 
-/// Makes notices of what a sounder read, which must be one with delays.
+/// Makes notices of what a sounder read, which must be one with delays. By default of the uplink.
 ///
 /// ```
 /// use sounding_estimate::Direction;
@@ -31,16 +31,28 @@ pub enum Notice {
 ///     reported.handle_notice(now, &notice);
 /// }
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Notices {
+    direction: Direction,
     heard_at: HostInstant,
 }
 
+impl Default for Notices {
+    fn default() -> Self {
+        Self::new(Direction::Uplink)
+    }
+}
+
 impl Notices {
+    /// Of one direction.
+    pub const fn new(direction: Direction) -> Self {
+        Self { direction, heard_at: HostInstant::from_nanos(0) }
+    }
+
     /// The next notice of what the sounder read since the last one.
     pub fn poll(&mut self, sounder: &mut Sounder) -> Option<Notice> {
         while let Some(event) = sounder.poll_delay() {
-            if event.direction == Direction::Uplink {
+            if event.direction == self.direction {
                 return Some(Notice::Wait(event.into()));
             }
         }
@@ -48,7 +60,7 @@ impl Notices {
         // A modem whose clock was set begins anew, with nothing heard.
         let heard_at = core::mem::replace(&mut self.heard_at, delays.heard_at());
         (delays.heard_at() > heard_at)
-            .then(|| Notice::Heard { until: delays.known_until(Direction::Uplink) })
+            .then(|| Notice::Heard { until: delays.known_until(self.direction) })
     }
 }
 

@@ -56,10 +56,16 @@ end the record came that shows it.
 With --feed the receiver of a WebRTC call, sounding-rtc-peer, reads the uplink's events of a live modem as they come, and takes them
 out of what it reports to the sender. When the receiver ends, this command ends.
 
+With --arrivals the receiver is any program on this machine that asks the kernel when packets came, as libwebrtc does. A program in
+the kernel sets these times back by what the radio added lately, on average: records come after the packets that they explain. It does
+so at the network device, for UDP packets that begin as RTP does, and stops 100 ms after the modem's last record. Ctrl-C removes it.
+So --feed is for what this device sends, and --arrivals for what it receives. The latter needs root.
+
 Examples:
   sounding link drive.mi2log
   sounding link drive.mi2log --delays
   sounding link /dev/ttyUSB0 --delays --feed /run/peer
+  sounding link /dev/ttyUSB0 --delays --arrivals wwan0
   sounding link drive.mi2log --direction uplink --method formula --bin 50ms
   sounding link drive.mi2log --direction downlink --method cqi --window 200ms
   sounding link drive.mi2log --direction downlink --method cell --window 40ms --sniffer dcilog:cell.dciLog
@@ -96,7 +102,7 @@ pub(crate) struct Link {
     /// One JSON object a row
     #[arg(long)]
     json: bool,
-    /// Instead of rates the delays that the radio itself made, one event a row; of captures, or with --feed
+    /// Instead of rates the delays that the radio itself made, one event a row; of captures, or with --feed or --arrivals
     #[arg(long, conflicts_with_all = ["method", "sniffer", "window", "bin"])]
     delays: bool,
     /// Comma-separated values, with --delays
@@ -105,19 +111,36 @@ pub(crate) struct Link {
     /// With --delays of a live modem: the receiver of a call reads them at this UNIX socket, as lines of JSON; `-` is standard output
     #[arg(long, value_name = "SOCKET", requires = "delays", conflicts_with_all = ["json", "csv", "direction"])]
     feed: Option<PathBuf>,
+    /// With --delays of a live modem: receivers of calls on this machine read when packets came at this network device without what the
+    /// radio added lately
+    #[arg(long, value_name = "DEVICE", requires = "delays", conflicts_with_all = ["json", "csv", "direction", "feed"])]
+    arrivals: Option<String>,
 }
 
 /// Prints delays instead of rates.
 fn run_delays(args: &Link) -> Result<ExitCode> {
-    match (&args.feed, is_recorded(&args.source)) {
-        (None, true) => {}
-        (None, false) => {
-            return Err(miette!("--delays of a live modem needs --feed: who reads them?"));
+    let readers = (&args.feed, &args.arrivals);
+    match (readers, is_recorded(&args.source)) {
+        ((None, None), true) => {}
+        ((None, None), false) => {
+            return Err(miette!(
+                "--delays of a live modem needs --feed or --arrivals: who reads them?"
+            ));
         }
-        (Some(_), true) => return Err(miette!("--feed is for live modems: a capture is too late")),
-        (Some(receiver), false) => {
+        ((Some(_), _), true) => {
+            return Err(miette!("--feed is for live modems: a capture is too late"));
+        }
+        ((None, Some(_)), true) => {
+            return Err(miette!("--arrivals is for live modems: a capture is too late"));
+        }
+        ((feed, device), false) => {
             let source = args.router.of(args.source.clone()).into_diagnostic()?;
-            return match feed::feed(&source, receiver) {
+            let read = match (feed, device) {
+                (Some(receiver), _) => feed::feed(&source, receiver),
+                (None, Some(device)) => feed::correct(&source, device),
+                (None, None) => Ok(()),
+            };
+            return match read {
                 Ok(()) => Ok(ExitCode::SUCCESS),
                 Err(Stopped::Output(error)) => Err(say::failed(error)),
                 Err(Stopped::Input(report)) => Err(report),

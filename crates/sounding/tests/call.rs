@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value as Json;
 use sounding_host::monotonic_now;
 use sounding_testbed::call::may_call;
-use sounding_testdata::{Need, may_emulate, skip, steadily};
+use sounding_testdata::{Need, may_emulate, processes_with, skip, steadily};
 
 fn sounding() -> PathBuf {
     assert_cmd::cargo::cargo_bin!("sounding").to_owned()
@@ -49,14 +49,6 @@ fn until_there(path: &Path) {
         assert!(Instant::now() < until, "{} is not there", path.display());
         std::thread::sleep(Duration::from_millis(10));
     }
-}
-
-/// Processes whose command line has this word.
-fn processes_with(word: &str) -> Vec<String> {
-    let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
-    let lines = processes.filter_map(|process| std::fs::read(process.join("cmdline")).ok());
-    let lines = lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " "));
-    lines.filter(|line| line.contains(word)).collect()
 }
 
 #[test]
@@ -132,6 +124,55 @@ fn a_live_modem_corrects_a_call_until_its_reader_is_killed_and_no_process_is_lef
 }
 
 #[test]
+fn a_receiver_at_the_device_reads_corrected_times_until_an_interrupt() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    let caller = root.join("crates/rtc/call");
+    if !may_emulate() {
+        return;
+    }
+    if let Err(why) = may_call(&caller) {
+        return skip(Need::Npm, format_args!("no call here: {why}"));
+    }
+    let missing = sounding_bpf::arrivals_preflight().into_iter().find(|check| !check.ok);
+    if let Some(check) = missing {
+        return skip(Need::Kernel, format_args!("{}: {}", check.name, check.detail));
+    }
+    steadily(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let shown = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let [socket, modem, log, said] = ["peer", "modem", "log", "said"].map(shown);
+        let (caller, sounding) = (caller.display(), sounding());
+        let far = format!("node {caller}/call.js --socket {socket} --numbered --seconds 6");
+        let near = format!(
+            "until [ -e {modem} ]; do sleep 0.1; done
+             {sounding} link {modem} --delays --arrivals radio0 2>{said} &
+             node {caller}/answer.js --socket {socket} --log {log} --at-most 60 && kill -INT $! && wait $!",
+            sounding = sounding.display()
+        );
+        let mut emu = Running::start(
+            Command::new(&sounding)
+                .arg("emu")
+                .arg(root.join("papers/gandalf/webrtc.toml"))
+                .args(["--set", "seeds=1", "--as-root", "--link", &modem, "--far", &far])
+                .args(["--set", "cell.devices.phone.adapt_downlink={ target_error_rate = 0.3 }"])
+                .args(["--", "sh", "-c", &near])
+                .stdout(Stdio::null()),
+        );
+        let ended = emu.end(Duration::from_secs(60));
+        let said = std::fs::read_to_string(&said).unwrap();
+        assert_eq!(ended, Some(0), "{said}");
+        println!("{said}");
+        let words: Vec<&str> = said.lines().last().unwrap().split(' ').collect();
+        let [corrected, "of", packets, "packets", ..] = words[..] else { panic!("{said}") };
+        let [corrected, packets] = [corrected, packets].map(|word| word.parse::<u64>().unwrap());
+        assert!(packets > 200 && corrected * 4 > packets, "{said}");
+        let shown = std::fs::read_to_string(&log).unwrap();
+        assert!(shown.lines().filter(|line| line.contains("\"number\":")).count() > 100);
+        assert_eq!(processes_with(folder.path().to_str().unwrap()), Vec::<String>::new());
+    });
+}
+
+#[test]
 fn a_feed_needs_a_live_modem_and_a_receiver() {
     let folder = tempfile::tempdir().unwrap();
     let capture = folder.path().join("x.qmdl");
@@ -141,7 +182,9 @@ fn a_feed_needs_a_live_modem_and_a_receiver() {
     let nowhere = nowhere.to_str().unwrap();
     for (words, reason) in [
         (vec!["link", capture, "--delays", "--feed", nowhere], "--feed is for live modems"),
-        (vec!["link", "tcp:127.0.0.1:9", "--delays"], "needs --feed"),
+        (vec!["link", "tcp:127.0.0.1:9", "--delays"], "needs --feed or --arrivals"),
+        (vec!["link", capture, "--delays", "--arrivals", "lo"], "--arrivals is for live modems"),
+        (vec!["link", capture, "--arrivals", "lo"], "--delays"),
         (vec!["link", "tcp:127.0.0.1:9", "--delays", "--feed", nowhere], "no receiver at"),
         (vec!["link", capture, "--feed", nowhere], "--delays"),
     ] {

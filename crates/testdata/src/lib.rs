@@ -2,12 +2,14 @@
 //! Tests that need them run where they are present and report a skip where they are not; with `SOUNDING_REQUIRE` a skip fails.
 
 mod disk;
+mod processes;
 mod program;
 mod rights;
 mod skip;
 mod steady;
 
 pub use disk::on_small_disk;
+pub use processes::processes_with;
 pub use program::{copy_program, write_script};
 pub use rights::{STRANGER, as_stranger, may_emulate};
 pub use skip::{Need, skip};

@@ -4,7 +4,6 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
@@ -21,31 +20,11 @@ const PEER: &str = env!("CARGO_BIN_EXE_sounding-rtc-peer");
 
 /// Whether node is there, and the packages of the caller's lock file, which are fetched once.
 pub(crate) fn may_call() -> bool {
-    static PREPARED: OnceLock<Result<(), String>> = OnceLock::new();
-    let prepared = PREPARED.get_or_init(prepare);
-    if let Err(why) = prepared {
+    let prepared = sounding_rtc::caller::prepare(Path::new(CALLER));
+    if let Err(why) = &prepared {
         skip(Need::Npm, format_args!("no call here: {why}"));
     }
     prepared.is_ok()
-}
-
-fn prepare() -> Result<(), String> {
-    run(Command::new("node").arg("--version"))?;
-    let changed = |name: &str| std::fs::metadata(Path::new(CALLER).join(name))?.modified();
-    let installed = changed("node_modules/.package-lock.json");
-    if let (Ok(installed), Ok(locked)) = (installed, changed("package-lock.json"))
-        && installed >= locked
-    {
-        return Ok(());
-    }
-    run(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(CALLER))
-}
-
-fn run(command: &mut Command) -> Result<(), String> {
-    let named = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().map_err(|error| format!("{named}: {error}"))?;
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    output.status.success().then_some(()).ok_or_else(|| format!("{named} failed: {said}"))
 }
 
 /// A field of an object that is a number.

@@ -6,12 +6,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use miette::{Result, miette};
+use sounding_bpf::{Arrivals, ArrivalsConfig, ArrivalsCounts, ArrivalsError};
+use sounding_diag::LogCode;
 use sounding_host::monotonic_now;
 use sounding_kpi::Direction;
 use sounding_link::{Arrival, Config, Seen, Sounder};
 use sounding_modem::{Framing, Live, Source};
-use sounding_rtc::Notices;
 use sounding_rtc::line::Line;
+use sounding_rtc::{Notice, Notices};
+use sounding_units::HostInstant;
 
 use super::Stopped;
 use super::live::{self, Reader};
@@ -36,9 +39,8 @@ pub(super) fn feed(source: &Source, receiver: &Path) -> Result<(), Stopped> {
         stream.set_write_timeout(Some(PATIENCE)).map_err(place)?;
         Box::new(stream)
     };
-    let sounder = Sounder::new(Config::new(Direction::Uplink)).with_delays();
-    let mut feed = Feed { sounder, notices: Notices::default(), out, lines: String::new() };
-    match live::read(source, sounding_kpi::codes(Direction::Uplink).iter().copied(), &mut feed) {
+    let lines = Lines { out, text: String::new() };
+    match (Feed::new(Direction::Uplink, lines)).read(source) {
         // The call is over.
         Err(Stopped::Output(error))
             if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) =>
@@ -49,14 +51,127 @@ pub(super) fn feed(source: &Source, receiver: &Path) -> Result<(), Stopped> {
     }
 }
 
-struct Feed {
-    sounder: Sounder,
-    notices: Notices,
-    out: Box<dyn Write>,
-    lines: String,
+/// Reads a live modem until an interrupt, and corrects meanwhile when packets of media come at a network device.
+pub(super) fn correct(source: &Source, device: &str) -> Result<(), Stopped> {
+    let config = ArrivalsConfig { device: device.to_owned(), by_discipline: false };
+    let arrivals = Arrivals::load(&config).map_err(refused)?;
+    let mut feed = Feed::new(Direction::Downlink, Kernel { arrivals, taken_off: Duration::ZERO });
+    let ended = feed.read(source);
+    let Kernel { arrivals, taken_off } = &feed.into;
+    eprintln!("{}", account(arrivals.counts(), *taken_off));
+    ended
 }
 
-impl Reader for Feed {
+fn refused(error: ArrivalsError) -> Stopped {
+    Stopped::Input(miette!(help = error.cure(), "{error}"))
+}
+
+/// What became of packets, and why nothing did.
+fn account(counts: ArrivalsCounts, taken_off: Duration) -> String {
+    let ArrivalsCounts { packets, corrected, unstamped, .. } = counts;
+    if packets == 0 {
+        return "no packet of media came at this device".into();
+    }
+    if unstamped == packets {
+        return format!(
+            "none of {packets} packets of media was corrected: no program here asks the kernel when packets come"
+        );
+    }
+    let mean = u32::try_from(corrected).ok().and_then(|count| taken_off.checked_div(count));
+    let mean = mean.map_or(String::new(), |mean| {
+        format!(", by {:.1} ms on average", mean.as_secs_f64() * 1e3)
+    });
+    format!("{corrected} of {packets} packets of media were corrected{mean}")
+}
+
+/// A reader of notices.
+trait Reports {
+    /// Records came at `now`, and these are all their notices.
+    fn handle(
+        &mut self,
+        now: HostInstant,
+        notices: &mut dyn Iterator<Item = Notice>,
+    ) -> Result<(), Stopped>;
+}
+
+/// Lines of JSON.
+struct Lines {
+    out: Box<dyn Write>,
+    text: String,
+}
+
+impl Reports for Lines {
+    fn handle(
+        &mut self,
+        _now: HostInstant,
+        notices: &mut dyn Iterator<Item = Notice>,
+    ) -> Result<(), Stopped> {
+        self.text.clear();
+        notices.for_each(|notice| self.text.push_str(&Line::from(notice).text()));
+        if self.text.is_empty() {
+            return Ok(());
+        }
+        let written = self.out.write_all(self.text.as_bytes()).and_then(|()| self.out.flush());
+        written.map_err(Stopped::Output)
+    }
+}
+
+/// A program in this kernel.
+struct Kernel {
+    arrivals: Arrivals,
+    /// From all packets together.
+    taken_off: Duration,
+}
+
+impl Reports for Kernel {
+    fn handle(
+        &mut self,
+        now: HostInstant,
+        notices: &mut dyn Iterator<Item = Notice>,
+    ) -> Result<(), Stopped> {
+        for notice in notices {
+            match notice {
+                Notice::Wait(wait) => {
+                    self.arrivals.handle_event(wait.from, wait.to, wait.amount);
+                }
+                Notice::Heard { until } => {
+                    self.arrivals.handle_report(now, until).map_err(refused)?;
+                }
+            }
+        }
+        while let Some(packet) = self.arrivals.poll_packet() {
+            self.taken_off += packet.back;
+        }
+        Ok(())
+    }
+}
+
+struct Feed<I> {
+    direction: Direction,
+    sounder: Sounder,
+    notices: Notices,
+    into: I,
+}
+
+impl<I: Reports> Feed<I> {
+    fn new(direction: Direction, into: I) -> Self {
+        let sounder = Sounder::new(Config::new(direction)).with_delays();
+        Self { direction, sounder, notices: Notices::new(direction), into }
+    }
+
+    fn read(&mut self, source: &Source) -> Result<(), Stopped> {
+        // At low rates records of the downlink alone are further apart than a modem is silent.
+        let own = sounding_kpi::codes(self.direction);
+        let also: &[LogCode] = match self.direction {
+            Direction::Uplink => &[],
+            Direction::Downlink => sounding_kpi::codes(Direction::Uplink),
+        };
+        let codes = own.iter().chain(also.iter().filter(|code| !own.contains(code)));
+        live::read(source, codes.copied(), self)
+    }
+}
+
+impl<I: Reports> Reader for Feed<I> {
     fn begin(&mut self) -> Result<(), Stopped> {
         Ok(())
     }
@@ -74,14 +189,35 @@ impl Reader for Feed {
             Framing::Hdlc => self.sounder.handle_bytes(Arrival::At(now), bytes, watch),
             Framing::Packet => self.sounder.handle_payload(Arrival::At(now), bytes, watch),
         }
-        self.lines.clear();
-        while let Some(notice) = self.notices.poll(&mut self.sounder) {
-            self.lines.push_str(&Line::from(notice).text());
+        let Self { sounder, notices, into, .. } = self;
+        into.handle(now, &mut std::iter::from_fn(|| notices.poll(sounder)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_account_says_why_nothing_was_corrected() {
+        let counts = |packets, corrected, unstamped| ArrivalsCounts {
+            packets,
+            corrected,
+            unstamped,
+            unnoted: 0,
+        };
+        let millis = Duration::from_millis;
+        for (counts, taken_off, said) in [
+            (counts(0, 0, 0), 0, "no packet of media came at this device"),
+            (
+                counts(9, 0, 9),
+                0,
+                "none of 9 packets of media was corrected: no program here asks the kernel when packets come",
+            ),
+            (counts(9, 0, 1), 0, "0 of 9 packets of media were corrected"),
+            (counts(9, 4, 1), 10, "4 of 9 packets of media were corrected, by 2.5 ms on average"),
+        ] {
+            assert_eq!(account(counts, millis(taken_off)), said);
         }
-        if self.lines.is_empty() {
-            return Ok(());
-        }
-        let written = self.out.write_all(self.lines.as_bytes()).and_then(|()| self.out.flush());
-        written.map_err(Stopped::Output)
     }
 }

@@ -1,4 +1,5 @@
-//! The modem's bytes, read as they come, and what they say of the radio's delays as lines for the receiver.
+//! The modem's bytes, read as they come, and what they say of the radio's delays: as lines for a receiver, or for a program in the
+//! device's kernel.
 
 use std::io::{self, Write};
 use std::os::unix::net::UnixStream;
@@ -7,14 +8,23 @@ use std::sync::mpsc::Receiver;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use sounding_bpf::{Arrivals, ArrivalsConfig, ArrivalsError, CorrectedArrival};
+use sounding_emu::{EnterError, Netns};
 use sounding_kpi::Direction;
 use sounding_link::{Arrival, Config, Sounder};
-use sounding_rtc::Notices;
 use sounding_rtc::line::Line;
+use sounding_rtc::{Notice, Notices};
 use sounding_units::HostInstant;
+
+use super::CallError;
 
 /// A receiver that takes nothing for so long is gone.
 const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The device's end of its link.
+const DEVICE: &str = "radio0";
+/// Packets that are kept: an hour at 1 000 a second.
+const KEPT: usize = 3_600_000;
 
 /// Reads until the modem's bytes end, or until it dies.
 #[derive(Debug)]
@@ -43,24 +53,96 @@ fn read(
     mut receiver: UnixStream,
     dies: Option<HostInstant>,
 ) -> Option<HostInstant> {
-    let mut sounder = Sounder::new(Config::new(Direction::Uplink)).with_delays();
-    let (mut notices, mut heard) = (Notices::default(), None);
+    let mut modem = Modem::new(Direction::Uplink);
     for (at, bytes) in diag {
         if dies.is_some_and(|dies| at >= dies) {
             break;
         }
-        sounder.handle_bytes(Arrival::At(at), &bytes, |_, _| {});
         let mut lines = String::new();
-        while let Some(notice) = notices.poll(&mut sounder) {
-            lines += &Line::from(notice).text();
+        modem.read(at, &bytes, |notice| lines += &Line::from(notice).text());
+        // The receiver is gone when the call is over.
+        if receiver.write_all(lines.as_bytes()).is_err() {
+            break;
         }
-        if !lines.is_empty() {
-            heard = Some(at);
-            // The receiver is gone when the call is over.
-            if receiver.write_all(lines.as_bytes()).is_err() {
-                break;
+    }
+    modem.heard
+}
+
+/// A modem's bytes become notices.
+struct Modem {
+    sounder: Sounder,
+    notices: Notices,
+    /// When there last were any.
+    heard: Option<HostInstant>,
+}
+
+impl Modem {
+    fn new(direction: Direction) -> Self {
+        let sounder = Sounder::new(Config::new(direction)).with_delays();
+        Self { sounder, notices: Notices::new(direction), heard: None }
+    }
+
+    fn read(&mut self, at: HostInstant, bytes: &[u8], mut with: impl FnMut(Notice)) {
+        self.sounder.handle_bytes(Arrival::At(at), bytes, |_, _| {});
+        while let Some(notice) = self.notices.poll(&mut self.sounder) {
+            self.heard = Some(at);
+            with(notice);
+        }
+    }
+}
+
+/// What became of a downlink's packets at its device.
+#[derive(Debug, Default)]
+pub(super) struct Noted {
+    pub(super) packets: Vec<CorrectedArrival>,
+    /// When the modem was last heard.
+    pub(super) heard: Option<HostInstant>,
+}
+
+/// Corrects the device's arrivals until the modem's bytes end. When it dies, packets are still noted.
+#[derive(Debug)]
+pub(super) struct Corrector(JoinHandle<Result<Result<Noted, ArrivalsError>, EnterError>>);
+
+impl Corrector {
+    pub(super) fn start(
+        diag: Receiver<(HostInstant, Vec<u8>)>,
+        device: &Netns,
+        dies: Option<HostInstant>,
+    ) -> Result<Self, EnterError> {
+        let correct = move || correct(&diag, dies);
+        Ok(Self(device.spawn_thread("modem", correct)?))
+    }
+
+    pub(super) fn end(self) -> Result<Noted, CallError> {
+        let ended = self.0.join().unwrap_or(Err(EnterError::Panicked))?;
+        ended.map_err(CallError::Arrivals)
+    }
+}
+
+fn correct(
+    diag: &Receiver<(HostInstant, Vec<u8>)>,
+    dies: Option<HostInstant>,
+) -> Result<Noted, ArrivalsError> {
+    let config = ArrivalsConfig { device: DEVICE.into(), by_discipline: false };
+    let mut arrivals = Arrivals::load(&config)?;
+    let mut modem = Modem::new(Direction::Downlink);
+    let mut packets = Vec::new();
+    for (at, bytes) in diag {
+        let mut failed = None;
+        if dies.is_none_or(|dies| at < dies) {
+            modem.read(at, &bytes, |notice| match notice {
+                Notice::Wait(wait) => arrivals.handle_event(wait.from, wait.to, wait.amount),
+                Notice::Heard { until } => failed = arrivals.handle_report(at, until).err(),
+            });
+        }
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        while let Some(packet) = arrivals.poll_packet() {
+            if packets.len() < KEPT {
+                packets.push(packet);
             }
         }
     }
-    heard
+    Ok(Noted { packets, heard: modem.heard })
 }

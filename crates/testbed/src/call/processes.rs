@@ -1,48 +1,21 @@
-//! The receiver at the server, and the sender at the device. Both end with this process, whatever happens.
+//! The receiver and the sender of a call, each in its namespace. Both end with this process, whatever happens.
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use sounding_emu::{Emulation, Netns};
+use sounding_emu::Netns;
 
-use super::{CallConfig, CallError};
+use super::CallError;
 
 /// The receiver listens within this.
 const READY: Duration = Duration::from_secs(20);
 /// After the sender the receiver ends within this.
 const GRACE: Duration = Duration::from_secs(10);
-
-/// Checks that node is there, and fetches the packages that the sender's lock file names, once.
-///
-/// # Errors
-///
-/// Why there can be no call here.
-pub fn may_call(caller: &Path) -> Result<(), String> {
-    static PREPARED: OnceLock<Mutex<()>> = OnceLock::new();
-    let turn = PREPARED.get_or_init(Mutex::default);
-    let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
-    finish(Command::new("node").arg("--version"))?;
-    let changed = |name: &str| std::fs::metadata(caller.join(name))?.modified();
-    let installed = changed("node_modules/.package-lock.json");
-    if let (Ok(installed), Ok(locked)) = (installed, changed("package-lock.json"))
-        && installed >= locked
-    {
-        return Ok(());
-    }
-    finish(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(caller))
-}
-
-fn finish(command: &mut Command) -> Result<(), String> {
-    let named = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().map_err(|error| format!("{named}: {error}"))?;
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    output.status.success().then_some(()).ok_or_else(|| format!("{named} failed: {said}"))
-}
 
 /// A process whose namespace of processes ends with it.
 #[derive(Debug)]
@@ -99,6 +72,23 @@ impl Drop for Process {
     }
 }
 
+/// Both ends of a call: where they run, and what they are.
+#[derive(Debug)]
+pub(super) struct Ends<'a> {
+    pub(super) receiver: &'a Netns,
+    pub(super) program: &'a Path,
+    /// Before its socket and its log.
+    pub(super) words: Vec<String>,
+    pub(super) sender: &'a Netns,
+    /// The folder of the sender.
+    pub(super) caller: &'a Path,
+    /// The receiver's.
+    pub(super) address: Ipv4Addr,
+    /// Beside these.
+    pub(super) flags: Vec<String>,
+    pub(super) length: Duration,
+}
+
 /// Both programs.
 #[derive(Debug)]
 pub(super) struct Programs {
@@ -110,16 +100,12 @@ pub(super) struct Programs {
 
 impl Programs {
     /// Starts both. The thread that calls this must live as long as they do.
-    pub(super) fn start(
-        emulation: &Emulation,
-        config: &CallConfig,
-        folder: &Path,
-    ) -> Result<Self, CallError> {
+    pub(super) fn start(ends: &Ends<'_>, folder: &Path) -> Result<Self, CallError> {
         let place = |name: &str| folder.join(name);
-        let at_most = config.length + READY + GRACE + GRACE;
-        let mut peer = Process::start(emulation.far(), &config.peer, |command| {
+        let at_most = ends.length + READY + GRACE + GRACE;
+        let mut peer = Process::start(ends.receiver, ends.program, |command| {
+            command.args(&ends.words);
             command.arg("--socket").arg(place("peer")).arg("--log").arg(place("log"));
-            command.args(["--corrections", config.corrected.name()]);
             command.args(["--at-most", &at_most.as_secs().to_string()]);
         })?;
         let until = Instant::now() + READY;
@@ -131,14 +117,12 @@ impl Programs {
             thread::sleep(Duration::from_millis(10));
         }
         let said = File::create(place("said"))?;
-        let address = emulation.far_address().to_string();
-        let caller = Process::start(emulation.near(), Path::new("node"), |command| {
-            command.arg("call.js").current_dir(&config.caller).stdout(said);
-            command.arg("--socket").arg(place("peer")).args(["--address", &address]);
-            command.args(["--seconds", &config.length.as_secs_f64().to_string()]);
-            if let Some(kbit) = config.most_kbit {
-                command.args(["--max-kbit", &kbit.to_string()]);
-            }
+        let caller = Process::start(ends.sender, Path::new("node"), |command| {
+            command.arg("call.js").current_dir(ends.caller).stdout(said);
+            command.arg("--socket").arg(place("peer"));
+            command.args(["--address", &ends.address.to_string()]);
+            command.args(["--seconds", &ends.length.as_secs_f64().to_string()]);
+            command.args(&ends.flags);
         })?;
         Ok(Self { caller, peer, folder: folder.to_owned() })
     }

@@ -1,6 +1,6 @@
 //! What was seen of a call, from the lines of its ends and the network's account.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use serde_json::Value as Json;
@@ -21,6 +21,8 @@ pub struct StatsSeen {
     pub height: Option<f64>,
     /// Pictures a second.
     pub frames_per_sec: Option<f64>,
+    /// Bytes of media sent so far, without headers.
+    pub sent_bytes: Option<f64>,
 }
 
 /// A packet at the receiver.
@@ -37,9 +39,9 @@ pub struct PacketSeen {
 /// A frame at the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameSeen {
-    /// When its first packet was sent.
+    /// When its first packet was sent. Of a call to the device: when its picture was given to the sender.
     pub sent: Option<HostInstant>,
-    /// When its last packet arrived.
+    /// When its last packet arrived. Of a call to the device: when its picture was shown.
     pub complete: HostInstant,
 }
 
@@ -56,7 +58,7 @@ pub struct CallSeen {
     pub packets: Vec<PacketSeen>,
     /// Frames, as they were complete.
     pub frames: Vec<FrameSeen>,
-    /// What the radio did to uplink packets, in order of entry.
+    /// What the radio did to packets of the call's direction, in order of entry.
     pub waited: Vec<Waited>,
     /// The receiver's sums.
     pub summary: Json,
@@ -76,6 +78,8 @@ impl CallSeen {
         heard: Option<HostInstant>,
     ) -> Self {
         let mut seen = Self { started, waited, heard, ..Self::default() };
+        // When the sender was given the picture of this number.
+        let mut given: HashMap<u64, HostInstant> = HashMap::new();
         let at = |of: &Json, field: &str| of[field].as_u64().map(HostInstant::from_nanos);
         for line in said.lines().chain(log.lines()) {
             // The last line of a process that was ended may be cut.
@@ -84,13 +88,16 @@ impl CallSeen {
                 continue;
             };
             let number = |field: &str| of[field].as_f64();
-            match (kind.as_str(), at(of, "at_ns"), at(of, "arrived_ns"), at(of, "complete_ns")) {
+            let complete = at(of, "complete_ns").or(at(of, "shown_ns"));
+            let numbered = of["number"].as_u64();
+            match (kind.as_str(), at(of, "at_ns"), at(of, "arrived_ns"), complete) {
                 ("stats", Some(at), ..) => seen.stats.push(StatsSeen {
                     at,
                     available: number("available_bits_per_sec"),
                     target: number("target_bits_per_sec"),
                     height: number("frame_height"),
                     frames_per_sec: number("frames_per_sec"),
+                    sent_bytes: number("bytes_sent"),
                 }),
                 ("connected", Some(at), ..) => seen.connected = Some(at),
                 ("packet", _, Some(arrived), _) => seen.packets.push(PacketSeen {
@@ -99,8 +106,11 @@ impl CallSeen {
                     corrected: at(of, "corrected_ns").unwrap_or(arrived),
                 }),
                 ("frame", _, _, Some(complete)) => {
-                    seen.frames.push(FrameSeen { sent: at(of, "sent_ns"), complete });
+                    let sent = numbered.and_then(|number| given.get(&number)).copied();
+                    let sent = sent.filter(|sent| *sent <= complete);
+                    seen.frames.push(FrameSeen { sent: sent.or(at(of, "sent_ns")), complete });
                 }
+                ("sent", Some(at), ..) => given.extend(numbered.map(|number| (number, at))),
                 ("summary", ..) => seen.summary = of.clone(),
                 _ => {}
             }
@@ -108,8 +118,8 @@ impl CallSeen {
         seen
     }
 
-    /// The device's standing queue, as each packet entered it: the least that a packet of the tenth of a second before waited for
-    /// packets before it. It is zero if the queue was empty once. By the network's own account.
+    /// The standing queue of the device or of its cell, as each packet entered it: the least that a packet of the tenth of a second before
+    /// waited for packets before it. It is zero if the queue was empty once. By the network's own account.
     pub fn standing(&self) -> Vec<(HostInstant, Duration)> {
         standing(&self.waited)
     }
@@ -150,7 +160,7 @@ fn standing(waited: &[Waited]) -> Vec<(HostInstant, Duration)> {
 }
 
 /// Falls of an estimate by a tenth or more from one sample to the next, and the largest standing queue of the second before each.
-/// What the radio did to uplink packets is in order of entry.
+/// What the radio did to packets is in order of entry.
 pub fn falls(estimates: &[(HostInstant, f64)], waited: &[Waited]) -> Vec<(HostInstant, Duration)> {
     let standing = standing(waited);
     let falls = estimates.iter().zip(estimates.iter().skip(1));
@@ -201,6 +211,17 @@ mod tests {
         let seen = CallSeen::of(at(0), &said, "", queue, None);
         assert_eq!(seen.falls(at(200)), [(at(1_700), Duration::from_millis(20))]);
         assert_eq!(seen.falls(at(0)).len(), 2);
+    }
+
+    #[test]
+    fn a_numbered_picture_is_shown_some_time_after_it_was_given_to_the_sender() {
+        let said =
+            "{\"sent\":{\"number\":7,\"at_ns\":5}}\n{\"sent\":{\"number\":8,\"at_ns\":40}}\n";
+        let log = "{\"frame\":{\"shown_ns\":25,\"number\":7}}\n{\"frame\":{\"shown_ns\":26}}\n\
+                   {\"frame\":{\"shown_ns\":27,\"number\":8}}\n{\"frame\":{\"shown_ns\":28,\"number\":9}}\n";
+        let seen = CallSeen::of(at(0), said, log, Vec::new(), None);
+        let sent: Vec<_> = seen.frames.iter().map(|frame| frame.sent).collect();
+        assert_eq!(sent, [Some(HostInstant::from_nanos(5)), None, None, None]);
     }
 
     #[test]

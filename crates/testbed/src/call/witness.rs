@@ -1,4 +1,4 @@
-//! A network that keeps what it did to the first device's uplink, for judges.
+//! A network that keeps what it did to one direction of the first device, for judges.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,10 +13,10 @@ use sounding_units::{Bytes, HostInstant};
 /// Passages that are kept: an hour at 1 000 packets a second.
 const KEPT: usize = 3_600_000;
 
-/// What the radio did to an uplink packet.
+/// What the radio did to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waited {
-    /// It entered the device's queue.
+    /// It entered the queue of the device or of its cell.
     pub entered: HostInstant,
     /// Its last byte was sent for the first time.
     pub sent: HostInstant,
@@ -47,14 +47,15 @@ impl Account {
 #[derive(Debug)]
 pub(super) struct Witness {
     network: Built<Slot>,
+    direction: Direction,
     account: Account,
     events: Vec<Event>,
 }
 
 impl Witness {
-    pub(super) fn new(network: Built<Slot>) -> (Self, Account) {
+    pub(super) fn new(network: Built<Slot>, direction: Direction) -> (Self, Account) {
         let account = Account::default();
-        (Self { network, account: account.clone(), events: Vec::new() }, account)
+        (Self { network, direction, account: account.clone(), events: Vec::new() }, account)
     }
 }
 
@@ -71,7 +72,8 @@ impl Network<Slot> for Witness {
         }
         let mut kept = self.account.0.lock().unwrap_or_else(PoisonError::into_inner);
         for event in self.events.drain(..) {
-            if let Event::Passage { device, direction: Direction::Uplink, passage } = event
+            if let Event::Passage { device, direction, passage } = event
+                && direction == self.direction
                 && device.0 == 0
                 && kept.len() < KEPT
             {

@@ -13,7 +13,7 @@ use crate::paper::Report;
 /// A call, and what it is shown as.
 #[derive(Debug)]
 pub(super) struct Shown {
-    pub(super) place: &'static str,
+    pub(super) place: String,
     /// How arrivals are reported.
     pub(super) corrected: &'static str,
     pub(super) seed: u64,
@@ -41,7 +41,7 @@ pub(super) fn page(report: &Report<Evidence>, calls: &[Shown]) -> Page {
         seeds.sort_unstable();
         seeds.dedup();
         let figures = seeds.into_iter().map(|seed| Figure {
-            name: format!("{}-{seed}", file_name(first.place)),
+            name: format!("{}-{seed}", file_name(&first.place)),
             title: format!("{}, seed {seed}", first.place),
             caption:
                 "Falls of the estimate by a tenth or more are marked through all panels. A queue \
@@ -51,7 +51,7 @@ pub(super) fn page(report: &Report<Evidence>, calls: &[Shown]) -> Page {
             kind: Kind::Series(series(here.iter().filter(|call| call.seed == seed).copied())),
         });
         let figures = figures.collect();
-        sections.push(Section { heading: first.place.into(), text: String::new(), figures });
+        sections.push(Section { heading: first.place.clone(), text: String::new(), figures });
     }
     Page {
         title: report.about.clone(),
@@ -184,7 +184,7 @@ mod tests {
             waited: vec![waited(100, 0), waited(300, 8), waited(500, 0)],
             ..CallSeen::default()
         };
-        let call = Shown { place: "a place", corrected: "stock", seed: 1, seen };
+        let call = Shown { place: "a place".into(), corrected: "stock", seed: 1, seen };
         let series = series(std::iter::once(&call));
         // Of what is not known there is no panel.
         assert_eq!(series.panels.len(), 1);
