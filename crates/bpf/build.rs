@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use libbpf_cargo::SkeletonBuilder;
 
 /// Each a separate object.
-const PROGRAMS: [&str; 4] = ["cc", "background", "downlink", "peers"];
+const PROGRAMS: [&str; 5] = ["cc", "background", "copa", "downlink", "peers"];
 const ARGUMENTS: [&str; 5] = ["-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-mcpu=v3"];
 
 fn main() {
