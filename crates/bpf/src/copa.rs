@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{AsRawLibbpf, Link, MapCore, MapFlags, MapHandle, libbpf_sys};
 
-pub use flow::CopaFlow;
+pub use flow::{CopaFlow, CopaFlows};
 
 use crate::background::set_name;
 use crate::delay_feed::DelayFeed;

@@ -75,7 +75,7 @@ pub use background::{
     Background, BackgroundConfig, BackgroundCounts, BackgroundError, BackgroundFlow,
     BackgroundPhase, BackgroundReceiver, background_preflight, borrow_descriptor,
 };
-pub use copa::{COPA_NAME, CopaFlow, CopaInstance, copa_preflight};
+pub use copa::{COPA_NAME, CopaFlow, CopaFlows, CopaInstance, copa_preflight};
 pub use cost::{Program, RunStats};
 pub use delay_feed::DelayFeed;
 pub use downlink::{

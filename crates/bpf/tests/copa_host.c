@@ -4,6 +4,9 @@
  * out, so that copa_conformance.rs can compare them with the Rust law.
  */
 #include <stdio.h>
+/* Each by itself, so that a test can put a changed one in its place. */
+#include "copa.h"
+#include "delays.h"
 #include "corrected.h"
 
 enum host_kind {

@@ -1,7 +1,10 @@
+use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use sounding_cc::kernel_copa::CopaPhase;
 
+use crate::inventory::{Object, held_by};
 use crate::skel_copa::types;
 
 /// One flow under an instance, as of its last acknowledgement.
@@ -25,6 +28,26 @@ pub struct CopaFlow {
     pub standing: Option<Duration>,
     /// The smallest RTT that was measured in the last ten seconds.
     pub least_measured: Option<Duration>,
+}
+
+/// Flows under an instance of another process, which may end meanwhile.
+pub struct CopaFlows(MapHandle);
+
+impl CopaFlows {
+    /// Those of the process with this number; `None` if it has no instance.
+    pub fn of(process: u32) -> Option<Self> {
+        let mut maps = held_by(process).into_iter().filter_map(|object| match object {
+            Object::Map(number) => MapHandle::from_map_id(number).ok(),
+            Object::Program(_) | Object::Link(_) => None,
+        });
+        maps.find(|map| map.name() == "copa_flows").map(Self)
+    }
+
+    /// The state of one of this process's sockets; `None` if it does not run under that instance.
+    pub fn flow(&self, socket: impl AsFd) -> Option<CopaFlow> {
+        let key = socket.as_fd().as_raw_fd().to_ne_bytes();
+        CopaFlow::read(&self.0.lookup(&key, MapFlags::ANY).ok()??)
+    }
 }
 
 impl CopaFlow {

@@ -60,9 +60,10 @@ impl Written {
         let next = self.next.unwrap_or(end);
         let changed = self.changed.take();
         let from = changed.map_or(next, |changed| changed.min(next));
+        // A clock that was set back leaves no gap for long.
         // What lies ahead of what is known is written when it is known.
         self.changed = changed.filter(|changed| *changed >= end);
-        self.next = Some(next.max(end));
+        self.next = Some(end);
         from.max(end.saturating_sub(WRITTEN))..end
     }
 }
@@ -112,7 +113,10 @@ impl DelaySlots {
         let left = self.last_wait.map(|(_, to)| to);
         if let (Some(until), Some(left)) = (up_until, left) {
             for slot in self.up.take(until.saturating_before(SAME_BLOCK).min(left)) {
-                let added = self.timeline.up(table::middle(slot));
+                // The less of both ends: where another wait begins within the slot, a packet of the one before it has not
+                // the next one's.
+                let [begin, end] = table::ends(slot).map(|at| self.timeline.up(at));
+                let added = begin.min(end);
                 put(Place::Up(slot as usize % SLOTS), table::word(slot, 0, added));
             }
         }
@@ -174,11 +178,20 @@ mod tests {
             [100_000, 108_000, 6_000],
         ));
         write(&mut slots, &mut table, 140_000, 90_000);
-        assert_eq!(table.up(slot(100_000)).unwrap().us, 6_000 - 125);
-        assert_eq!(table.up(slot(104_000)).unwrap().us, 2_000 - 125);
+        assert_eq!(table.up(slot(100_500)).unwrap().us, 5_500 - 250);
+        assert_eq!(table.up(slot(104_000)).unwrap().us, 2_000 - 250);
         assert_eq!(table.up(slot(107_500)).unwrap().us, 0);
-        // It is past the last block, so that packets of then still wait.
-        assert_eq!(table.up(slot(110_000)), None);
+        // In the slot in which the wait before it ends, a packet may be of either.
+        slots.handle_event(event(
+            DelayKind::Scheduling,
+            Direction::Uplink,
+            [108_100, 116_000, 6_000],
+        ));
+        write(&mut slots, &mut table, 141_000, 90_000);
+        assert_eq!(table.up(slot(108_100)).unwrap().us, 0);
+        assert_eq!(table.up(slot(108_250)).unwrap().us, 6_000 - 400);
+        // Packets of then still wait, for all that is known.
+        assert_eq!(table.up(slot(117_000)), None);
     }
 
     #[test]

@@ -106,6 +106,11 @@ pub(super) fn middle(slot: u64) -> HostInstant {
     HostInstant::from_nanos(slot.saturating_mul(SLOT_NS).saturating_add(SLOT_NS / 2))
 }
 
+/// The first moment of a slot and its last.
+pub(super) fn ends(slot: u64) -> [HostInstant; 2] {
+    [begin(slot), HostInstant::from_nanos(begin(slot.saturating_add(1)).as_nanos().saturating_sub(1))]
+}
+
 /// The beginning of a slot.
 pub(super) fn begin(slot: u64) -> HostInstant {
     HostInstant::from_nanos(slot.saturating_mul(SLOT_NS))
