@@ -72,11 +72,8 @@ impl CopaInstance {
             }
             _ => LoadError::Attach { name: name.to_owned(), source, complaint: log.take() },
         })?;
-        let map = skel
-            .maps
-            .copa
-            .info()
-            .map_err(|source| LoadError::Map { map: "operations", source })?;
+        let map =
+            skel.maps.copa.info().map_err(|source| LoadError::Map { map: "operations", source })?;
         let outlasting = (!kernel.has_links()).then_some(map.info.id);
         Ok(Self { _link: link, name: name.to_owned(), outlasting, delays, flows, skel })
     }

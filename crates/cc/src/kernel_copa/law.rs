@@ -178,8 +178,7 @@ impl CopaLaw {
         let smoothed = delay.smoothed_ns;
         if ack.rtt_us > 0 {
             let (now, window) = (ack.now.as_nanos(), smoothed * MAX_ROUNDS);
-            let most =
-                delay.most.get_or_insert_with(|| Windowed::max(window, now, ack.rtt_us));
+            let most = delay.most.get_or_insert_with(|| Windowed::max(window, now, ack.rtt_us));
             most.set_window(window);
             most.update(now, ack.rtt_us);
             let swing = most.best().saturating_sub(delay.least.best());

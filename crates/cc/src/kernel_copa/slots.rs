@@ -123,12 +123,11 @@ impl DelaySlots {
         let Some(until) = down_until else { return };
         for slot in self.down.take(until) {
             let at = table::middle(slot);
-            let held = |burst: &&Burst| {
-                at + BEFORE >= burst.event.to && at <= burst.event.to + AFTER
-            };
+            let held =
+                |burst: &&Burst| at + BEFORE >= burst.event.to && at <= burst.event.to + AFTER;
             let longest = self.bursts.iter().filter(held).max_by_key(|burst| burst.event.amount);
-            let (number, amount) = longest
-                .map_or((0, Duration::ZERO), |burst| (burst.number, burst.event.amount));
+            let (number, amount) =
+                longest.map_or((0, Duration::ZERO), |burst| (burst.number, burst.event.amount));
             put(Place::Down(slot as usize % SLOTS), table::word(slot, number, amount));
         }
     }
@@ -208,7 +207,8 @@ mod tests {
     fn a_burst_that_is_sent_once_more_ends_later_and_is_still_the_same() {
         let (mut slots, mut table) = (DelaySlots::default(), Table::default());
         write(&mut slots, &mut table, 0, 1_000_000);
-        let burst = |to| event(DelayKind::Harq, Direction::Downlink, [1_010_000, to, to - 1_010_000]);
+        let burst =
+            |to| event(DelayKind::Harq, Direction::Downlink, [1_010_000, to, to - 1_010_000]);
         slots.handle_event(burst(1_018_000));
         write(&mut slots, &mut table, 0, 1_050_000);
         let was = table.down(slot(1_018_500)).unwrap();

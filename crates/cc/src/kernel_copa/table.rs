@@ -108,7 +108,10 @@ pub(super) fn middle(slot: u64) -> HostInstant {
 
 /// The first moment of a slot and its last.
 pub(super) fn ends(slot: u64) -> [HostInstant; 2] {
-    [begin(slot), HostInstant::from_nanos(begin(slot.saturating_add(1)).as_nanos().saturating_sub(1))]
+    [
+        begin(slot),
+        HostInstant::from_nanos(begin(slot.saturating_add(1)).as_nanos().saturating_sub(1)),
+    ]
 }
 
 /// The beginning of a slot.

@@ -12,8 +12,8 @@ use sounding_modem::{SnifferSource, Source};
 use sounding_units::Rate;
 
 use super::background;
-use super::copa;
 use super::config_error::{ConfigError, time};
+use super::copa;
 use super::downlink;
 use super::share::{self, ApplicationWord, ShareWord};
 use crate::cli_types::{
