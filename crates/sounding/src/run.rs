@@ -4,6 +4,7 @@ mod background;
 mod config;
 mod config_error;
 mod copa;
+mod copa_plan;
 mod daemon;
 mod downlink;
 mod event_queue;

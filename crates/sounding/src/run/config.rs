@@ -13,7 +13,7 @@ use sounding_units::Rate;
 
 use super::background;
 use super::config_error::{ConfigError, time};
-use super::copa;
+use super::copa_plan::CopaPlan;
 use super::downlink;
 use super::share::{self, ApplicationWord, ShareWord};
 use crate::cli_types::{
@@ -155,7 +155,7 @@ impl Flags {
     }
 
     /// Those that `--copa` uses.
-    pub(super) fn of_copa(self) -> Result<copa::Wanted, ConfigError> {
+    pub(super) fn of_copa(self) -> Result<CopaPlan, ConfigError> {
         let name = self.name.unwrap_or_else(|| sounding_bpf::COPA_NAME.to_owned());
         if !sounding_bpf::is_name(&name) {
             return Err(ConfigError::Name(name));
@@ -168,7 +168,7 @@ impl Flags {
             None => None,
         };
         let budget = Some(self.budget.unwrap_or(BUDGET)).filter(|rate| *rate > Rate::default());
-        Ok(copa::Wanted {
+        Ok(CopaPlan {
             device,
             mask: !self.no_mask,
             budget,

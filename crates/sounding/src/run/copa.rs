@@ -5,16 +5,15 @@ mod serve;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use miette::{IntoDiagnostic, Result, miette};
 use sounding_bpf::{CopaInstance, MAX_RADIOS};
 use sounding_diag::session::Wanted as Records;
 use sounding_host::{Wakefulness, monotonic_now, prefer_this_thread};
 use sounding_kpi::Direction;
-use sounding_modem::{Live, Source};
-use sounding_units::Rate;
+use sounding_modem::Live;
 
+use super::copa_plan::CopaPlan;
 use super::events::Events;
 use super::hardware::Hardware;
 use super::steps;
@@ -22,20 +21,6 @@ use super::supervisor::Supervisor;
 use crate::guard::Guard;
 use crate::{cli_types, signals};
 use serve::Modem;
-
-/// What is loaded, what it hears of, and who gets it.
-#[derive(Clone, Debug)]
-pub(super) struct Wanted {
-    /// `None` for plain Copa.
-    pub(super) device: Option<Source>,
-    pub(super) mask: bool,
-    pub(super) budget: Option<Rate>,
-    pub(super) name: String,
-    pub(super) default: bool,
-    pub(super) routes: Vec<String>,
-    pub(super) interfaces: Vec<String>,
-    pub(super) cpu_latency: Option<Duration>,
-}
 
 /// The algorithm, and what was changed for it. A panic drops the fields in this order, which is that of the end.
 struct Copa {
@@ -49,7 +34,7 @@ struct Copa {
 }
 
 /// Runs until an interrupt.
-pub(super) fn run(wanted: Wanted, json: bool) -> Result<ExitCode> {
+pub(super) fn run(wanted: CopaPlan, json: bool) -> Result<ExitCode> {
     let mut copa = Copa::start(wanted, json)?;
     let served = copa.serve();
     copa.stop(served)?;
@@ -58,7 +43,7 @@ pub(super) fn run(wanted: Wanted, json: bool) -> Result<ExitCode> {
 
 impl Copa {
     /// Starts step by step, as the daemon of the laws does.
-    fn start(wanted: Wanted, json: bool) -> Result<Self> {
+    fn start(wanted: CopaPlan, json: bool) -> Result<Self> {
         let stop = signals::stop_flag().into_diagnostic()?;
         let mut events = Events::new(json, "plain Copa").into_diagnostic()?;
         let supervisor = Supervisor::find().into_diagnostic()?;
