@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use libbpf_cargo::SkeletonBuilder;
 
 /// Each a separate object.
-const PROGRAMS: [&str; 5] = ["arrivals", "cc", "background", "downlink", "peers"];
+const PROGRAMS: [&str; 6] = ["arrivals", "cc", "background", "copa", "downlink", "peers"];
 const ARGUMENTS: [&str; 5] = ["-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-mcpu=v3"];
 
 fn main() {

@@ -240,7 +240,7 @@ impl Background {
 }
 
 /// A name with its NUL, in what the kernel has for it.
-fn set_name(place: &mut [c_char; 16], name: &str) {
+pub(crate) fn set_name(place: &mut [c_char; 16], name: &str) {
     *place = [0; 16];
     for (to, byte) in place.iter_mut().zip(name.bytes().take(15)) {
         *to = byte as _;

@@ -19,10 +19,14 @@
 //! [`Arrivals`] corrects when media seem to come: a call's receiver reads times without what the radio added.
 //!
 //! [`Background`] needs no modem: flows under it use what a cell leaves over, and yield to all others.
+//!
+//! [`CopaInstance`] is Copa that does not take the radio's own delays for a queue, while its [`DelayFeed`] says what they are.
 
 mod arrivals;
 mod background;
+mod copa;
 mod cost;
+mod delay_feed;
 mod downlink;
 mod error;
 mod feed;
@@ -67,6 +71,7 @@ macro_rules! skeleton {
 skeleton!(skel, "cc.skel.rs");
 skeleton!(skel_arrivals, "arrivals.skel.rs");
 skeleton!(skel_background, "background.skel.rs");
+skeleton!(skel_copa, "copa.skel.rs");
 skeleton!(skel_downlink, "downlink.skel.rs");
 skeleton!(skel_peers, "peers.skel.rs");
 
@@ -77,7 +82,9 @@ pub use background::{
     Background, BackgroundConfig, BackgroundCounts, BackgroundError, BackgroundFlow,
     BackgroundPhase, BackgroundReceiver, background_preflight, borrow_descriptor,
 };
+pub use copa::{COPA_NAME, CopaFlow, CopaFlows, CopaInstance, copa_preflight};
 pub use cost::{Program, RunStats};
+pub use delay_feed::DelayFeed;
 pub use downlink::{
     CLAIMS, Downlink, DownlinkConfig, DownlinkError, DownlinkFlow, EXID, Hold, OwnCgroup, Signal,
     Walked, cgroup_root, downlink_preflight, pins_of, release_pinned,

@@ -183,7 +183,7 @@ impl Background {
             (Phase::Opening, _) | (_, Verdict::Likely) => self.wait(now, self.interval),
             (Phase::Probing, Verdict::Busy) => self.handle_busy(now),
             (Phase::Probing, Verdict::Crowded) => {
-                self.back_off(now, self.max_back_off + self.crowded)
+                self.back_off(now, self.max_back_off + self.crowded);
             }
             // It may be a fade: the next burst shows it soon, and that one backs off (interpretation 32).
             (Phase::Sending { .. }, Verdict::Busy | Verdict::Crowded) => {

@@ -28,6 +28,7 @@ pub mod cqic;
 pub mod cubic;
 mod forward;
 pub mod gcc;
+pub mod kernel_copa;
 mod laws;
 pub mod ledbat;
 pub mod legilimens;

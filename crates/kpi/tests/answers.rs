@@ -50,7 +50,7 @@ fn take(
     }
     for (levels, item) in &items {
         match *item {
-            [Some(tti), Some(bits), Some(answer), ..] if bits == 1.0 => {
+            [Some(tti), Some(1.0), Some(answer), ..] => {
                 answered.push((tti as u32, log.at, answer == 1.0));
             }
             [None, _, _, Some(frame), Some(subframe), Some(0.0), ..] => {

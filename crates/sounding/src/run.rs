@@ -3,6 +3,8 @@
 mod background;
 mod config;
 mod config_error;
+mod copa;
+mod copa_plan;
 mod daemon;
 mod downlink;
 mod event_queue;
@@ -67,6 +69,7 @@ Examples:
   sudo sounding run --peers --law pbe-cc --default
   sudo sounding run --device /dev/ttyUSB0 --interface wwan0 --share app
   sudo sounding run --background                    for `sounding background` without rights
+  sudo sounding run --copa --device /dev/ttyUSB0    Copa to which the radio's own delays are no queue
   sudo sounding run --config /etc/sounding.toml
   iperf3 --client HOST --congestion biscay          a flow that uses it")]
 pub(crate) struct Run {
@@ -84,6 +87,14 @@ pub(crate) struct Run {
         "check_config", "example_config",
     ])]
     background: bool,
+    /// Load Copa instead, as `copa_gandalf`. Of what it takes for a queue, the modem says which part the radio itself made: waits
+    /// for grants and retransmissions. Without --device, and while the modem is silent, it is plain Copa
+    #[arg(long, conflicts_with_all = [
+        "config", "background", "law", "fallback", "direction", "method", "sniffer", "cqi_rates", "window", "bound", "allowance",
+        "pacing_gain", "share", "application", "weight", "board", "kpi", "downlink", "slack", "cgroup", "peers", "peers_at_most",
+        "check_config", "example_config",
+    ])]
+    copa: bool,
     /// Check the configuration and do nothing
     #[arg(long)]
     check_config: bool,
@@ -105,6 +116,9 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
     }
     if args.background {
         return background::run(args.flags.of_background(), args.json);
+    }
+    if args.copa {
+        return copa::run(args.flags.of_copa().into_diagnostic()?, args.json);
     }
     let config = Config::load(args.config.as_deref(), args.flags).into_diagnostic()?;
     if config.board.is_some() {

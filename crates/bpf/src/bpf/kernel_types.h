@@ -35,6 +35,10 @@ enum {
 	BPF_SK_STORAGE_GET_F_CREATE = 1,
 };
 
+/* net/tcp_states.h */
+#define TCP_SYN_SENT		2
+#define TCP_SYN_RECV		3
+
 /* linux/tcp.h, enum tcp_ca_state */
 #define TCP_CA_Open		0
 #define TCP_CA_CWR		2

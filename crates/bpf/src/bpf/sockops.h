@@ -32,8 +32,6 @@ enum {
 
 /* net/tcp_states.h: those in which data may still come or go. */
 #define TCP_ESTABLISHED			1
-#define TCP_SYN_SENT			2
-#define TCP_SYN_RECV			3
 #define TCP_FIN_WAIT1			4
 #define TCP_FIN_WAIT2			5
 #define TCP_CLOSE_WAIT			8

@@ -117,7 +117,8 @@ fn repeats_of_rlc_are_found_with_few_that_are_none_and_their_lengths() {
             let mut judged = Judged::default();
             // Seeds that nothing was tuned on.
             for seed in 301..304 {
-                let run = run(&[carrier.clone()], STEADY, SPAN, ModemConfig::default(), seed);
+                let run =
+                    run(std::slice::from_ref(&carrier), STEADY, SPAN, ModemConfig::default(), seed);
                 judge(&run, direction, &mut judged);
             }
             let Judged { found, repeats, untrue, events, ends, holds } = judged;

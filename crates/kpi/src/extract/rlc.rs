@@ -226,8 +226,8 @@ impl Sink for Found {
             Value::Uint(number) | Value::Hex(number, _) => number,
             Value::Flag(set) => u64::from(set),
             // The length of sequence numbers is a choice of 12 and 18.
-            Value::Name(number, Some("12")) if number == 0 => 12,
-            Value::Name(number, Some("18")) if number == 1 => 18,
+            Value::Name(0, Some("12")) => 12,
+            Value::Name(1, Some("18")) => 18,
             Value::Name(number, _) => number,
             _ => return,
         };

@@ -162,7 +162,7 @@ ANSWERS = 0xB821 {
         "TS 38.213 §9.2.3; Gandalf B.3.1" "slots from a downlink block to its HARQ answer, of every entry in order";
     "nr.rrc.pucch.k1_least" Count 0..=15 "dl-DataToUL-ACK" [cell AnswerOffsets(list) => maybe(list.iter().copied().min())]
         "TS 38.213 §9.2.3" "the least of them";
-    "nr.rrc.pucch.k1_0" Count 0..=15 "dl-DataToUL-ACK" [cell AnswerOffsets(list) => maybe(list.get(0).copied())]
+    "nr.rrc.pucch.k1_0" Count 0..=15 "dl-DataToUL-ACK" [cell AnswerOffsets(list) => maybe(list.first().copied())]
         "TS 38.213 §9.2.3; Gandalf B.3.1" "K1 of entry 0";
     "nr.rrc.pucch.k1_1" Count 0..=15 "dl-DataToUL-ACK" [cell AnswerOffsets(list) => maybe(list.get(1).copied())]
         "TS 38.213 §9.2.3; Gandalf B.3.1" "K1 of entry 1";

@@ -225,7 +225,7 @@ impl Bearer {
         number: i64,
         newest: Option<i64>,
     ) -> Option<(ModemInstant, ModemInstant)> {
-        let Some(newest) = newest else { return None };
+        let newest = newest?;
         if number > newest {
             if number - newest > NUMBERS as i64 {
                 self.places.clear();

@@ -13,6 +13,7 @@ use sounding_units::Rate;
 
 use super::background;
 use super::config_error::{ConfigError, time};
+use super::copa_plan::CopaPlan;
 use super::downlink;
 use super::share::{self, ApplicationWord, ShareWord};
 use crate::cli_types::{
@@ -151,6 +152,32 @@ impl Flags {
     pub(super) fn of_background(self) -> background::Wanted {
         let Self { name, default, route, downlink, .. } = self;
         background::Wanted { name, cgroup: downlink.cgroup(), default, routes: route }
+    }
+
+    /// Those that `--copa` uses.
+    pub(super) fn of_copa(self) -> Result<CopaPlan, ConfigError> {
+        let name = self.name.unwrap_or_else(|| sounding_bpf::COPA_NAME.to_owned());
+        if !sounding_bpf::is_name(&name) {
+            return Err(ConfigError::Name(name));
+        }
+        if let Some(wrong) = self.route.iter().find(|route| !is_prefix(route)) {
+            return Err(ConfigError::Prefix(wrong.clone()));
+        }
+        let device = match self.device {
+            Some(text) => Some(self.router.of(text.parse()?)?),
+            None => None,
+        };
+        let budget = Some(self.budget.unwrap_or(BUDGET)).filter(|rate| *rate > Rate::default());
+        Ok(CopaPlan {
+            device,
+            mask: !self.no_mask,
+            budget,
+            name,
+            default: self.default,
+            routes: self.route,
+            interfaces: self.interface,
+            cpu_latency: self.cpu_latency,
+        })
     }
 }
 

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 use sounding_bpf::{PeerCounts, PeerReport, Signal, Transition, Walked};
-use sounding_cc::Fallback;
 use sounding_diag::LogCode;
 use sounding_diag::session::Event;
 use sounding_link::{Counts, LinkEstimate};
@@ -65,11 +64,12 @@ impl Untold {
 const WAIT_TOLD: Duration = Duration::from_millis(500);
 
 impl Events {
-    pub(crate) fn new(json: bool, fallback: Fallback) -> io::Result<Self> {
+    /// `fallback` is what flows go on as without the modem.
+    pub(crate) fn new(json: bool, fallback: &'static str) -> io::Result<Self> {
         let outbox = if json { Outbox::new(io::stdout()) } else { Outbox::new(io::stderr()) }?;
         Ok(Self {
             json,
-            fallback: cli_types::fallback(fallback),
+            fallback,
             outbox,
             late: Late::default(),
             overstated: Untold::default(),
@@ -93,6 +93,20 @@ impl Events {
     pub(crate) fn serving(&mut self, name: &str) {
         self.say(&json!({ "event": "ready", "name": name }), || {
             Some(format!("{name} is in the kernel, hearing its peers; Ctrl-C ends it"))
+        });
+    }
+
+    /// An algorithm that needs no modem has none.
+    pub(crate) fn serving_alone(&mut self, name: &str) {
+        self.say(&json!({ "event": "ready", "name": name }), || {
+            Some(format!("{name} is in the kernel, without a modem; Ctrl-C ends it"))
+        });
+    }
+
+    /// So many connections began under the algorithm, and those that go on keep it.
+    pub(crate) fn connections(&mut self, begun: u64) {
+        self.say(&json!({ "event": "connections", "connections": begun }), || {
+            Some(format!("{begun} connections began under it; those that go on keep it"))
         });
     }
 

@@ -14,6 +14,7 @@ use super::hardware::Hardware;
 use super::posts::Posts;
 use super::sniffers::Sniffers;
 use super::supervisor::Supervisor;
+use crate::cli_types;
 use crate::cqi_rates::Store;
 use crate::doctor::refuse_held;
 use crate::guard::Guard;
@@ -24,7 +25,7 @@ const KEPT: Capabilities = Capabilities::DAC_OVERRIDE;
 /// Starts the threads that write events and notify the service manager. They come first: they would inherit a real-time
 /// priority.
 pub(super) fn start_reports(config: &Config, json: bool) -> Result<(Events, Supervisor)> {
-    let events = Events::new(json, config.fallback).into_diagnostic()?;
+    let events = Events::new(json, cli_types::fallback(config.fallback)).into_diagnostic()?;
     let supervisor = Supervisor::find().into_diagnostic()?;
     Ok((events, supervisor))
 }

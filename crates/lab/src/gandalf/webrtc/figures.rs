@@ -115,8 +115,8 @@ pub(super) fn of(seen: &CallSeen, drop: Option<(Duration, f64)>, size: Size) -> 
 
 /// What the encoder made between the first and the last of these, Mbit/s. Not each stack reports its target.
 fn encoded(stats: &[&StatsSeen]) -> f64 {
-    let known = stats.iter().filter_map(|stats| Some((stats.at, stats.sent_bytes?)));
-    let (mut known, last) = (known.clone(), known.last());
+    let mut known = stats.iter().filter_map(|stats| Some((stats.at, stats.sent_bytes?)));
+    let last = known.clone().next_back();
     match (known.next(), last) {
         (Some((from, before)), Some((to, after))) if to > from => {
             (after - before) * 8e-6 / (to - from).as_secs_f64()

@@ -1,0 +1,144 @@
+//! Copa in the kernel, without the radio's own delays: a congestion control without a stock algorithm behind it, and the page
+//! that says what the radio added to packets.
+
+mod flow;
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd};
+
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{AsRawLibbpf, Link, MapCore, MapFlags, MapHandle, libbpf_sys};
+
+pub use flow::{CopaFlow, CopaFlows};
+
+use crate::background::set_name;
+use crate::delay_feed::DelayFeed;
+use crate::error::LoadError;
+use crate::flows::FlowError;
+use crate::holder::holder_of;
+use crate::kernel::CongControl;
+use crate::loader::radios;
+use crate::log::Complaints;
+use crate::netns;
+use crate::preflight::{self, Check};
+use crate::skel_copa::{CopaSkel, CopaSkelBuilder, types};
+
+/// Its name in the kernel, unless it gets another.
+pub const COPA_NAME: &str = "copa_gandalf";
+
+/// A loaded and registered instance. Dropping it takes the name away and empties the page. Flows under it keep the program, and
+/// go on as plain Copa.
+pub struct CopaInstance {
+    // Dropped first: no socket gets it any more.
+    _link: Link,
+    name: String,
+    outlasting: Option<u32>,
+    delays: DelayFeed,
+    flows: MapHandle,
+    skel: CopaSkel<'static>,
+}
+
+impl CopaInstance {
+    /// Loads the program and registers it under `name`, 1 to 15 bytes of `[a-z0-9_]`.
+    pub fn load(name: &str) -> Result<Self, LoadError> {
+        let kernel = preflight::kernel_without_stock(name)?;
+        let log = Complaints::listen();
+        let rejected = |source| LoadError::Rejected { source, complaint: log.take() };
+
+        // As for the laws: a slot that outlives the skeleton, whose object is dropped.
+        let slot = Box::leak(Box::new(MaybeUninit::uninit()));
+        let mut open = CopaSkelBuilder::default().open(slot).map_err(rejected)?;
+        let older = open.progs.copa_cong_control_before_6_10.as_libbpf_object().as_ptr();
+        // SAFETY: the open object owns these operations.
+        let calls: &mut types::tcp_congestion_ops = unsafe { &mut *open.struct_ops.copa };
+        if kernel.cong_control()? == CongControl::Sample {
+            calls.cong_control = older;
+        }
+        set_name(&mut calls.name, name);
+        if !kernel.has_links() {
+            let flags = open.maps.copa.map_flags() & !libbpf_sys::BPF_F_LINK;
+            open.maps.copa.set_map_flags(flags).map_err(rejected)?;
+        }
+        let mut skel = open.load().map_err(rejected)?;
+
+        let delays = DelayFeed::map(skel.maps.delays.as_fd())
+            .map_err(|source| LoadError::Feed { source })?;
+        let flows = MapHandle::try_from(&skel.maps.copa_flows)
+            .map_err(|source| LoadError::Map { map: "copa_flows", source })?;
+        let link = skel.maps.copa.attach_struct_ops().map_err(|source| match source.kind() {
+            libbpf_rs::ErrorKind::AlreadyExists => {
+                LoadError::NameTaken { holder: holder_of(name), name: name.to_owned() }
+            }
+            _ => LoadError::Attach { name: name.to_owned(), source, complaint: log.take() },
+        })?;
+        let map =
+            skel.maps.copa.info().map_err(|source| LoadError::Map { map: "operations", source })?;
+        let outlasting = (!kernel.has_links()).then_some(map.info.id);
+        Ok(Self { _link: link, name: name.to_owned(), outlasting, delays, flows, skel })
+    }
+
+    /// What sockets select.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Before Linux 6.4 the name outlasts a killed process: the number of the map that keeps it, for
+    /// [`unregister`](crate::unregister).
+    pub fn outlasting(&self) -> Option<u32> {
+        self.outlasting
+    }
+
+    /// What the radio added to packets, for the flows of this instance.
+    pub fn delays(&mut self) -> &mut DelayFeed {
+        &mut self.delays
+    }
+
+    /// Flows that began under it.
+    pub fn begun(&self) -> u64 {
+        self.skel.maps.bss_data.as_ref().map_or(0, |bss| bss.counts.flows)
+    }
+
+    /// The modem's network devices in this thread's network namespace, by their numbers. Flows of the namespace that leave by
+    /// others are plain Copa. With an empty list, as at load, all flows count as the modem's. At most
+    /// [`MAX_RADIOS`](crate::MAX_RADIOS).
+    pub fn set_radios(&mut self, devices: &[u32]) -> io::Result<()> {
+        let Some(bss) = self.skel.maps.bss_data.as_mut() else { return Ok(()) };
+        bss.radios.numbers = radios(devices)?;
+        bss.radios.netns_cookie = if devices.is_empty() { 0 } else { netns::cookie()? };
+        Ok(())
+    }
+
+    /// The state of one of this process's sockets; `None` if it does not run under this instance.
+    pub fn flow(&self, socket: impl AsFd) -> Result<Option<CopaFlow>, FlowError> {
+        let fd = socket.as_fd().as_raw_fd();
+        match self.flows.lookup(&fd.to_ne_bytes(), MapFlags::ANY) {
+            Ok(value) => Ok(value.as_deref().and_then(CopaFlow::read)),
+            Err(source) => Err(FlowError::Storage { fd, source }),
+        }
+    }
+
+    /// Instructions that the verifier walked through for `cong_control`; the kernel's limit is a million.
+    pub fn verified(&self) -> io::Result<u32> {
+        let progs = &self.skel.progs;
+        let cong_control = match progs.copa_cong_control.autoload() {
+            true => progs.copa_cong_control.as_fd(),
+            false => progs.copa_cong_control_before_6_10.as_fd(),
+        };
+        let mut info = libbpf_sys::bpf_prog_info::default();
+        let mut len = size_of_val(&info) as u32;
+        // SAFETY: `info` is as long as `len` says, and asks for no arrays.
+        let ret = unsafe {
+            libbpf_sys::bpf_prog_get_info_by_fd(cong_control.as_raw_fd(), &mut info, &mut len)
+        };
+        match ret {
+            0.. => Ok(info.verified_insns),
+            _ => Err(io::Error::from_raw_os_error(-ret)),
+        }
+    }
+}
+
+/// All requirements of loading it under `name`.
+pub fn copa_preflight(name: &str) -> Vec<Check> {
+    preflight::preflight_without_stock(name)
+}

@@ -1,0 +1,78 @@
+use std::os::fd::{AsFd, AsRawFd};
+use std::time::Duration;
+
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use sounding_cc::kernel_copa::CopaPhase;
+
+use crate::inventory::{Object, held_by};
+use crate::skel_copa::types;
+
+/// One flow under an instance, as of its last acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopaFlow {
+    /// What its window does.
+    pub phase: CopaPhase,
+    /// Segments.
+    pub cwnd: u32,
+    /// Whether its RTTs are without what the radio added.
+    pub is_corrected: bool,
+    /// How often that changed.
+    pub switches: u32,
+    /// RTTs of which it became known later what the radio had added.
+    pub corrections: u32,
+    /// Acknowledgements so far.
+    pub acks: u64,
+    /// The smallest RTT that Copa was shown in the last ten seconds.
+    pub least: Option<Duration>,
+    /// The RTT that does not drain.
+    pub standing: Option<Duration>,
+    /// The smallest RTT that was measured in the last ten seconds.
+    pub least_measured: Option<Duration>,
+}
+
+/// Flows under an instance of another process, which may end meanwhile.
+pub struct CopaFlows(MapHandle);
+
+impl CopaFlows {
+    /// Those of the process with this number; `None` if it has no instance.
+    pub fn of(process: u32) -> Option<Self> {
+        let mut maps = held_by(process).into_iter().filter_map(|object| match object {
+            Object::Map(number) => MapHandle::from_map_id(number).ok(),
+            Object::Program(_) | Object::Link(_) => None,
+        });
+        maps.find(|map| map.name() == "copa_flows").map(Self)
+    }
+
+    /// The state of one of this process's sockets; `None` if it does not run under that instance.
+    pub fn flow(&self, socket: impl AsFd) -> Option<CopaFlow> {
+        let key = socket.as_fd().as_raw_fd().to_ne_bytes();
+        CopaFlow::read(&self.0.lookup(&key, MapFlags::ANY).ok()??)
+    }
+}
+
+impl CopaFlow {
+    /// `None` if the value is another version's.
+    pub(crate) fn read(value: &[u8]) -> Option<Self> {
+        if value.len() != size_of::<types::copa_flow>() {
+            return None;
+        }
+        // SAFETY: the type is plain numbers, for which any bytes are valid, and the length is right.
+        let wire: types::copa_flow =
+            unsafe { value.as_ptr().cast::<types::copa_flow>().read_unaligned() };
+        let law = &wire.law;
+        let best = |filter: &types::windowed| {
+            (filter.known > 0).then(|| Duration::from_micros(filter.best[0].into()))
+        };
+        Some(Self {
+            phase: *CopaPhase::ALL.get(law.copa.phase as usize)?,
+            cwnd: u32::try_from(law.copa.cwnd >> 16).unwrap_or(u32::MAX),
+            is_corrected: law.is_active > 0,
+            switches: law.switches,
+            corrections: law.corrections,
+            acks: wire.acks,
+            least: best(&law.copa.least),
+            standing: best(&law.copa.standing),
+            least_measured: best(&law.least_raw),
+        })
+    }
+}

@@ -1,0 +1,158 @@
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use memmap2::{MmapOptions, MmapRaw};
+use sounding_cc::kernel_copa::{DelaySlots, Place, SLOTS};
+use sounding_estimate::RanDelay;
+use sounding_units::HostInstant;
+
+use crate::lead::Lead;
+
+/// The page that says what the radio itself added to packets, by time. The kernel's flows read a word of it for each packet.
+///
+/// Each word is written at once and says of which time it is, so a reader needs no lock, and a writer that dies leaves nothing
+/// half-written. 100 ms after the modem's last record flows take RTTs as they are. Dropping it empties the page.
+#[derive(Debug)]
+pub struct DelayFeed {
+    page: Page,
+    lead: Lead,
+    slots: DelaySlots,
+}
+
+impl DelayFeed {
+    /// Maps the page of a loaded object, and empties it.
+    pub(crate) fn map(fd: impl AsFd) -> io::Result<Self> {
+        let raw =
+            MmapOptions::new().len(size_of::<PageLayout>()).map_raw(fd.as_fd().as_raw_fd())?;
+        Ok(Self::over(Page(raw), Lead::of_this_process()))
+    }
+
+    fn over(page: Page, lead: Lead) -> Self {
+        page.clear();
+        Self { page, lead, slots: DelaySlots::default() }
+    }
+
+    /// Another event of the radio, in any order.
+    pub fn handle_event(&mut self, event: RanDelay) {
+        let on_kernels = |at| HostInstant::from_nanos(self.lead.on_kernels_clock(at));
+        let (from, to) = (on_kernels(event.from), on_kernels(event.to));
+        self.slots.handle_event(RanDelay { from, to, ..event });
+    }
+
+    /// A record of the modem came at `heard_at`; all events of the uplink and of the downlink up to these times are handed in.
+    pub fn handle_heard(
+        &mut self,
+        heard_at: HostInstant,
+        up_until: Option<HostInstant>,
+        down_until: Option<HostInstant>,
+    ) {
+        let Self { page, lead, slots } = self;
+        let on_kernels = |at: HostInstant| HostInstant::from_nanos(lead.on_kernels_clock(at));
+        slots.handle_until(up_until.map(on_kernels), down_until.map(on_kernels), |place, word| {
+            page.put(place, word);
+        });
+        let heard_at = lead.on_kernels_clock(heard_at);
+        page.layout().heard_at_ns.store(heard_at, Ordering::Release);
+    }
+
+    /// The port closed, or the modem's clock was set: what is known is of before.
+    pub fn forget(&mut self) {
+        self.slots = DelaySlots::default();
+        self.page.clear();
+    }
+}
+
+impl Drop for DelayFeed {
+    fn drop(&mut self) {
+        self.page.clear();
+    }
+}
+
+/// `struct delay_table`, every word atomic because the kernel reads while we write.
+#[repr(C)]
+struct PageLayout {
+    heard_at_ns: AtomicU64,
+    reserved: [AtomicU64; 7],
+    up: [AtomicU64; SLOTS],
+    down: [AtomicU64; SLOTS],
+}
+const _: () = assert!(size_of::<PageLayout>() == size_of::<crate::skel_copa::types::delay_table>());
+const _: () = assert!(
+    core::mem::offset_of!(PageLayout, up)
+        == core::mem::offset_of!(crate::skel_copa::types::delay_table, up)
+);
+const _: () = assert!(
+    core::mem::offset_of!(PageLayout, down)
+        == core::mem::offset_of!(crate::skel_copa::types::delay_table, down)
+);
+
+#[derive(Debug)]
+struct Page(MmapRaw);
+
+impl Page {
+    fn layout(&self) -> &PageLayout {
+        // SAFETY: the mapping is page-aligned, as long as the layout, lives as long as `self`, and every field is
+        // atomic, so that the kernel may read meanwhile.
+        unsafe { &*self.0.as_mut_ptr().cast::<PageLayout>() }
+    }
+
+    fn put(&self, place: Place, word: u64) {
+        let layout = self.layout();
+        let to = match place {
+            Place::Up(index) => layout.up.get(index),
+            Place::Down(index) => layout.down.get(index),
+        };
+        if let Some(to) = to {
+            to.store(word, Ordering::Relaxed);
+        }
+    }
+
+    fn clear(&self) {
+        let layout = self.layout();
+        layout.heard_at_ns.store(0, Ordering::Release);
+        for word in layout.up.iter().chain(&layout.down) {
+            word.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use sounding_estimate::{Confidence, DelayKind, Direction};
+
+    use super::*;
+
+    fn feed() -> DelayFeed {
+        let raw = MmapOptions::new().len(size_of::<PageLayout>()).map_anon().unwrap();
+        DelayFeed::over(Page(raw.into()), Lead::default())
+    }
+
+    fn at(ms: u64) -> HostInstant {
+        HostInstant::from_nanos(ms * 1_000_000)
+    }
+
+    #[test]
+    fn what_is_written_is_of_its_time_and_forgotten_at_once() {
+        let mut feed = feed();
+        feed.handle_event(RanDelay {
+            direction: Direction::Uplink,
+            from: at(100),
+            to: at(106),
+            amount: Duration::from_millis(5),
+            kind: DelayKind::Scheduling,
+            age: Duration::ZERO,
+            confidence: Confidence::Decoded,
+        });
+        feed.handle_heard(at(150), Some(at(140)), Some(at(140)));
+        let word =
+            |feed: &DelayFeed, slot: usize| feed.page.layout().up[slot].load(Ordering::Relaxed);
+        assert_eq!(word(&feed, 401), (0x80_0000 | 401) << 40 | 4_500);
+        assert_eq!(feed.page.layout().heard_at_ns.load(Ordering::Relaxed), 150_000_000);
+        feed.forget();
+        assert_eq!(word(&feed, 401), 0);
+        assert_eq!(feed.page.layout().heard_at_ns.load(Ordering::Relaxed), 0);
+    }
+}

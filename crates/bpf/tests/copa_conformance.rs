@@ -1,0 +1,388 @@
+//! `corrected.h` and `copa.h`, which the kernel runs, and `sounding_cc::kernel_copa` decide alike over the same logs of
+//! acknowledgements and delay events.
+//!
+//! A log is what a small radio link makes of the Rust law's own window: closed loops, so that every phase is reached.
+
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
+
+mod filter;
+
+use std::collections::VecDeque;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use filter::{Filter, Told};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
+use proptest::test_runner::TestRunner;
+use sounding_cc::kernel_copa::{CopaAck, CopaPhase, Corrected, DelaySlots, Place, Table};
+use sounding_estimate::{Confidence, DelayKind, Direction, RanDelay};
+use sounding_units::HostInstant;
+
+static FILTER: LazyLock<Filter> = LazyLock::new(|| Filter::compile("copa_host"));
+
+const US: u64 = 1_000;
+const KINDS: [&str; 9] =
+    ["begin", "ack", "elsewhere", "loss", "timeout", "spurious", "up", "down", "heard"];
+
+/// Window, pacing, phase, the two RTTs, 1 ÷ δ, whether RTTs are corrected, and corrections.
+type Answer = [u64; 8];
+
+/// What the link of a log is like.
+#[derive(Clone, Copy, Debug)]
+struct Scene {
+    /// Segments that a grant has room for, and how far grants are apart.
+    room: usize,
+    grants_ms: u64,
+    /// Milliseconds of path besides the radio.
+    path_ms: u64,
+    /// One of so many blocks is sent again, in each direction; zero is none.
+    again: u64,
+    /// The modem writes records so often, and of what is so long ago.
+    reports_ms: u64,
+    lag_ms: u64,
+    /// It is silent for a third of each such period; zero is never.
+    silence_ms: u64,
+    /// From then on the path is so much longer.
+    longer_at_ms: u64,
+    longer_ms: u64,
+    /// Another flow keeps a queue of so much from half of the log on.
+    rival_ms: u64,
+    /// One packet of so many is lost, or followed by a timeout; zero is none.
+    lost: u64,
+    timeout: u64,
+    /// The flow leaves elsewhere in every other period of so long; zero is never.
+    elsewhere_ms: u64,
+    /// One event of so many is nonsense; zero is none.
+    nonsense: u64,
+    limited: u64,
+    begins_ms: u64,
+}
+
+prop_compose! {
+    fn scene()(
+        (room, grants_ms, path_ms) in (1..40usize, 1..12u64, 4..80u64),
+        again in prop_oneof![1 => Just(0u64), 3 => 4..40u64],
+        (reports_ms, lag_ms) in (5..120u64, prop_oneof![4 => 0..80u64, 1 => 330..420u64]),
+        silence_ms in prop_oneof![2 => Just(0u64), 1 => 300..2000u64],
+        (longer_at_ms, longer_ms) in prop_oneof![2 => Just((0u64, 0u64)), 1 => (500..3000u64, 1..60u64)],
+        rival_ms in prop_oneof![2 => Just(0u64), 1 => 1..200u64],
+        lost in prop_oneof![2 => Just(0u64), 1 => 50..2000u64],
+        timeout in prop_oneof![4 => Just(0u64), 1 => 300..3000u64],
+        elsewhere_ms in prop_oneof![5 => Just(0u64), 1 => 200..2000u64],
+        nonsense in prop_oneof![3 => Just(0u64), 1 => 3..50u64],
+        limited in prop_oneof![4 => Just(0u64), 1 => 2..20u64],
+        // Numbers of slots wrap after 12 days, tags after 35 minutes.
+        begins_ms in prop_oneof![2 => Just(5_000u64), 1 => Just((1u64 << 32) / 4 - 1_000), 1 => Just((1u64 << 23) / 4 - 1_000)],
+    ) -> Scene {
+        Scene {
+            room, grants_ms, path_ms, again, reports_ms, lag_ms, silence_ms, longer_at_ms, longer_ms, rival_ms, lost,
+            timeout, elsewhere_ms, nonsense, limited, begins_ms,
+        }
+    }
+}
+
+/// One flow of the Rust law, the input of the C law, and the answers of the Rust law.
+struct Log {
+    flow: Corrected,
+    slots: DelaySlots,
+    table: Table,
+    told: Told,
+    answers: Vec<Answer>,
+}
+
+impl Log {
+    fn begin() -> Self {
+        let mut log = Self {
+            flow: Corrected::new(0),
+            slots: DelaySlots::default(),
+            table: Table::default(),
+            told: Told::default(),
+            answers: Vec::new(),
+        };
+        tell(&mut log.told, "begin", [0; 2], &CopaAck::default());
+        log
+    }
+
+    fn record(&mut self, kind: &str, ack: &CopaAck) {
+        tell(&mut self.told, kind, [0; 2], ack);
+        let copa = self.flow.copa();
+        let phase = CopaPhase::ALL.iter().position(|phase| *phase == copa.phase()).unwrap();
+        let (least, standing) = copa.rtts().unwrap_or_default();
+        self.answers.push([
+            copa.cwnd().into(),
+            copa.pacing(1448).unwrap_or_default(),
+            phase as u64,
+            least.into(),
+            standing.into(),
+            copa.inverse_delta(),
+            self.flow.is_active().into(),
+            self.flow.corrections().into(),
+        ]);
+    }
+
+    fn report(&mut self, now: u64, until: u64, events: &mut Vec<RanDelay>) {
+        for event in events.extract_if(.., |event| event.to.as_nanos() <= until) {
+            self.slots.handle_event(event);
+        }
+        let Self { slots, table, told, .. } = self;
+        let known = Some(HostInstant::from_nanos(until));
+        slots.handle_until(known, known, |place, word| {
+            table.put(place, word);
+            let (kind, index) = match place {
+                Place::Up(index) => ("up", index),
+                Place::Down(index) => ("down", index),
+            };
+            tell(told, kind, [index as u64, word], &CopaAck::default());
+        });
+        table.set_heard(HostInstant::from_nanos(now));
+        tell(told, "heard", [0, now], &CopaAck::default());
+    }
+}
+
+fn tell(told: &mut Told, kind: &str, [index, word]: [u64; 2], ack: &CopaAck) {
+    let kind = KINDS.iter().position(|known| *known == kind).unwrap() as u64;
+    told.longs(&[kind, index, word, ack.now.as_nanos(), ack.sent.as_nanos()]);
+    told.ints(&[ack.rtt_us, ack.acked, ack.app_limited.into(), ack.timed_out.into()]);
+    told.ints(&[ack.sent_delivered, ack.delivered]);
+}
+
+#[derive(Clone, Copy)]
+struct Packet {
+    sent: u64,
+    delivered: u32,
+    number: u64,
+}
+
+fn event(kind: DelayKind, direction: Direction, [from, to, amount]: [u64; 3]) -> RanDelay {
+    RanDelay {
+        direction,
+        from: HostInstant::from_nanos(from),
+        to: HostInstant::from_nanos(to),
+        amount: Duration::from_nanos(amount),
+        kind,
+        age: Duration::ZERO,
+        confidence: Confidence::Decoded,
+    }
+}
+
+/// Plays a log of so many milliseconds.
+fn play(scene: &Scene, lasts_ms: u64) -> Log {
+    let begins = scene.begins_ms * 1_000 * US;
+    let ms_ns = 1_000 * US;
+    let mut log = Log::begin();
+    let mut events: Vec<RanDelay> = Vec::new();
+    let (mut number, mut delivered, mut out, mut blocks) = (0u64, 0u32, 0u64, 0u64);
+    let mut waiting: VecDeque<Packet> = VecDeque::new();
+    let mut acks: VecDeque<(u64, Packet, u32)> = VecDeque::new();
+    let (mut recover_until, mut timed_out_until, mut held_until) = (0u64, 0u64, 0u64);
+    for ms in 0..lasts_ms {
+        let now = begins + ms * ms_ns + ms * 37 % 900 * US;
+        let at = HostInstant::from_nanos(now);
+        while acks.front().is_some_and(|(arrives, ..)| *arrives <= now) {
+            let (_, newest, count) = acks.pop_front().unwrap();
+            let is = |every: u64| every > 0 && newest.number % every == every - 1;
+            out -= u64::from(count);
+            if is(scene.lost) && recover_until <= newest.number {
+                recover_until = number;
+                log.flow.handle_loss();
+                log.record("loss", &CopaAck::default());
+            }
+            delivered = delivered.wrapping_add(count);
+            let ack = CopaAck {
+                now: at,
+                sent: HostInstant::from_nanos(newest.sent),
+                rtt_us: if newest.number % 97 == 96 {
+                    0
+                } else {
+                    ((now - newest.sent) / US) as u32
+                },
+                acked: count,
+                app_limited: is(scene.limited),
+                timed_out: newest.number < timed_out_until,
+                sent_delivered: newest.delivered,
+                delivered,
+            };
+            let elsewhere =
+                ms.checked_div(scene.elsewhere_ms).is_some_and(|period| period % 2 == 1);
+            log.flow.handle_ack((!elsewhere).then_some(&log.table), &ack);
+            log.record(if elsewhere { "elsewhere" } else { "ack" }, &ack);
+            if is(scene.timeout) {
+                timed_out_until = number;
+                log.flow.handle_timeout();
+                log.record("timeout", &CopaAck::default());
+                if newest.number.is_multiple_of(3) {
+                    log.flow.handle_spurious_timeout();
+                    log.record("spurious", &CopaAck::default());
+                }
+            }
+        }
+        while out < log.flow.copa().cwnd().min(3_000).into() {
+            waiting.push_back(Packet { sent: now, delivered, number });
+            number += 1;
+            out += 1;
+        }
+        if ms % scene.grants_ms == 0 && !waiting.is_empty() {
+            grant(
+                scene,
+                [now, ms, begins],
+                &mut blocks,
+                &mut held_until,
+                &mut waiting,
+                &mut acks,
+                &mut events,
+            );
+        }
+        let silent = scene.silence_ms > 0 && ms % scene.silence_ms < scene.silence_ms / 3;
+        if ms % scene.reports_ms == 0 && !silent {
+            log.report(now, now.saturating_sub(scene.lag_ms * ms_ns), &mut events);
+        }
+    }
+    log
+}
+
+/// A block leaves, and what is acknowledged of it.
+fn grant(
+    scene: &Scene,
+    [now, ms, begins]: [u64; 3],
+    blocks: &mut u64,
+    held_until: &mut u64,
+    waiting: &mut VecDeque<Packet>,
+    acks: &mut VecDeque<(u64, Packet, u32)>,
+    events: &mut Vec<RanDelay>,
+) {
+    let ms_ns = 1_000 * US;
+    *blocks += 1;
+    let packets: Vec<Packet> = waiting.drain(..scene.room.min(waiting.len())).collect();
+    let first = packets[0].sent;
+    let usual = scene.grants_ms * ms_ns;
+    events.push(event(
+        DelayKind::Scheduling,
+        Direction::Uplink,
+        [first, now, (now - first).min(usual)],
+    ));
+    let mut left = now;
+    if scene.again > 0 && blocks.is_multiple_of(scene.again) {
+        left += 8 * ms_ns;
+        events.push(event(DelayKind::Harq, Direction::Uplink, [now, left, left - now]));
+    }
+    let longer =
+        if scene.longer_at_ms > 0 && ms >= scene.longer_at_ms { scene.longer_ms } else { 0 };
+    let rival = if ms > 2_000 { scene.rival_ms } else { 0 };
+    let mut back = left + (scene.path_ms + longer + rival) * ms_ns;
+    if scene.again > 0 && blocks.is_multiple_of(scene.again + 3) {
+        let from = back;
+        back += 10 * ms_ns;
+        events.push(event(DelayKind::Harq, Direction::Downlink, [from, back, back - from]));
+    }
+    if scene.nonsense > 0 && blocks.is_multiple_of(scene.nonsense) {
+        let wild = now.wrapping_mul(0x9e37_79b9) % 3_000_000_000;
+        let kind = if blocks.is_multiple_of(2) { DelayKind::Scheduling } else { DelayKind::Harq };
+        let direction =
+            if blocks.is_multiple_of(3) { Direction::Uplink } else { Direction::Downlink };
+        events.push(event(kind, direction, [begins.saturating_sub(wild), now, wild]));
+    }
+    // In order, however long something was held.
+    back = back.max(*held_until);
+    *held_until = back;
+    for pair in packets.chunks(2) {
+        acks.push_back((back, pair[pair.len() - 1], pair.len() as u32));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 320,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn both_sides_decide_alike(scene in scene()) {
+        let log = play(&scene, 4_000);
+        FILTER.agrees((log.told, log.answers), |answer: Answer| answer)?;
+    }
+}
+
+const LINK: Scene = Scene {
+    room: 12,
+    grants_ms: 5,
+    path_ms: 30,
+    again: 9,
+    reports_ms: 40,
+    lag_ms: 20,
+    silence_ms: 0,
+    longer_at_ms: 0,
+    longer_ms: 0,
+    rival_ms: 0,
+    lost: 0,
+    timeout: 0,
+    elsewhere_ms: 0,
+    nonsense: 0,
+    limited: 0,
+    begins_ms: 5_000,
+};
+
+/// Waits for grants and retransmissions, and room for more than Copa asks for.
+const JITTER: Scene = Scene { room: 12, grants_ms: 10, ..LINK };
+
+#[test]
+fn the_logs_reach_every_phase_with_and_without_a_modem() {
+    let log = play(&LINK, 8_000);
+    let count =
+        |is: &dyn Fn(&Answer) -> bool| log.answers.iter().filter(|answer| is(answer)).count();
+    for phase in 0..3 {
+        assert!(count(&|answer| answer[2] == phase) > 10, "{phase}");
+    }
+    assert!(count(&|answer| answer[6] == 1) > 1_000);
+    assert!(log.answers.last().unwrap()[7] > 500, "{:?}", log.answers.last());
+    let silent = play(&Scene { silence_ms: 1_200, ..LINK }, 8_000);
+    let switches = silent.answers.windows(2).filter(|two| two[0][6] != two[1][6]).count();
+    assert!(switches >= 8, "{switches}");
+    let rival = play(&Scene { rival_ms: 120, ..LINK }, 8_000);
+    assert!(rival.answers.iter().any(|answer| answer[5] > 3 * 65_536));
+}
+
+/// What is taken off makes the path seem no shorter than it is, however waits and retransmissions coincide.
+#[test]
+fn the_rtt_that_copa_remembers_is_the_paths() {
+    let log = play(&JITTER, 12_000);
+    let late = &log.answers[log.answers.len() / 2..];
+    assert!(late.iter().all(|answer| answer[6] == 1));
+    // Less what a mean of four samples has of one with another packet's correction.
+    let least = late.iter().map(|answer| answer[3]).min();
+    assert!(least >= Some(26_000), "{least:?}");
+}
+
+/// Each of these changes of the C alone is noticed.
+#[test]
+fn another_law_does_not_agree() {
+    let changes = [
+        ("copa.h", ["c->velocity * 2, COPA_MAX_VELOCITY", "c->velocity * 3, COPA_MAX_VELOCITY"]),
+        ("copa.h", ["law_max(c->standing.best[0], least_us)", "least_us"]),
+        (
+            "copa.h",
+            [
+                "c->inverse_delta / 2, COPA_INVERSE_DELTA",
+                "c->inverse_delta / 3, COPA_INVERSE_DELTA",
+            ],
+        ),
+        ("corrected.h", ["#define CORRECTED_PATIENCE\t1600U", "#define CORRECTED_PATIENCE\t1400U"]),
+        ("corrected.h", ["#define FLOOR_FALLS_US\t\t45U", "#define FLOOR_FALLS_US\t\t44U"]),
+        (
+            "delays.h",
+            ["#define DELAY_SILENT_NS\t\t100000000ULL", "#define DELAY_SILENT_NS\t\t110000000ULL"],
+        ),
+    ];
+    let mut runner = TestRunner::deterministic();
+    let scenes: Vec<Scene> =
+        (0..100).map(|_| scene().new_tree(&mut runner).unwrap().current()).collect();
+    for (header, change) in changes {
+        let changed = Filter::compile_changed("copa_host", header, change);
+        let differs = scenes.iter().any(|scene| {
+            let log = play(scene, 4_000);
+            changed.agrees((log.told, log.answers), |answer: Answer| answer).is_err()
+        });
+        assert!(differs, "{header}: {change:?}");
+    }
+}

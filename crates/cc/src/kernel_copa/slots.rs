@@ -1,0 +1,223 @@
+use alloc::collections::VecDeque;
+use core::time::Duration;
+
+use sounding_estimate::{DelayKind, Direction, RanDelay};
+use sounding_units::HostInstant;
+
+use super::table::{self, Place, SLOTS};
+use crate::Timeline;
+
+/// Packets of a burst reach the host this much before and after an event's end; as [`Timeline`] has it.
+const BEFORE: Duration = Duration::from_micros(1_000);
+const AFTER: Duration = Duration::from_micros(1_500);
+/// The times of a block in PHY's and in MAC's records, which are dated one by one.
+const SAME_BLOCK: Duration = Duration::from_micros(300);
+/// Waits that a retransmission of the uplink may prolong began no earlier before it.
+const WAITS: Duration = Duration::from_millis(50);
+/// Slots further back than this are not written again: no sample waits for so long.
+const WRITTEN: u64 = 1_600;
+/// Bursts of the downlink that are kept.
+const KEPT: usize = 256;
+
+/// Writes into a [`Table`](super::Table) what the radio added to packets, from a modem's delay events.
+///
+/// A slot is written once all events of its time are known, and again when one is corrected.
+#[derive(Clone, Debug, Default)]
+pub struct DelaySlots {
+    timeline: Timeline,
+    /// The latest wait by its begin.
+    last_wait: Option<(HostInstant, HostInstant)>,
+    bursts: VecDeque<Burst>,
+    numbered: u32,
+    up: Written,
+    down: Written,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Burst {
+    event: RanDelay,
+    number: u32,
+}
+
+/// The slots of a direction.
+#[derive(Clone, Copy, Debug, Default)]
+struct Written {
+    /// The first that is not written.
+    next: Option<u64>,
+    /// The first whose content changed.
+    changed: Option<u64>,
+}
+
+impl Written {
+    fn change(&mut self, from: HostInstant) {
+        let slot = table::slot_of(from);
+        self.changed = Some(self.changed.map_or(slot, |changed| changed.min(slot)));
+    }
+
+    /// The slots to write when all before this time is known.
+    fn take(&mut self, known: HostInstant) -> core::ops::Range<u64> {
+        let end = table::slot_of(known);
+        let next = self.next.unwrap_or(end);
+        let changed = self.changed.take();
+        let from = changed.map_or(next, |changed| changed.min(next));
+        // A clock that was set back leaves no gap for long.
+        // What lies ahead of what is known is written when it is known.
+        self.changed = changed.filter(|changed| *changed >= end);
+        self.next = Some(end);
+        from.max(end.saturating_sub(WRITTEN))..end
+    }
+}
+
+impl DelaySlots {
+    /// Another event, in any order; one of the same direction, kind and begin replaces the earlier one.
+    pub fn handle_event(&mut self, event: RanDelay) {
+        match (event.kind, event.direction) {
+            (DelayKind::Scheduling, _) => {
+                self.timeline.handle_event(event);
+                if self.last_wait.is_none_or(|(from, _)| from <= event.from) {
+                    self.last_wait = Some((event.from, event.to));
+                }
+                self.up.change(event.from);
+            }
+            (DelayKind::Harq, Direction::Uplink) => {
+                self.timeline.handle_event(event);
+                self.up.change(event.from.saturating_before(WAITS));
+            }
+            (DelayKind::Harq, Direction::Downlink) => self.handle_burst(event),
+            // Rare, and not taken off (interpretation 12).
+            (DelayKind::Rlc, _) => {}
+        }
+    }
+
+    fn handle_burst(&mut self, event: RanDelay) {
+        self.down.change(event.to.saturating_before(BEFORE));
+        let same = self.bursts.iter_mut().rev().find(|burst| burst.event.from == event.from);
+        if let Some(same) = same {
+            let earlier = core::mem::replace(&mut same.event, event);
+            self.down.change(earlier.to.saturating_before(BEFORE));
+            return;
+        }
+        if self.bursts.len() == KEPT {
+            self.bursts.pop_front();
+        }
+        self.numbered = self.numbered % 0xf_ffff + 1;
+        self.bursts.push_back(Burst { event, number: self.numbered });
+    }
+
+    /// All events of the uplink and of the downlink up to these times are known. `put` writes a word.
+    pub fn handle_until(
+        &mut self,
+        up_until: Option<HostInstant>,
+        down_until: Option<HostInstant>,
+        mut put: impl FnMut(Place, u64),
+    ) {
+        // A packet for which there was no block yet still waits.
+        let left = self.last_wait.map(|(_, to)| to);
+        if let (Some(until), Some(left)) = (up_until, left) {
+            for slot in self.up.take(until.saturating_before(SAME_BLOCK).min(left)) {
+                // The less of both ends: where another wait begins within the slot, a packet of the one before it has not
+                // the next one's.
+                let [begin, end] = table::ends(slot).map(|at| self.timeline.up(at));
+                let added = begin.min(end);
+                put(Place::Up(slot as usize % SLOTS), table::word(slot, 0, added));
+            }
+        }
+        let Some(until) = down_until else { return };
+        for slot in self.down.take(until) {
+            let at = table::middle(slot);
+            let held =
+                |burst: &&Burst| at + BEFORE >= burst.event.to && at <= burst.event.to + AFTER;
+            let longest = self.bursts.iter().filter(held).max_by_key(|burst| burst.event.amount);
+            let (number, amount) =
+                longest.map_or((0, Duration::ZERO), |burst| (burst.number, burst.event.amount));
+            put(Place::Down(slot as usize % SLOTS), table::word(slot, number, amount));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sounding_estimate::Confidence;
+
+    use super::super::table::Added;
+    use super::super::{SLOT, Table};
+    use super::*;
+
+    fn at(us: u64) -> HostInstant {
+        HostInstant::from_nanos(us * 1_000)
+    }
+
+    fn event(kind: DelayKind, direction: Direction, [from, to, amount]: [u64; 3]) -> RanDelay {
+        RanDelay {
+            direction,
+            from: at(from),
+            to: at(to),
+            amount: Duration::from_micros(amount),
+            kind,
+            age: Duration::ZERO,
+            confidence: Confidence::Decoded,
+        }
+    }
+
+    fn write(slots: &mut DelaySlots, table: &mut Table, up: u64, down: u64) {
+        slots.handle_until(Some(at(up)), Some(at(down)), |place, word| table.put(place, word));
+    }
+
+    fn slot(us: u64) -> u32 {
+        table::slot_of(at(us)) as u32
+    }
+
+    #[test]
+    fn a_packet_waits_for_less_the_later_it_comes_and_nothing_is_known_before_its_block() {
+        let (mut slots, mut table) = (DelaySlots::default(), Table::default());
+        slots.handle_event(event(DelayKind::Scheduling, Direction::Uplink, [90_000, 91_000, 0]));
+        write(&mut slots, &mut table, 95_000, 90_000);
+        assert_eq!(table.up(slot(95_000)), None);
+        slots.handle_event(event(
+            DelayKind::Scheduling,
+            Direction::Uplink,
+            [100_000, 108_000, 6_000],
+        ));
+        write(&mut slots, &mut table, 140_000, 90_000);
+        assert_eq!(table.up(slot(100_500)).unwrap().us, 5_500 - 250);
+        assert_eq!(table.up(slot(104_000)).unwrap().us, 2_000 - 250);
+        assert_eq!(table.up(slot(107_500)).unwrap().us, 0);
+        // In the slot in which the wait before it ends, a packet may be of either.
+        slots.handle_event(event(
+            DelayKind::Scheduling,
+            Direction::Uplink,
+            [108_100, 116_000, 6_000],
+        ));
+        write(&mut slots, &mut table, 141_000, 90_000);
+        assert_eq!(table.up(slot(108_100)).unwrap().us, 0);
+        assert_eq!(table.up(slot(108_250)).unwrap().us, 6_000 - 400);
+        // Packets of then still wait, for all that is known.
+        assert_eq!(table.up(slot(117_000)), None);
+    }
+
+    #[test]
+    fn a_word_is_none_of_another_round_of_the_ring() {
+        let (mut slots, mut table) = (DelaySlots::default(), Table::default());
+        write(&mut slots, &mut table, 0, 1_000_000);
+        write(&mut slots, &mut table, 0, 1_100_000);
+        assert_eq!(table.down(slot(1_050_000)), Some(Added::default()));
+        let round = SLOT.as_micros() as u64 * SLOTS as u64;
+        assert_eq!(table.down(slot(1_050_000 + round)), None);
+    }
+
+    #[test]
+    fn a_burst_that_is_sent_once_more_ends_later_and_is_still_the_same() {
+        let (mut slots, mut table) = (DelaySlots::default(), Table::default());
+        write(&mut slots, &mut table, 0, 1_000_000);
+        let burst =
+            |to| event(DelayKind::Harq, Direction::Downlink, [1_010_000, to, to - 1_010_000]);
+        slots.handle_event(burst(1_018_000));
+        write(&mut slots, &mut table, 0, 1_050_000);
+        let was = table.down(slot(1_018_500)).unwrap();
+        assert_eq!((was.burst, was.us), (1, 8_000));
+        slots.handle_event(burst(1_026_000));
+        write(&mut slots, &mut table, 0, 1_051_000);
+        assert_eq!(table.down(slot(1_018_500)), Some(Added::default()));
+        assert_eq!(table.down(slot(1_026_000)), Some(Added { burst: 1, us: 16_000 }));
+    }
+}

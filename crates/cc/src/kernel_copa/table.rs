@@ -1,0 +1,120 @@
+use alloc::vec;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use sounding_units::HostInstant;
+
+/// The width of a slot of [`Table`].
+pub const SLOT: Duration = Duration::from_micros(250);
+/// Slots of a direction: some 1.02 s.
+pub const SLOTS: usize = 4_096;
+/// A modem of which no record came for so long is silent.
+const SILENT: u64 = 100_000_000;
+const SLOT_NS: u64 = SLOT.as_nanos() as u64;
+/// The most that a word has room for.
+const MOST: u64 = 0xf_ffff;
+
+/// A word of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// What the radio added to packets that entered the modem in this slot.
+    Up(usize),
+    /// The same for those that reached the host in it.
+    Down(usize),
+}
+
+/// What the radio itself added to packets, by time.
+///
+/// A word says of which slot it is, so one that was not overwritten for a round of the ring is not taken for another's; it
+/// numbers the burst of a retransmission, and has the microseconds.
+#[derive(Clone, Debug)]
+pub struct Table {
+    heard_at: u64,
+    up: Vec<u64>,
+    down: Vec<u64>,
+}
+
+impl Default for Table {
+    fn default() -> Self {
+        Self { heard_at: 0, up: vec![0; SLOTS], down: vec![0; SLOTS] }
+    }
+}
+
+impl Table {
+    /// Writes a word; places outside are ignored.
+    pub fn put(&mut self, place: Place, word: u64) {
+        let (words, index) = match place {
+            Place::Up(index) => (&mut self.up, index),
+            Place::Down(index) => (&mut self.down, index),
+        };
+        if let Some(to) = words.get_mut(index) {
+            *to = word;
+        }
+    }
+
+    /// A record of the modem came at this time.
+    pub fn set_heard(&mut self, at: HostInstant) {
+        self.heard_at = at.as_nanos();
+    }
+
+    pub(super) fn is_heard(&self, now: HostInstant) -> bool {
+        let now = now.as_nanos();
+        self.heard_at > 0 && self.heard_at <= now && now - self.heard_at <= SILENT
+    }
+
+    /// What is known of a packet that entered the modem then.
+    pub(super) fn up(&self, slot: u32) -> Option<Added> {
+        read(&self.up, slot)
+    }
+
+    /// The same for one that reached the host then.
+    pub(super) fn down(&self, slot: u32) -> Option<Added> {
+        read(&self.down, slot)
+    }
+}
+
+/// What a word says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Added {
+    pub(super) burst: u32,
+    pub(super) us: u32,
+}
+
+fn tag(slot: u32) -> u64 {
+    u64::from(slot & 0x7f_ffff | 0x80_0000)
+}
+
+fn read(words: &[u64], slot: u32) -> Option<Added> {
+    let word = words[slot as usize % SLOTS];
+    let part = |shift: u32| (word >> shift & MOST) as u32;
+    (word >> 40 == tag(slot)).then(|| Added { burst: part(20), us: part(0) })
+}
+
+/// The word of a slot.
+pub(super) fn word(slot: u64, burst: u32, added: Duration) -> u64 {
+    let us = u64::try_from(added.as_micros()).unwrap_or(u64::MAX).min(MOST);
+    tag(slot as u32) << 40 | (u64::from(burst) & MOST) << 20 | us
+}
+
+/// The number of a time's slot.
+pub(super) fn slot_of(at: HostInstant) -> u64 {
+    at.as_nanos() / SLOT_NS
+}
+
+/// The middle of a slot.
+pub(super) fn middle(slot: u64) -> HostInstant {
+    HostInstant::from_nanos(slot.saturating_mul(SLOT_NS).saturating_add(SLOT_NS / 2))
+}
+
+/// The first moment of a slot and its last.
+pub(super) fn ends(slot: u64) -> [HostInstant; 2] {
+    [
+        begin(slot),
+        HostInstant::from_nanos(begin(slot.saturating_add(1)).as_nanos().saturating_sub(1)),
+    ]
+}
+
+/// The beginning of a slot.
+pub(super) fn begin(slot: u64) -> HostInstant {
+    HostInstant::from_nanos(slot.saturating_mul(SLOT_NS))
+}

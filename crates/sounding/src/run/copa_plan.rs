@@ -1,0 +1,22 @@
+use std::time::Duration;
+
+use sounding_modem::Source;
+use sounding_units::Rate;
+
+/// What `--copa` loads, what it hears of, and who gets it.
+#[derive(Clone, Debug)]
+pub(super) struct CopaPlan {
+    /// `None` for plain Copa.
+    pub(super) device: Option<Source>,
+    /// Whether the modem is given the log mask that this needs.
+    pub(super) mask: bool,
+    /// What the modem may send, if that is limited.
+    pub(super) budget: Option<Rate>,
+    pub(super) name: String,
+    pub(super) default: bool,
+    pub(super) routes: Vec<String>,
+    /// The modem's network devices.
+    pub(super) interfaces: Vec<String>,
+    /// How long a processor may take to wake, if that is limited.
+    pub(super) cpu_latency: Option<Duration>,
+}
