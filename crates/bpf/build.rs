@@ -1,6 +1,7 @@
 //! Compiles the programs of `src/bpf` and generates their skeletons. Needs clang; no BTF of any kernel.
 
 use std::env;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use libbpf_cargo::SkeletonBuilder;
@@ -11,11 +12,16 @@ const ARGUMENTS: [&str; 5] = ["-Wall", "-Wextra", "-Wno-unused-parameter", "-Wer
 
 fn main() {
     let third_law = env::var_os("CARGO_FEATURE_THIRD_LAW").map(|_| "-DSOUNDING_THIRD_LAW");
+    // The same object in whatever folder it is built: its lines name their files.
+    let mut map = OsString::from("-ffile-prefix-map=");
+    map.push(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
+    map.push("=crates/bpf");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     for program in PROGRAMS {
         let mut builder = SkeletonBuilder::new();
         builder.source(format!("src/bpf/{program}.bpf.c"));
-        builder.clang_args(ARGUMENTS.into_iter().chain(third_law));
+        let arguments = ARGUMENTS.into_iter().chain(third_law).map(OsString::from);
+        builder.clang_args(arguments.chain([map.clone()]));
         if let Some(clang) = env::var_os("BPF_CLANG") {
             builder.clang(clang);
         }
