@@ -175,6 +175,7 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
 }
 
 fn list(json: bool) -> miette::Result<ExitCode> {
+    let widest = EXPERIMENTS.iter().map(|experiment| experiment.name().len()).max().unwrap_or(0);
     for experiment in EXPERIMENTS {
         let name = experiment.name();
         if json {
@@ -186,7 +187,7 @@ fn list(json: bool) -> miette::Result<ExitCode> {
             });
             println!("{fields}");
         } else {
-            println!("{name:<20}{}", line(*experiment));
+            println!("{name:<widest$}  {}", line(*experiment));
         }
     }
     Ok(ExitCode::SUCCESS)
