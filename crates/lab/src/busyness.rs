@@ -193,7 +193,7 @@ mod tests {
     fn beside_a_rival_the_cell_is_busy_and_alone_it_is_not() {
         let base = Scene::default();
         let scenes = vec![base, Scene { rivals: 1, ..base }];
-        let plan = Plan { first: 1, seeds: 1, secs: 15, scenes, jobs: 2 };
+        let plan = Plan { first: 1, seeds: 1, secs: 40, scenes, jobs: 2 };
         let judged = run(&plan, |_, _| {}).unwrap();
         assert!(!judged.rows.iter().any(|row| row.misses(0)), "{judged}");
         // The truth is the cell's own: what a rival has is never the flow's.

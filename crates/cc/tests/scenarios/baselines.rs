@@ -180,10 +180,10 @@ fn background() {
      500   120       -     22  waiting               connects, room for 200
     1000    80       -      0  waiting
     1500    80       -     41  probing
-    2000    80       -     41  sending
-    2500    50       -     29  sending               the path slows to a half
-    3000    50       -      0  waiting
-    3500    50       -     29  probing
+    2000    80       -     40  probing
+    2500    50       -     30  sending               the path slows to a half
+    3000    50       -     30  sending
+    3500    50       -     28  waiting
     4000    50       -     30  probing
     4500    80       -     40  sending               and is back
     5000    80       -     40  sending
@@ -195,8 +195,8 @@ fn background() {
     6200    41       -      0  waiting
     6250     1       -      0  waiting               a timeout
     6300     1       -      0  waiting
-    6350     1       -      0  waiting
-    6400     1       -      0  waiting
+    6350     4       -      0  probing
+    6400     8       -      0  probing
     ");
 }
 

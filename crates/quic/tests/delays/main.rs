@@ -45,7 +45,7 @@ fn copa_at_a_server_carries_far_more_where_the_device_reports_the_radios_delays(
         let ours = run(Direction::Downlink, stack, "copa-gandalf", true);
         println!("{stack:?}: {stock:.1?}, {ours:.1?}");
         assert!(ours.mbit_per_sec > 1.6 * stock.mbit_per_sec, "{stack:?}: {ours:?}, {stock:?}");
-        assert!(ours.mean_ms < stock.mean_ms + 5.0, "{stack:?}: {ours:?}, {stock:?}");
+        assert!(ours.mean_ms < stock.mean_ms + 10.0, "{stack:?}: {ours:?}, {stock:?}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Delays of the radio on their way to a controller.
 
-use sounding_cc::{Compensated, RanDelays, Revision};
+use sounding_cc::{Compensated, RanDelays, Revision, Smoothing};
 use sounding_estimate::{Confidence, DelayKind, RanDelay};
 
 use super::*;
@@ -150,8 +150,9 @@ impl Controller for Rtts {
 fn a_modem_that_falls_silent_leaves_rtts_as_they_are_within_100_ms() {
     let handle = EstimateHandle::new();
     let (sender, heard) = channel();
+    let off = Smoothing { keeps_waits: false, ..Smoothing::default() };
     let make: Maker =
-        Arc::new(move |_: &Start| Box::new(Compensated::revising(Rtts(sender.clone()))));
+        Arc::new(move |_: &Start| Box::new(Compensated::revising_with(Rtts(sender.clone()), off)));
     for stack in ["quinn", "noq"] {
         let driver = Driver::new(&make, start(), &handle);
         let mut driver = if stack == "quinn" { driver.without_pacing_rates() } else { driver };
