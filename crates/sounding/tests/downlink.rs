@@ -63,10 +63,10 @@ fn a_stock_sender_is_limited_to_what_the_radio_carries_and_one_with_the_option_n
     });
 }
 
-/// A download over a still channel under a law beside one under its stock algorithm: throughput over the stock one's, the same of the
-/// mean queue, and fallback in percent. Of a still channel's queue the 95th percentile is one late wake-up of a busy machine; the mean is
+/// A download over a still channel under a law beside one under its stock algorithm: throughput over the stock one's, the
+/// mean queue of both in ms, and fallback in percent. Of a still channel's queue the 95th percentile is one late wake-up of a busy machine; the mean is
 /// all of it.
-fn beside_stock(stock: Signalling, law: Signalling) -> (f64, f64, Option<f64>) {
+fn beside_stock(stock: Signalling, law: Signalling) -> (f64, [f64; 2], Option<f64>) {
     let plan = Plan {
         duration: Duration::from_secs(8),
         channels: vec![Channel::Still],
@@ -79,7 +79,7 @@ fn beside_stock(stock: Signalling, law: Signalling) -> (f64, f64, Option<f64>) {
     let [stock, law] = &result.rows[..] else { panic!("{result}") };
     (
         law.throughput_mbit_per_sec / stock.throughput_mbit_per_sec,
-        law.queueing_ms.mean / stock.queueing_ms.mean,
+        [stock.queueing_ms.mean, law.queueing_ms.mean],
         law.fallback_percent,
     )
 }
@@ -90,9 +90,11 @@ fn pbe_cc_in_this_kernel_holds_the_radios_rate_with_less_queue_than_bbr() {
         return;
     }
     steadily(|| {
-        let (throughput, queueing, fallback) = beside_stock(Signalling::Bbr, Signalling::PbeCc);
+        let (throughput, [bbr, queueing], fallback) =
+            beside_stock(Signalling::Bbr, Signalling::PbeCc);
         assert!(throughput > 0.85, "{throughput}");
-        assert!(queueing < 0.7, "{queueing}");
+        // In 8 s BBR's queue is between 15 and 60 ms: it depends on when it last drained it.
+        assert!(queueing < bbr && queueing < 20.0, "{queueing}, BBR {bbr}");
         assert!(fallback < Some(5.0), "{fallback:?}");
     });
 }
@@ -103,11 +105,11 @@ fn cqic_in_this_kernel_holds_the_radios_rate_with_less_queue_than_cubic() {
         return;
     }
     steadily(|| {
-        let (throughput, queueing, fallback) =
+        let (throughput, [stock, queueing], fallback) =
             beside_stock(Signalling::Unclamped, Signalling::Cqic);
         assert!(throughput > 0.85, "{throughput}");
         // Its window has room for a path's worth of queue, which a share that grows until there is a queue uses.
-        assert!(queueing < 0.5, "{queueing}");
+        assert!(queueing < 0.5 * stock, "{queueing}, CUBIC {stock}");
         assert!(fallback < Some(5.0), "{fallback:?}");
     });
 }
