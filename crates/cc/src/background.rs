@@ -159,6 +159,7 @@ impl Background {
         self.phase = Phase::Waiting { until: now + span };
     }
 
+    /// How long the newest proof counts.
     fn proven_for(&self) -> Duration {
         PROVEN_FOR / (1 << PROOFS.saturating_sub(self.proofs))
     }

@@ -62,6 +62,7 @@ pub struct Compensated<C> {
     exact: Boxcar,
     steady: Boxcar,
     recent: Boxcar,
+    /// Waits that stay in RTTs.
     kept: Boxcar,
     /// The smallest RTT as measured, and the smallest exact one.
     least_raw: Option<Windowed<Duration>>,
@@ -165,7 +166,7 @@ impl<C: Controller> Compensated<C> {
         self.steady.set_window(steady);
         self.kept.set_window(steady);
         self.least.set_percent(percent);
-        self.least.set_usual(usual);
+        self.least.set_usual(of.keeps_waits.then_some(usual));
     }
 
     /// The times of a sample's packets at the device, on its clock.

@@ -23,8 +23,8 @@ const KEPT: usize = 2_048;
 #[derive(Clone, Debug)]
 pub(super) struct Floor {
     percent: u32,
-    /// How many hundredths of waits are below a usual one.
-    usual: u32,
+    /// How many hundredths of waits are below a usual one; `None` if values contain no waits.
+    usual: Option<u32>,
     values: VecDeque<Value>,
     sorted: Vec<Duration>,
     best: Duration,
@@ -51,7 +51,7 @@ impl Floor {
     pub(super) fn new(percent: u32) -> Self {
         Self {
             percent,
-            usual: 50,
+            usual: None,
             values: VecDeque::with_capacity(KEPT),
             sorted: Vec::with_capacity(KEPT),
             best: Duration::MAX,
@@ -71,9 +71,11 @@ impl Floor {
         while self.values.front().is_some_and(|of| at - of.at > LASTS) {
             self.values.pop_front();
         }
-        self.sorted.clear();
-        self.sorted.extend(self.values.iter().map(|of| of.wait));
-        let (_, longer) = quantile(&mut self.sorted, self.usual);
+        let longer = self.usual.map_or(Duration::ZERO, |usual| {
+            self.sorted.clear();
+            self.sorted.extend(self.values.iter().map(|of| of.wait));
+            quantile(&mut self.sorted, usual).1
+        });
         self.sorted.clear();
         self.sorted.extend(self.values.iter().map(|of| of.rtt));
         let (best, over) = quantile(&mut self.sorted, self.percent);
@@ -91,8 +93,8 @@ impl Floor {
         self.percent = percent;
     }
 
-    /// Counts so many hundredths of waits as below a usual one from the next value on.
-    pub(super) fn set_usual(&mut self, percent: u32) {
+    /// Counts so many hundredths of waits as below a usual one from the next value on; `None` if values contain no waits.
+    pub(super) fn set_usual(&mut self, percent: Option<u32>) {
         self.usual = percent;
     }
 
@@ -155,6 +157,7 @@ mod tests {
     #[test]
     fn a_usual_wait_raises_the_floor_and_a_queue_does_not() {
         let mut floor = Floor::new(0);
+        floor.set_usual(Some(50));
         for step in 0..1_000 {
             // Waits of 1 to 5 ms, and for most of the time a queue of 30 ms.
             let wait = 1 + step % 5;
