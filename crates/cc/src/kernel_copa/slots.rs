@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_and_a_retransmission_are_told_apart() {
+    fn a_wait_and_a_retransmission_have_each_a_part_of_a_word() {
         let (mut slots, mut table) = (DelaySlots::default(), Table::default());
         slots.handle_event(event(DelayKind::Scheduling, Direction::Uplink, [90_000, 91_000, 0]));
         write(&mut slots, &mut table, 95_000, 90_000);

@@ -178,29 +178,6 @@ fn a_modem_that_is_unplugged_leaves_plain_copa_and_comes_back() {
 }
 
 #[test]
-fn noise_instead_of_records_is_no_record() {
-    // Frames as long as before, and none of them whole.
-    let broken = |byte: u8| match byte {
-        0x7E => byte,
-        0x7F => 0x11,
-        byte => byte ^ 1,
-    };
-    drill("dn", |mut drill| {
-        drill.runs_corrected();
-        let began = monotonic_now();
-        drill.with_records(broken, |drill| {
-            drill.expects_stock_since(began);
-            sleep(Duration::from_secs(1));
-            assert!(!drill.state().is_corrected);
-            drill.expects_progress();
-        });
-        drill.runs_corrected();
-        drill.expects_path();
-        drill.end();
-    });
-}
-
-#[test]
 fn a_clock_of_the_modem_that_steps_costs_no_path_and_is_learnt_again() {
     drill("dc", |mut drill| {
         drill.runs_corrected();
