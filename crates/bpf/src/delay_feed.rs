@@ -149,7 +149,7 @@ mod tests {
         feed.handle_heard(at(150), Some(at(140)), Some(at(140)));
         let word =
             |feed: &DelayFeed, slot: usize| feed.page.layout().up[slot].load(Ordering::Relaxed);
-        assert_eq!(word(&feed, 401), (0x80_0000 | 401) << 40 | 4_500);
+        assert_eq!(word(&feed, 401), (0x80_0000 | 401) << 40 | 4_500 << 20);
         assert_eq!(feed.page.layout().heard_at_ns.load(Ordering::Relaxed), 150_000_000);
         feed.forget();
         assert_eq!(word(&feed, 401), 0);

@@ -6,6 +6,7 @@ pub(crate) mod delays;
 pub(crate) mod experiment;
 mod filter;
 mod gcc;
+pub(crate) mod kernel;
 mod masking;
 mod modem;
 mod parts;

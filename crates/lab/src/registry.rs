@@ -63,6 +63,7 @@ pub const EXPERIMENTS: &[&dyn Registered] = &[
     &gandalf::experiment::PlanItem(gandalf::Item::Filter),
     &gandalf::experiment::PlanItem(gandalf::Item::Modem),
     &gandalf::delays::DelaysItem,
+    &gandalf::kernel::KernelItem,
     &gandalf::webrtc::CallItem,
     &gandalf::webrtc::DownlinkItem,
     &busyness::experiment::BusynessExperiment,

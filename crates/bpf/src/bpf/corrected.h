@@ -4,9 +4,10 @@
  * socket's RTTs and copa.h. The same arithmetic as
  * ../../../cc/src/kernel_copa/corrected.rs, which says why.
  *
- * An RTT is shown at once, without what the radio lately added on average. What it
- * added to a packet is known later: then the exact RTT goes into Copa's minima. With
- * a silent modem Copa has RTTs as they are.
+ * An RTT is shown at once, as a mean without what retransmissions lately added on
+ * average. What they added to a packet is known later: then the exact mean goes into
+ * Copa's minima. Waits for grants stay in RTTs, and a usual one is the path's. With a
+ * silent modem Copa has RTTs as they are.
  */
 #ifndef SOUNDING_CORRECTED_H
 #define SOUNDING_CORRECTED_H
@@ -21,15 +22,15 @@
 #define CORRECTED_PATIENCE	1600U
 /* So many are settled at an ACK at most. */
 #define CORRECTED_BATCH		4
-/* A mean is over eight buckets: of 10 ms and of 200 ms. */
+/* A mean is over eight buckets: of 30 ms and of 200 ms. */
 #define MEAN_BUCKETS		8U
-#define MEAN_SHOWN_NS		1250000ULL
+#define MEAN_SHOWN_NS		3750000ULL
 #define MEAN_RECENT_NS		25000000ULL
-/* The path's RTT: a tenth of exact ones is below. It moves so much each 5 ms. */
-#define FLOOR_EVERY_SLOTS	20U
-#define FLOOR_RISES_US		5U
-#define FLOOR_FALLS_US		45U
-#define FLOOR_OVER_LEAST_US	6000U
+/* A usual wait: a fifth of them is shorter. It moves so much each 5 ms. */
+#define USUAL_EVERY_SLOTS	20U
+#define USUAL_RISES_US		10U
+#define USUAL_FALLS_US		40U
+#define USUAL_OVER_SHORTEST_US	6000U
 /* A floor that rose by more is a new scale. */
 #define FLOOR_RAISED_US		250U
 
@@ -51,12 +52,15 @@ struct corrected_sample {
 struct corrected_state {
 	struct copa_state copa;
 	struct delay_mean raw;		/* RTTs as measured */
-	struct delay_mean exact;	/* without the radio's part */
-	struct delay_mean recent;	/* the radio's part */
+	struct delay_mean exact;	/* without retransmissions */
+	struct delay_mean kept;		/* waits that are in both */
+	struct delay_mean recent;	/* retransmissions */
 	struct windowed least_raw;
 	struct windowed least;		/* of exact means */
-	__u32 floor_us;			/* below which a tenth of them is */
-	__u32 floor_at;			/* slots */
+	struct windowed shortest;	/* of means of waits */
+	__u32 usual_us;			/* a fifth of them is shorter */
+	__u32 usual_at;			/* slots */
+	__u32 shown_us;			/* the mean of RTTs without recent retransmissions */
 	__u32 told_us;			/* the least that Copa was told */
 	__u32 is_active;		/* Copa has corrected RTTs */
 	__u32 burst;			/* the retransmission that was seen last */
@@ -65,6 +69,7 @@ struct corrected_state {
 	__u32 last;
 	__u32 corrections;		/* samples that were revised */
 	__u32 switches;			/* of is_active */
+	__u32 reserved;
 	struct corrected_sample samples[CORRECTED_SAMPLES];
 };
 
@@ -73,12 +78,14 @@ LAW_INLINE void corrected_init(struct corrected_state *s, __u32 delivered)
 	copa_init(&s->copa, delivered);
 	__builtin_memset(&s->raw, 0, sizeof(s->raw));
 	__builtin_memset(&s->exact, 0, sizeof(s->exact));
+	__builtin_memset(&s->kept, 0, sizeof(s->kept));
 	__builtin_memset(&s->recent, 0, sizeof(s->recent));
 	__builtin_memset(&s->least_raw, 0, sizeof(s->least_raw));
 	__builtin_memset(&s->least, 0, sizeof(s->least));
-	s->floor_us = s->floor_at = s->told_us = s->is_active = 0;
+	__builtin_memset(&s->shortest, 0, sizeof(s->shortest));
+	s->usual_us = s->usual_at = s->shown_us = s->told_us = s->is_active = 0;
 	s->burst = s->burst_sent = s->first = s->last = 0;
-	s->corrections = s->switches = 0;
+	s->corrections = s->switches = s->reserved = 0;
 }
 
 /* The mean of what the last eight buckets hold. */
@@ -115,25 +122,36 @@ LAW_PART int mean_push(struct delay_mean *m, __u32 bucket, __u32 value)
 	return 0;
 }
 
-/* The path's RTT without a queue; only if least is known. */
+/*
+ * The path's RTT without a queue; only if least is known. Most packets are sent once, so
+ * that the smallest RTT that was measured has no retransmission.
+ */
 LAW_INLINE __u32 corrected_floor(const struct corrected_state *s)
 {
-	return law_max(law_min(s->floor_us, s->least.best[0] + FLOOR_OVER_LEAST_US),
-		       s->least.best[0]);
+	__u32 least = law_max(s->least.best[0], s->least_raw.best[0]);
+
+	return least + law_min(law_since(s->usual_us, s->shortest.best[0]), USUAL_OVER_SHORTEST_US);
 }
 
-LAW_INLINE void corrected_floor_push(struct corrected_state *s, __u64 at_ns, __u32 at, __u32 value)
+/* A mean of RTTs, and that of the waits in it. */
+LAW_INLINE void corrected_floor_push(struct corrected_state *s, __u64 at_ns, __u32 at,
+				     __u32 rtt_us, __u32 wait_us)
 {
-	if (s->least.known && at - s->floor_at < FLOOR_EVERY_SLOTS)
+	int is_due = !s->least.known || at - s->usual_at >= USUAL_EVERY_SLOTS;
+
+	if (!is_due && rtt_us >= s->least.best[0])
 		return;
 	if (!s->least.known)
-		s->floor_us = value;
-	else if (value > s->floor_us)
-		s->floor_us += law_min(value - s->floor_us, FLOOR_RISES_US);
+		s->usual_us = wait_us;
+	windowed_update(&s->least, COPA_LEAST_LASTS_NS, at_ns, rtt_us);
+	windowed_update(&s->shortest, COPA_LEAST_LASTS_NS, at_ns, wait_us);
+	if (!is_due)
+		return;
+	if (wait_us > s->usual_us)
+		s->usual_us += law_min(wait_us - s->usual_us, USUAL_RISES_US);
 	else
-		s->floor_us -= law_min(s->floor_us - value, FLOOR_FALLS_US);
-	s->floor_at = at;
-	windowed_update(&s->least, COPA_LEAST_LASTS_NS, at_ns, value);
+		s->usual_us -= law_min(s->usual_us - wait_us, USUAL_FALLS_US);
+	s->usual_at = at;
 }
 
 /* Copa learns when RTTs change their meaning. */
@@ -152,28 +170,28 @@ LAW_PART int corrected_switch(struct corrected_state *s, __u64 now, int is_heard
 	if (!wanted) {
 		__builtin_memset(&s->raw, 0, sizeof(s->raw));
 		__builtin_memset(&s->exact, 0, sizeof(s->exact));
+		__builtin_memset(&s->kept, 0, sizeof(s->kept));
 		__builtin_memset(&s->recent, 0, sizeof(s->recent));
-		s->least.known = 0;
-		s->floor_us = 0;
+		s->least.known = s->shortest.known = 0;
 		s->first = s->last;
 	}
 	copa_rebase(&s->copa, now, s->told_us);
 	return 0;
 }
 
-/* What the radio added to a packet that reached this host, and that had left its sender then. */
+/* What held up a packet that reached this host, and that had left its sender then. */
 LAW_INLINE __u32 corrected_down(struct corrected_state *s, __u64 word, __u32 sent)
 {
-	__u32 late_us, added = delay_us(word);
+	__u32 late_us, held = delay_held(word);
 
-	if (!added)
+	if (!held)
 		return 0;
 	if (s->burst != delay_burst(word)) {
 		s->burst = delay_burst(word);
 		s->burst_sent = sent;
 	}
 	late_us = law_min(sent - s->burst_sent, DELAY_SLOTS) * (DELAY_SLOT_NS / 1000);
-	return law_since(added, late_us);
+	return law_since(held, late_us);
 }
 
 /* Settles the oldest sample if all is known of it, or never will be; whether it did. */
@@ -197,15 +215,16 @@ LAW_PART int corrected_settle(struct corrected_state *s, const struct delay_tabl
 	if ((!up_word || !down_word) && age < CORRECTED_PATIENCE)
 		return 0;
 	s->first++;
-	added = law_min(delay_us(up_word) + corrected_down(s, down_word, sample->sent),
+	added = law_min(delay_held(up_word) + corrected_down(s, down_word, sample->sent),
 			sample->rtt_us);
 	without = sample->rtt_us - added;
 	/* The beginning of its slot. */
 	at_ns = law_since(now / DELAY_SLOT_NS, age) * DELAY_SLOT_NS;
 	mean_push(&s->recent, at_ns / MEAN_RECENT_NS, added);
 	mean_push(&s->exact, at_ns / MEAN_SHOWN_NS, without);
+	mean_push(&s->kept, at_ns / MEAN_SHOWN_NS, delay_waited(up_word));
 	without = mean_of(&s->exact);
-	corrected_floor_push(s, at_ns, sample->at, without);
+	corrected_floor_push(s, at_ns, sample->at, without, mean_of(&s->kept));
 	if (s->is_active) {
 		s->corrections++;
 		copa_revise(&s->copa, now, at_ns, law_max(without, corrected_floor(s)));
@@ -216,10 +235,9 @@ LAW_PART int corrected_settle(struct corrected_state *s, const struct delay_tabl
 /* What Copa is to believe of an RTT whose parts are not known yet. */
 LAW_INLINE __u32 corrected_show(struct corrected_state *s, const struct copa_ack *ack)
 {
-	__u32 at = delay_slot(ack->now_ns), mean, newest = s->last - 1;
+	__u32 at = delay_slot(ack->now_ns), newest = s->last - 1;
 	struct corrected_sample *sample;
 
-	mean_push(&s->raw, ack->now_ns / MEAN_SHOWN_NS, ack->rtt_us);
 	sample = &s->samples[newest & (CORRECTED_SAMPLES - 1)];
 	if (s->first == s->last || at - sample->at >= CORRECTED_EVERY_SLOTS) {
 		if (s->last - s->first >= CORRECTED_SAMPLES)
@@ -229,11 +247,16 @@ LAW_INLINE __u32 corrected_show(struct corrected_state *s, const struct copa_ack
 		sample->sent = delay_slot(ack->sent_ns);
 		sample->rtt_us = ack->rtt_us;
 		s->last++;
+		/*
+		 * The same RTTs as exact ones: all packets of a block arrive at once, and
+		 * waited longer the earlier they came.
+		 */
+		mean_push(&s->raw, ack->now_ns / MEAN_SHOWN_NS, ack->rtt_us);
+		s->shown_us = law_since(mean_of(&s->raw), mean_of(&s->recent));
 	}
 	if (!s->is_active)
 		return ack->rtt_us;
-	mean = law_since(mean_of(&s->raw), mean_of(&s->recent));
-	return law_max(mean, corrected_floor(s));
+	return law_max(s->shown_us, corrected_floor(s));
 }
 
 /*

@@ -4,8 +4,9 @@
  * fills from the modem's records, 10 to 300 ms late, and one word is read of for a
  * packet. ../../../cc/src/kernel_copa/table.rs says which events a slot has.
  *
- * A word: from the top 24 bits that say of which slot it is, never 0; 20 bits that
- * tell the bursts of a retransmission apart; 20 bits of microseconds.
+ * A word: from the top 24 bits that say of which slot it is, never 0; 20 bits of a wait
+ * for a grant in the uplink, which tell the bursts of retransmissions apart in the
+ * downlink; 20 bits of a retransmission. Waits and retransmissions in microseconds.
  */
 #ifndef SOUNDING_DELAYS_H
 #define SOUNDING_DELAYS_H
@@ -36,11 +37,18 @@ LAW_INLINE int delay_is_of(__u64 word, __u32 slot)
 	return word >> 40 == ((slot & 0x7fffff) | 0x800000);
 }
 
-LAW_INLINE __u32 delay_us(__u64 word)
+LAW_INLINE __u32 delay_held(__u64 word)
 {
 	return word & 0xfffff;
 }
 
+/* Of the uplink. */
+LAW_INLINE __u32 delay_waited(__u64 word)
+{
+	return word >> 20 & 0xfffff;
+}
+
+/* Of the downlink. */
 LAW_INLINE __u32 delay_burst(__u64 word)
 {
 	return word >> 20 & 0xfffff;

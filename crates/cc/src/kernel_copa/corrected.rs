@@ -4,7 +4,7 @@ use sounding_units::HostInstant;
 
 use super::law::{CopaAck, CopaLaw, MAX_RTT_US};
 use super::mean::Mean;
-use super::table::{self, Added, SLOT, SLOTS, Table};
+use super::table::{self, Down, SLOT, SLOTS, Table};
 use crate::part::Windowed;
 
 /// Samples that wait: those of 384 ms.
@@ -15,18 +15,18 @@ const EVERY: u32 = 6;
 const PATIENCE: u32 = 1_600;
 /// So many are settled at an acknowledgement at most.
 const BATCH: usize = 4;
-/// A bucket of means of 10 ms.
-const SHOWN_NS: u64 = 1_250_000;
+/// A bucket of means of 30 ms: see `up_smooth` of `copa-gandalf`.
+const SHOWN_NS: u64 = 3_750_000;
 /// A bucket of means of 200 ms.
 const RECENT_NS: u64 = 25_000_000;
 const LEAST_LASTS_NS: u64 = 10_000_000_000;
-/// Slots between steps of the floor.
-const FLOOR_EVERY: u32 = 20;
-/// A step up is a ninth of one down, so that a tenth of exact RTTs are below.
-const FLOOR_RISES: u32 = 5;
-const FLOOR_FALLS: u32 = 45;
-/// It is no further above the smallest: see `Floor` of [`Compensated`](crate::Compensated).
-const FLOOR_OVER_LEAST: u32 = 6_000;
+/// Slots between steps of the usual wait.
+const USUAL_EVERY: u32 = 20;
+/// A step up is a quarter of one down, so that a fifth of waits are shorter: see `up_usual` of `copa-gandalf`.
+const USUAL_RISES: u32 = 10;
+const USUAL_FALLS: u32 = 40;
+/// It counts as no longer than this beside the shortest: see `Floor` of [`Compensated`](crate::Compensated).
+const USUAL_OVER_SHORTEST: u32 = 6_000;
 /// A floor that rose by more is reported to Copa.
 const FLOOR_RAISED: u32 = 250;
 
@@ -38,28 +38,56 @@ struct Sample {
     rtt: u32,
 }
 
-/// The RTT of the path, microseconds.
+/// The RTT of the path, microseconds: the smallest mean, and as much more as a usual wait is longer than the shortest one.
+///
+/// Most packets are sent once. So the smallest RTT that was measured is without a retransmission, and a smaller mean without them had too
+/// much taken off, which a mean of few RTTs may show.
 #[derive(Clone, Copy, Debug)]
 struct Floor {
     least: Windowed<u32>,
-    /// Below which about a tenth of values is.
-    tenth: u32,
+    shortest: Windowed<u32>,
+    /// About a fifth of waits are shorter.
+    usual: u32,
     at: u32,
 }
 
 impl Floor {
-    fn best(&self) -> u32 {
-        self.tenth.min(self.least.best() + FLOOR_OVER_LEAST).max(self.least.best())
+    fn best(&self, least_raw: u32) -> u32 {
+        let longer = self.usual.saturating_sub(self.shortest.best());
+        self.least.best().max(least_raw) + longer.min(USUAL_OVER_SHORTEST)
+    }
+
+    /// A mean of RTTs, and that of the waits in it.
+    fn push(&mut self, at_ns: u64, at: u32, rtt: u32, wait: u32) {
+        let is_due = at.wrapping_sub(self.at) >= USUAL_EVERY;
+        if !is_due && rtt >= self.least.best() {
+            return;
+        }
+        self.least.update(at_ns, rtt);
+        self.shortest.update(at_ns, wait);
+        if !is_due {
+            return;
+        }
+        self.usual = if wait > self.usual {
+            self.usual + (wait - self.usual).min(USUAL_RISES)
+        } else {
+            self.usual - (self.usual - wait).min(USUAL_FALLS)
+        };
+        self.at = at;
     }
 }
 
-/// A flow under Copa whose RTTs are without what the radio added to them, as far as it is known.
+/// A flow under Copa whose RTTs are without retransmissions of the radio, as far as they are known. Waits for grants stay in them, and a
+/// usual one is the path's.
 #[derive(Clone, Debug)]
 pub struct Corrected {
     copa: CopaLaw,
     raw: Mean,
     exact: Mean,
+    kept: Mean,
     recent: Mean,
+    /// The mean of measured RTTs without what the radio added lately.
+    shown: u32,
     least_raw: Option<Windowed<u32>>,
     floor: Option<Floor>,
     told: u32,
@@ -78,7 +106,9 @@ impl Corrected {
             copa: CopaLaw::new(delivered),
             raw: Mean::default(),
             exact: Mean::default(),
+            kept: Mean::default(),
             recent: Mean::default(),
+            shown: 0,
             least_raw: None,
             floor: None,
             told: 0,
@@ -105,26 +135,22 @@ impl Corrected {
         self.corrections
     }
 
-    fn floor(&self) -> u32 {
-        self.floor.map_or(0, |floor| floor.best())
+    fn least_raw(&self) -> u32 {
+        self.least_raw.map_or(0, |least| least.best())
     }
 
-    fn push_floor(&mut self, at_ns: u64, at: u32, value: u32) {
+    fn floor(&self) -> u32 {
+        self.floor.map_or(0, |floor| floor.best(self.least_raw()))
+    }
+
+    fn push_floor(&mut self, at_ns: u64, at: u32, rtt: u32, wait: u32) {
         let Some(floor) = &mut self.floor else {
-            let least = Windowed::min(LEAST_LASTS_NS, at_ns, value);
-            self.floor = Some(Floor { least, tenth: value, at });
+            let [least, shortest] =
+                [rtt, wait].map(|value| Windowed::min(LEAST_LASTS_NS, at_ns, value));
+            self.floor = Some(Floor { least, shortest, usual: wait, at });
             return;
         };
-        if at.wrapping_sub(floor.at) < FLOOR_EVERY {
-            return;
-        }
-        floor.tenth = if value > floor.tenth {
-            floor.tenth + (value - floor.tenth).min(FLOOR_RISES)
-        } else {
-            floor.tenth - (floor.tenth - value).min(FLOOR_FALLS)
-        };
-        floor.at = at;
-        floor.least.update(at_ns, value);
+        floor.push(at_ns, at, rtt, wait);
     }
 
     fn switch(&mut self, now: HostInstant, is_heard: bool) {
@@ -136,24 +162,24 @@ impl Corrected {
         if wanted {
             self.told = self.floor();
         } else {
-            self.told = self.least_raw.map_or(0, |least| least.best());
-            (self.raw, self.exact, self.recent) =
-                (Mean::default(), Mean::default(), Mean::default());
+            self.told = self.least_raw();
+            (self.raw, self.exact) = (Mean::default(), Mean::default());
+            (self.kept, self.recent) = (Mean::default(), Mean::default());
             self.floor = None;
             self.samples.clear();
         }
         self.copa.rebase(now, self.told);
     }
 
-    fn down(&mut self, word: Added, sent: u32) -> u32 {
-        if word.us == 0 {
+    fn down(&mut self, word: Down, sent: u32) -> u32 {
+        if word.held == 0 {
             return 0;
         }
         if self.burst.0 != word.burst {
             self.burst = (word.burst, sent);
         }
         let late = sent.wrapping_sub(self.burst.1).min(SLOTS as u32) * SLOT.as_micros() as u32;
-        word.us.saturating_sub(late)
+        word.held.saturating_sub(late)
     }
 
     /// Settles the oldest sample if all is known of it, or never will be; whether it did.
@@ -166,14 +192,15 @@ impl Corrected {
             return false;
         }
         self.samples.pop_front();
-        let down = self.down(down.unwrap_or_default(), sample.sent);
-        let added = (up.unwrap_or_default().us + down).min(sample.rtt);
+        let (up, down) = (up.unwrap_or_default(), down.unwrap_or_default());
+        let added = (up.held + self.down(down, sample.sent)).min(sample.rtt);
         let at = table::begin(slot.saturating_sub(age.into()));
         let at_ns = at.as_nanos();
         self.recent.push((at_ns / RECENT_NS) as u32, added);
         self.exact.push((at_ns / SHOWN_NS) as u32, sample.rtt - added);
+        self.kept.push((at_ns / SHOWN_NS) as u32, up.waited);
         let exact = self.exact.get();
-        self.push_floor(at_ns, sample.at, exact);
+        self.push_floor(at_ns, sample.at, exact, self.kept.get());
         if self.is_active {
             self.corrections = self.corrections.wrapping_add(1);
             self.copa.revise(now, at, exact.max(self.floor()));
@@ -184,7 +211,6 @@ impl Corrected {
     /// What Copa is to believe of an RTT whose parts are not known yet.
     fn show(&mut self, ack: &CopaAck) -> u32 {
         let at = table::slot_of(ack.now) as u32;
-        self.raw.push((ack.now.as_nanos() / SHOWN_NS) as u32, ack.rtt_us);
         if self.samples.is_empty() || at.wrapping_sub(self.newest) >= EVERY {
             if self.samples.len() == SAMPLES {
                 self.samples.pop_front();
@@ -192,11 +218,11 @@ impl Corrected {
             self.newest = at;
             let sent = table::slot_of(ack.sent) as u32;
             self.samples.push_back(Sample { at, sent, rtt: ack.rtt_us });
+            // The same RTTs as exact ones: all packets of a block arrive at once, and waited longer the earlier they came.
+            self.raw.push((ack.now.as_nanos() / SHOWN_NS) as u32, ack.rtt_us);
+            self.shown = self.raw.get().saturating_sub(self.recent.get());
         }
-        if !self.is_active {
-            return ack.rtt_us;
-        }
-        self.raw.get().saturating_sub(self.recent.get()).max(self.floor())
+        if self.is_active { self.shown.max(self.floor()) } else { ack.rtt_us }
     }
 
     /// An acknowledgement with the RTT as measured. There is no table for a flow that does not leave over the modem.

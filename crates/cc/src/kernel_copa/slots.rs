@@ -117,9 +117,9 @@ impl DelaySlots {
             for slot in self.up.take(until.saturating_before(SAME_BLOCK).min(left)) {
                 // The less of both ends: where another wait begins within the slot, a packet of the one before it has not
                 // the next one's.
-                let [begin, end] = table::ends(slot).map(|at| self.timeline.up(at));
-                let added = begin.min(end);
-                put(Place::Up(slot as usize % SLOTS), table::word(slot, 0, added));
+                let [begin, end] = table::ends(slot).map(|at| self.timeline.up_parts(at));
+                let parts = [0, 1].map(|part| Duration::min(begin[part], end[part]));
+                put(Place::Up(slot as usize % SLOTS), table::up_word(slot, parts));
             }
         }
         let Some(until) = down_until else { return };
@@ -130,7 +130,7 @@ impl DelaySlots {
             let longest = self.bursts.iter().filter(held).max_by_key(|burst| burst.event.amount);
             let (number, amount) =
                 longest.map_or((0, Duration::ZERO), |burst| (burst.number, burst.event.amount));
-            put(Place::Down(slot as usize % SLOTS), table::word(slot, number, amount));
+            put(Place::Down(slot as usize % SLOTS), table::down_word(slot, number, amount));
         }
     }
 }
@@ -139,7 +139,7 @@ impl DelaySlots {
 mod tests {
     use sounding_estimate::Confidence;
 
-    use super::super::table::Added;
+    use super::super::table::{Down, Up};
     use super::super::{SLOT, Table};
     use super::*;
 
@@ -179,9 +179,10 @@ mod tests {
             [100_000, 108_000, 6_000],
         ));
         write(&mut slots, &mut table, 140_000, 90_000);
-        assert_eq!(table.up(slot(100_500)).unwrap().us, 5_500 - 250);
-        assert_eq!(table.up(slot(104_000)).unwrap().us, 2_000 - 250);
-        assert_eq!(table.up(slot(107_500)).unwrap().us, 0);
+        let waited = |table: &Table, us| table.up(slot(us)).unwrap().waited;
+        assert_eq!(waited(&table, 100_500), 5_500 - 250);
+        assert_eq!(waited(&table, 104_000), 2_000 - 250);
+        assert_eq!(waited(&table, 107_500), 0);
         // In the slot in which the wait before it ends, a packet may be of either.
         slots.handle_event(event(
             DelayKind::Scheduling,
@@ -189,10 +190,23 @@ mod tests {
             [108_100, 116_000, 6_000],
         ));
         write(&mut slots, &mut table, 141_000, 90_000);
-        assert_eq!(table.up(slot(108_100)).unwrap().us, 0);
-        assert_eq!(table.up(slot(108_250)).unwrap().us, 6_000 - 400);
+        assert_eq!(waited(&table, 108_100), 0);
+        assert_eq!(waited(&table, 108_250), 6_000 - 400);
         // Packets of then still wait, for all that is known.
         assert_eq!(table.up(slot(117_000)), None);
+    }
+
+    #[test]
+    fn a_wait_and_a_retransmission_have_each_a_part_of_a_word() {
+        let (mut slots, mut table) = (DelaySlots::default(), Table::default());
+        slots.handle_event(event(DelayKind::Scheduling, Direction::Uplink, [90_000, 91_000, 0]));
+        write(&mut slots, &mut table, 95_000, 90_000);
+        let waits = [100_000, 108_000, 6_000];
+        slots.handle_event(event(DelayKind::Scheduling, Direction::Uplink, waits));
+        let again = [108_000, 116_000, 8_000];
+        slots.handle_event(event(DelayKind::Harq, Direction::Uplink, again));
+        write(&mut slots, &mut table, 140_000, 90_000);
+        assert_eq!(table.up(slot(104_000)), Some(Up { waited: 2_000 - 250, held: 8_000 }));
     }
 
     #[test]
@@ -200,7 +214,7 @@ mod tests {
         let (mut slots, mut table) = (DelaySlots::default(), Table::default());
         write(&mut slots, &mut table, 0, 1_000_000);
         write(&mut slots, &mut table, 0, 1_100_000);
-        assert_eq!(table.down(slot(1_050_000)), Some(Added::default()));
+        assert_eq!(table.down(slot(1_050_000)), Some(Down::default()));
         let round = SLOT.as_micros() as u64 * SLOTS as u64;
         assert_eq!(table.down(slot(1_050_000 + round)), None);
     }
@@ -214,10 +228,10 @@ mod tests {
         slots.handle_event(burst(1_018_000));
         write(&mut slots, &mut table, 0, 1_050_000);
         let was = table.down(slot(1_018_500)).unwrap();
-        assert_eq!((was.burst, was.us), (1, 8_000));
+        assert_eq!((was.burst, was.held), (1, 8_000));
         slots.handle_event(burst(1_026_000));
         write(&mut slots, &mut table, 0, 1_051_000);
-        assert_eq!(table.down(slot(1_018_500)), Some(Added::default()));
-        assert_eq!(table.down(slot(1_026_000)), Some(Added { burst: 1, us: 16_000 }));
+        assert_eq!(table.down(slot(1_018_500)), Some(Down::default()));
+        assert_eq!(table.down(slot(1_026_000)), Some(Down { burst: 1, held: 16_000 }));
     }
 }

@@ -25,8 +25,9 @@ pub enum Place {
 
 /// What the radio itself added to packets, by time.
 ///
-/// A word says of which slot it is, so one that was not overwritten for a round of the ring is not taken for another's; it
-/// numbers the burst of a retransmission, and has the microseconds.
+/// A word says of which slot it is, so one that was not overwritten for a round of the ring is not taken for another's. In the
+/// uplink it has the microseconds of a wait for a grant and of a retransmission, in the downlink the number of a retransmission's burst
+/// and its microseconds.
 #[derive(Clone, Debug)]
 pub struct Table {
     heard_at: u64,
@@ -63,37 +64,55 @@ impl Table {
     }
 
     /// What is known of a packet that entered the modem then.
-    pub(super) fn up(&self, slot: u32) -> Option<Added> {
-        read(&self.up, slot)
+    pub(super) fn up(&self, slot: u32) -> Option<Up> {
+        read(&self.up, slot).map(|[waited, held]| Up { waited, held })
     }
 
     /// The same for one that reached the host then.
-    pub(super) fn down(&self, slot: u32) -> Option<Added> {
-        read(&self.down, slot)
+    pub(super) fn down(&self, slot: u32) -> Option<Down> {
+        read(&self.down, slot).map(|[burst, held]| Down { burst, held })
     }
 }
 
-/// What a word says.
+/// What the radio added to a packet of the uplink, microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Added {
+pub(super) struct Up {
+    /// Until a grant.
+    pub(super) waited: u32,
+    /// Until its last retransmission.
+    pub(super) held: u32,
+}
+
+/// The same of the downlink.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Down {
+    /// The number of the retransmission.
     pub(super) burst: u32,
-    pub(super) us: u32,
+    /// To the first packet of it.
+    pub(super) held: u32,
 }
 
 fn tag(slot: u32) -> u64 {
     u64::from(slot & 0x7f_ffff | 0x80_0000)
 }
 
-fn read(words: &[u64], slot: u32) -> Option<Added> {
+fn read(words: &[u64], slot: u32) -> Option<[u32; 2]> {
     let word = words[slot as usize % SLOTS];
-    let part = |shift: u32| (word >> shift & MOST) as u32;
-    (word >> 40 == tag(slot)).then(|| Added { burst: part(20), us: part(0) })
+    (word >> 40 == tag(slot)).then(|| [20, 0].map(|shift| (word >> shift & MOST) as u32))
 }
 
-/// The word of a slot.
-pub(super) fn word(slot: u64, burst: u32, added: Duration) -> u64 {
-    let us = u64::try_from(added.as_micros()).unwrap_or(u64::MAX).min(MOST);
-    tag(slot as u32) << 40 | (u64::from(burst) & MOST) << 20 | us
+fn micros(span: Duration) -> u64 {
+    u64::try_from(span.as_micros()).unwrap_or(u64::MAX).min(MOST)
+}
+
+/// The word of a slot of the uplink.
+pub(super) fn up_word(slot: u64, [waited, held]: [Duration; 2]) -> u64 {
+    tag(slot as u32) << 40 | micros(waited) << 20 | micros(held)
+}
+
+/// The word of a slot of the downlink.
+pub(super) fn down_word(slot: u64, burst: u32, held: Duration) -> u64 {
+    tag(slot as u32) << 40 | (u64::from(burst) & MOST) << 20 | micros(held)
 }
 
 /// The number of a time's slot.

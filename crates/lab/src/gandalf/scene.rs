@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sounding_cc::{
-    Compensated, Registry, Smoothed, Smoothing, Vivace, copa::Copa, gcc::Gcc, pcc::VivaceConfig,
+    Compensated, Registry, Smoothed, Smoothing, Vivace, copa::Copa, gcc::Gcc,
+    kernel_copa::KernelCopa, pcc::VivaceConfig,
 };
 use sounding_experiment::plan::{PlanError, Run, Wrong};
 
@@ -67,6 +68,9 @@ pub(super) struct Shared {
 /// Means over so many milliseconds of delays without all that the radio added.
 pub(super) const TRUTHS: [u64; 3] = [10, 30, 60];
 
+/// What this kernel runs, in virtual time.
+pub(super) const KERNEL: &str = "copa-kernel-gandalf";
+
 /// The most that the control subtracts, whatever delayed a packet.
 pub(super) const CONSTANT: Duration = Duration::from_millis(20);
 
@@ -85,6 +89,7 @@ pub(super) fn run(
             .add(name, move |start| make(start))
             .map_err(|error| Wrong::new("", error.to_string()))
     };
+    add(KERNEL, Arc::new(|start| Box::new(KernelCopa::new(start))))?;
     let of = Arc::clone(truth);
     add("copa-truth", Arc::new(move |start| Box::new(Truthful::new(Copa::new(start), &of))))?;
     for window in TRUTHS {

@@ -1,0 +1,358 @@
+//! Copa of this kernel in real time: as it is, and without the radio's own delays, over the cells of Table 1 (Gandalf §5.1.1).
+//!
+//! The network is a modelled cell between namespaces, its modem is on a pty, and the daemon that reads it is this program's own.
+
+use std::os::fd::BorrowedFd;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use miette::{IntoDiagnostic, miette};
+use sounding_bpf::{CopaFlow, CopaFlows, CopaInstance};
+use sounding_emu::Direction;
+use sounding_experiment::plan::{Run, Wrong};
+use sounding_experiment::provenance::Begun;
+use sounding_modem::{Behaviour, Place};
+use sounding_sim::{Device, Port};
+use sounding_testbed::daemon::Daemon;
+use sounding_testbed::emulate::{Emulated, PUNCTUALITY_PERCENT, Sent, Settings, Users, figures};
+use sounding_testbed::flow::{RunningTcp, TcpFlow};
+
+use super::scene::{self, Scene};
+use super::{Evidence, Figures, Item, Row, mean};
+use crate::experiment::{End, Experiment, Host, Needs, Outcome, program, report};
+use crate::paper::{Expected, Ours, PaperItem, Report};
+
+/// What is not measured: slow start.
+const BEGUN: Duration = Duration::from_secs(2);
+/// The modem's first records come before the flow.
+const HEAD_START: Duration = Duration::from_millis(500);
+/// The network goes on for so long beyond the flow: the daemon's start is in it.
+const AROUND: Duration = Duration::from_secs(30);
+/// The delay that the paper allows over stock's.
+const OVER_STOCK: f64 = 1.1;
+
+const COLUMNS: &[&str] = &[
+    RATE,
+    "least",
+    "most",
+    MEAN,
+    "p95 ms",
+    "× stock",
+    "× mean delay",
+    "corrected RTTs/s",
+    "times behind",
+];
+const RATE: &str = "Mbit/s";
+const MEAN: &str = "mean ms";
+
+/// Copa of this kernel in real time over the cells of Table 1, as it is and without the radio's own delays, beside BBR and CUBIC
+///
+/// Uploads of a phone that stands, over LTE and 5G. The modelled cell is between namespaces, and `sounding run --copa` reads its
+/// modem. Each run is of another seed, the same for all algorithms.
+#[derive(clap::Args)]
+pub(crate) struct KernelFlags {
+    /// Runs of each algorithm in each cell
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=99))]
+    runs: u64,
+
+    /// Length of each flow
+    #[arg(long, value_name = "TIME", default_value = "20s", value_parser = humantime::parse_duration)]
+    length: Duration,
+
+    /// Only rows whose names contain this
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+}
+
+/// The item.
+pub(crate) struct KernelItem;
+
+const FILES: PaperItem =
+    PaperItem { file: "kernel", experiment: "gandalf/kernel", ..Item::Table1.files() };
+
+/// The first seed: that of Table 1.
+const FIRST_SEED: u64 = 2001;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sender {
+    /// Of the kernel itself.
+    Own(&'static str),
+    /// Without a daemon.
+    Copa,
+    /// With one.
+    Gandalf,
+}
+
+impl Sender {
+    const ALL: [Self; 4] = [Self::Own("bbr"), Self::Own("cubic"), Self::Copa, Self::Gandalf];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Own(name) => name,
+            Self::Copa => "copa",
+            Self::Gandalf => "copa-gandalf",
+        }
+    }
+}
+
+fn scenes() -> impl Iterator<Item = Scene> {
+    Scene::all().filter(|scene| scene.up && !scene.walks)
+}
+
+fn failed(wrong: Wrong) -> miette::Report {
+    miette!("{} {}", wrong.key, wrong.message)
+}
+
+/// The cell of a run. Its flow is there to have hosts.
+fn cell(scene: Scene, seed: u64, lasts: Duration) -> Result<Run, Wrong> {
+    let more = [
+        "flows.flow.controller=cubic".to_owned(),
+        format!("duration=\"{}ms\"", (lasts + AROUND).as_millis()),
+        format!("seeds={seed}"),
+    ];
+    Ok(scene::run(FILES, scene.sets().into_iter().chain(more))?.0)
+}
+
+/// What gives a flow its algorithm.
+enum Loaded {
+    Nothing,
+    Copa(CopaInstance),
+    Gandalf(Daemon),
+}
+
+impl Loaded {
+    fn load(sender: Sender, name: &str, cell: &Emulated, program: &Path) -> miette::Result<Self> {
+        Ok(match sender {
+            Sender::Own(_) => Self::Nothing,
+            Sender::Copa => Self::Copa(CopaInstance::load(name).into_diagnostic()?),
+            Sender::Gandalf => {
+                let modem =
+                    cell.modems().first().ok_or_else(|| miette!("the cell has no modem"))?;
+                let (near, port) = (cell.emulation().near(), Path::new(&modem.source));
+                let daemon = Daemon::start_in(near, program, port, name, &["--copa"]);
+                Self::Gandalf(daemon.into_diagnostic()?)
+            }
+        })
+    }
+
+    /// What is kept of a flow.
+    fn state(&self, flow: &RunningTcp) -> Option<CopaFlow> {
+        // SAFETY: the socket is open until the transfer is waited for.
+        let socket = unsafe { BorrowedFd::borrow_raw(flow.sender_socket()) };
+        match self {
+            Self::Nothing => None,
+            Self::Copa(instance) => instance.flow(socket).ok()?,
+            Self::Gandalf(daemon) => CopaFlows::of(daemon.id())?.flow(socket),
+        }
+    }
+}
+
+/// One upload.
+fn upload(
+    scene: Scene,
+    sender: Sender,
+    seed: u64,
+    lasts: Duration,
+    program: &Path,
+) -> miette::Result<Figures> {
+    let mut run = cell(scene, seed, lasts).map_err(failed)?;
+    let settings = Settings {
+        users: Users::Flows { program: PathBuf::from(program) },
+        place: Place::Pty(None),
+        behaviour: Behaviour::default(),
+        overhead_percent: PUNCTUALITY_PERCENT,
+        sniffer: None,
+    };
+    let cell = Emulated::start(&run, &settings).into_diagnostic()?;
+    let name = format!("gk_{}_{}", std::process::id() % 1_000_000, seed % 10_000);
+    let loaded = Loaded::load(sender, &name, &cell, program)?;
+    let congestion = match sender {
+        Sender::Own(name) => name.to_owned(),
+        Sender::Copa | Sender::Gandalf => name,
+    };
+    std::thread::sleep(HEAD_START);
+    let flow = TcpFlow { congestion: Some(congestion), ..TcpFlow::new(Direction::Uplink) };
+    let flow = flow.start(cell.emulation()).into_diagnostic()?;
+    std::thread::sleep(lasts);
+    let state = loaded.state(&flow);
+    let result = flow.abort().into_diagnostic()?;
+    drop(loaded);
+    let ended = cell.stop().into_diagnostic()?;
+    run.plan.warmup = result.began + BEGUN - ended.report.started;
+    run.plan.duration = result.ended - ended.report.started;
+    let sent = Sent {
+        name: sender.name().to_owned(),
+        port: Port::up(Device(0)),
+        controller: None,
+        flow: Some(result.flow),
+        retransmitted: result.last.retransmitted_segments,
+        mean_rtt: Some(result.mean_rtt),
+    };
+    let figures = figures(&run.plan, &ended.report, &[sent]);
+    let of = figures.first().ok_or_else(|| miette!("the flow has no figures"))?;
+    let took = (result.ended - result.began).as_secs_f64();
+    let corrected = state.map_or(f64::NAN, |state| f64::from(state.corrections) / took);
+    Ok(vec![
+        (RATE, of.throughput_mbit_per_sec),
+        (MEAN, of.one_way_ms.mean),
+        ("p95 ms", of.one_way_ms.p95),
+        ("corrected RTTs/s", corrected),
+        ("times behind", ended.report.pace.times_behind as f64),
+    ])
+}
+
+/// The row of several runs: means, and the least and the most throughput.
+fn row(name: String, runs: &[Figures]) -> Row {
+    let mut row = Row { name, ..Row::default() };
+    let values = |head: &str| -> Vec<f64> {
+        let all = runs.iter().flatten().filter(|(of, _)| *of == head);
+        all.map(|(_, value)| *value).collect()
+    };
+    for (head, _) in runs.first().into_iter().flatten() {
+        row.figures.insert((*head).to_owned(), mean(&values(head)));
+    }
+    let rates = values(RATE);
+    row.figures.insert("least".into(), rates.iter().copied().fold(f64::INFINITY, f64::min));
+    row.figures.insert("most".into(), rates.iter().copied().fold(0.0, f64::max));
+    row
+}
+
+/// Adds what compares rows with stock Copa of their cell.
+fn compare(rows: &mut [Row]) {
+    let stock = |cell: &str, rows: &[Row]| {
+        let found = rows.iter().find(|row| row.name == format!("{cell}: {}", Sender::Copa.name()));
+        found.map(|row| [row.figure(RATE), row.figure(MEAN)])
+    };
+    for at in 0..rows.len() {
+        let cell = rows[at].name.split(": ").next().unwrap_or_default().to_owned();
+        let Some([rate, delay]) = stock(&cell, rows) else { continue };
+        let [gain, slower] = [rows[at].figure(RATE) / rate, rows[at].figure(MEAN) / delay];
+        rows[at].figures.insert("× stock".into(), gain);
+        rows[at].figures.insert("× mean delay".into(), slower);
+    }
+}
+
+/// Rows that fall short of the paper's gain.
+fn short(rows: &[Row], expected: &Expected) -> Vec<String> {
+    let mut misses = Vec::new();
+    for row in rows {
+        let paper = expected.of(&row.name);
+        let Ok(gain) = paper.trim_end_matches([' ', '×']).parse::<f64>() else { continue };
+        let mut short = Vec::new();
+        if row.figure("× stock") < gain {
+            short.push("throughput");
+        }
+        if row.figure("× mean delay") > OVER_STOCK {
+            short.push("mean delay");
+        }
+        if !short.is_empty() {
+            misses.push(expected.miss(&row.name, &short));
+        }
+    }
+    misses
+}
+
+impl Experiment for KernelItem {
+    type Flags = KernelFlags;
+
+    fn name(&self) -> &'static str {
+        FILES.experiment
+    }
+
+    fn about(&self) -> &'static str {
+        "this kernel's Copa with and without the radio's own delays, in real time"
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Root
+    }
+
+    fn duration(&self) -> Option<&'static str> {
+        Some("10 min")
+    }
+
+    fn run(&self, flags: KernelFlags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
+        if flags.length <= 2 * BEGUN {
+            return Err(miette!(
+                "--length is more than {:?}: the begin is not measured",
+                2 * BEGUN
+            ));
+        }
+        let (stop, begun, program) = (host.stop()?, Begun::now(), program()?);
+        let all = scenes().flat_map(|scene| Sender::ALL.map(|sender| (scene, sender)));
+        let name =
+            |(scene, sender): (Scene, Sender)| format!("{}: {}", scene.name(), sender.name());
+        let wanted = |name: &str| flags.only.as_ref().is_none_or(|only| name.contains(only));
+        let all: Vec<_> = all.filter(|one| wanted(&name(*one))).collect();
+        let mut runs: Vec<Vec<Figures>> = vec![Vec::new(); all.len()];
+        // In turns: what else the machine does then affects all alike.
+        'all: for seed in FIRST_SEED..FIRST_SEED + flags.runs {
+            for (&(scene, sender), runs) in all.iter().zip(&mut runs) {
+                if stop.load(Ordering::Relaxed) {
+                    break 'all;
+                }
+                let figures = upload(scene, sender, seed, flags.length, &program)?;
+                report(host, format_args!("{}, seed {seed}: {figures:.1?}", name((scene, sender))));
+                runs.push(figures);
+            }
+        }
+        let measured = all.iter().zip(&runs).filter(|(_, runs)| !runs.is_empty());
+        let mut rows: Vec<Row> = measured.map(|(one, runs)| row(name(*one), runs)).collect();
+        compare(&mut rows);
+        let expected = FILES.expected().into_diagnostic()?;
+        let cell = |value: f64| if value.is_finite() { format!("{value:.2}") } else { "-".into() };
+        let table = rows.iter().map(|row| {
+            let cells = COLUMNS.iter().map(|head| cell(row.figure(head)));
+            (row.name.clone(), cells.collect::<Vec<_>>())
+        });
+        let mut ours = Ours::new(COLUMNS.iter().copied(), table);
+        ours.misses = short(&rows, &expected);
+        let evidence = Evidence { figures: rows };
+        let result = Report::new(self.about(), expected, ours, evidence, begun.end());
+        let mut outcome = result.outcome()?;
+        if stop.load(Ordering::Relaxed) {
+            outcome.end = End::Interrupted;
+        }
+        Ok(Some(outcome))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figures(rate: f64, delay: f64) -> Figures {
+        vec![(RATE, rate), (MEAN, delay)]
+    }
+
+    #[test]
+    fn gains_are_over_stock_of_the_same_cell_and_what_falls_short_of_the_papers_is_a_miss() {
+        let cell = "LTE UL, static";
+        let mut rows = vec![
+            row(format!("{cell}: copa"), &[figures(1.0, 30.0), figures(3.0, 34.0)]),
+            row(format!("{cell}: copa-gandalf"), &[figures(7.0, 32.0)]),
+            row("5G UL, static: copa-gandalf".into(), &[figures(9.0, 32.0)]),
+        ];
+        compare(&mut rows);
+        assert_eq!(rows[0].figure("least"), 1.0);
+        assert_eq!(rows[1].figure("× stock"), 3.5);
+        assert_eq!(rows[1].figure("× mean delay"), 1.0);
+        assert!(rows[2].figure("× stock").is_nan());
+        let expected = FILES.expected().unwrap();
+        let misses = short(&rows, &expected);
+        assert_eq!(misses.len(), 1, "{misses:?}");
+        assert!(misses[0].starts_with("LTE UL, static: copa-gandalf, throughput"), "{misses:?}");
+    }
+
+    #[test]
+    fn its_cells_are_uploads_and_have_a_modem() {
+        let cells: Vec<Scene> = scenes().collect();
+        assert_eq!(cells.len(), 2);
+        for scene in cells {
+            let run = cell(scene, FIRST_SEED, Duration::from_secs(20)).unwrap();
+            let plan = run.plan.cell.unwrap();
+            assert!(plan.devices[0].modem.is_some(), "{}", scene.name());
+        }
+    }
+}
