@@ -25,14 +25,14 @@ const STEP: i64 = 500_000;
 /// The counts whose neighbourhood is looked at closely.
 const CANDIDATES: usize = 16;
 /// Events and bursts that are compared; later ones are ignored, because clocks drift.
-const MOST_EVENTS: usize = 512;
+pub(super) const MOST_EVENTS: usize = 512;
 const MOST_BURSTS: usize = 65_536;
 /// The largest difference that can be searched.
-const FARTHEST: Duration = Duration::from_secs(120);
+pub(super) const FARTHEST: Duration = Duration::from_secs(120);
 /// Fewer events say nothing.
 const FEWEST: usize = 8;
 /// The share of events with a burst from which on a shift is believed (Gandalf §4.3.1).
-const ACCEPTED: f64 = 0.6;
+pub(super) const ACCEPTED: f64 = 0.6;
 
 /// Packets that arrived at once after an idle period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,7 +133,7 @@ pub fn search(bursts: &[Burst], events: &[RanDelay], guess: i64, most: Duration)
 }
 
 /// Ends and lengths of the uplink's repeats, in order of time.
-fn ends(events: &[RanDelay]) -> Vec<(HostInstant, Duration)> {
+pub(super) fn ends(events: &[RanDelay]) -> Vec<(HostInstant, Duration)> {
     let again = |event: &&RanDelay| {
         event.direction == Direction::Uplink && event.kind != DelayKind::Scheduling
     };
@@ -206,4 +206,4 @@ fn judged(bursts: &[Burst], ends: &[(HostInstant, Duration)], nanos: i64) -> Shi
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

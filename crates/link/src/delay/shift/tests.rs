@@ -16,13 +16,13 @@ impl Numbers {
     }
 }
 
-const BEGIN: u64 = 1_000_000_000_000;
+pub(in crate::delay) const BEGIN: u64 = 1_000_000_000_000;
 
-fn at(nanos: u64) -> HostInstant {
+pub(in crate::delay) fn at(nanos: u64) -> HostInstant {
     HostInstant::from_nanos(nanos)
 }
 
-fn event(to: u64, length: u64) -> RanDelay {
+pub(in crate::delay) fn event(to: u64, length: u64) -> RanDelay {
     RanDelay {
         direction: Direction::Uplink,
         from: at(to - length),
@@ -34,14 +34,25 @@ fn event(to: u64, length: u64) -> RanDelay {
     }
 }
 
-/// Events at any times, and arrivals of a flow of a packet each two milliseconds that they hold, `shift` later. Of 20 events
-/// `unseen` hold no packet, and as many idle periods have no event.
+/// Events, and bursts of the arrivals of [`flow`].
 fn scene(seed: u64, shift: i64, unseen: u64) -> (Vec<RanDelay>, Vec<Burst>) {
+    let (events, arrivals) = flow(seed, shift, unseen, 150);
+    (events, bursts(arrivals))
+}
+
+/// So many events at any times, and arrivals of a flow of a packet each two milliseconds that they hold, `shift` later. Of 20 events
+/// `unseen` hold no packet, and as many idle periods have no event.
+pub(in crate::delay) fn flow(
+    seed: u64,
+    shift: i64,
+    unseen: u64,
+    count: usize,
+) -> (Vec<RanDelay>, Vec<HostInstant>) {
     let mut numbers = Numbers(seed);
     let mut events = Vec::new();
     let mut arrivals = Vec::new();
     let mut now = BEGIN;
-    for _ in 0..150 {
+    for _ in 0..count {
         for _ in 0..numbers.below(40) + 10 {
             now += 2_000_000;
             arrivals.push(now + numbers.below(300_000));
@@ -63,7 +74,7 @@ fn scene(seed: u64, shift: i64, unseen: u64) -> (Vec<RanDelay>, Vec<Burst>) {
     }
     arrivals.sort_unstable();
     let shifted = arrivals.into_iter().map(|of| at(of.saturating_add_signed(shift)));
-    (events, bursts(shifted))
+    (events, shifted.collect())
 }
 
 #[test]
