@@ -37,8 +37,7 @@ pub(crate) fn delays<'py>(
     source: &Bound<'py, PyAny>,
     direction: Option<&str>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let wanted =
-        direction.map(|word| choice("direction", word, Direction::ALL)).transpose()?;
+    let wanted = direction.map(|word| choice("direction", word, Direction::ALL)).transpose()?;
     let whole = Whole::open(py, source)?;
     let mut sounder = Sounder::new(Config::new(Direction::Uplink)).with_all_delays();
     sounder.read(whole.kind());

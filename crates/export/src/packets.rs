@@ -101,9 +101,9 @@ impl Packets {
 
     /// The flow with the most bytes, or, where they are unknown, packets.
     pub fn largest(&self) -> Option<u32> {
-        let most = (0..).zip(&self.flows).max_by_key(|(place, flow)| {
-            (flow.bytes, flow.packets, std::cmp::Reverse(*place))
-        });
+        let most = (0..)
+            .zip(&self.flows)
+            .max_by_key(|(place, flow)| (flow.bytes, flow.packets, std::cmp::Reverse(*place)));
         most.map(|(place, _)| place)
     }
 

@@ -17,7 +17,8 @@ struct Columns {
 
 impl Columns {
     fn of(head: &str) -> Option<Self> {
-        let names: Vec<&str> = head.trim_start_matches('\u{feff}').split(',').map(str::trim).collect();
+        let names: Vec<&str> =
+            head.trim_start_matches('\u{feff}').split(',').map(str::trim).collect();
         let place = |name: &str| names.iter().position(|of| *of == name);
         Some(Self {
             time: place("time_s")?,
@@ -68,7 +69,9 @@ impl Packets {
                 return Err(wrong("`time_s` is no time in seconds"));
             };
             let sent = match known(columns.sent) {
-                Some(text) => Some(nanos(text).ok_or_else(|| wrong("`sent_s` is no time in seconds"))?),
+                Some(text) => {
+                    Some(nanos(text).ok_or_else(|| wrong("`sent_s` is no time in seconds"))?)
+                }
                 None => None,
             };
             let bytes = match known(columns.bytes) {

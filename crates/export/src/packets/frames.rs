@@ -18,9 +18,9 @@ const SLL2: usize = 20;
 
 /// A packet's flow; `None` for what is no IP.
 fn flow(link: DataLink, frame: &[u8]) -> Result<Option<String>, PacketsError> {
-    let ip = |bytes: Option<&[u8]>| bytes.and_then(|bytes| {
-        LaxSlicedPacket::from_ip(bytes).ok().as_ref().and_then(name)
-    });
+    let ip = |bytes: Option<&[u8]>| {
+        bytes.and_then(|bytes| LaxSlicedPacket::from_ip(bytes).ok().as_ref().and_then(name))
+    };
     Ok(match link {
         DataLink::ETHERNET => LaxSlicedPacket::from_ethernet(frame).ok().as_ref().and_then(name),
         DataLink::RAW | DataLink::IPV4 | DataLink::IPV6 => ip(Some(frame)),
@@ -115,8 +115,8 @@ impl Packets {
             match reader.next_raw_packet() {
                 None => break,
                 Some(Ok(packet)) => {
-                    let at = u64::from(packet.ts_sec) * 1_000_000_000
-                        + u64::from(packet.ts_frac) * unit;
+                    let at =
+                        u64::from(packet.ts_sec) * 1_000_000_000 + u64::from(packet.ts_frac) * unit;
                     self.frame(header.datalink, at, packet.orig_len, &packet.data)?;
                 }
                 Some(Err(error)) => {
@@ -145,7 +145,8 @@ impl Packets {
                 }
             };
             let Some(interface) = reader.packet_interface(&packet) else {
-                self.cut = Some(format!("packet {number} is of an interface that is not described"));
+                self.cut =
+                    Some(format!("packet {number} is of an interface that is not described"));
                 break;
             };
             // The library gives ticks of the interface's clock as if they were nanoseconds.

@@ -23,11 +23,8 @@ fn packet(up: bool, size: usize) -> Vec<u8> {
 }
 
 fn pcap(resolution: TsResolution, times: &[Duration]) -> Vec<u8> {
-    let header = PcapHeader {
-        datalink: DataLink::RAW,
-        ts_resolution: resolution,
-        ..PcapHeader::default()
-    };
+    let header =
+        PcapHeader { datalink: DataLink::RAW, ts_resolution: resolution, ..PcapHeader::default() };
     let mut out = PcapWriter::with_header(Vec::new(), header).unwrap();
     for (place, time) in times.iter().enumerate() {
         let bytes = packet(place % 3 != 2, 100);
@@ -84,13 +81,13 @@ fn both_kinds_of_file_and_all_their_clocks_say_when_packets_came() {
 fn flows_are_told_apart_and_the_largest_is_that_with_most_bytes() {
     let found = read(&pcap(TsResolution::NanoSecond, &[Duration::from_secs(1); 30]));
     let names: Vec<&str> = found.flows.iter().map(|flow| flow.name.as_str()).collect();
-    assert_eq!(
-        names,
-        ["udp 10.0.0.2:5000 > 192.0.2.1:443", "udp 192.0.2.1:443 > 10.0.0.2:5000"]
-    );
+    assert_eq!(names, ["udp 10.0.0.2:5000 > 192.0.2.1:443", "udp 192.0.2.1:443 > 10.0.0.2:5000"]);
     assert_eq!((found.flows[0].packets, found.flows[1].packets), (20, 10));
     assert_eq!(found.largest(), Some(0));
-    assert_eq!((found.named("> 10.0.0.2"), found.named("udp"), found.named("tcp")), (Some(1), None, None));
+    assert_eq!(
+        (found.named("> 10.0.0.2"), found.named("udp"), found.named("tcp")),
+        (Some(1), None, None)
+    );
 }
 
 #[test]
@@ -112,7 +109,10 @@ fn a_table_has_times_to_the_nanosecond_and_what_is_absent_is_unknown() {
     let found = read(table.as_bytes());
     let name = |packet: &Packet| found.flows[packet.flow as usize].name.clone();
     let [a, b] = &found.packets[..] else { panic!("{found:?}") };
-    assert_eq!((name(a).as_str(), a.at_ns, a.bytes, a.sent_ns), ("a", 1_700_000_000_000_000_000, None, None));
+    assert_eq!(
+        (name(a).as_str(), a.at_ns, a.bytes, a.sent_ns),
+        ("a", 1_700_000_000_000_000_000, None, None)
+    );
     assert_eq!(
         (name(b).as_str(), b.at_ns, b.bytes, b.sent_ns),
         ("b", 1_700_000_000_123_456_789, Some(1500), Some(3_500_000_000))
@@ -123,7 +123,9 @@ fn a_table_has_times_to_the_nanosecond_and_what_is_absent_is_unknown() {
 #[test]
 fn what_is_no_such_file_is_refused_with_the_place() {
     let said = |bytes: &[u8]| Packets::read(bytes).unwrap_err().to_string();
-    for wrong in [&b""[..], b"hello\n", b"\x7fELF\x02\x01\x01", b"\xA1\xB2\xC3\xD4", b"\x0A\x0D\x0D\x0Aab"] {
+    for wrong in
+        [&b""[..], b"hello\n", b"\x7fELF\x02\x01\x01", b"\xA1\xB2\xC3\xD4", b"\x0A\x0D\x0D\x0Aab"]
+    {
         assert!(said(wrong).starts_with("is no pcap, no pcapng"), "{wrong:?}: {}", said(wrong));
     }
     assert_eq!(said(b"time_s,bytes\n1,2\nx,2\n"), "line 3: `time_s` is no time in seconds");

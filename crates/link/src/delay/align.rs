@@ -111,9 +111,11 @@ pub fn align(
         search(bursts.get(begin..end)?, of.events, guess, most)
     };
     let step = stretches.len().div_ceil(FAR).max(1);
-    let found = stretches.iter().enumerate().step_by(step).filter_map(|(place, stretch)| {
-        Some((place, around(stretch, guess, most)?))
-    });
+    let found = stretches
+        .iter()
+        .enumerate()
+        .step_by(step)
+        .filter_map(|(place, stretch)| Some((place, around(stretch, guess, most)?)));
     let (best, shift) = found.max_by(|(_, a), (_, b)| {
         let accepted = a.is_accepted().cmp(&b.is_accepted());
         accepted.then(a.matched.cmp(&b.matched)).then(a.ratio().total_cmp(&b.ratio()))

@@ -50,7 +50,10 @@ fn packets_that_begin_long_after_the_modem_are_found() {
     let late = &arrivals[arrivals.len() * 3 / 4..];
     let found = align(&bursts(late.iter().copied()), &events, 0, MINUTE).unwrap();
     assert!(found.is_accepted() && found.events > 500, "{found:?}");
-    assert!(found.nanos_at(events[events.len() - 100].to).abs_diff(2_500_000_000) < 1_000_000, "{found:?}");
+    assert!(
+        found.nanos_at(events[events.len() - 100].to).abs_diff(2_500_000_000) < 1_000_000,
+        "{found:?}"
+    );
 }
 
 #[test]
