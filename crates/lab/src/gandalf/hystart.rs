@@ -46,7 +46,7 @@ const VARIANTS: [Variant; 4] = [
 
 pub(super) fn kinds() -> Vec<Kind> {
     let mut kinds = Vec::new();
-    for scene in Scene::all().filter(|scene| scene.up) {
+    for scene in Scene::all() {
         for Variant { name, sets } in &VARIANTS {
             let mut all = scene.sets();
             all.extend(sets.iter().map(|set| format!("{PERIOD}{set}")));

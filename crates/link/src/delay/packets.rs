@@ -59,9 +59,13 @@ impl Added {
 pub fn added(packets: &[Received], events: &[RanDelay], clocks: &Alignment) -> Vec<Added> {
     let mut all = vec![Added::default(); packets.len()];
     for kind in [DelayKind::Harq, DelayKind::Rlc] {
-        for event in latest(events, kind) {
-            let end = clocks.receivers(event.to);
-            let Some((begin, after)) = burst(packets, end, event.amount) else { continue };
+        let events = latest(events, kind);
+        for (place, event) in events.iter().enumerate() {
+            let before = place.checked_sub(1).map(|before| events[before].to);
+            let next = events.get(place + 1).map(|next| next.to);
+            let Some((begin, after)) = burst(packets, event, [before, next], clocks) else {
+                continue;
+            };
             for place in begin..after {
                 let delay = share(packets, event.amount, begin..after, place);
                 let added = &mut all[place];
@@ -74,25 +78,38 @@ pub fn added(packets: &[Received], events: &[RanDelay], clocks: &Alignment) -> V
     all
 }
 
-/// The last of each begin, in order of their ends.
+/// The last of each begin, in order of their ends; of the same end the longest.
 fn latest(events: &[RanDelay], kind: DelayKind) -> Vec<RanDelay> {
     let is_of = |event: &&RanDelay| event.kind == kind && event.direction == Direction::Uplink;
     let mut of: Vec<RanDelay> = events.iter().filter(is_of).copied().collect();
     of.sort_by_key(|event| (event.from, event.to));
     let last = of.chunk_by(|a, b| a.from == b.from).filter_map(|same| same.last().copied());
     let mut of: Vec<RanDelay> = last.collect();
-    of.sort_by_key(|event| event.to);
+    of.sort_by_key(|event| (event.to, core::cmp::Reverse(event.amount)));
+    of.dedup_by_key(|event| event.to);
     of
 }
 
-/// The packets that came at an event's end, after a time without one that is as long as the event.
-fn burst(packets: &[Received], end: HostInstant, amount: Duration) -> Option<(usize, usize)> {
-    let from = packets.partition_point(|packet| packet.at < end.saturating_before(BEFORE));
-    let until = end + AFTER;
-    let near = packets.get(from..)?.iter().take_while(|packet| packet.at <= until).count();
+/// The packets that came at an event's end, after a time without one: as long as the event, or since the end of the one before it, which
+/// may be later than its begin. Repeats overlap: a packet is of the one whose end is nearest.
+fn burst(
+    packets: &[Received],
+    event: &RanDelay,
+    [before, next]: [Option<HostInstant>; 2],
+    clocks: &Alignment,
+) -> Option<(usize, usize)> {
+    let end = clocks.receivers(event.to);
+    let since = before.map(|before| event.to - before);
+    let until = next.map(|next| next - event.to);
+    let half = |span: Option<Duration>, most: Duration| span.map_or(most, |of| most.min(of / 2));
+    let begin = end.saturating_before(half(since, BEFORE));
+    let from = packets.partition_point(|packet| packet.at < begin);
+    let until = end + half(until, AFTER);
+    let near = packets.get(from..)?.iter().take_while(|packet| packet.at < until).count();
+    let held = since.map_or(event.amount, |since| since.min(event.amount));
     let is_first = |place: &usize| {
         let before = place.checked_sub(1).map(|before| packets[before].at);
-        before.is_some_and(|before| packets[*place].at - before + SHORTER >= amount)
+        before.is_some_and(|before| packets[*place].at - before + SHORTER >= held)
     };
     let begin = (from..from + near).find(is_first)?;
     Some((begin, from + near))

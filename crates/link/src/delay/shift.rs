@@ -132,7 +132,8 @@ pub fn search(bursts: &[Burst], events: &[RanDelay], guess: i64, most: Duration)
     })
 }
 
-/// Ends and lengths of the uplink's repeats, in order of time.
+/// Ends of the uplink's repeats, in order of time, and how long nothing arrived before. Repeats overlap: what ends right after another
+/// one held nothing alone, and leaves no mark.
 pub(super) fn ends(events: &[RanDelay]) -> Vec<(HostInstant, Duration)> {
     let again = |event: &&RanDelay| {
         event.direction == Direction::Uplink && event.kind != DelayKind::Scheduling
@@ -146,6 +147,13 @@ pub(super) fn ends(events: &[RanDelay]) -> Vec<(HostInstant, Duration)> {
         .collect();
     ends.sort_unstable();
     ends.dedup_by_key(|(end, _)| *end);
+    let mut before: Option<HostInstant> = None;
+    for (end, amount) in &mut ends {
+        let since = before.map_or(*amount, |before| *end - before);
+        *amount = since.min(*amount);
+        before = Some(*end);
+    }
+    ends.retain(|(_, amount)| *amount >= SHORTEST);
     ends
 }
 

@@ -91,3 +91,13 @@ fn the_last_of_several_events_of_a_begin_counts_and_memory_is_that_of_the_packet
     }
     assert!(added(&[], &[first], &clocks()).is_empty());
 }
+
+#[test]
+fn repeats_that_overlap_release_their_packets_one_after_another() {
+    // Blocks at 20, 21 and 22 ms came at 28, 29 and 30 ms.
+    let events = [280, 290, 300].map(|end| event(ms(end).as_nanos(), 8_000_000));
+    let all = [received(199, None), received(280, None), received(290, None), received(300, None)];
+    let found = added(&all, &events, &clocks());
+    assert_eq!(found[0], Added::default());
+    assert!(found[1..].iter().all(|of| is_near(of.harq, 8.0)), "{found:?}");
+}

@@ -132,3 +132,13 @@ fn a_burst_is_an_idle_period_and_then_two_packets_at_once() {
         wanted.map(|(at, idle)| Burst { at: ms(at), idle: Duration::from_micros(idle * 100) });
     assert_eq!(found, wanted);
 }
+
+#[test]
+fn a_repeat_that_ends_right_after_another_leaves_no_mark() {
+    let ends_at = |ms: u64| event(BEGIN + ms * 1_000_000, 8_000_000);
+    let ms = |of: u64| at(BEGIN + of * 1_000_000);
+    let span = Duration::from_millis;
+    // The last one was alone for six of its eight milliseconds.
+    let found = ends(&[ends_at(20), ends_at(21), ends_at(23), ends_at(29), ends_at(60)]);
+    assert_eq!(found, [(ms(20), span(8)), (ms(29), span(6)), (ms(60), span(8))]);
+}
