@@ -351,6 +351,8 @@ impl Controller for Background {
         match self.phase {
             Phase::Opening => "opening",
             Phase::Waiting { .. } => "waiting",
+            // It believes the cell free until the burst shows something else.
+            Phase::Probing if self.share.is_free() => "proving",
             Phase::Probing => "probing",
             Phase::Sending { .. } => "sending",
             Phase::ByDelay => "by delay",

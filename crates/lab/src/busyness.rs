@@ -1,7 +1,7 @@
 //! Whether a background flow knows that its cell is busy: its label beside the cell's own account of its resource blocks.
 //!
 //! A window of 100 ms in which the flow sent is judged. The label is that of its last departure: "free" while the law sends
-//! freely (`sending`, `normal`), and "busy" otherwise. It has to be "busy" in a window in which another device was backlogged,
+//! freely (`sending`, `normal`) or proves what it believes (`proving`), and "busy" otherwise. It has to be "busy" in a window in which another device was backlogged,
 //! and "free" in one in which others had less than a twentieth of the resource blocks. Windows between are counted apart: a
 //! rival that has all that it asks for is there, and is not harmed. The first five seconds are not judged, because the laws
 //! learn the cell in them.
@@ -103,10 +103,7 @@ impl Row {
 
     /// Whether it is of those that have to be right.
     pub fn is_required(&self) -> bool {
-        let Scene { network, scheduler, receiver, .. } = self.scene;
-        network == Network::Lte20
-            && scheduler == Scheduler::Fair(100)
-            && receiver == Receiver::Tick(1)
+        self.scene.is_required()
     }
 }
 

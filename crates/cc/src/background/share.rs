@@ -202,6 +202,11 @@ impl Share {
         Some(newest.max(before)).filter(|rate| *rate > 0)
     }
 
+    /// Whether the newest verdict was that the cell is free, and enough was known for it.
+    pub(super) fn is_free(&self) -> bool {
+        self.is_free && self.seen >= HEADS
+    }
+
     fn of_cell(&self, rate: u64) -> u64 {
         let lately = self.most.filter(|_| self.is_free).map(|most| most.best());
         let cell = self.heads.max(self.reading).max(lately);

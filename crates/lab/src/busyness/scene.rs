@@ -90,6 +90,13 @@ impl Scene {
         [Receiver::Tick(1), Receiver::Tick(4), Receiver::Tick(10), Receiver::Batch(2)];
     const SPEEDS: [f64; 3] = [0.0, 0.75, 4.5];
 
+    /// Whether a label in it has to be right.
+    pub fn is_required(&self) -> bool {
+        let Self { network, scheduler, receiver, .. } = *self;
+        (network, scheduler, receiver)
+            == (Network::Lte20, Scheduler::Fair(100), Receiver::Tick(1))
+    }
+
     /// Every cell with every scheduler, receiver, speed and number of rivals.
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
@@ -195,7 +202,7 @@ impl Controller for Labelled {
         self.law.handle_sent(sent, size);
         let window = (sent.at.as_nanos() / WINDOW.as_nanos() as u64) as usize;
         let busy = match self.law.state() {
-            "sending" | "normal" => Some(false),
+            "sending" | "proving" | "normal" => Some(false),
             // It goes by delay, and judges nothing.
             "by delay" => None,
             _ => Some(true),

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use sounding_cc::{Ack, Controller, RanDelays, Revision, forward};
+use sounding_cc::copa::Copa;
+use sounding_cc::{Ack, Compensated, Controller, RanDelays, Revision, Start, forward};
 use sounding_kpi::Direction;
 use sounding_link::{DelayKind, RanDelay};
 use sounding_units::HostInstant;
@@ -25,6 +26,8 @@ pub(super) struct Record {
     pub(super) sent: HashMap<HostInstant, HostInstant>,
     pub(super) seen: Vec<(HostInstant, Duration)>,
     pub(super) revised: Vec<(HostInstant, Duration)>,
+    /// By when their packets were sent: without all that the radio added, and not smoothed.
+    pub(super) exact: Vec<(HostInstant, Duration)>,
 }
 
 fn lock<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -130,6 +133,52 @@ impl<C: Controller> Controller for Recorded<C> {
             lock(&self.record).revised.push((seen_at, after));
         }
         self.inner.handle_revision(revision);
+    }
+}
+
+/// A controller, and beside it one that receives the same and sends nothing: what a library's user could know of each packet.
+#[derive(Debug)]
+pub(super) struct Beside<C> {
+    inner: C,
+    exact: Compensated<Exact>,
+}
+
+impl<C> Beside<C> {
+    pub(super) fn new(inner: C, start: &Start, record: &Arc<Mutex<Record>>) -> Self {
+        let exact = Exact { inner: Copa::new(start), record: Arc::clone(record) };
+        Self { inner, exact: Compensated::holding(exact) }
+    }
+}
+
+impl<C: Controller> Controller for Beside<C> {
+    forward!(
+        inner: handle_sent, handle_delivered, handle_loss, handle_timeout, handle_spurious_timeout, handle_estimate,
+        handle_part, handle_revision, handle_time, wakeup, not_before, cwnd, pacing_rate, state
+    );
+
+    fn handle_ack(&mut self, ack: &Ack) {
+        self.exact.handle_ack(ack);
+        self.inner.handle_ack(ack);
+    }
+
+    fn handle_delays(&mut self, delays: &RanDelays<'_>) {
+        self.exact.handle_delays(delays);
+        self.inner.handle_delays(delays);
+    }
+}
+
+/// Keeps what it receives, by its packets.
+#[derive(Debug)]
+pub(super) struct Exact {
+    inner: Copa,
+    record: Arc<Mutex<Record>>,
+}
+
+impl Controller for Exact {
+    forward_all_but_acks!();
+
+    fn handle_ack(&mut self, ack: &Ack) {
+        lock(&self.record).exact.extend(ack.rtt.map(|rtt| (ack.sent.at, rtt)));
     }
 }
 

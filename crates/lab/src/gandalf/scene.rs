@@ -9,7 +9,7 @@ use sounding_cc::{
 };
 use sounding_experiment::plan::{PlanError, Run, Wrong};
 
-use super::controls::{Constant, Only, PARTS, Part, Record, Recorded, Truth, Truthful};
+use super::controls::{Beside, Constant, Only, PARTS, Part, Record, Recorded, Truth, Truthful};
 use crate::paper::PaperItem;
 
 /// A network, a direction and a motion.
@@ -114,7 +114,8 @@ pub(super) fn run(
     add(
         "recorded-copa-gandalf",
         Arc::new(move |start| {
-            Box::new(Compensated::revising(Recorded::new(Copa::new(start), &of, true)))
+            let inner = Compensated::revising(Recorded::new(Copa::new(start), &of, true));
+            Box::new(Beside::new(inner, start, &of))
         }),
     )?;
     let of = Arc::clone(record);

@@ -104,9 +104,15 @@ pub(super) fn columns(item: Item) -> &'static [&'static str] {
             "background Mbit/s",
         ],
         Item::Fig14 => &["two", "three", "four", "Mbit/s"],
-        Item::Fig15 => {
-            &["mean Mbit/s", "of none %", "p50 ms", "p99 ms", "background Mbit/s", "of default %"]
-        }
+        Item::Fig15 => &[
+            "mean Mbit/s",
+            "of none %",
+            "p50 ms",
+            "p99 ms",
+            "background Mbit/s",
+            "of default %",
+            "normal %",
+        ],
     }
 }
 
@@ -114,7 +120,7 @@ pub(super) fn columns(item: Item) -> &'static [&'static str] {
 pub(super) fn shown(head: &str, value: f64) -> String {
     match head {
         "two" | "three" | "four" => format!("{value:.3}"),
-        "opening %" | "probing %" | "sending %" | "drained %" | "taken %" => format!("{value:.1}"),
+        "normal %" | "opening %" | "probing %" | "sending %" | "drained %" | "taken %" => format!("{value:.1}"),
         head if head.contains(" ms") || head.ends_with('%') => format!("{value:.0}"),
         _ => format!("{value:.1}"),
     }

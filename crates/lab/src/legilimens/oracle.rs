@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use sounding_cc::parameter::Choice;
 use sounding_cc::{Ack, Controller, Departure, Loss, Start, forward};
 use sounding_cell::event::SlotUse;
 use sounding_experiment::plan::{Actors, Run, Wrong};
@@ -21,6 +22,8 @@ use super::rig::{self, Shown};
 pub(super) enum Watched {
     /// A law of the registry.
     Law(&'static str),
+    /// That of the plan.
+    Own,
     /// One that yields to what has waited for so long.
     Oracle {
         /// Milliseconds.
@@ -39,6 +42,7 @@ const QUEUE: Duration = Duration::from_millis(40);
 /// Phases of a law, and what still drains after it has yielded.
 const PHASES: [&str; 4] = ["opening %", "probing %", "sending %", "drained %"];
 const PROBING: usize = 1;
+const SENDING: usize = 2;
 const YIELDED: usize = 3;
 
 /// What the cell knows.
@@ -101,6 +105,17 @@ impl Truth {
         self.since.map(|since| now - since)
     }
 
+    /// The part of the time between two milliseconds that flows sent freely in.
+    fn free(&self, from: usize, to: usize) -> f64 {
+        let free = |phases: &Vec<(usize, usize)>| {
+            let ends = phases.iter().skip(1).map(|(ms, _)| *ms).chain([to]);
+            let spans = phases.iter().zip(ends).filter(|((_, phase), _)| *phase == SENDING);
+            spans.map(|((begins, _), ends)| ends.min(to).saturating_sub((*begins).max(from))).sum::<usize>()
+        };
+        let all: usize = self.phases.iter().map(free).sum();
+        all as f64 / (self.phases.len() * (to - from)).max(1) as f64
+    }
+
     /// The part of the resource blocks between two milliseconds that background took in each phase, and probes by flow.
     fn figures(&self, from: usize, to: usize) -> Figures {
         let all: u64 = self.all.iter().take(to).skip(from).sum();
@@ -125,6 +140,7 @@ impl Truth {
         let mut figures: Figures =
             PHASES.iter().zip(taken).map(|(head, prb)| figure(head, of_all(prb))).collect();
         figures.push(figure("taken %", of_all(taken.iter().sum())));
+        figures.push(figure("normal %", self.free(from, to) * 1e2));
         figures.push(figure("probes a minute", probes as f64 / flows.max(1) as f64 / minutes));
         figures
     }
@@ -144,8 +160,8 @@ impl Kept {
         let phase = match self.law.state() {
             _ if self.law.not_before().is_some() => YIELDED,
             "opening" => 0,
-            "probing" | "gap I" | "gap II" | "gap III" => PROBING,
-            _ => 2,
+            "probing" | "proving" | "gap I" | "gap II" | "gap III" => PROBING,
+            _ => SENDING,
         };
         if self.phase != Some(phase) {
             self.phase = Some(phase);
@@ -277,28 +293,29 @@ pub(super) fn run(run: &Run, watched: Watched) -> Result<(Shown, Figures), Wrong
     let make = {
         let truth = Arc::clone(&truth);
         let law = match watched {
-            Watched::Law(name) => {
-                Some(sounding_cc::by_name(name).ok_or_else(|| wrong(format!("no law {name:?}")))?)
-            }
+            Watched::Law(name) => Some(Choice::plain(name)),
+            Watched::Own => Some(run.plan.flows[entry].controller.clone()),
             Watched::Oracle { .. } => None,
         };
+        let choose = |choice| run.controllers.choose(&choice).map(|(_, make)| make);
+        let law = law.map(choose).transpose().map_err(|error| wrong(error.to_string()))?;
         move |start: &Start| -> Box<dyn Controller> {
             let flow = with(&truth, |truth| {
                 truth.phases.push(Vec::new());
                 truth.phases.len() - 1
             });
-            let law: Box<dyn Controller> = match (law, watched) {
+            let law: Box<dyn Controller> = match (&law, watched) {
                 (Some(make), _) => make(start),
                 (None, Watched::Oracle { ms }) => {
                     Box::new(Oracle::new(start, Arc::clone(&truth), ms))
                 }
-                (None, Watched::Law(_)) => unreachable!("a law was found"),
+                (None, Watched::Law(_) | Watched::Own) => unreachable!("a law was found"),
             };
             Box::new(Kept { law, flow, phase: None, truth: Arc::clone(&truth) })
         }
     };
     run.controllers.add(NAME, make).map_err(|error| wrong(error.to_string()))?;
-    run.plan.flows[entry].controller = sounding_cc::parameter::Choice::plain(NAME);
+    run.plan.flows[entry].controller = Choice::plain(NAME);
     let sees = Arc::clone(&truth);
     let shown = rig::run_seeing(&run, false, move |used| with(&sees, |truth| truth.handle(used)))?;
     let ends = run.plan.flows.iter().map(|flow| flow.stop).min().unwrap_or(run.plan.duration);

@@ -218,7 +218,8 @@ pub(super) fn of(item: Item) -> Vec<Variant> {
                 let row = |value: &&str| {
                     let controller = under(&format!("legilimens:{parameter}={value}"));
                     let sets = LOADS[1].1.map(str::to_owned).into_iter().chain([controller]);
-                    Variant::new(format!("{parameter} {value}"), plan, sets)
+                    let row = Variant::new(format!("{parameter} {value}"), plan, sets);
+                    Variant { watched: Some(Watched::Own), ..row }
                 };
                 values.iter().map(row).collect::<Vec<_>>()
             };
