@@ -13,7 +13,7 @@ use thiserror::Error;
 
 /// Packets that are kept of a file.
 pub const MOST_PACKETS: usize = 1 << 22;
-/// Flows that are told apart.
+/// Flows that are distinguished.
 pub const MOST_FLOWS: usize = 1 << 16;
 
 /// A packet.
@@ -47,7 +47,7 @@ pub struct Packets {
     pub packets: Vec<Packet>,
     /// In the order in which they began in the file.
     pub flows: Vec<Flow>,
-    /// Packets that are of no flow: neither IPv4 nor IPv6, or of one flow more than are told apart.
+    /// Packets that are of no flow: neither IPv4 nor IPv6, or of one flow more than are distinguished.
     pub others: u64,
     /// Why the file is not read to its end.
     pub cut: Option<String>,

@@ -89,11 +89,11 @@ impl SlowStart {
             self.samples += 1;
         }
         match (self.phase, self.last, self.current) {
-            (Phase::Slow, Some(last), Some(current)) if self.samples >= SAMPLES => {
-                if current >= last + rise(last) {
-                    self.phase = Phase::Conservative { baseline: current, rounds: 0 };
-                    self.left_at = Some(ack.now);
-                }
+            (Phase::Slow, Some(last), Some(current))
+                if self.samples >= SAMPLES && current >= last + rise(last) =>
+            {
+                self.phase = Phase::Conservative { baseline: current, rounds: 0 };
+                self.left_at = Some(ack.now);
             }
             (Phase::Conservative { baseline, .. }, _, Some(current))
                 if self.samples >= SAMPLES && current < baseline =>

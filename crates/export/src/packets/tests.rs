@@ -78,7 +78,7 @@ fn both_kinds_of_file_and_all_their_clocks_say_when_packets_came() {
 }
 
 #[test]
-fn flows_are_told_apart_and_the_largest_is_that_with_most_bytes() {
+fn flows_are_distinguished_and_the_largest_is_that_with_most_bytes() {
     let found = read(&pcap(TsResolution::NanoSecond, &[Duration::from_secs(1); 30]));
     let names: Vec<&str> = found.flows.iter().map(|flow| flow.name.as_str()).collect();
     assert_eq!(names, ["udp 10.0.0.2:5000 > 192.0.2.1:443", "udp 192.0.2.1:443 > 10.0.0.2:5000"]);

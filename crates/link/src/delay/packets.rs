@@ -66,9 +66,8 @@ pub fn added(packets: &[Received], events: &[RanDelay], clocks: &Alignment) -> V
             let Some((begin, after)) = burst(packets, event, [before, next], clocks) else {
                 continue;
             };
-            for place in begin..after {
+            for (place, added) in all.iter_mut().enumerate().take(after).skip(begin) {
                 let delay = share(packets, event.amount, begin..after, place);
-                let added = &mut all[place];
                 let of = if kind == DelayKind::Harq { &mut added.harq } else { &mut added.rlc };
                 *of = delay.max(*of);
             }
@@ -150,8 +149,8 @@ fn wait(packets: &[Received], waits: &[RanDelay], clocks: &Alignment, all: &mut 
         let held = begin..begin + same.len();
         begin = held.end;
         let Some(Some(place)) = same.first() else { continue };
-        for packet in held.clone() {
-            all[packet].scheduling = share(packets, waits[*place].amount, held.clone(), packet);
+        for (packet, added) in all.iter_mut().enumerate().take(held.end).skip(held.start) {
+            added.scheduling = share(packets, waits[*place].amount, held.clone(), packet);
         }
     }
 }
