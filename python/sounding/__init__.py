@@ -8,6 +8,7 @@
     signal = sounding.kpis("drive.mi2log", ["lte.cell.rsrp"])
     blocks = sounding.columns("drive.mi2log", 0xB173, ["subframes.rbs", "subframes.blocks.mcs"])
     rate = sounding.link("drive.mi2log", direction="downlink").to_pandas()
+    held = sounding.delays("drive.mi2log").to_pandas()
     result = sounding.simulate("plan.toml", controllers={"mine": Mine})
 """
 
@@ -62,6 +63,7 @@ __all__ = [
     "Table",
     "UnreadError",
     "columns",
+    "delays",
     "described_codes",
     "known_kpis",
     "kpis",
@@ -112,3 +114,16 @@ def link(
     `carriers`, where the method knows the other users. What is not known is NaN, or None among words.
     """
     return Table._of(_sounding.link(source, direction, method, window, bin))
+
+
+def delays(source: Source, *, direction: Literal["uplink", "downlink"] | None = None) -> Table:
+    """The delays that the radio itself made in a capture: a row for each event, of one `direction` or of both.
+
+    Columns: `modem_time_ns`, the end of the event; `from_modem_time_ns`, its begin; `time_s`, its end since the first record;
+    `direction`; `kind`: a block was sent again (`harq`), RLC sent data again that HARQ had given up (`rlc`), uplink data waited for
+    a report and a grant (`scheduling`); `amount_s`, the part of the time between begin and end that no queue made; `age_s`, from the
+    end until the record came that shows it; `confidence`, whether both ends are in records (`decoded`) or one follows from others
+    (`inferred`). Rows are in the order in which records show them. A later row of the same direction, kind and begin replaces an
+    earlier one.
+    """
+    return Table._of(_sounding.delays(source, direction))

@@ -25,6 +25,7 @@ __all__ = [
     "Start",
     "UnreadError",
     "columns",
+    "delays",
     "described_codes",
     "known_kpis",
     "kpis",
@@ -192,6 +193,7 @@ def open(
     """
 
 def columns(source: str | os.PathLike[str] | bytes, code: int, paths: list[str]) -> dict[str, Any]: ...
+def delays(source: str | os.PathLike[str] | bytes, direction: str | None) -> dict[str, Any]: ...
 def known_kpis() -> list[Kpi]:
     """Every KPI there is."""
 

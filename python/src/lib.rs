@@ -5,6 +5,7 @@
 
 mod columns;
 mod controller;
+mod delays;
 mod error;
 mod fields;
 mod kpis;
@@ -23,6 +24,8 @@ mod _sounding {
     use super::columns::columns;
     #[pymodule_export]
     use super::controller::{Ack, Delivered, Departure, Estimate, Loss, Start};
+    #[pymodule_export]
+    use super::delays::delays;
     #[pymodule_export]
     use super::error::{CaptureError, CorruptError, PlanError, SoundingError, UnreadError};
     #[pymodule_export]

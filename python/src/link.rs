@@ -65,7 +65,7 @@ pub(crate) fn link<'py>(
     reader::table(py, series.into_dict(py)?, &counts.stream, &of_records)
 }
 
-fn choice<T: Copy + Display>(what: &str, found: &str, all: &[T]) -> PyResult<T> {
+pub(crate) fn choice<T: Copy + Display>(what: &str, found: &str, all: &[T]) -> PyResult<T> {
     all.iter().copied().find(|one| one.to_string() == found).ok_or_else(|| {
         let known = all.iter().map(T::to_string).collect::<Vec<_>>().join(", ");
         PyValueError::new_err(format!("{what} is one of {known}, not {found:?}"))
@@ -79,7 +79,7 @@ fn span(what: &str, seconds: f64) -> PyResult<Duration> {
     }
 }
 
-fn place<T: PartialEq>(words: &[T], word: &T) -> i64 {
+pub(crate) fn place<T: PartialEq>(words: &[T], word: &T) -> i64 {
     words.iter().position(|known| known == word).map_or(-1, |at| at as i64)
 }
 
@@ -142,6 +142,6 @@ impl Series {
     }
 }
 
-fn words<T: Display>(all: &[T]) -> Column {
+pub(crate) fn words<T: Display>(all: &[T]) -> Column {
     Column::Words(all.iter().map(T::to_string).collect())
 }

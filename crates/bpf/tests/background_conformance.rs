@@ -134,7 +134,8 @@ impl Log {
         self.waits_until = until;
         self.tell(kind, &call, random);
         // The C has phases, and not what the flow believes meanwhile.
-        let phase = Some(self.flow.state()).filter(|state| *state != "proving").unwrap_or("probing");
+        let phase =
+            Some(self.flow.state()).filter(|state| *state != "proving").unwrap_or("probing");
         let state = STATES.iter().position(|state| *state == phase).unwrap();
         let until = until.map_or(0, HostInstant::as_nanos);
         self.answers.push([state as u64, self.flow.cwnd().count(), until]);

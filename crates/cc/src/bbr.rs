@@ -14,7 +14,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::parameter::{Kind, Parameter, Values};
 use crate::part::{Aggregation, FullPipe, Pause, Round, Windowed, burst};
-use crate::{Ack, Controller, Departure, Loss, Start};
+use crate::{Ack, Controller, Departure, Loss, Revision, Start};
 use recovery::Conservation;
 
 /// Rounds the bandwidth filter remembers (§2.5: BtlBwFilterLen).
@@ -350,6 +350,13 @@ impl Controller for Bbr {
         let (pacing_gain, cwnd_gain) = self.gains();
         self.set_pacing(pacing_gain);
         self.set_cwnd(ack, cwnd_gain);
+    }
+
+    /// RTprop is the least on the scale that holds from now on: it cannot stay below the path that the radio's delays are taken off.
+    fn handle_revision(&mut self, revision: &Revision) {
+        if let Revision::Rebase { least, .. } = *revision {
+            self.rtt_min = Some(least);
+        }
     }
 
     fn handle_loss(&mut self, loss: &Loss) {

@@ -42,6 +42,8 @@ const LEAST_LASTS: u64 = 10_000_000_000;
 /// Acknowledgements that wait until their delay is known: those of 400 ms at 20 000 a second. Of more, the oldest
 /// wait no longer.
 const WAITING: usize = 8_192;
+/// The most that the radio added is remembered for so long: records of PHY are 300 ms apart at most.
+const MOST_LASTS: u64 = 400_000_000;
 
 /// A controller whose delays are without what the radio added.
 #[derive(Debug)]
@@ -62,6 +64,7 @@ pub struct Compensated<C> {
     exact: Boxcar,
     steady: Boxcar,
     recent: Boxcar,
+    most: Windowed<Duration>,
     /// Waits that stay in RTTs.
     kept: Boxcar,
     /// The smallest RTT as measured, and the smallest exact one.
@@ -146,6 +149,7 @@ impl<C: Controller> Compensated<C> {
             exact: Boxcar::new(smoothing.shown),
             steady: Boxcar::new(smoothing.steady),
             recent: Boxcar::new(smoothing.recent),
+            most: Windowed::max(MOST_LASTS, 0, Duration::ZERO),
             kept: Boxcar::new(smoothing.steady),
             least_raw: None,
             least: Floor::new(smoothing.floor_percent),
@@ -200,6 +204,7 @@ impl<C: Controller> Compensated<C> {
             self.exact.clear();
             self.steady.clear();
             self.recent.clear();
+            self.most = Windowed::max(MOST_LASTS, now.as_nanos(), Duration::ZERO);
             self.kept.clear();
             self.samples.clear();
         }
@@ -222,6 +227,7 @@ impl<C: Controller> Compensated<C> {
     fn settle(&mut self, sample: &Sample) -> (Added, Duration) {
         let added = self.added(sample);
         self.recent.push(sample.at, added.all);
+        self.most.update(sample.at.as_nanos(), added.all);
         let without = sample.rtt - added.all;
         let steady = self.steady.push(sample.at, without);
         let kept = self.kept.push(sample.at, added.kept);
@@ -254,6 +260,10 @@ impl<C: Controller> Compensated<C> {
             }
             self.samples.pop_front();
             let (_, after) = self.settle(&sample);
+            if self.smoothing.assumes_most {
+                // The first RTTs of a flow are those that end slow start.
+                self.switch(now);
+            }
             if self.active {
                 let (seen_at, before) = (sample.at, sample.shown);
                 self.inner.handle_revision(&Revision::Sample { now, seen_at, before, after });
@@ -270,7 +280,11 @@ impl<C: Controller> Compensated<C> {
     /// An acknowledgement for the controller at once.
     fn show(&mut self, ack: &Ack) -> Ack {
         let Some(mut sample) = self.sample(ack) else { return *ack };
-        let recent = self.recent.mean().unwrap_or_default();
+        let recent = if self.smoothing.assumes_most {
+            self.most.best()
+        } else {
+            self.recent.mean().unwrap_or_default()
+        };
         let mean = self.raw.push(ack.now, sample.rtt);
         if let (true, Some(least)) = (self.active, self.least.best()) {
             sample.shown = mean.saturating_sub(recent).max(least);

@@ -6,7 +6,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::parameter::{Kind, Parameter, Values};
 use crate::part::{Marks, SlowStart};
-use crate::{Ack, Controller, Loss, Recovery, Start};
+use crate::{Ack, Controller, Loss, Recovery, Revision, Start};
 
 const C: Parameter = Parameter {
     name: "c",
@@ -60,7 +60,7 @@ pub struct Cubic {
     config: Config,
     mss: Bytes,
     window: Window,
-    /// `None` after the first slow start, or if slow start lasts until a loss.
+    /// `None` after the first slow start, or if slow start lasts until a loss. Where RTTs are explained later, it stays until a loss.
     slow_start: Option<SlowStart>,
     /// How far ahead the curve is evaluated. RFC 9438 §4.2 uses the smoothed RTT, Linux the minimum. With a queue of
     /// seconds, the former's window grows by the curve's value seconds later, which no deployed CUBIC does. Pinned by
@@ -154,7 +154,8 @@ impl Cubic {
             }
             self.window.ssthresh = self.window.cwnd;
         }
-        self.slow_start = None;
+        // What is explained later may show that it was too early.
+        self.slow_start = self.slow_start.filter(SlowStart::is_explained);
         self.window.avoid(&self.config, acked, since, self.ahead.unwrap_or_default());
     }
 }
@@ -221,6 +222,12 @@ impl Controller for Cubic {
         if loss.begins_recovery {
             self.slow_start = None;
             self.window.cut(self.config.beta);
+        }
+    }
+
+    fn handle_revision(&mut self, revision: &Revision) {
+        if self.slow_start.as_mut().is_some_and(|slow_start| slow_start.handle_revision(revision)) {
+            (self.window.ssthresh, self.window.epoch) = (f64::INFINITY, None);
         }
     }
 

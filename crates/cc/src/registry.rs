@@ -137,6 +137,13 @@ const CONTROLLERS: &[Entry] = &[
         let config = VivaceConfig::of(values).published();
         Box::new(Compensated::holding(Vivace::with(start, config)))
     }),
+    entry!("bbr-gandalf", bbr::Config::PARAMETERS, |start, values| {
+        Box::new(Compensated::revising(Bbr::with(start, bbr::Config::of(values))))
+    }),
+    entry!("cubic-gandalf", cubic::Config::PARAMETERS, |start, values| {
+        let inner = Cubic::with(start, cubic::Config::of(values));
+        Box::new(Compensated::revising_with(inner, Smoothing::of_rises()))
+    }),
     entry!("gcc-gandalf", gcc::Config::PARAMETERS, |start, values| {
         Box::new(Compensated::holding(Gcc::with(start, gcc::Config::of(values))))
     }),

@@ -25,7 +25,7 @@ enum Event {
 }
 
 /// Controllers whose window is one segment at times although no timer fired.
-const ONE_SEGMENT: [&str; 3] = ["lp", "bbr", "biscay"];
+const ONE_SEGMENT: [&str; 4] = ["lp", "bbr", "bbr-gandalf", "biscay"];
 
 /// Mostly plausible numbers, sometimes any number.
 fn number(plausible: u64) -> impl Strategy<Value = u64> {

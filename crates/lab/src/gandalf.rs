@@ -6,6 +6,7 @@ pub(crate) mod delays;
 pub(crate) mod experiment;
 mod filter;
 mod gcc;
+mod hystart;
 pub(crate) mod kernel;
 mod masking;
 mod modem;
@@ -42,6 +43,8 @@ pub enum Item {
     Filter,
     /// What reading the modem costs.
     Modem,
+    /// Slow start.
+    HyStart,
 }
 
 impl Item {
@@ -56,6 +59,7 @@ impl Item {
             Self::Modem => PaperItem { file: "modem", experiment: "gandalf/modem", ..all },
             Self::Filter => PaperItem { file: "filter", experiment: "gandalf/filter", ..all },
             Self::Parts => PaperItem { file: "parts", experiment: "gandalf/parts", ..all },
+            Self::HyStart => PaperItem { file: "hystart", experiment: "gandalf/hystart", ..all },
             Self::Masking => PaperItem { file: "masking", experiment: "gandalf/masking", ..all },
         }
     }
@@ -74,6 +78,7 @@ impl Item {
             Self::Masking => "whether true queues stay visible, with a control that hides them",
             Self::Modem => "what reading the modem costs, and which messages are read",
             Self::Filter => "the steps from a measured delay of an upload to that of the network",
+            Self::HyStart => "whether the radio's own delays end slow start early",
             Self::Parts => {
                 "what each part of Gandalf brings, and what Copa takes for a queue without it"
             }
@@ -137,6 +142,7 @@ pub fn rows(
         Item::Parts => parts::kinds(),
         Item::Filter => filter::kinds(),
         Item::Modem => modem::kinds(),
+        Item::HyStart => hystart::kinds(),
     };
     let wanted =
         |kind: &Kind| settings.only.as_ref().is_none_or(|only| kind.name.contains(only.as_str()));
@@ -186,6 +192,7 @@ pub fn report(
         Item::Parts => parts::COLUMNS,
         Item::Filter => filter::COLUMNS,
         Item::Modem => modem::COLUMNS,
+        Item::HyStart => hystart::COLUMNS,
     };
     let cell = |row: &Row, head: &str| {
         let value = row.figure(head);
@@ -203,6 +210,7 @@ pub fn report(
         Item::Parts => parts::short(&figures),
         Item::Filter => filter::short(&figures),
         Item::Modem => modem::short(&figures),
+        Item::HyStart => hystart::short(&figures),
     };
     for (row, short) in short {
         ours.misses

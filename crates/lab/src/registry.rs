@@ -62,6 +62,7 @@ pub const EXPERIMENTS: &[&dyn Registered] = &[
     &gandalf::experiment::PlanItem(gandalf::Item::Parts),
     &gandalf::experiment::PlanItem(gandalf::Item::Filter),
     &gandalf::experiment::PlanItem(gandalf::Item::Modem),
+    &gandalf::experiment::PlanItem(gandalf::Item::HyStart),
     &gandalf::delays::DelaysItem,
     &gandalf::kernel::KernelItem,
     &gandalf::webrtc::CallItem,

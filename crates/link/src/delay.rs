@@ -9,8 +9,10 @@
 //! RLC's repeats, which begin where HARQ gives up, come from RLC's records. They are made only if asked for: controllers do
 //! not correct them (docs/interpretations/gandalf.md).
 
+pub mod align;
 mod handed;
 mod harq;
+pub mod packets;
 mod rlc;
 mod scheduling;
 pub mod shift;

@@ -28,7 +28,7 @@ mod window;
 
 pub use bins::{Bin, Bins, Jump, Step};
 pub use config::{Config, Method};
-pub use delay::{Delays, shift};
+pub use delay::{Delays, align, packets, shift};
 pub use estimator::Estimator;
 pub use granted::Granted;
 pub use model::{CellRates, CellView, ChannelView, HEARD_VALID, NoRates};

@@ -2,6 +2,7 @@ mod delays;
 mod feed;
 mod live;
 mod missing;
+mod packets;
 mod print;
 mod rows;
 
@@ -53,6 +54,11 @@ With --delays a row is an event: a block that was sent again (`harq`), data that
 uplink data that waited for a report and a grant (`scheduling`). What was held, how much of that no queue made, and how long after its
 end the record came that shows it.
 
+With --packets a row is a packet of an upload. Its receiver's clock is not the modem's: a repeat shows in packets as a time without any and
+then several at once. The difference of the clocks is the one at which most of the modem's repeats end so. Below 0.6 of them, or with
+less than 20, nothing is printed. Of packets that came at once the first is late by the whole event. Later ones are by less: by sent_s
+if the file has it, and otherwise as if sent evenly.
+
 With --feed the receiver of a WebRTC call, sounding-rtc-peer, reads the uplink's events of a live modem as they come, and takes them
 out of what it reports to the sender. When the receiver ends, this command ends.
 
@@ -64,6 +70,7 @@ So --feed is for what this device sends, and --arrivals for what it receives. Th
 Examples:
   sounding link drive.mi2log
   sounding link drive.mi2log --delays
+  sounding link drive.mi2log --delays --packets server.pcap
   sounding link /dev/ttyUSB0 --delays --feed /run/peer
   sounding link /dev/ttyUSB0 --delays --arrivals wwan0
   sounding link drive.mi2log --direction uplink --method formula --bin 50ms
@@ -108,6 +115,22 @@ pub(crate) struct Link {
     /// Comma-separated values, with --delays
     #[arg(long, requires = "delays", conflicts_with = "json")]
     csv: bool,
+    /// With --delays of a capture: what the radio added to each packet of an upload. The file says when its receiver got them: pcap, pcapng,
+    /// or comma-separated values with the columns time_s, and if known bytes, flow and sent_s
+    #[arg(long, value_name = "FILE", requires = "delays", conflicts_with_all = ["feed", "arrivals", "direction"])]
+    packets: Option<PathBuf>,
+    /// With --packets: the only flow with a name that contains this, instead of the one with the most bytes
+    #[arg(long, value_name = "TEXT", requires = "packets")]
+    flow: Option<String>,
+    /// With --packets: how far the packets' clock is ahead of the modem's, within two minutes; a modem counts without leap seconds
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        requires = "packets",
+        default_value_t = 0.0,
+        allow_hyphen_values = true
+    )]
+    offset: f64,
     /// With --delays of a live modem: the receiver of a call reads them at this UNIX socket, as lines of JSON; `-` is standard output
     #[arg(long, value_name = "SOCKET", requires = "delays", conflicts_with_all = ["json", "csv", "direction"])]
     feed: Option<PathBuf>,
@@ -152,7 +175,15 @@ fn run_delays(args: &Link) -> Result<ExitCode> {
         (false, true) => delays::Format::Csv,
         (false, false) => delays::Format::Table,
     };
-    match delays::print(&args.source, args.direction.map(Into::into), format) {
+    let printed = match &args.packets {
+        Some(file) => {
+            let flow = args.flow.as_deref();
+            let wanted = packets::Wanted { packets: file, flow, offset: args.offset, format };
+            packets::print(&args.source, &wanted)
+        }
+        None => delays::print(&args.source, args.direction.map(Into::into), format),
+    };
+    match printed {
         Ok(skipped) => skipped.tell(),
         Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
         Err(Stopped::Output(error)) => return Err(say::failed(error)),

@@ -105,6 +105,8 @@ pub struct Smoothing {
     pub usual_percent: u32,
     /// The same in uploads.
     pub up_usual_percent: u32,
+    /// What is not known of an RTT counts as the most that the radio added lately, not as its mean.
+    pub assumes_most: bool,
 }
 
 impl Smoothing {
@@ -119,6 +121,21 @@ impl Smoothing {
             keeps_waits: values.word(&WAITS) == KEEP,
             usual_percent: values.count(&USUAL),
             up_usual_percent: values.count(&UP_USUAL),
+            assumes_most: false,
+        }
+    }
+
+    /// For a controller that asks whether RTTs rose by more than the radio explains, as HyStart does: all that the radio may have added
+    /// is taken off at once, waits too. Chosen: means over 10 ms, two usual intervals of reports.
+    pub fn of_rises() -> Self {
+        let short = Duration::from_millis(10);
+        Self {
+            shown: short,
+            steady: short,
+            up: short,
+            keeps_waits: false,
+            assumes_most: true,
+            ..Self::default()
         }
     }
 }

@@ -208,3 +208,31 @@ fn memory_stays_bounded_where_nothing_is_ever_known() {
     }
     assert!(flow.samples.len() <= WAITING && flow.held.is_empty());
 }
+
+#[test]
+fn who_asks_for_rises_sees_none_that_the_radio_explains_and_sees_a_queue() {
+    let mut drive = Drive::new(Compensated::revising_with(Noted::default(), Smoothing::of_rises()));
+    drive.run(1_000, Duration::ZERO, true);
+    let calm = drive.flow.inner.rtts.iter().rev().take(200);
+    assert!(calm.clone().all(|rtt| near(*rtt, ms(40))), "{:?}", calm.max());
+    drive.run(500, ms(30), true);
+    let shown = *drive.flow.inner.rtts.last().unwrap();
+    // No less than the queue without the longest wait.
+    assert!(shown >= ms(60) && shown <= ms(72), "{shown:?}");
+}
+
+#[test]
+fn rtprop_is_the_paths_with_a_modem_and_no_less_than_was_measured_without() {
+    let start = Start::tcp(at(0), None, 1);
+    let mut drive = Drive::new(Compensated::revising(crate::Bbr::new(&start)));
+    drive.run(1_000, ms(3), true);
+    let path = drive.flow.inner.rtt_min().unwrap();
+    assert!(path >= ms(43) && near(path, ms(49)), "{path:?}");
+    // A path that becomes longer is followed within the ten seconds of the filter.
+    drive.run(11_000, ms(13), true);
+    let path = drive.flow.inner.rtt_min().unwrap();
+    assert!(path >= ms(53) && near(path, ms(59)), "{path:?}");
+    drive.run(300, ms(13), false);
+    let path = drive.flow.inner.rtt_min().unwrap();
+    assert!((ms(53)..=ms(56)).contains(&path), "{path:?}");
+}

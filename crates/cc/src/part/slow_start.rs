@@ -1,9 +1,9 @@
 use core::time::Duration;
 
-use sounding_units::Bytes;
+use sounding_units::{Bytes, HostInstant};
 
 use super::Round;
-use crate::Ack;
+use crate::{Ack, Revision};
 
 /// RFC 9406 §4.3, all of them.
 const MIN_RISE: Duration = Duration::from_millis(4);
@@ -20,6 +20,9 @@ const CONSERVATIVE_ROUNDS: u32 = 5;
 ///   ▲                                              │
 ///   └────────(RTT is below what it rose to)────────┘
 /// ```
+///
+/// Where a modem explains RTTs later, it also goes back to `Slow` from `Over`: as soon as eight RTTs since it left are known without
+/// what the radio added, and the smallest of them did not rise (docs/interpretations/gandalf.md, 24).
 #[derive(Clone, Copy, Debug)]
 pub struct SlowStart {
     phase: Phase,
@@ -27,6 +30,24 @@ pub struct SlowStart {
     last: Option<Duration>,
     current: Option<Duration>,
     samples: u32,
+    /// When it left `Slow`.
+    left_at: Option<HostInstant>,
+    explained: Option<Explained>,
+}
+
+/// RTTs without what the radio added.
+#[derive(Clone, Copy, Debug)]
+struct Explained {
+    /// The smallest.
+    path: Duration,
+    /// The smallest since slow start was left, of so many.
+    least: Option<Duration>,
+    samples: u32,
+}
+
+/// How far RTTs of a round may be above another's.
+fn rise(above: Duration) -> Duration {
+    (above / RISE_DIVISOR).clamp(MIN_RISE, MAX_RISE)
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +59,15 @@ enum Phase {
 
 impl Default for SlowStart {
     fn default() -> Self {
-        Self { phase: Phase::Slow, round: Round::default(), last: None, current: None, samples: 0 }
+        Self {
+            phase: Phase::Slow,
+            round: Round::default(),
+            last: None,
+            current: None,
+            samples: 0,
+            left_at: None,
+            explained: None,
+        }
     }
 }
 
@@ -60,16 +89,17 @@ impl SlowStart {
             self.samples += 1;
         }
         match (self.phase, self.last, self.current) {
-            (Phase::Slow, Some(last), Some(current)) if self.samples >= SAMPLES => {
-                let rise = (last / RISE_DIVISOR).clamp(MIN_RISE, MAX_RISE);
-                if current >= last + rise {
-                    self.phase = Phase::Conservative { baseline: current, rounds: 0 };
-                }
+            (Phase::Slow, Some(last), Some(current))
+                if self.samples >= SAMPLES && current >= last + rise(last) =>
+            {
+                self.phase = Phase::Conservative { baseline: current, rounds: 0 };
+                self.left_at = Some(ack.now);
             }
             (Phase::Conservative { baseline, .. }, _, Some(current))
                 if self.samples >= SAMPLES && current < baseline =>
             {
                 self.phase = Phase::Slow;
+                self.left_at = None;
             }
             _ => {}
         }
@@ -79,4 +109,41 @@ impl SlowStart {
             Phase::Over => None,
         }
     }
+
+    /// Whether RTTs are explained later, so that it may go on after it was over.
+    pub(crate) fn is_explained(&self) -> bool {
+        self.explained.is_some()
+    }
+
+    /// What the radio added to RTTs became known; whether slow start goes on that had been left because of it.
+    pub(crate) fn handle_revision(&mut self, revision: &Revision) -> bool {
+        let (seen_at, after) = match *revision {
+            Revision::Rebase { least, .. } => {
+                self.explained = Some(Explained { path: least, least: None, samples: 0 });
+                return false;
+            }
+            Revision::Sample { seen_at, after, .. } => (seen_at, after),
+        };
+        let of = self.explained.get_or_insert(Explained { path: after, least: None, samples: 0 });
+        of.path = of.path.min(after);
+        if self.left_at.is_none_or(|left| seen_at < left) {
+            return false;
+        }
+        of.least = Some(of.least.map_or(after, |least| least.min(after)));
+        of.samples += 1;
+        if of.samples < SAMPLES {
+            return false;
+        }
+        of.samples = 0;
+        if of.least.take().is_none_or(|least| least >= of.path + rise(of.path)) {
+            // A queue.
+            return false;
+        }
+        self.phase = Phase::Slow;
+        (self.left_at, self.last, self.current, self.samples) = (None, None, None, 0);
+        true
+    }
 }
+
+#[cfg(test)]
+mod tests;

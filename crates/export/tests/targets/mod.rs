@@ -1,9 +1,10 @@
-//! The code of the fuzz target. The test `corpus` runs it with the seeds.
+//! The code of the fuzz targets. The test `corpus` runs it with the seeds.
 
 use bytes::Bytes;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use sounding_diag::{LogCode, LogRecord};
 use sounding_export::message::Message;
+use sounding_export::packets::Packets;
 use sounding_export::pcap::Became;
 use sounding_export::privacy::{self, Privacy};
 use sounding_export::table::{Schemas, Tables};
@@ -24,6 +25,17 @@ pub(crate) fn export(data: &[u8]) -> usize {
     }
     pcaps(&records);
     records.len()
+}
+
+/// Reads a file of packets. Returns how many there are.
+pub(crate) fn packets(data: &[u8]) -> usize {
+    let Ok(found) = Packets::read(data) else { return 0 };
+    assert!(found.packets.is_sorted_by_key(|packet| packet.at_ns));
+    let of_flows: u64 = found.flows.iter().map(|flow| flow.packets).sum();
+    assert_eq!(of_flows, found.packets.len() as u64);
+    assert!(found.packets.iter().all(|packet| (packet.flow as usize) < found.flows.len()));
+    assert_eq!(found.largest().is_some(), !found.packets.is_empty());
+    found.packets.len()
 }
 
 fn records(mut data: &[u8]) -> Vec<LogRecord<'_>> {

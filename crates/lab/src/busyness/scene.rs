@@ -93,8 +93,7 @@ impl Scene {
     /// Whether a label in it has to be right.
     pub fn is_required(&self) -> bool {
         let Self { network, scheduler, receiver, .. } = *self;
-        (network, scheduler, receiver)
-            == (Network::Lte20, Scheduler::Fair(100), Receiver::Tick(1))
+        (network, scheduler, receiver) == (Network::Lte20, Scheduler::Fair(100), Receiver::Tick(1))
     }
 
     /// Every cell with every scheduler, receiver, speed and number of rivals.

@@ -81,15 +81,22 @@ impl Place {
             sets.push(format!("flows=[{}, {}]", flow("flow", "copa"), flow("rival", "cubic")));
         }
         if self == Self::Calm {
-            let phone = "cell.devices.phone";
-            sets.push(format!("{phone}.adapt_uplink.target_error_rate=0.001"));
-            sets.push(format!("{phone}.adapt_downlink.target_error_rate=0.001"));
-            sets.push(format!(
-                "{phone}.scheduling={{ sr_period = \"1ms\", periodic_bsr = \"1ms\", double_grant = 0.0 }}"
-            ));
+            sets.extend(calm());
         }
         sets
     }
+}
+
+/// A radio that makes next to no delay of its own.
+pub(super) fn calm() -> [String; 3] {
+    let phone = "cell.devices.phone";
+    [
+        format!("{phone}.adapt_uplink.target_error_rate=0.001"),
+        format!("{phone}.adapt_downlink.target_error_rate=0.001"),
+        format!(
+            "{phone}.scheduling={{ sr_period = \"1ms\", periodic_bsr = \"1ms\", double_grant = 0.0 }}"
+        ),
+    ]
 }
 
 /// Two of them know the truth at once, and so show what delay has to be borne for throughput.

@@ -120,7 +120,9 @@ pub(super) fn columns(item: Item) -> &'static [&'static str] {
 pub(super) fn shown(head: &str, value: f64) -> String {
     match head {
         "two" | "three" | "four" => format!("{value:.3}"),
-        "normal %" | "opening %" | "probing %" | "sending %" | "drained %" | "taken %" => format!("{value:.1}"),
+        "normal %" | "opening %" | "probing %" | "sending %" | "drained %" | "taken %" => {
+            format!("{value:.1}")
+        }
         head if head.contains(" ms") || head.ends_with('%') => format!("{value:.0}"),
         _ => format!("{value:.1}"),
     }

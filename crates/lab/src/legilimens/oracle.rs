@@ -110,7 +110,9 @@ impl Truth {
         let free = |phases: &Vec<(usize, usize)>| {
             let ends = phases.iter().skip(1).map(|(ms, _)| *ms).chain([to]);
             let spans = phases.iter().zip(ends).filter(|((_, phase), _)| *phase == SENDING);
-            spans.map(|((begins, _), ends)| ends.min(to).saturating_sub((*begins).max(from))).sum::<usize>()
+            spans
+                .map(|((begins, _), ends)| ends.min(to).saturating_sub((*begins).max(from)))
+                .sum::<usize>()
         };
         let all: usize = self.phases.iter().map(free).sum();
         all as f64 / (self.phases.len() * (to - from)).max(1) as f64

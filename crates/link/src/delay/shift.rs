@@ -25,14 +25,14 @@ const STEP: i64 = 500_000;
 /// The counts whose neighbourhood is looked at closely.
 const CANDIDATES: usize = 16;
 /// Events and bursts that are compared; later ones are ignored, because clocks drift.
-const MOST_EVENTS: usize = 512;
+pub(super) const MOST_EVENTS: usize = 512;
 const MOST_BURSTS: usize = 65_536;
 /// The largest difference that can be searched.
-const FARTHEST: Duration = Duration::from_secs(120);
+pub(super) const FARTHEST: Duration = Duration::from_secs(120);
 /// Fewer events say nothing.
 const FEWEST: usize = 8;
 /// The share of events with a burst from which on a shift is believed (Gandalf §4.3.1).
-const ACCEPTED: f64 = 0.6;
+pub(super) const ACCEPTED: f64 = 0.6;
 
 /// Packets that arrived at once after an idle period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,8 +132,9 @@ pub fn search(bursts: &[Burst], events: &[RanDelay], guess: i64, most: Duration)
     })
 }
 
-/// Ends and lengths of the uplink's repeats, in order of time.
-fn ends(events: &[RanDelay]) -> Vec<(HostInstant, Duration)> {
+/// Ends of the uplink's repeats, in order of time, and how long nothing arrived before. Repeats overlap: what ends right after another
+/// one held nothing alone, and leaves no mark.
+pub(super) fn ends(events: &[RanDelay]) -> Vec<(HostInstant, Duration)> {
     let again = |event: &&RanDelay| {
         event.direction == Direction::Uplink && event.kind != DelayKind::Scheduling
     };
@@ -146,6 +147,13 @@ fn ends(events: &[RanDelay]) -> Vec<(HostInstant, Duration)> {
         .collect();
     ends.sort_unstable();
     ends.dedup_by_key(|(end, _)| *end);
+    let mut before: Option<HostInstant> = None;
+    for (end, amount) in &mut ends {
+        let since = before.map_or(*amount, |before| *end - before);
+        *amount = since.min(*amount);
+        before = Some(*end);
+    }
+    ends.retain(|(_, amount)| *amount >= SHORTEST);
     ends
 }
 
@@ -206,4 +214,4 @@ fn judged(bursts: &[Burst], ends: &[(HostInstant, Duration)], nanos: i64) -> Shi
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

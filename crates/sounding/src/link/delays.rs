@@ -12,6 +12,9 @@ use super::{Stopped, records};
 use crate::input;
 use crate::skipped::Skipped;
 
+/// Bytes of a capture after which events are taken: fewer than those of as many events as a sounder keeps.
+pub(super) const PIECE: usize = 1 << 14;
+
 /// How events are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
@@ -99,9 +102,11 @@ pub(super) fn print(
         writeln!(events.out, "{head}").map_err(Stopped::Output)?;
     }
     while let Some(chunk) = capture.next_chunk().map_err(failed)? {
-        let began = &mut events.began;
-        sounder.handle_bytes(Arrival::AsStamped, chunk, |_, seen| note(began, &seen));
-        events.take(&mut sounder).map_err(Stopped::Output)?;
+        for piece in chunk.chunks(PIECE) {
+            let began = &mut events.began;
+            sounder.handle_bytes(Arrival::AsStamped, piece, |_, seen| note(began, &seen));
+            events.take(&mut sounder).map_err(Stopped::Output)?;
+        }
     }
     let began = &mut events.began;
     sounder.handle_end(Arrival::AsStamped, |_, seen| note(began, &seen));

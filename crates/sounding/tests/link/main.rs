@@ -6,6 +6,7 @@ mod compose;
 mod granted;
 mod live;
 mod memory;
+mod packets;
 mod unknown;
 
 use std::path::Path;

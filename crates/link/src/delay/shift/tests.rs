@@ -16,13 +16,13 @@ impl Numbers {
     }
 }
 
-const BEGIN: u64 = 1_000_000_000_000;
+pub(in crate::delay) const BEGIN: u64 = 1_000_000_000_000;
 
-fn at(nanos: u64) -> HostInstant {
+pub(in crate::delay) fn at(nanos: u64) -> HostInstant {
     HostInstant::from_nanos(nanos)
 }
 
-fn event(to: u64, length: u64) -> RanDelay {
+pub(in crate::delay) fn event(to: u64, length: u64) -> RanDelay {
     RanDelay {
         direction: Direction::Uplink,
         from: at(to - length),
@@ -34,14 +34,25 @@ fn event(to: u64, length: u64) -> RanDelay {
     }
 }
 
-/// Events at any times, and arrivals of a flow of a packet each two milliseconds that they hold, `shift` later. Of 20 events
-/// `unseen` hold no packet, and as many idle periods have no event.
+/// Events, and bursts of the arrivals of [`flow`].
 fn scene(seed: u64, shift: i64, unseen: u64) -> (Vec<RanDelay>, Vec<Burst>) {
+    let (events, arrivals) = flow(seed, shift, unseen, 150);
+    (events, bursts(arrivals))
+}
+
+/// So many events at any times, and arrivals of a flow of a packet each two milliseconds that they hold, `shift` later. Of 20 events
+/// `unseen` hold no packet, and as many idle periods have no event.
+pub(in crate::delay) fn flow(
+    seed: u64,
+    shift: i64,
+    unseen: u64,
+    count: usize,
+) -> (Vec<RanDelay>, Vec<HostInstant>) {
     let mut numbers = Numbers(seed);
     let mut events = Vec::new();
     let mut arrivals = Vec::new();
     let mut now = BEGIN;
-    for _ in 0..150 {
+    for _ in 0..count {
         for _ in 0..numbers.below(40) + 10 {
             now += 2_000_000;
             arrivals.push(now + numbers.below(300_000));
@@ -63,7 +74,7 @@ fn scene(seed: u64, shift: i64, unseen: u64) -> (Vec<RanDelay>, Vec<Burst>) {
     }
     arrivals.sort_unstable();
     let shifted = arrivals.into_iter().map(|of| at(of.saturating_add_signed(shift)));
-    (events, bursts(shifted))
+    (events, shifted.collect())
 }
 
 #[test]
@@ -120,4 +131,14 @@ fn a_burst_is_an_idle_period_and_then_two_packets_at_once() {
     let wanted =
         wanted.map(|(at, idle)| Burst { at: ms(at), idle: Duration::from_micros(idle * 100) });
     assert_eq!(found, wanted);
+}
+
+#[test]
+fn a_repeat_that_ends_right_after_another_leaves_no_mark() {
+    let ends_at = |ms: u64| event(BEGIN + ms * 1_000_000, 8_000_000);
+    let ms = |of: u64| at(BEGIN + of * 1_000_000);
+    let span = Duration::from_millis;
+    // The last one was alone for six of its eight milliseconds.
+    let found = ends(&[ends_at(20), ends_at(21), ends_at(23), ends_at(29), ends_at(60)]);
+    assert_eq!(found, [(ms(20), span(8)), (ms(29), span(6)), (ms(60), span(8))]);
 }
