@@ -59,11 +59,11 @@ const QUEUE: Parameter = Parameter {
 };
 
 /// A flow that sends on is silent for an interval after so long, and proves its share again. Chosen: an interval of 250 ms
-/// and a burst of 300 ms cost 2 % then. After the first burst that found the cell free it is an eighth of that, and then
+/// and a burst of 300 ms cost 2 % then. After the first burst that found the cell free it is a sixteenth of that, and then
 /// twice as long after each (interpretation 18).
 const PROVEN_FOR: Duration = Duration::from_secs(10);
 /// Proofs in a row that are enough.
-const PROOFS: u32 = 4;
+const PROOFS: u32 = 5;
 
 /// A receiver whose clock moves less often hides a cell's turns (interpretation 22).
 const COARSEST_TICK: Duration = Duration::from_millis(2);
@@ -352,7 +352,7 @@ impl Controller for Background {
             Phase::Opening => "opening",
             Phase::Waiting { .. } => "waiting",
             // It believes the cell free until the burst shows something else.
-            Phase::Probing if self.share.is_free() => "proving",
+            Phase::Probing if self.proofs > 0 && self.share.is_free() => "proving",
             Phase::Probing => "probing",
             Phase::Sending { .. } => "sending",
             Phase::ByDelay => "by delay",

@@ -15,7 +15,7 @@
 #define BACKGROUND_CROWDED		3U
 #define BACKGROUND_QUEUE_US		40000ULL
 #define BACKGROUND_PROVEN_FOR_NS	10000000000ULL
-#define BACKGROUND_PROOFS		4U
+#define BACKGROUND_PROOFS		5U
 #define BACKGROUND_COARSEST_NS		2000000ULL
 #define BACKGROUND_FIRST_CWND		10ULL
 #define BACKGROUND_LEAST_QUEUE_US	5000U
@@ -227,7 +227,7 @@ LAW_INLINE void background_verdict(struct background_state *b, __u64 now, int ve
 		b->phase = BACKGROUND_SENDING;
 		b->at_ns = now;
 	} else if (law_since(now, b->at_ns) > BACKGROUND_PROVEN_FOR_NS >>
-						  ((BACKGROUND_PROOFS - b->proofs) & 3)) {
+						  ((BACKGROUND_PROOFS - b->proofs) & 7)) {
 		/* A rival that was there all along shows in a burst after silence alone. */
 		background_wait(b, now, BACKGROUND_INTERVAL_NS);
 	}

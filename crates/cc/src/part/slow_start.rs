@@ -22,7 +22,7 @@ const CONSERVATIVE_ROUNDS: u32 = 5;
 /// ```
 ///
 /// Where a modem explains RTTs later, it also goes back to `Slow` from `Over`: as soon as eight RTTs since it left are known without
-/// what the radio added, and the smallest of them did not rise (docs/interpretations/gandalf.md, 24).
+/// what the radio added, and the smallest of them did not rise (docs/interpretations/gandalf.md, 25).
 #[derive(Clone, Copy, Debug)]
 pub struct SlowStart {
     phase: Phase,

@@ -181,14 +181,14 @@ fn background() {
     1000    80       -      0  waiting
     1500    80       -     41  probing
     2000    80       -     40  probing
-    2500    50       -     30  sending               the path slows to a half
+    2500    50       -     30  probing               the path slows to a half
     3000    50       -     30  sending
-    3500    50       -     28  waiting
-    4000    50       -     30  probing
+    3500    50       -     14  waiting
+    4000    50       -     30  proving
     4500    80       -     40  sending               and is back
     5000    80       -     40  sending
-    5500    80       -     40  sending
-    6000    80       -     40  sending
+    5500    80       -      0  waiting
+    6000    80       -     41  proving
     6050    40       -      0  waiting               one packet lost
     6100    41       -      0  waiting
     6150    41       -      0  waiting

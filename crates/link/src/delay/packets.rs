@@ -2,7 +2,7 @@
 //!
 //! An event ends with a burst: nothing arrived for as long as it took, and then several packets at once. The first of them is late
 //! by the whole event. Each later one is by less, as it was sent later. Where nothing says when they were sent, they count as sent
-//! evenly over the event (docs/interpretations/gandalf.md, 19 and 23).
+//! evenly over the event (docs/interpretations/gandalf.md, 19 and 24).
 
 use alloc::vec;
 use alloc::vec::Vec;
