@@ -114,8 +114,8 @@ pub type Evidence = Rows<Row>;
 pub struct Settings {
     /// As in `--set`.
     pub sets: Vec<String>,
-    /// Only variants whose names contain this.
-    pub only: Option<String>,
+    /// Only variants whose names contain one of these; all, if there is none.
+    pub only: Vec<String>,
     /// Runs at once.
     pub jobs: usize,
 }
@@ -127,7 +127,8 @@ pub fn rows(
     mut progress: impl FnMut(usize, usize),
 ) -> Result<Vec<Row>, Wrong> {
     let wanted = |variant: &Variant| {
-        settings.only.as_ref().is_none_or(|only| variant.row.contains(only.as_str()))
+        let only = &settings.only;
+        only.is_empty() || only.iter().any(|only| variant.row.contains(only.as_str()))
     };
     let variants: Vec<Variant> = variant::of(item).into_iter().filter(wanted).collect();
     let mut all: Vec<(usize, Run)> = Vec::new();

@@ -15,9 +15,9 @@ pub(crate) struct ItemFlags {
     #[command(flatten)]
     plan: PlanFlags,
 
-    /// Only rows whose names contain this
+    /// Only rows whose names contain this; may be repeated
     #[arg(long, value_name = "TEXT")]
-    only: Option<String>,
+    only: Vec<String>,
 
     /// Sets a key of the plan in all rows, as `sounding sim --set` does; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]

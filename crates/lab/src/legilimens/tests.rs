@@ -3,7 +3,7 @@ use super::*;
 /// One seed of the rows whose names contain this.
 fn short(item: Item, only: &str, sets: &[&str]) -> Vec<Row> {
     let sets = ["seeds=1"].iter().chain(sets).map(|set| (*set).to_owned()).collect();
-    let settings = Settings { sets, only: Some(only.into()), jobs: 2 };
+    let settings = Settings { sets, only: vec![only.into()], jobs: 2 };
     rows(item, &settings, |_, _| {}).unwrap()
 }
 
