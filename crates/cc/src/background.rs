@@ -59,11 +59,11 @@ const QUEUE: Parameter = Parameter {
 };
 
 /// A flow that sends on is silent for an interval after so long, and proves its share again. Chosen: an interval of 250 ms
-/// and a burst of 300 ms cost 2 % then. After the first burst that found the cell free it is a sixteenth of that, and then
+/// and a burst of 300 ms cost 2 % then. After the first burst that found the cell free it is a thirty-second of that, and then
 /// twice as long after each (interpretation 18).
 const PROVEN_FOR: Duration = Duration::from_secs(10);
 /// Proofs in a row that are enough.
-const PROOFS: u32 = 5;
+const PROOFS: u32 = 6;
 
 /// A receiver whose clock moves less often hides a cell's turns (interpretation 22).
 const COARSEST_TICK: Duration = Duration::from_millis(2);

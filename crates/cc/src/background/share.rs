@@ -16,10 +16,10 @@ const REMEMBERED: Duration = Duration::from_millis(1_500);
 /// The shortest gap between readings is.
 const BATCHED: Duration = Duration::from_secs(3);
 /// Heads that have to be seen before the cell is called free: one may be a moment of a fading channel.
-const HEADS: u32 = 4;
+const HEADS: u32 = 6;
 /// In thousandths of the cell: below, others use it; above, it is free. In between the verdict stays.
-const BUSY: u64 = 670;
-const FREE: u64 = 750;
+const BUSY: u64 = 600;
+const FREE: u64 = 670;
 /// Over [`SHORT`] pieces.
 const SURELY_BUSY: u64 = 380;
 /// A sample above this is a free cell, whatever the mean of before is.

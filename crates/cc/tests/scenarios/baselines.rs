@@ -182,13 +182,13 @@ fn background() {
     1500    80       -     41  probing
     2000    80       -     40  probing
     2500    50       -     30  probing               the path slows to a half
-    3000    50       -     30  sending
-    3500    50       -     14  waiting
-    4000    50       -     30  proving
-    4500    80       -     40  sending               and is back
-    5000    80       -     40  sending
-    5500    80       -      0  waiting
-    6000    80       -     41  proving
+    3000    50       -     52  probing
+    3500    69       -     65  probing
+    4000    50       -     30  sending
+    4500    75       -     38  proving               and is back
+    5000    80       -     41  sending
+    5500    80       -     41  sending
+    6000    80       -     40  proving
     6050    40       -      0  waiting               one packet lost
     6100    41       -      0  waiting
     6150    41       -      0  waiting
