@@ -117,7 +117,7 @@ fn cell(scene: Scene, seed: u64, lasts: Duration) -> Result<Run, Wrong> {
 /// What gives a flow its algorithm.
 enum Loaded {
     Nothing,
-    Copa(CopaInstance),
+    Copa(Box<CopaInstance>),
     Gandalf(Daemon),
 }
 
@@ -125,7 +125,7 @@ impl Loaded {
     fn load(sender: Sender, name: &str, cell: &Emulated, program: &Path) -> miette::Result<Self> {
         Ok(match sender {
             Sender::Own(_) => Self::Nothing,
-            Sender::Copa => Self::Copa(CopaInstance::load(name).into_diagnostic()?),
+            Sender::Copa => Self::Copa(Box::new(CopaInstance::load(name).into_diagnostic()?)),
             Sender::Gandalf => {
                 let modem =
                     cell.modems().first().ok_or_else(|| miette!("the cell has no modem"))?;
