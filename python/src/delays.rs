@@ -5,15 +5,12 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use sounding_kpi::Direction;
-use sounding_link::{Arrival, Confidence, Config, DelayKind, RanDelay, Seen, Sounder};
+use sounding_link::{Arrival, Confidence, Config, DelayKind, Delays, RanDelay, Seen, Sounder};
 use sounding_units::{HostInstant, ModemInstant};
 
 use crate::columns::{Column, floats, integers};
 use crate::link::{choice, place, words};
 use crate::reader::{self, Whole};
-
-/// Bytes of a capture after which events are taken: fewer than those of as many events as a sounder keeps.
-const PIECE: usize = 1 << 14;
 
 /// Events, by column.
 #[derive(Default)]
@@ -43,7 +40,7 @@ pub(crate) fn delays<'py>(
     sounder.read(whole.kind());
     let mut events = Events { wanted, ..Events::default() };
     whole.for_each_chunk(py, |bytes| {
-        for piece in bytes.chunks(PIECE) {
+        for piece in bytes.chunks(Delays::PIECE) {
             let began = &mut events.began;
             sounder.handle_bytes(Arrival::AsStamped, piece, |_, seen| note(began, &seen));
             events.take(&mut sounder);

@@ -63,6 +63,10 @@ pub struct Delays {
 }
 
 impl Delays {
+    /// Bytes of a modem's stream after which [`poll`](Self::poll) has to be called until it is empty: fewer than those of as many events
+    /// as wait for it.
+    pub const PIECE: usize = 1 << 14;
+
     /// Events of RLC's repeats as well; the others are the same.
     #[must_use]
     pub fn with_rlc(mut self) -> Self {

@@ -4,16 +4,13 @@ use std::io::{self, BufWriter, Write};
 
 use miette::Result;
 use sounding_kpi::Direction;
-use sounding_link::{Arrival, Config, Counts, RanDelay, Seen, Sounder};
+use sounding_link::{Arrival, Config, Counts, Delays, RanDelay, Seen, Sounder};
 use sounding_modem::Source;
 use sounding_units::ModemInstant;
 
 use super::{Stopped, records};
 use crate::input;
 use crate::skipped::Skipped;
-
-/// Bytes of a capture after which events are taken: fewer than those of as many events as a sounder keeps.
-pub(super) const PIECE: usize = 1 << 14;
 
 /// How events are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +99,7 @@ pub(super) fn print(
         writeln!(events.out, "{head}").map_err(Stopped::Output)?;
     }
     while let Some(chunk) = capture.next_chunk().map_err(failed)? {
-        for piece in chunk.chunks(PIECE) {
+        for piece in chunk.chunks(Delays::PIECE) {
             let began = &mut events.began;
             sounder.handle_bytes(Arrival::AsStamped, piece, |_, seen| note(began, &seen));
             events.take(&mut sounder).map_err(Stopped::Output)?;

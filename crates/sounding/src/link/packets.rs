@@ -11,11 +11,11 @@ use sounding_kpi::Direction;
 use sounding_link::align::{Alignment, align};
 use sounding_link::packets::{Added, Received, added};
 use sounding_link::shift::bursts;
-use sounding_link::{Arrival, Config, RanDelay, Sounder};
+use sounding_link::{Arrival, Config, Delays, RanDelay, Sounder};
 use sounding_modem::Source;
 use sounding_units::{HostInstant, ModemInstant};
 
-use super::delays::{Format, PIECE};
+use super::delays::Format;
 use super::{Stopped, records};
 use crate::skipped::Skipped;
 use crate::{input, screen};
@@ -53,7 +53,7 @@ fn events(source: &Source) -> Result<(Vec<RanDelay>, Skipped), Stopped> {
         }
     };
     while let Some(chunk) = capture.next_chunk().map_err(failed)? {
-        for piece in chunk.chunks(PIECE) {
+        for piece in chunk.chunks(Delays::PIECE) {
             sounder.handle_bytes(Arrival::AsStamped, piece, |_, _| {});
             take(&mut sounder);
         }
