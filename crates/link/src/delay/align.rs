@@ -1,6 +1,6 @@
 //! The difference between two clocks over the time of a capture, in which they drift (Gandalf §4.3.1).
 //!
-//! [`shift::search`] compares some hundred events at once. Here its answers for stretches of a capture are put together: the best
+//! `shift::search` compares some hundred events at once. Here its answers for stretches of a capture are put together: the best
 //! of some stretches says where the others are looked for, and all of them decide whether it is believed.
 
 use alloc::vec::Vec;
