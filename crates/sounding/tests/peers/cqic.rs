@@ -5,6 +5,9 @@ use super::*;
 /// The flows of this module go by this law.
 const LAW: [&str; 2] = ["--law", "cqic"];
 const RTT: Duration = Duration::from_millis(40);
+/// The kernel reads rate and window of a socket without its lock: of so many readings one may be of the microsecond in which an ACK
+/// is processed, when BBR has its own there to measure.
+const FEW_READINGS: usize = 50;
 
 #[test]
 fn a_flow_sends_what_the_device_reports_and_its_queue_is_at_most_a_path() {
@@ -21,10 +24,10 @@ fn a_flow_sends_what_the_device_reports_and_its_queue_is_at_most_a_path() {
         let from = ran.flow.began + Duration::from_secs(1);
         let late: Vec<_> = ran.flow.samples.iter().filter(|sample| sample.at >= from).collect();
         let paced = says.mbit_per_sec() * 1448.0 / 1500.0;
-        for sample in &late {
-            let mbit = sample.info.pacing_rate.mbit_per_sec();
-            assert!((mbit / paced - 1.0).abs() < 0.01, "{mbit} and not {paced} Mbit/s");
-        }
+        let rates = late.iter().map(|sample| sample.info.pacing_rate.mbit_per_sec());
+        let off: Vec<_> = rates.filter(|mbit| (mbit / paced - 1.0).abs() >= 0.01).collect();
+        assert!(off.len() * FEW_READINGS < late.len(), "{off:?} and not {paced} Mbit/s");
+        assert_eq!(ran.events("transition").count(), 1);
         let mean = late.iter().map(|sample| sample.info.rtt).sum::<Duration>();
         let mean = mean / late.len().max(1) as u32;
         assert!(mean < 2 * RTT, "{mean:?}");
