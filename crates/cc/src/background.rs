@@ -5,10 +5,10 @@
 //! the cell gave it when it was alone. The first 100 ms of a burst show the cell, the rest shows the share.
 //!
 //! ```text
-//!   Opening ──▶ Waiting ──▶ Probing ──(free)──▶ Sending
-//!                  ▲           │                   │
-//!                  ├──(busy: U[2^(b-1)..2^b]·T)    │
-//!                  └──(busy: T)────────────────────┘
+//!   Opening ──▶ Waiting ──▶ Probing ──(free, twice)──▶ Sending
+//!                  ▲           │                          │
+//!                  ├──(busy: U[2^(b-1)..2^b]·T)           │
+//!                  └──(busy: T)───────────────────────────┘
 //! ```
 //!
 //! Without a usable clock of the receiver it goes by delay, as LEDBAT++. `docs/interpretations/legilimens.md` has the reasons.
@@ -63,7 +63,9 @@ const QUEUE: Parameter = Parameter {
 /// twice as long after each (interpretation 18).
 const PROVEN_FOR: Duration = Duration::from_secs(10);
 /// Proofs in a row that are enough.
-const PROOFS: u32 = 6;
+const PROOFS: u32 = 7;
+/// So many are there before the flow sends on: one may be a moment of a fade.
+const CONFIRMED: u32 = 2;
 
 /// A receiver whose clock moves less often hides a cell's turns (interpretation 22).
 const COARSEST_TICK: Duration = Duration::from_millis(2);
@@ -191,8 +193,11 @@ impl Background {
                 self.wait(now, self.interval);
             }
             (Phase::Probing, Verdict::Free) => {
-                self.back_off = 0;
                 self.proofs = (self.proofs + 1).min(PROOFS);
+                if self.proofs < CONFIRMED {
+                    return self.wait(now, self.interval);
+                }
+                self.back_off = 0;
                 self.phase = Phase::Sending { since: now };
             }
             // A rival that was there all along shows in a burst after silence alone.
@@ -352,7 +357,7 @@ impl Controller for Background {
             Phase::Opening => "opening",
             Phase::Waiting { .. } => "waiting",
             // It believes the cell free until the burst shows something else.
-            Phase::Probing if self.proofs > 0 && self.share.is_free() => "proving",
+            Phase::Probing if self.proofs >= CONFIRMED && self.share.is_free() => "proving",
             Phase::Probing => "probing",
             Phase::Sending { .. } => "sending",
             Phase::ByDelay => "by delay",

@@ -15,7 +15,8 @@
 #define BACKGROUND_CROWDED		3U
 #define BACKGROUND_QUEUE_US		40000ULL
 #define BACKGROUND_PROVEN_FOR_NS	10000000000ULL
-#define BACKGROUND_PROOFS		6U
+#define BACKGROUND_PROOFS		7U
+#define BACKGROUND_CONFIRMED		2U
 #define BACKGROUND_COARSEST_NS		2000000ULL
 #define BACKGROUND_FIRST_CWND		10ULL
 #define BACKGROUND_LEAST_QUEUE_US	5000U
@@ -222,8 +223,12 @@ LAW_INLINE void background_verdict(struct background_state *b, __u64 now, int ve
 					    (verdict == SHARE_IS_CROWDED ? BACKGROUND_CROWDED : 0),
 					    random);
 	} else if (b->phase == BACKGROUND_PROBING) {
-		b->back_off = 0;
 		b->proofs = law_min(b->proofs + 1, BACKGROUND_PROOFS);
+		if (b->proofs < BACKGROUND_CONFIRMED) {
+			background_wait(b, now, BACKGROUND_INTERVAL_NS);
+			return;
+		}
+		b->back_off = 0;
 		b->phase = BACKGROUND_SENDING;
 		b->at_ns = now;
 	} else if (law_since(now, b->at_ns) > BACKGROUND_PROVEN_FOR_NS >>

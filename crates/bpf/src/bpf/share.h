@@ -14,9 +14,10 @@
 #define SHARE_SHORT		5U
 #define SHARE_REMEMBERED_NS	1500000000ULL
 #define SHARE_BATCHED_NS	3000000000ULL
+#define SHARE_KNOWN		4U
 #define SHARE_HEADS		6U
-#define SHARE_BUSY		600U
-#define SHARE_FREE		670U
+#define SHARE_BUSY		580U
+#define SHARE_FREE		650U
 #define SHARE_SURELY_BUSY	380U
 #define SHARE_SURELY_FREE	800U
 #define SHARE_DOUBTS		4U
@@ -111,6 +112,8 @@ LAW_INLINE int share_sample(struct share *s, __u64 share)
 {
 	__u64 mean = share;
 
+	if (s->seen < SHARE_KNOWN)
+		return SHARE_IS_LIKELY;
 	if (s->has_share)
 		mean = ((SHARE_WEIGHT_OF_NEW - 1) * s->share + share) / SHARE_WEIGHT_OF_NEW;
 	s->has_share = 1;

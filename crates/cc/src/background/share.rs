@@ -17,9 +17,11 @@ const REMEMBERED: Duration = Duration::from_millis(1_500);
 const BATCHED: Duration = Duration::from_secs(3);
 /// Heads that have to be seen before the cell is called free: one may be a moment of a fading channel.
 const HEADS: u32 = 6;
+/// Of so many no share is judged yet: beside a head that was lower than the cell every share is large, and the mean remembers it.
+const KNOWN: u32 = 4;
 /// In thousandths of the cell: below, others use it; above, it is free. In between the verdict stays.
-const BUSY: u64 = 600;
-const FREE: u64 = 670;
+const BUSY: u64 = 580;
+const FREE: u64 = 650;
 /// Over [`SHORT`] pieces.
 const SURELY_BUSY: u64 = 380;
 /// A sample above this is a free cell, whatever the mean of before is.
@@ -161,6 +163,9 @@ impl Share {
     }
 
     fn handle_sample(&mut self, share: u64) -> Verdict {
+        if self.seen < KNOWN {
+            return Verdict::Likely;
+        }
         let mean = self.share.map_or(share, |mean| ((WEIGHT - 1) * mean + share) / WEIGHT);
         self.share = Some(mean);
         self.is_free = share >= SURELY_BUSY && mean >= if self.is_free { BUSY } else { FREE };

@@ -182,21 +182,21 @@ fn background() {
     1500    80       -     41  probing
     2000    80       -     40  probing
     2500    50       -     30  probing               the path slows to a half
-    3000    50       -     52  probing
-    3500    69       -     65  probing
-    4000    50       -     30  sending
-    4500    75       -     38  proving               and is back
+    3000    50       -      0  waiting
+    3500    50       -      0  waiting
+    4000    50       -      0  waiting
+    4500    80       -      0  waiting               and is back
     5000    80       -     41  sending
-    5500    80       -     41  sending
-    6000    80       -     40  proving
+    5500    80       -      0  waiting
+    6000    80       -     40  sending
     6050    40       -      0  waiting               one packet lost
     6100    41       -      0  waiting
     6150    41       -      0  waiting
     6200    41       -      0  waiting
     6250     1       -      0  waiting               a timeout
     6300     1       -      0  waiting
-    6350     4       -      0  probing
-    6400     8       -      0  probing
+    6350     1       -      0  waiting
+    6400     1       -      0  waiting
     ");
 }
 
