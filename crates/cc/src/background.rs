@@ -66,6 +66,8 @@ const PROVEN_FOR: Duration = Duration::from_secs(10);
 const PROOFS: u32 = 7;
 /// So many are there before the flow sends on: one may be a moment of a fade.
 const CONFIRMED: u32 = 2;
+/// The first wait is up to 2 to this many intervals: a rival that two bursts have shown stays for longer than one (interpretation 19).
+const LEAST_BACK_OFF: u32 = 2;
 
 /// A receiver whose clock moves less often hides a cell's turns (interpretation 22).
 const COARSEST_TICK: Duration = Duration::from_millis(2);
@@ -170,9 +172,9 @@ impl Background {
         self.back_off(now, self.max_back_off);
     }
 
-    /// Waits for twice as long as the last time, 2 to this many intervals at most.
+    /// Waits for twice as long as the last time, from 2 to [`LEAST_BACK_OFF`] intervals on, 2 to this many at most.
     fn back_off(&mut self, now: HostInstant, most: u32) {
-        self.back_off = (self.back_off + 1).min(most);
+        self.back_off = (self.back_off + 1).max(LEAST_BACK_OFF).min(most);
         self.proofs = 0;
         let half = 1 << (self.back_off - 1);
         let drawn = half * 1000 + self.rng.next_u32() % (half * 1000);

@@ -13,6 +13,7 @@
 #define BACKGROUND_INTERVAL_NS		250000000ULL
 #define BACKGROUND_MAX_BACK_OFF		4U
 #define BACKGROUND_CROWDED		3U
+#define BACKGROUND_LEAST_BACK_OFF	2U
 #define BACKGROUND_QUEUE_US		40000ULL
 #define BACKGROUND_PROVEN_FOR_NS	10000000000ULL
 #define BACKGROUND_PROOFS		7U
@@ -192,7 +193,7 @@ LAW_INLINE void background_back_off(struct background_state *b, __u64 now, __u32
 {
 	__u64 half, drawn;
 
-	b->back_off = law_min(b->back_off + 1, most);
+	b->back_off = law_min(law_max(b->back_off + 1, BACKGROUND_LEAST_BACK_OFF), most);
 	b->proofs = 0;
 	half = (1ULL << ((b->back_off - 1) & 7)) * 1000;
 	drawn = half + random % half;

@@ -185,10 +185,10 @@ fn background() {
     3000    50       -      0  waiting
     3500    50       -      0  waiting
     4000    50       -      0  waiting
-    4500    80       -      0  waiting               and is back
-    5000    80       -     41  sending
+    4500    50       -      0  waiting               and is back
+    5000    50       -      0  waiting
     5500    80       -      0  waiting
-    6000    80       -     40  sending
+    6000    80       -     41  sending
     6050    40       -      0  waiting               one packet lost
     6100    41       -      0  waiting
     6150    41       -      0  waiting

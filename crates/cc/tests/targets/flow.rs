@@ -37,7 +37,7 @@ pub(crate) struct Flow {
 
 /// Controllers whose window may be one segment without a timeout: after TCP-LP's second inference of other traffic, and in packet
 /// conservation.
-const ONE_SEGMENT: [&str; 3] = ["lp", "bbr", "biscay"];
+const ONE_SEGMENT: [&str; 4] = ["lp", "bbr", "bbr-gandalf", "biscay"];
 
 impl Flow {
     pub(crate) fn new(name: &str, start: Start, base_rtt: Duration) -> Self {
