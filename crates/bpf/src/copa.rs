@@ -5,7 +5,7 @@ mod flow;
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{AsRawLibbpf, Link, MapCore, MapFlags, MapHandle, libbpf_sys};
@@ -13,6 +13,7 @@ use libbpf_rs::{AsRawLibbpf, Link, MapCore, MapFlags, MapHandle, libbpf_sys};
 pub use flow::{CopaFlow, CopaFlows};
 
 use crate::background::set_name;
+use crate::cost::{self, Program};
 use crate::delay_feed::DelayFeed;
 use crate::error::LoadError;
 use crate::flows::FlowError;
@@ -120,20 +121,29 @@ impl CopaInstance {
 
     /// Instructions that the verifier walked through for `cong_control`; the kernel's limit is a million.
     pub fn verified(&self) -> io::Result<u32> {
+        cost::program("cong_control", self.cong_control()).map(|program| program.verified_insns)
+    }
+
+    /// What each program that runs in mid-flow cost so far.
+    pub fn programs(&self) -> io::Result<Vec<Program>> {
         let progs = &self.skel.progs;
-        let cong_control = match progs.copa_cong_control.autoload() {
+        [
+            ("cong_control", self.cong_control()),
+            ("set_state", progs.copa_set_state.as_fd()),
+            ("min_tso_segs", progs.copa_min_tso_segs.as_fd()),
+            ("sndbuf_expand", progs.copa_sndbuf_expand.as_fd()),
+        ]
+        .into_iter()
+        .map(|(name, fd)| cost::program(name, fd))
+        .collect()
+    }
+
+    /// The one of the two that has the kernel's signature.
+    fn cong_control(&self) -> BorrowedFd<'_> {
+        let progs = &self.skel.progs;
+        match progs.copa_cong_control.autoload() {
             true => progs.copa_cong_control.as_fd(),
             false => progs.copa_cong_control_before_6_10.as_fd(),
-        };
-        let mut info = libbpf_sys::bpf_prog_info::default();
-        let mut len = size_of_val(&info) as u32;
-        // SAFETY: `info` is as long as `len` says, and asks for no arrays.
-        let ret = unsafe {
-            libbpf_sys::bpf_prog_get_info_by_fd(cong_control.as_raw_fd(), &mut info, &mut len)
-        };
-        match ret {
-            0.. => Ok(info.verified_insns),
-            _ => Err(io::Error::from_raw_os_error(-ret)),
         }
     }
 }

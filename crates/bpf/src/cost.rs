@@ -1,7 +1,7 @@
 //! The programs' cost: to the verifier once, and to the kernel at every call.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
 use libbpf_rs::libbpf_sys;
@@ -68,22 +68,24 @@ pub(crate) fn programs(
     ]
     .into_iter()
     .chain(acked)
-    .map(|(name, fd)| {
-        let mut info = libbpf_sys::bpf_prog_info::default();
-        let mut len = size_of_val(&info) as u32;
-        // SAFETY: `info` is as long as `len` says, and asks for no arrays.
-        let ret =
-            unsafe { libbpf_sys::bpf_prog_get_info_by_fd(fd.as_raw_fd(), &mut info, &mut len) };
-        if ret < 0 {
-            return Err(io::Error::from_raw_os_error(-ret));
-        }
-        Ok(Program {
-            name,
-            verified_insns: info.verified_insns,
-            jited_bytes: info.jited_prog_len,
-            calls: info.run_cnt,
-            run_time: Duration::from_nanos(info.run_time_ns),
-        })
-    })
+    .map(|(name, fd)| program(name, fd))
     .collect()
+}
+
+/// The kernel's data on one program.
+pub(crate) fn program(name: &'static str, fd: BorrowedFd<'_>) -> io::Result<Program> {
+    let mut info = libbpf_sys::bpf_prog_info::default();
+    let mut len = size_of_val(&info) as u32;
+    // SAFETY: `info` is as long as `len` says, and asks for no arrays.
+    let ret = unsafe { libbpf_sys::bpf_prog_get_info_by_fd(fd.as_raw_fd(), &mut info, &mut len) };
+    if ret < 0 {
+        return Err(io::Error::from_raw_os_error(-ret));
+    }
+    Ok(Program {
+        name,
+        verified_insns: info.verified_insns,
+        jited_bytes: info.jited_prog_len,
+        calls: info.run_cnt,
+        run_time: Duration::from_nanos(info.run_time_ns),
+    })
 }

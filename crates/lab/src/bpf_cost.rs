@@ -1,4 +1,4 @@
-//! CPU cost of the laws compared with the kernel's own congestion controls, over a veth pair at full speed and paced to 1
+//! CPU cost of the laws and of Copa compared with the kernel's own congestion controls, over a veth pair at full speed and paced to 1
 //! Gbit/s.
 //!
 //! The aim is a CPU time per gigabyte within 5 % of BBR's. Comparisons of CPU time need a quiet machine. The runs are
@@ -8,12 +8,13 @@ mod cpu;
 pub(crate) mod experiment;
 mod rig;
 mod table;
+mod turn;
 
-use std::fmt;
 use std::time::Duration;
+use std::{fmt, io};
 
 use serde::{Serialize, Serializer};
-use sounding_bpf::{Bound, Config, Instance, LoadError, RunStats};
+use sounding_bpf::LoadError;
 use sounding_cc::Law;
 use sounding_experiment::metrics::nearest_rank;
 use sounding_units::Rate;
@@ -22,7 +23,8 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 pub use rig::RigError;
 
 use cpu::ReadError;
-use rig::{Fed, Pair, Sender, Spent};
+use rig::Pair;
+use turn::{Loaded, Turn};
 
 /// Settings of the measurement.
 #[derive(Clone, Debug)]
@@ -65,6 +67,10 @@ pub enum Contender {
     /// `Floor`, as from a modem without a backlog: with `Capacity` it would lower its queue target on a constant link until there
     /// is a backlog.
     Fed(Law),
+    /// Copa without a feed: plain Copa.
+    Copa,
+    /// Copa with a feed of the radio's delays, so that RTTs are corrected.
+    CopaFed,
 }
 
 impl Contender {
@@ -75,7 +81,10 @@ impl Contender {
             .into_iter()
             .chain(laws().map(Self::Unfed))
             .chain(laws().map(Self::Fed))
+            .chain(Self::COPA)
     }
+
+    const COPA: [Self; 2] = [Self::Copa, Self::CopaFed];
 
     /// The BBR that it is compared with: at full speed a law that keeps to its rate with one that is paced as well.
     fn twin(self, limit: Option<Rate>) -> Self {
@@ -94,6 +103,8 @@ impl fmt::Display for Contender {
             Self::BbrPaced => f.pad("bbr, paced"),
             Self::Unfed(law) => f.pad(&format!("{}, no feed", law.name())),
             Self::Fed(law) => f.pad(&format!("{}, fed", law.name())),
+            Self::Copa => f.pad("copa, no feed"),
+            Self::CopaFed => f.pad("copa, fed"),
         }
     }
 }
@@ -101,24 +112,6 @@ impl fmt::Display for Contender {
 impl Serialize for Contender {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
-    }
-}
-
-/// Every law in this kernel, in the order of [`Law::ALL`].
-struct Laws(Vec<Instance>);
-
-impl Laws {
-    fn load() -> Result<Self, LoadError> {
-        let load = |&law: &Law| {
-            // The kernel's names have 15 letters.
-            let name = format!("{:.8}{:x}", law.kernel_name(), std::process::id() & 0xff_ffff);
-            Instance::load(&Config { name, law, ..Config::default() })
-        };
-        Law::ALL.iter().map(load).collect::<Result<_, _>>().map(Self)
-    }
-
-    fn of(&self, law: Law) -> &Instance {
-        self.0.iter().find(|instance| instance.law() == law).expect("every law is loaded")
     }
 }
 
@@ -185,17 +178,20 @@ pub enum CostError {
     /// The kernel's accounting cannot be read.
     #[error(transparent)]
     Account(#[from] ReadError),
+    /// Copa heard of the radio's delays, and corrected nothing.
+    #[error("no RTT of Copa was corrected although delays were reported")]
+    Uncorrected,
     /// Calls cannot be counted.
     #[error("statistics of BPF programs: {source}")]
     Statistics {
         /// The kernel's error.
-        source: std::io::Error,
+        source: io::Error,
     },
 }
 
 /// Measures, and calls `tell` after each run.
 pub fn measure(plan: &Plan, mut tell: impl FnMut(&Run)) -> Result<Report, CostError> {
-    let laws = Laws::load()?;
+    let loaded = Loaded::load()?;
     let pair = Pair::new()?;
     let mut report = Report { load_before: cpu::load()?, ..Report::default() };
     for repetition in 0..plan.repetitions {
@@ -205,7 +201,7 @@ pub fn measure(plan: &Plan, mut tell: impl FnMut(&Run)) -> Result<Report, CostEr
                 if contender == Contender::BbrPaced && limit.is_some() {
                     continue;
                 }
-                let turn = Turn { laws: &laws, contender, limit, reached };
+                let turn = Turn { loaded: &loaded, contender, limit, reached };
                 let run = turn.run(plan, &pair, repetition)?;
                 if contender == Contender::Bbr {
                     reached = Rate::from_bits_per_sec(run.goodput_bits_per_sec);
@@ -218,11 +214,10 @@ pub fn measure(plan: &Plan, mut tell: impl FnMut(&Run)) -> Result<Report, CostEr
     for &limit in &plan.limits {
         let bbr = report.of(Contender::Bbr, bits(limit)).last();
         let reached = Rate::from_bits_per_sec(bbr.map_or(0, |run| run.goodput_bits_per_sec));
-        for &law in Law::ALL {
-            for contender in [Contender::Unfed(law), Contender::Fed(law)] {
-                let turn = Turn { laws: &laws, contender, limit, reached };
-                report.calls.extend(turn.count_calls(plan, &pair, law)?);
-            }
+        let laws = Law::ALL.iter().flat_map(|&law| [Contender::Unfed(law), Contender::Fed(law)]);
+        for contender in laws.chain(Contender::COPA) {
+            let turn = Turn { loaded: &loaded, contender, limit, reached };
+            report.calls.extend(turn.count_calls(plan, &pair)?);
         }
     }
     Ok(report)
@@ -230,82 +225,6 @@ pub fn measure(plan: &Plan, mut tell: impl FnMut(&Run)) -> Result<Report, CostEr
 
 fn bits(limit: Option<Rate>) -> Option<u64> {
     limit.map(Rate::bits_per_sec)
-}
-
-/// The sender, and its rate.
-struct Turn<'a> {
-    laws: &'a Laws,
-    contender: Contender,
-    limit: Option<Rate>,
-    /// By BBR, in the run before.
-    reached: Rate,
-}
-
-impl Turn<'_> {
-    fn sender(&self) -> Sender<'_> {
-        let goal = self.limit.unwrap_or(self.reached.scaled(9, 10));
-        let (congestion, limit, fed) = match self.contender {
-            Contender::Cubic => ("cubic", self.limit, None),
-            Contender::Bbr => ("bbr", self.limit, None),
-            Contender::BbrPaced => ("bbr", Some(goal), None),
-            Contender::Unfed(law) => (self.laws.of(law).name(), self.limit, None),
-            Contender::Fed(law) => {
-                let bound = if law.probes() { Bound::Floor } else { Bound::Capacity };
-                let instance = self.laws.of(law);
-                // Headers come on top of the goodput, and the law takes its percent off.
-                let rate = goal.scaled(105, 100);
-                let fed = Fed { feed: instance.feed(), rate, bound };
-                (instance.name(), self.limit, Some(fed))
-            }
-        };
-        Sender { congestion, limit, fed }
-    }
-
-    fn run(&self, plan: &Plan, pair: &Pair, repetition: u32) -> Result<Run, CostError> {
-        let spent = pair.run(&self.sender(), plan.warm_up, plan.span)?;
-        let gigabytes = gigabytes(&spent);
-        let per_gb = |time: Duration| time.as_secs_f64() / gigabytes;
-        Ok(Run {
-            contender: self.contender,
-            limit_bits_per_sec: bits(self.limit),
-            repetition,
-            goodput_bits_per_sec: spent.received.per(spent.took).bits_per_sec(),
-            sender_secs_per_gb: per_gb(spent.sender),
-            total_secs_per_gb: per_gb(spent.total),
-        })
-    }
-
-    fn count_calls(&self, plan: &Plan, pair: &Pair, law: Law) -> Result<Vec<CallCost>, CostError> {
-        let law = self.laws.of(law);
-        let statistics = |source| CostError::Statistics { source };
-        let counting = RunStats::enable().map_err(statistics)?;
-        let before = law.programs().map_err(statistics)?;
-        // Calls are counted from the first packet on, and so are bytes here.
-        let whole = plan.warm_up + plan.span;
-        let spent = pair.run(&self.sender(), Duration::ZERO, whole)?;
-        let gigabytes = gigabytes(&spent);
-        let after = law.programs().map_err(statistics)?;
-        drop(counting);
-        let costs = before.iter().zip(&after).filter(|(before, after)| after.calls > before.calls);
-        Ok(costs
-            .map(|(before, after)| {
-                let calls = after.calls - before.calls;
-                let nanos = (after.run_time - before.run_time).as_nanos() as f64;
-                CallCost {
-                    contender: self.contender,
-                    limit_bits_per_sec: bits(self.limit),
-                    program: after.name,
-                    calls,
-                    nanos_per_call: nanos / calls as f64,
-                    secs_per_gb: nanos / 1e9 / gigabytes,
-                }
-            })
-            .collect())
-    }
-}
-
-fn gigabytes(spent: &Spent) -> f64 {
-    spent.received.count().max(1) as f64 / 1e9
 }
 
 /// Median, least and most of a set of numbers; all zero for an empty one.

@@ -5,7 +5,7 @@ use sounding_experiment::provenance;
 use crate::bpf_cost;
 use crate::experiment::{Experiment, Host, Needs, Outcome, report};
 
-/// CPU cost of the laws compared with the kernel's own BBR and CUBIC
+/// CPU cost of the laws and of Copa compared with the kernel's own BBR and CUBIC
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     /// Runs of each algorithm
@@ -28,7 +28,7 @@ impl Experiment for BpfCostExperiment {
     }
 
     fn about(&self) -> &'static str {
-        "CPU time of our laws beside the kernel's own BBR and CUBIC"
+        "CPU time of our laws and Copa beside the kernel's own BBR and CUBIC"
     }
 
     fn needs(&self) -> Needs {
@@ -36,7 +36,7 @@ impl Experiment for BpfCostExperiment {
     }
 
     fn duration(&self) -> Option<&'static str> {
-        Some("9 min")
+        Some("16 min")
     }
 
     fn run(&self, flags: Flags, host: &dyn Host) -> miette::Result<Option<Outcome>> {

@@ -12,10 +12,12 @@ use std::time::Duration;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 use socket2::{Domain, Protocol, Socket, Type};
-use sounding_bpf::{Bound, Feed, FeedEstimate};
+use sounding_bpf::{Bound, DelayFeed, Feed, FeedEstimate};
 use sounding_emu::{EnterError, Netns, monotonic_now};
 use sounding_host::tool;
-use sounding_units::{Bytes, Rate};
+use sounding_kpi::Direction;
+use sounding_link::{Confidence, DelayKind, RanDelay};
+use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::cpu::{Busy, ReadError, this_thread};
 
@@ -25,6 +27,10 @@ const FAR: Ipv4Addr = Ipv4Addr::new(100, 64, 1, 2);
 const WRITE: usize = 128 * 1024;
 /// Interval at which the feed is written.
 const FEED_PERIOD: Duration = Duration::from_millis(10);
+const GRANTED_EVERY: Duration = Duration::from_millis(3);
+/// Less than an RTT of the pair, so that corrected RTTs are still some.
+const WAIT: Duration = Duration::from_micros(20);
+const KNOWN_AFTER: Duration = Duration::from_millis(20);
 
 /// Why the transfer did not run.
 #[derive(Debug, thiserror::Error)]
@@ -74,16 +80,19 @@ pub(super) struct Sender<'a> {
     pub(super) fed: Option<Fed<'a>>,
 }
 
-/// The constant estimate of a law.
-pub(super) struct Fed<'a> {
-    pub(super) feed: &'a Feed,
-    pub(super) rate: Rate,
-    pub(super) bound: Bound,
+/// What the daemon would report meanwhile.
+pub(super) enum Fed<'a> {
+    /// The constant estimate of a law.
+    Estimate { feed: &'a Feed, rate: Rate, bound: Bound },
+    /// Copa's feed: a wait for a grant in each [`GRANTED_EVERY`], known [`KNOWN_AFTER`] its end.
+    Delays(&'a mut DelayFeed),
 }
 
 /// The cost of one transfer, between two times.
 #[derive(Debug)]
 pub(super) struct Spent {
+    /// The sender's, after its end.
+    pub(super) socket: TcpStream,
     pub(super) received: Bytes,
     pub(super) took: Duration,
     pub(super) sender: Duration,
@@ -110,50 +119,65 @@ impl Pair {
     /// Sends for `warm_up` and `span`, and accounts for `span`.
     pub(super) fn run(
         &self,
-        sender: &Sender<'_>,
+        sender: Sender<'_>,
         warm_up: Duration,
         span: Duration,
     ) -> Result<Spent, RigError> {
         let listener = self.far.enter(|| TcpListener::bind((FAR, 0)))?.map_err(socket("listen"))?;
         let address =
             SocketAddrV4::new(FAR, listener.local_addr().map_err(socket("ask for a port"))?.port());
-        let near = self.near.enter(|| connect(address, sender))??;
+        let near = self.near.enter(|| connect(address, &sender))??;
         let (far, _) = listener.accept().map_err(socket("accept"))?;
-        let feeding = sender.fed.as_ref().map(Feeding::start);
-
-        let received = Arc::new(AtomicU64::new(0));
-        let spent = Arc::new(AtomicU64::new(0));
-        let stop = Arc::new(AtomicBool::new(false));
-        let (count, busy, stopped) = (received.clone(), spent.clone(), stop.clone());
-        let receiver = thread::spawn(move || {
-            pin(1);
-            receive(far, &count);
-        });
-        let sending = thread::spawn(move || {
-            pin(0);
-            send(near, &busy, &stopped);
-        });
-
-        thread::sleep(warm_up);
-        let busy = || Duration::from_nanos(spent.load(Ordering::Relaxed));
-        // The daemon's part is not the congestion control's.
-        let feeder = || feeding.as_ref().map_or(Duration::ZERO, Feeding::spent);
-        let bytes = received.load(Ordering::Relaxed);
-        let (began, sender_before, feeder_before) = (Busy::begin()?, busy(), feeder());
-        thread::sleep(span);
-        let ((took, total), sender_after, feeder_after) = (began.end()?, busy(), feeder());
-        let result = Spent {
-            received: Bytes::new(received.load(Ordering::Relaxed) - bytes),
-            took,
-            sender: sender_after.saturating_sub(sender_before),
-            total: (total + feeder_before).saturating_sub(feeder_after),
-        };
-        stop.store(true, Ordering::Relaxed);
-        sending.join().map_err(|_| RigError::Panicked)?;
-        receiver.join().map_err(|_| RigError::Panicked)?;
-        drop(feeding);
-        Ok(result)
+        let Some(fed) = sender.fed else { return transfer((near, far), None, warm_up, span) };
+        let feeding = &Feeding::default();
+        thread::scope(|scope| {
+            scope.spawn(move || feeding.run(fed));
+            // It ends with the transfer, however that ends.
+            let _end = feeding.end();
+            transfer((near, far), Some(feeding), warm_up, span)
+        })
     }
+}
+
+fn transfer(
+    (near, far): (TcpStream, TcpStream),
+    feeding: Option<&Feeding>,
+    warm_up: Duration,
+    span: Duration,
+) -> Result<Spent, RigError> {
+    let kept = near.try_clone().map_err(socket("keep the socket"))?;
+    let received = Arc::new(AtomicU64::new(0));
+    let spent = Arc::new(AtomicU64::new(0));
+    let stop = Arc::new(AtomicBool::new(false));
+    let (count, busy, stopped) = (received.clone(), spent.clone(), stop.clone());
+    let receiver = thread::spawn(move || {
+        pin(1);
+        receive(far, &count);
+    });
+    let sending = thread::spawn(move || {
+        pin(0);
+        send(near, &busy, &stopped);
+    });
+
+    thread::sleep(warm_up);
+    let busy = || Duration::from_nanos(spent.load(Ordering::Relaxed));
+    // The daemon's part is not the congestion control's.
+    let feeder = || feeding.map_or(Duration::ZERO, Feeding::spent);
+    let bytes = received.load(Ordering::Relaxed);
+    let (began, sender_before, feeder_before) = (Busy::begin()?, busy(), feeder());
+    thread::sleep(span);
+    let ((took, total), sender_after, feeder_after) = (began.end()?, busy(), feeder());
+    let result = Spent {
+        socket: kept,
+        received: Bytes::new(received.load(Ordering::Relaxed) - bytes),
+        took,
+        sender: sender_after.saturating_sub(sender_before),
+        total: (total + feeder_before).saturating_sub(feeder_after),
+    };
+    stop.store(true, Ordering::Relaxed);
+    sending.join().map_err(|_| RigError::Panicked)?;
+    receiver.join().map_err(|_| RigError::Panicked)?;
+    Ok(result)
 }
 
 fn ip(arguments: &str) -> Result<(), RigError> {
@@ -222,41 +246,72 @@ fn receive(mut far: TcpStream, count: &AtomicU64) {
 }
 
 /// A daemon in little.
+#[derive(Default)]
 struct Feeding {
-    stop: Arc<AtomicBool>,
-    feed: Feed,
-    spent: Arc<AtomicU64>,
-    thread: Option<thread::JoinHandle<()>>,
+    stop: AtomicBool,
+    spent_ns: AtomicU64,
+}
+
+/// Ends it when dropped.
+struct End<'a>(&'a AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Feeding {
-    fn start(&Fed { feed, rate, bound }: &Fed<'_>) -> Self {
-        let stop = Arc::new(AtomicBool::new(false));
-        let spent = Arc::new(AtomicU64::new(0));
-        let (stopped, fed, own) = (stop.clone(), feed.clone(), spent.clone());
-        let thread = thread::spawn(move || {
-            while !stopped.load(Ordering::Relaxed) {
-                let now = monotonic_now();
-                fed.publish(&FeedEstimate { rate, sampled_at: now, bound, other_flows: 0 });
-                fed.heartbeat(now);
-                own.store(this_thread().as_nanos() as u64, Ordering::Relaxed);
-                thread::sleep(FEED_PERIOD);
+    /// Until its end, and then takes back what it reported.
+    fn run(&self, fed: Fed<'_>) {
+        match fed {
+            Fed::Estimate { feed, rate, bound } => {
+                self.repeat(|now| {
+                    feed.publish(&FeedEstimate { rate, sampled_at: now, bound, other_flows: 0 });
+                    feed.heartbeat(now);
+                });
+                feed.invalidate();
             }
-        });
-        Self { stop, feed: feed.clone(), spent, thread: Some(thread) }
+            Fed::Delays(delays) => {
+                let mut from = monotonic_now();
+                self.repeat(|now| report(delays, &mut from, now));
+                delays.forget();
+            }
+        }
+    }
+
+    fn repeat(&self, mut feed: impl FnMut(HostInstant)) {
+        while !self.stop.load(Ordering::Relaxed) {
+            feed(monotonic_now());
+            self.spent_ns.store(this_thread().as_nanos() as u64, Ordering::Relaxed);
+            thread::sleep(FEED_PERIOD);
+        }
+    }
+
+    fn end(&self) -> End<'_> {
+        End(&self.stop)
     }
 
     fn spent(&self) -> Duration {
-        Duration::from_nanos(self.spent.load(Ordering::Relaxed))
+        Duration::from_nanos(self.spent_ns.load(Ordering::Relaxed))
     }
 }
 
-impl Drop for Feeding {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-        self.feed.invalidate();
+/// The waits from `from` on that are known now.
+fn report(delays: &mut DelayFeed, from: &mut HostInstant, now: HostInstant) {
+    let until = now.saturating_before(KNOWN_AFTER);
+    while *from < until {
+        let to = *from + GRANTED_EVERY;
+        delays.handle_event(RanDelay {
+            direction: Direction::Uplink,
+            from: *from,
+            to,
+            amount: WAIT,
+            kind: DelayKind::Scheduling,
+            age: now - to,
+            confidence: Confidence::Decoded,
+        });
+        *from = to;
     }
+    delays.handle_heard(now, Some(until), Some(until));
 }

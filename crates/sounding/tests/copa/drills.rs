@@ -68,15 +68,14 @@ impl Drill {
         state(&self.flows, &self.upload).unwrap()
     }
 
-    /// The modem's records from where its clock is, made into others by `change`, while `during` runs.
-    fn with_records(&mut self, change: impl Fn(u8) -> u8, during: impl FnOnce(&Self)) {
+    /// The modem's records from where its clock is, while `during` runs.
+    fn with_records(&mut self, during: impl FnOnce(&Self)) {
         let (begin, began) = (self.clock, monotonic_now());
         // Every byte that IP has in a block, so that the rate is the link's.
         let records = sounding_modem::uplink_capture(&self.link.bytes_per_ms(), begin, 1_000);
         let schedule = ReplaySchedule::since(&records, begin);
-        let bytes: Vec<u8> = records.iter().map(|byte| change(*byte)).collect();
         let pty = self.pty.take().expect("the modem is plugged in");
-        let mut replay = Replay::new(&bytes, schedule, pty, 1.0);
+        let mut replay = Replay::new(&records, schedule, pty, 1.0);
         let stop = AtomicBool::new(false);
         thread::scope(|scope| {
             let modem = scope.spawn(|| replay.run(began, &stop, |_| {}).unwrap());
@@ -88,9 +87,25 @@ impl Drill {
         self.clock = begin + (monotonic_now() - began);
     }
 
-    /// Records as they are, until RTTs are corrected again.
     fn runs_corrected(&mut self) {
-        self.with_records(|byte| byte, Self::wait_for_corrections);
+        self.with_records(Self::wait_for_corrections);
+    }
+
+    /// Two seconds of these bytes, while `during` runs.
+    fn with_noise(&mut self, noise: &[u8], during: impl FnOnce(&Self)) {
+        let began = monotonic_now();
+        let mut pty = self.pty.take().expect("the modem is plugged in");
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..40 {
+                    assert_eq!(pty.write(noise, SOON).unwrap(), noise.len());
+                    sleep(Duration::from_millis(50));
+                }
+            });
+            during(self);
+        });
+        self.pty = Some(pty);
+        self.clock = self.clock + (monotonic_now() - began);
     }
 
     fn unplug(&mut self) {
@@ -177,6 +192,36 @@ fn a_modem_that_is_unplugged_leaves_plain_copa_and_comes_back() {
     });
 }
 
+/// Records with wrong checksums, and bytes that are of no record.
+fn noise(from: ModemInstant) -> Vec<u8> {
+    let mut noise = sounding_modem::uplink_capture(&[1_500; 50], from, 1_000);
+    for end in 1..noise.len() {
+        if noise[end] == 0x7E {
+            noise[end - 1] ^= 1;
+        }
+    }
+    noise.extend((0..1_000_u32).map(|nth| (nth.wrapping_mul(0x9E37_79B1) >> 24) as u8));
+    noise
+}
+
+#[test]
+fn noise_instead_of_records_is_no_record() {
+    drill("dn", |mut drill| {
+        let noise = noise(drill.clock);
+        drill.runs_corrected();
+        let began = monotonic_now();
+        drill.with_noise(&noise, |drill| {
+            drill.expects_stock_since(began);
+            sleep(Duration::from_secs(1));
+            assert!(!drill.state().is_corrected);
+            drill.expects_progress();
+        });
+        drill.runs_corrected();
+        drill.expects_path();
+        drill.end();
+    });
+}
+
 #[test]
 fn a_clock_of_the_modem_that_steps_costs_no_path_and_is_learnt_again() {
     drill("dc", |mut drill| {
@@ -184,17 +229,14 @@ fn a_clock_of_the_modem_that_steps_costs_no_path_and_is_learnt_again() {
         let begin = drill.clock;
         for clock in [begin + HOUR, begin, begin + Duration::from_millis(300)] {
             drill.clock = clock;
-            drill.with_records(
-                |byte| byte,
-                |drill| {
-                    for _ in 0..10 {
-                        sleep(Duration::from_millis(50));
-                        drill.expects_path();
-                    }
-                    drill.wait_for_corrections();
-                    drill.expects_progress();
-                },
-            );
+            drill.with_records(|drill| {
+                for _ in 0..10 {
+                    sleep(Duration::from_millis(50));
+                    drill.expects_path();
+                }
+                drill.wait_for_corrections();
+                drill.expects_progress();
+            });
             drill.expects_path();
         }
         drill.end();
@@ -205,15 +247,12 @@ fn a_clock_of_the_modem_that_steps_costs_no_path_and_is_learnt_again() {
 fn a_daemon_that_is_killed_leaves_plain_copa() {
     drill("dk", |mut drill| {
         let daemon = drill.daemon.take().unwrap();
-        drill.with_records(
-            |byte| byte,
-            |drill| {
-                drill.wait_for_corrections();
-                let killed = monotonic_now();
-                daemon.kill();
-                drill.expects_stock_since(killed);
-            },
-        );
+        drill.with_records(|drill| {
+            drill.wait_for_corrections();
+            let killed = monotonic_now();
+            daemon.kill();
+            drill.expects_stock_since(killed);
+        });
         drill.end();
     });
 }
@@ -234,7 +273,7 @@ fn restores(name: &str, end: impl Fn(Daemon)) {
         let daemon = drill.daemon.take().unwrap();
         let ours = format!("{name}_{}", std::process::id() % 1_000_000);
         assert_eq!(sysctl(&drill.emulation, "tcp_congestion_control"), ours);
-        drill.with_records(|byte| byte, Drill::wait_for_corrections);
+        drill.runs_corrected();
         end(daemon);
         wait_for("the old default", || {
             (sysctl(&drill.emulation, "tcp_congestion_control") != ours).then_some(())
