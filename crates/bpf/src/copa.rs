@@ -95,6 +95,11 @@ impl CopaInstance {
         &mut self.delays
     }
 
+    /// Where what peers say is kept.
+    pub(crate) fn peers_map(&self) -> BorrowedFd<'_> {
+        self.skel.maps.peers.as_fd()
+    }
+
     /// Flows that began under it.
     pub fn begun(&self) -> u64 {
         self.skel.maps.bss_data.as_ref().map_or(0, |bss| bss.counts.flows)

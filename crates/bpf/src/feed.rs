@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use memmap2::{MmapOptions, MmapRaw};
 use sounding_cc::biscay::{Agreement, Bound, FeedEstimate};
+use sounding_estimate::wire::RadioDelay;
 use sounding_estimate::{FairShare, LinkEstimate, State};
 use sounding_units::HostInstant;
 
@@ -106,6 +107,13 @@ impl Feed {
         page.layout().heartbeat_at_ns.store(now, Ordering::Release);
     }
 
+    /// Publishes what the radio itself lately added to packets, as of the modem's last record. It counts for 100 ms after that.
+    pub fn publish_delay(&self, delay: RadioDelay, heard_at: HostInstant) {
+        let heard_at = self.0.lead.on_kernels_clock(heard_at) & !0xffff;
+        let word = heard_at | u64::from(delay.code());
+        self.0.page.layout().radio_delays.store(word, Ordering::Relaxed);
+    }
+
     /// Withdraws the estimate: flows go on under the stock algorithm from their next ACK.
     pub fn invalidate(&self) {
         self.withdraw(Lull::Unknown);
@@ -170,6 +178,7 @@ impl Beside {
 impl Drop for Shared {
     fn drop(&mut self) {
         self.page.publish(&WireEstimate::default());
+        self.page.layout().radio_delays.store(0, Ordering::Relaxed);
     }
 }
 
@@ -180,7 +189,8 @@ struct PageLayout {
     version: AtomicU32,
     heartbeat_at_ns: AtomicU64,
     seq: AtomicU64,
-    reserved: [AtomicU64; 5],
+    radio_delays: AtomicU64,
+    reserved: [AtomicU64; 4],
     slot: [[AtomicU64; ESTIMATE_WORDS]; 2],
 }
 const _: () = assert!(size_of::<PageLayout>() == size_of::<crate::skel::types::sounding_feed>());

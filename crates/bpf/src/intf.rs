@@ -232,7 +232,7 @@ pub(crate) struct WirePeer {
     pub(crate) heard: u64,
     pub(crate) trust: [u64; 4],
     pub(crate) told: u32,
-    pub(crate) reserved: u32,
+    pub(crate) delays: u32,
 }
 mirrors!(
     WirePeer = peer_types::sounding_peer {
@@ -245,12 +245,13 @@ mirrors!(
         heard,
         trust,
         told,
-        reserved,
+        delays,
     }
 );
 
 const _: () = assert!(core::mem::offset_of!(types::sounding_feed, heartbeat_at_ns) == 8);
 const _: () = assert!(core::mem::offset_of!(types::sounding_feed, seq) == 16);
+const _: () = assert!(core::mem::offset_of!(types::sounding_feed, radio_delays) == 24);
 const _: () = assert!(core::mem::offset_of!(types::sounding_feed, slot) == 64);
 
 /// The settings as the object's read-only data holds them; spans and counts too large for their fields saturate.

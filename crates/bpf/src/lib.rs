@@ -94,7 +94,9 @@ pub use feed::{Feed, Lull};
 pub use flows::{Flow, FlowError, Reason, Transition};
 pub use loader::{Config, Instance, MAX_RADIOS};
 pub use offers::offers;
-pub use peers::{Peer, PeerClaim, PeerCounts, PeerReport, Peers, PeersConfig, ReportCause};
+pub use peers::{
+    HearsPeers, Peer, PeerClaim, PeerCounts, PeerReport, Peers, PeersConfig, ReportCause,
+};
 pub use preflight::{Check, is_name, preflight};
 pub use registration::unregister;
 pub use sharing::{Application, Counting, MAX_WEIGHTS, Owner, Sharing};

@@ -5,7 +5,7 @@ mod claim;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -15,6 +15,7 @@ use sounding_units::Rate;
 
 pub use claim::{Peer, PeerClaim, PeerReport, ReportCause};
 
+use crate::copa::CopaInstance;
 use crate::downlink::walk::{self, Walked};
 use crate::downlink::{DownlinkError, EXID, open_cgroup};
 use crate::error::LoadError;
@@ -60,7 +61,27 @@ pub struct PeerCounts {
     pub overstated: u64,
 }
 
-/// Hears the option that [`Downlink`](crate::Downlink) writes at the other end, for one instance of BISCAY. A flow whose
+/// Instances whose flows use what their peers say.
+pub trait HearsPeers {
+    /// The map where that is kept.
+    fn peers_map(&self) -> BorrowedFd<'_>;
+}
+
+impl HearsPeers for Instance {
+    fn peers_map(&self) -> BorrowedFd<'_> {
+        self.peers_map()
+    }
+}
+
+impl HearsPeers for CopaInstance {
+    fn peers_map(&self) -> BorrowedFd<'_> {
+        self.peers_map()
+    }
+}
+
+/// Hears the option that [`Downlink`](crate::Downlink) writes at the other end, for one instance of a law or of Copa.
+///
+/// Under Copa nothing but [`Peer::delay`] is used. A flow whose
 /// peer spoke within the last 30 ms, or 200 ms while something is missing, goes by that instead of the feed; else by the
 /// feed, and without one it is BBR.
 ///
@@ -78,7 +99,7 @@ pub struct Peers {
 impl Peers {
     /// Loads the program and attaches it to the cgroup. Sockets that are connected already are deaf before
     /// [`adopt`](Self::adopt).
-    pub fn attach(instance: &Instance, config: &PeersConfig) -> Result<Self, DownlinkError> {
+    pub fn attach(instance: &impl HearsPeers, config: &PeersConfig) -> Result<Self, DownlinkError> {
         let cgroup = open_cgroup(config.cgroup.as_deref())?;
         let log = Complaints::listen();
         let rejected = |source| LoadError::Rejected { source, complaint: log.take() };

@@ -86,7 +86,7 @@ fn without_a_modem_it_is_copa_and_a_flow_outlives_its_loader() {
             let seen = state(&loaded, &bulk);
             (seen.phase == CopaPhase::AtTarget && seen.acks > 1_000).then_some(seen)
         });
-        assert!(!seen.is_corrected && seen.switches == 0, "{seen:?}");
+        assert!(seen.corrected_by.is_none() && seen.switches == 0, "{seen:?}");
         assert_eq!(seen.corrections, 0);
         assert!(seen.standing >= seen.least && seen.least.is_some(), "{seen:?}");
         assert_eq!(loaded.begun(), 1);
@@ -109,12 +109,12 @@ fn a_modem_that_falls_silent_leaves_rtts_as_they_are_within_a_tenth_of_a_second(
         let seen = wait_for("corrected RTTs", || {
             report(&mut loaded, &mut from);
             let seen = state(&loaded, &bulk);
-            (seen.is_corrected && seen.corrections > 50).then_some(seen)
+            (seen.corrected_by.is_some() && seen.corrections > 50).then_some(seen)
         });
         assert_eq!(seen.switches, 1, "{seen:?}");
         let silent = monotonic_now();
         let stock = wait_for("RTTs as they are", || {
-            Some(state(&loaded, &bulk)).filter(|seen| !seen.is_corrected)
+            Some(state(&loaded, &bulk)).filter(|seen| seen.corrected_by.is_none())
         });
         let took = monotonic_now() - silent;
         // The flow's next acknowledgement, and this test's own look.
@@ -133,10 +133,12 @@ fn a_port_that_closes_is_believed_no_longer_and_other_devices_never_were() {
         let mut from = monotonic_now();
         wait_for("corrected RTTs", || {
             report(&mut loaded, &mut from);
-            state(&loaded, &bulk).is_corrected.then_some(())
+            state(&loaded, &bulk).corrected_by.is_some().then_some(())
         });
         loaded.delays().forget();
-        wait_for("RTTs as they are", || (!state(&loaded, &bulk).is_corrected).then_some(()));
+        wait_for("RTTs as they are", || {
+            (state(&loaded, &bulk).corrected_by.is_none()).then_some(())
+        });
         drop(bulk);
         let elsewhere = in_netns(|| {
             // The modem's device is another than this namespace's loopback.

@@ -15,17 +15,20 @@ use filter::{Filter, Told};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
-use sounding_cc::kernel_copa::{CopaAck, CopaPhase, Corrected, DelaySlots, Place, Table};
+use sounding_cc::kernel_copa::{
+    CopaAck, CopaPhase, Corrected, CorrectedBy, DelaySlots, Place, Table,
+};
+use sounding_estimate::wire::RadioDelay;
 use sounding_estimate::{Confidence, DelayKind, Direction, RanDelay};
 use sounding_units::HostInstant;
 
 static FILTER: LazyLock<Filter> = LazyLock::new(|| Filter::compile("copa_host"));
 
 const US: u64 = 1_000;
-const KINDS: [&str; 9] =
-    ["begin", "ack", "elsewhere", "loss", "timeout", "spurious", "up", "down", "heard"];
+const KINDS: [&str; 10] =
+    ["begin", "ack", "elsewhere", "loss", "timeout", "spurious", "up", "down", "heard", "said"];
 
-/// Window, pacing, phase, the two RTTs, 1 ÷ δ, whether RTTs are corrected, and corrections.
+/// Window, pacing, phase, the two RTTs, 1 ÷ δ, which side corrects RTTs, and corrections.
 type Answer = [u64; 8];
 
 /// What the link of a log is like.
@@ -57,6 +60,12 @@ struct Scene {
     nonsense: u64,
     limited: u64,
     begins_ms: u64,
+    /// It is a server's, which reads no modem.
+    served: bool,
+    /// The device at the other end says other averages so often; zero is never.
+    says_ms: u64,
+    /// And says these; of none, it makes up what it says.
+    says: Option<u16>,
 }
 
 prop_compose! {
@@ -73,11 +82,16 @@ prop_compose! {
         nonsense in prop_oneof![3 => Just(0u64), 1 => 3..50u64],
         limited in prop_oneof![4 => Just(0u64), 1 => 2..20u64],
         // Numbers of slots wrap after 12 days, tags after 35 minutes.
+        (served, says_ms, says) in (
+            prop::bool::weighted(0.4),
+            prop_oneof![1 => Just(0u64), 2 => 1..400u64],
+            prop::option::of(any::<u16>()),
+        ),
         begins_ms in prop_oneof![2 => Just(5_000u64), 1 => Just((1u64 << 32) / 4 - 1_000), 1 => Just((1u64 << 23) / 4 - 1_000)],
     ) -> Scene {
         Scene {
             room, grants_ms, path_ms, again, reports_ms, lag_ms, silence_ms, longer_at_ms, longer_ms, rival_ms, lost,
-            timeout, elsewhere_ms, nonsense, limited, begins_ms,
+            timeout, elsewhere_ms, nonsense, limited, begins_ms, served, says_ms, says,
         }
     }
 }
@@ -87,6 +101,7 @@ struct Log {
     flow: Corrected,
     slots: DelaySlots,
     table: Table,
+    said: RadioDelay,
     told: Told,
     answers: Vec<Answer>,
 }
@@ -97,6 +112,7 @@ impl Log {
             flow: Corrected::new(0),
             slots: DelaySlots::default(),
             table: Table::default(),
+            said: RadioDelay::default(),
             told: Told::default(),
             answers: Vec::new(),
         };
@@ -116,9 +132,18 @@ impl Log {
             least.into(),
             standing.into(),
             copa.inverse_delta(),
-            self.flow.is_active().into(),
+            match self.flow.by() {
+                None => 0,
+                Some(CorrectedBy::Modem) => 1,
+                Some(CorrectedBy::Peer) => 2,
+            },
             self.flow.corrections().into(),
         ]);
+    }
+
+    fn say(&mut self, code: u16) {
+        self.said = RadioDelay::of_code(code);
+        tell(&mut self.told, "said", [0, code.into()], &CopaAck::default());
     }
 
     fn report(&mut self, now: u64, until: u64, events: &mut Vec<RanDelay>) {
@@ -205,7 +230,7 @@ fn play(scene: &Scene, lasts_ms: u64) -> Log {
             };
             let elsewhere =
                 ms.checked_div(scene.elsewhere_ms).is_some_and(|period| period % 2 == 1);
-            log.flow.handle_ack((!elsewhere).then_some(&log.table), &ack);
+            log.flow.handle_ack((!elsewhere).then_some(&log.table), log.said, &ack);
             log.record(if elsewhere { "elsewhere" } else { "ack" }, &ack);
             if is(scene.timeout) {
                 timed_out_until = number;
@@ -234,7 +259,13 @@ fn play(scene: &Scene, lasts_ms: u64) -> Log {
             );
         }
         let silent = scene.silence_ms > 0 && ms % scene.silence_ms < scene.silence_ms / 3;
-        if ms % scene.reports_ms == 0 && !silent {
+        if scene.says_ms > 0 && ms % scene.says_ms == 0 {
+            // Nothing in one of four.
+            let made_up = (now.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as u16;
+            let says = scene.says.unwrap_or(made_up);
+            log.say(if ms / scene.says_ms % 4 == 3 { 0 } else { says });
+        }
+        if ms % scene.reports_ms == 0 && !silent && !scene.served {
             log.report(now, now.saturating_sub(scene.lag_ms * ms_ns), &mut events);
         }
     }
@@ -320,6 +351,9 @@ const LINK: Scene = Scene {
     nonsense: 0,
     limited: 0,
     begins_ms: 5_000,
+    served: false,
+    says_ms: 0,
+    says: None,
 };
 
 /// Waits for grants and retransmissions, and room for more than Copa asks for.
@@ -352,6 +386,47 @@ fn the_rtt_that_copa_remembers_is_the_paths() {
     assert!(least >= Some(30_000), "{least:?}");
 }
 
+/// What a device takes from its server's means, in 250 µs; the second code is a usual wait's.
+const fn says(retransmitted: u16, longer: u16) -> Option<u16> {
+    Some((retransmitted + 1) << 8 | (longer + 1))
+}
+
+/// A server, to whose downloads the radio adds what its device says.
+const SERVED: Scene = Scene { served: true, says_ms: 1_000, says: says(8, 16), ..JITTER };
+
+#[test]
+fn a_device_that_says_what_its_radio_adds_has_its_downloads_corrected() {
+    let log = play(&SERVED, 16_000);
+    let by = |who: u64| log.answers.iter().filter(|answer| answer[6] == who).count();
+    // It says nothing a quarter of the time.
+    assert!(by(2) > by(0) && by(0) > 100 && by(1) == 0, "{} and {}", by(2), by(0));
+    let least = log.answers[log.answers.len() / 2..].iter().map(|answer| answer[3]).min();
+    assert!(least >= Some(30_000), "{least:?}");
+}
+
+/// What is believed at most of a device hides a quarter of the smallest RTT: the flow's queue is longer by no more.
+#[test]
+fn a_device_that_lies_hides_no_more_than_a_quarter_of_the_smallest_rtt() {
+    let wide = Scene { again: 0, grants_ms: 1, room: 4, path_ms: 40, ..SERVED };
+    let largest = |says: Option<u16>, says_ms: u64| {
+        let log = play(&Scene { says, says_ms, ..wide }, 45_000);
+        let late = &log.answers[log.answers.len() / 20..];
+        let mut windows: Vec<u64> = late.iter().map(|answer| answer[0]).collect();
+        windows.sort_unstable();
+        [50, 75, 95].map(|percent| windows[windows.len() * percent / 100])
+    };
+    // Four segments a millisecond: a window is so many milliseconds long.
+    let honest = largest(None, 0);
+    for (says, says_ms) in
+        [(Some(u16::MAX), 5), (Some(u16::MAX), 20_000), (Some(0xFF00), 7), (None, 3)]
+    {
+        let lie = largest(says, says_ms);
+        println!("{says:?} {says_ms}: {lie:?} and {honest:?}");
+        let longer = lie.iter().zip(&honest).map(|(lie, honest)| lie.saturating_sub(*honest));
+        assert!(longer.max() <= Some(40 * 4 / 4), "{says:?} {says_ms}: {lie:?} and {honest:?}");
+    }
+}
+
 /// Each of these changes of the C alone is noticed.
 #[test]
 fn another_law_does_not_agree() {
@@ -371,6 +446,24 @@ fn another_law_does_not_agree() {
             "corrected.h",
             ["#define USUAL_OVER_SHORTEST_US\t6000U", "#define USUAL_OVER_SHORTEST_US\t5000U"],
         ),
+        ("corrected.h", ["#define CORRECTED_PEER_PART\t8U", "#define CORRECTED_PEER_PART\t7U"]),
+        ("corrected.h", ["if (s->is_active)\n\t\twanted = CORRECTED_NOT;", ""]),
+        ("corrected.h", ["= wire_delay_us(delays, WIRE_LONGER);", "= 0;"]),
+        (
+            "corrected.h",
+            [
+                "#define CORRECTED_PEER_PAUSE_NS\t1000000000ULL",
+                "#define CORRECTED_PEER_PAUSE_NS\t900000000ULL",
+            ],
+        ),
+        (
+            "copa.h",
+            [
+                "if (c->trend == COPA_UP)\n\t\tc->velocity",
+                "if (c->trend == COPA_DOWN)\n\t\tc->velocity",
+            ],
+        ),
+        ("corrected.h", ["mean_of(&s->raw), held)", "rtt_us, held)"]),
         ("corrected.h", ["delay_waited(up_word));", "delay_held(up_word));"]),
         (
             "delays.h",

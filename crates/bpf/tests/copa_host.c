@@ -19,6 +19,7 @@ enum host_kind {
 	HOST_UP = 6,		/* a word of the table; nothing is answered */
 	HOST_DOWN = 7,
 	HOST_HEARD = 8,
+	HOST_SAID = 9,		/* by the device at the other end; nothing is answered */
 };
 
 struct host_step {
@@ -46,12 +47,14 @@ int main(void)
 	struct corrected_state law;
 	struct host_answer answer;
 	struct host_step step;
+	__u32 said = 0;
 
 	while (fread(&step, sizeof(step), 1, stdin) == 1) {
 		switch (step.kind) {
 		case HOST_BEGIN:
 			table = (struct delay_table){};
 			corrected_init(&law, 0);
+			said = 0;
 			continue;
 		case HOST_UP:
 			table.up[step.index % DELAY_SLOTS] = step.word;
@@ -62,11 +65,14 @@ int main(void)
 		case HOST_HEARD:
 			table.heard_at_ns = step.word;
 			continue;
+		case HOST_SAID:
+			said = step.word;
+			continue;
 		case HOST_ACK:
-			corrected_ack(&law, &table, &step.ack);
+			corrected_ack(&law, &table, said, &step.ack);
 			break;
 		case HOST_ELSEWHERE:
-			corrected_ack(&law, 0, &step.ack);
+			corrected_ack(&law, 0, said, &step.ack);
 			break;
 		case HOST_LOSS:
 			copa_loss(&law.copa);

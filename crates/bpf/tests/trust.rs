@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use filter::{Filter, Told};
 use proptest::prelude::*;
-use sounding_estimate::wire::Payload;
+use sounding_estimate::wire::{Payload, RadioDelay};
 use sounding_estimate::{Bound, State};
 use sounding_units::Rate;
 
@@ -128,6 +128,7 @@ fn two_words_are_a_rate_and_a_fair_share_and_neither_more_than_the_limit() {
         state: State::Active,
         bound: Bound::Capacity,
         age: Duration::ZERO,
+        delay: RadioDelay::of_code(0x1234),
     };
     let word = |says: Payload| u64::from_be_bytes(says.emit());
     assert_eq!(read(word(says), u64::MAX), [128_000, 128_000, 64_000]);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use filter::{Filter, Told};
 use proptest::prelude::*;
-use sounding_estimate::wire::Payload;
+use sounding_estimate::wire::{Payload, RadioDelay};
 use sounding_estimate::{Bound, State};
 use sounding_units::Rate;
 
@@ -33,25 +33,31 @@ fn bytes_per_sec(rate: Option<Rate>) -> u64 {
 }
 
 /// What both answer to an estimate that leaves, and to bytes that arrive.
-type Answer = (u64, Option<Payload>);
+///
+/// With it the microseconds of both delays, where an unknown one is none.
+type Answer = (u64, Option<(Payload, [u64; 2])>);
 
 fn tell(told: &mut Told, says: &Payload, word: u64) {
     told.longs(&[bytes_per_sec(says.rate), bytes_per_sec(says.fair)]);
     told.ints(&[says.users.unwrap_or(0), says.carriers.unwrap_or(0), place(says.state)]);
     let age_ms = u32::try_from(says.age.as_millis()).unwrap();
-    told.ints(&[bound_code(says.bound), age_ms, 0]);
+    told.ints(&[bound_code(says.bound), age_ms, says.delay.code().into()]);
     told.longs(&[word]);
 }
 
 fn ours(says: &Payload, word: u64) -> Answer {
-    (u64::from_be_bytes(says.emit()), Payload::parse(word.to_be_bytes()).ok())
+    let micros = |delay: Option<Duration>| delay.map_or(0, |delay| delay.as_micros() as u64);
+    let read = Payload::parse(word.to_be_bytes())
+        .ok()
+        .map(|read| (read, [read.delay.retransmitted, read.delay.wait_longer].map(micros)));
+    (u64::from_be_bytes(says.emit()), read)
 }
 
 fn theirs(
-    [emitted, is_known, rate, fair, users, carriers, state, bound, age_ms]: [u64; 9],
+    [emitted, is_known, rate, fair, users, carriers, state, bound, age_ms, delays, held, longer]: [u64; 12],
 ) -> Answer {
     let known = |number: u64| Some(number).filter(|number| *number > 0);
-    let payload = (is_known == 1).then(|| Payload {
+    let payload = || Payload {
         rate: known(rate).map(Rate::from_bytes_per_sec),
         fair: known(fair).map(Rate::from_bytes_per_sec),
         users: known(users).map(|count| count as u32),
@@ -59,8 +65,9 @@ fn theirs(
         state: State::ALL[state as usize],
         bound: if bound == 0 { Bound::Floor } else { Bound::Capacity },
         age: Duration::from_millis(age_ms),
-    });
-    (emitted, payload)
+        delay: RadioDelay::of_code(delays as u16),
+    };
+    (emitted, (is_known == 1).then(|| (payload(), [held, longer])))
 }
 
 fn agrees(steps: &[(Payload, u64)]) -> Result<(), TestCaseError> {
@@ -79,6 +86,7 @@ fn says(rate: u64) -> Payload {
         state: State::Active,
         bound: Bound::Capacity,
         age: Duration::ZERO,
+        delay: RadioDelay::default(),
     }
 }
 
@@ -126,9 +134,11 @@ prop_compose! {
         state in prop::sample::select(State::ALL),
         bound in prop::sample::select(Bound::ALL),
         age_ms in prop_oneof![0..300u32, any::<u32>()],
+        delays in any::<u16>(),
     ) -> Payload {
         let age = Duration::from_millis(age_ms.into());
-        Payload { rate, fair, users, carriers, state, bound, age }
+        let delay = RadioDelay::of_code(delays);
+        Payload { rate, fair, users, carriers, state, bound, age, delay }
     }
 }
 

@@ -21,6 +21,9 @@ struct host_answer {
 	__u64 state;
 	__u64 bound;
 	__u64 age_ms;
+	__u64 delays;
+	__u64 retransmitted_us;
+	__u64 longer_us;
 };
 
 int main(void)
@@ -41,6 +44,9 @@ int main(void)
 			answer.state = heard.state;
 			answer.bound = heard.bound;
 			answer.age_ms = heard.age_ms;
+			answer.delays = heard.delays;
+			answer.retransmitted_us = wire_delay_us(heard.delays, WIRE_RETRANSMITTED);
+			answer.longer_us = wire_delay_us(heard.delays, WIRE_LONGER);
 		}
 		if (fwrite(&answer, sizeof(answer), 1, stdout) != 1)
 			return 1;

@@ -7,7 +7,7 @@
 //! * [`Corrected`] is the flow: RTTs go in, a window comes out. Without events it is Copa.
 //!
 //! In C: `delays.h`, `corrected.h` and `copa.h` of `crates/bpf/src/bpf`. A test compares both
-//! (`crates/bpf/tests/copa_conformance.rs`). docs/interpretations/gandalf.md, interpretations 20 to 22, says where this differs from
+//! (`crates/bpf/tests/copa_conformance.rs`). docs/interpretations/gandalf.md, interpretations 20 to 23, says where this differs from
 //! the controllers of virtual time.
 
 mod corrected;
@@ -16,11 +16,12 @@ mod mean;
 mod slots;
 mod table;
 
+use sounding_estimate::wire::RadioDelay;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::{Ack, Controller, Loss, RanDelays, Recovery, Start};
 
-pub use corrected::Corrected;
+pub use corrected::{Corrected, CorrectedBy};
 pub use law::{CopaAck, CopaLaw, CopaPhase};
 pub use slots::DelaySlots;
 pub use table::{Place, SLOT, SLOTS, Table};
@@ -64,7 +65,7 @@ impl Controller for KernelCopa {
             sent_delivered: self.segments(ack.sent.delivered),
             delivered: self.segments(ack.delivered),
         };
-        self.law.handle_ack(Some(&self.table), &ack);
+        self.law.handle_ack(Some(&self.table), RadioDelay::default(), &ack);
     }
 
     fn handle_loss(&mut self, loss: &Loss) {

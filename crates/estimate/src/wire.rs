@@ -7,8 +7,8 @@
 //! +---------+---------------------+---------+---------------------+
 //! |        rate of the flow       |     fair share of the flow    |
 //! +---------+-----+-----+-+-------+---------+---------------------+
-//! |  users  |carr.|state|f|  age  |    zero, ignored by readers   |
-//! +---------+-----+-----+-+-------+-------------------------------+
+//! |  users  |carr.|state|f|  age  | retransmitted |  wait longer  |
+//! +---------+-----+-----+-+-------+---------------+---------------+
 //! ```
 //!
 //! A rate has an exponent of 5 bits and then a mantissa of 11, in bytes per second: the mantissa itself where the exponent is
@@ -17,7 +17,11 @@
 //! is known to carry nothing has the least there is, 8 bit/s.
 //!
 //! `f` is set where the rate is a floor ([`Bound::Floor`]). State is a place in [`State::ALL`]; the age is in units of 16 ms,
-//! rounded down. Of users, carriers and age the largest value means that or more. The zeros are kept for corrections of the delay.
+//! rounded down. Of users, carriers and age the largest value means that or more.
+//!
+//! The last two fields are what the radio itself lately added to a round trip, as averages ([`RadioDelay`]). Zero is unknown; any other
+//! code is one more than the delay in units of 250 µs, rounded down, and 255 means 63.5 ms or more. Earlier versions write zeros there
+//! and ignore what they read.
 
 use core::fmt;
 use core::time::Duration;
@@ -40,6 +44,8 @@ const CARRIERS: Field = Field { shift: 24, bits: 3 };
 const STATE: Field = Field { shift: 21, bits: 3 };
 const FLOOR: Field = Field { shift: 20, bits: 1 };
 const AGE: Field = Field { shift: 16, bits: 4 };
+const RETRANSMITTED: Field = Field { shift: 8, bits: 8 };
+const LONGER: Field = Field { shift: 0, bits: 8 };
 
 impl Field {
     const fn most(self) -> u64 {
@@ -62,6 +68,8 @@ const HIDDEN: u64 = 1 << MANTISSA_BITS;
 const MOST: u64 = (2 * HIDDEN - 1) << 30;
 /// Unit of the age.
 const AGE_UNIT_MS: u64 = 16;
+/// Unit of the radio's delays.
+const DELAY_UNIT_US: u64 = 250;
 
 /// The 16 bits of a rate, rounded to the nearest code. A known rate never becomes the code for "unknown".
 pub fn code_of(rate: Option<Rate>) -> u16 {
@@ -81,6 +89,42 @@ pub fn rate_of(code: u16) -> Option<Rate> {
     (units > 0).then(|| Rate::from_bytes_per_sec(units))
 }
 
+/// The 8 bits of a delay, rounded down. A known delay never becomes the code for "unknown".
+fn delay_code(delay: Option<Duration>) -> u64 {
+    // A field cuts what is too large.
+    delay.map_or(0, |delay| (delay.as_micros() / u128::from(DELAY_UNIT_US)).min(254) as u64 + 1)
+}
+
+/// The delay of 8 bits, `None` if it is unknown.
+fn delay_of(code: u64) -> Option<Duration> {
+    code.checked_sub(1).map(|units| Duration::from_micros(units * DELAY_UNIT_US))
+}
+
+/// What the radio itself lately added to a round trip of a device, as averages (Gandalf §4.3; docs/interpretations/gandalf.md,
+/// interpretation 23). Such delays are no queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RadioDelay {
+    /// What retransmissions added on average, of both directions together. 63.5 ms: that or more.
+    pub retransmitted: Option<Duration>,
+    /// How much longer a usual wait for a grant was than the shortest. 63.5 ms: that or more.
+    pub wait_longer: Option<Duration>,
+}
+
+impl RadioDelay {
+    /// The 16 bits at the end of a report.
+    pub fn code(self) -> u16 {
+        // Two fields of 8 bits.
+        (RETRANSMITTED.put(delay_code(self.retransmitted))
+            | LONGER.put(delay_code(self.wait_longer))) as u16
+    }
+
+    /// Reads the 16 bits.
+    pub fn of_code(code: u16) -> Self {
+        let field = |field: Field| delay_of(field.of(code.into()));
+        Self { retransmitted: field(RETRANSMITTED), wait_longer: field(LONGER) }
+    }
+}
+
 /// A device's report of its link, or of one flow's part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Payload {
@@ -98,6 +142,8 @@ pub struct Payload {
     pub bound: Bound,
     /// The estimate's age when it was sent. 240 ms: that or more.
     pub age: Duration,
+    /// What the radio itself adds to packets.
+    pub delay: RadioDelay,
 }
 
 /// Error for eight bytes with a state of a later version.
@@ -119,7 +165,8 @@ impl Payload {
     /// Bytes of it.
     pub const LENGTH: usize = 8;
 
-    /// The report of an estimate for a link with a single flow. An unusable rate is reported as unknown.
+    /// The report of an estimate for a link with a single flow. An unusable rate is reported as unknown, and so are the radio's own
+    /// delays, which no estimate has.
     pub fn of(estimate: &LinkEstimate) -> Self {
         let fair = estimate.known_fair();
         Self {
@@ -130,6 +177,7 @@ impl Payload {
             state: estimate.state,
             bound: estimate.bound,
             age: estimate.age,
+            delay: RadioDelay::default(),
         }
     }
 
@@ -146,7 +194,8 @@ impl Payload {
             | CARRIERS.put(count(self.carriers))
             | STATE.put(place as u64)
             | FLOOR.put((self.bound == Bound::Floor).into())
-            | AGE.put(age_ms / AGE_UNIT_MS);
+            | AGE.put(age_ms / AGE_UNIT_MS)
+            | u64::from(self.delay.code());
         word.to_be_bytes()
     }
 
@@ -164,6 +213,7 @@ impl Payload {
             state: State::ALL.get(usize::from(place)).copied().ok_or(UnknownState { place })?,
             bound: if FLOOR.of(word) == 1 { Bound::Floor } else { Bound::Capacity },
             age: Duration::from_millis(AGE.of(word) * AGE_UNIT_MS),
+            delay: RadioDelay::of_code(word as u16),
         })
     }
 

@@ -12,6 +12,7 @@
 pub mod align;
 mod handed;
 mod harq;
+mod lately;
 pub mod packets;
 mod rlc;
 mod scheduling;
@@ -25,6 +26,7 @@ use sounding_kpi::{Direction, Grant, Kpi, Layer, RlcPdu};
 use sounding_units::{Bytes, ClockMap, HostInstant, ModemInstant};
 
 use harq::Harq;
+pub use lately::Lately;
 use rlc::Rlc;
 use scheduling::Scheduling;
 

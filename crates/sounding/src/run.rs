@@ -70,6 +70,7 @@ Examples:
   sudo sounding run --device /dev/ttyUSB0 --interface wwan0 --share app
   sudo sounding run --background                    for `sounding background` without rights
   sudo sounding run --copa --device /dev/ttyUSB0    Copa to which the radio's own delays are no queue
+  sudo sounding run --copa --peers --default        on a server, Copa for downloads to such devices
   sudo sounding run --config /etc/sounding.toml
   iperf3 --client HOST --congestion biscay          a flow that uses it")]
 pub(crate) struct Run {
@@ -88,10 +89,11 @@ pub(crate) struct Run {
     ])]
     background: bool,
     /// Load Copa instead, as `copa_gandalf`. Of what it takes for a queue, the modem says which part the radio itself made: waits
-    /// for grants and retransmissions. Without --device, and while the modem is silent, it is plain Copa
+    /// for grants and retransmissions. With --peers the devices at the other ends say what their radio adds to downloads. Without
+    /// either, and while it is silent, it is plain Copa
     #[arg(long, conflicts_with_all = [
         "config", "background", "law", "fallback", "direction", "method", "sniffer", "cqi_rates", "window", "bound", "allowance",
-        "pacing_gain", "share", "application", "weight", "board", "kpi", "downlink", "slack", "cgroup", "peers", "peers_at_most",
+        "pacing_gain", "share", "application", "weight", "board", "kpi", "downlink", "slack", "peers_at_most",
         "check_config", "example_config",
     ])]
     copa: bool,

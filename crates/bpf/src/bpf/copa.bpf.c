@@ -2,7 +2,8 @@
 /*
  * Copa as a TCP congestion control without a kernel module and without a stock
  * algorithm behind it. While a daemon says what the radio itself added to packets,
- * that is no queue to it. Without a daemon or a modem it is Copa.
+ * that is no queue to it. Nor is what a device at the other end says that its radio adds.
+ * Without either it is Copa.
  */
 #include "kernel_types.h"
 #include <bpf/bpf_helpers.h>
@@ -10,6 +11,7 @@
 #include <bpf/bpf_tracing.h>
 #include "copa_intf.h"
 #include "radio.h"
+#include "peers.h"
 
 char _license[] SEC("license") = "Dual MIT/GPL";
 
@@ -114,7 +116,7 @@ static __always_inline void take_ack(struct sock *sk, const struct rate_sample *
 		table = bpf_map_lookup_elem(&delays, &only);
 		if (leaves_elsewhere(sk, &flow->elsewhere))
 			table = 0;
-		corrected_ack(&flow->law, table, &ack);
+		corrected_ack(&flow->law, table, peer_delays(sk, ack.now_ns), &ack);
 		flow->acks++;
 	}
 	set_window(sk, flow);

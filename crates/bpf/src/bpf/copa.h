@@ -132,6 +132,13 @@ LAW_PART int copa_rebase(struct copa_state *c, __u64 now, __u32 least_us)
 	return 0;
 }
 
+/* The window rises at its least pace: a queue may be hidden. */
+LAW_INLINE void copa_rise_slowly(struct copa_state *c)
+{
+	if (c->trend == COPA_UP)
+		c->velocity = 1;
+}
+
 LAW_INLINE __u32 copa_direction(const struct copa_state *c)
 {
 	/* cwnd / standing against 1 / (delta * queueing), without a division. */

@@ -5,6 +5,8 @@
  *
  * Map "delays"      one struct delay_table, written by the daemon through mmap, read
  *                   on every ACK. Stale 100 ms after its last record.
+ * Map "peers"       one struct sounding_peer a socket, written by peers.bpf.c: what the
+ *                   device at its other end says.
  * Map "copa_flows"  one struct copa_flow a socket, read by user space with a socket's
  *                   descriptor as key.
  */

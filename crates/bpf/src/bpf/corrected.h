@@ -8,12 +8,16 @@
  * average. What they added to a packet is known later: then the exact mean goes into
  * Copa's minima. Waits for grants stay in RTTs, and a usual one is the path's. With a
  * silent modem Copa has RTTs as they are.
+ *
+ * A server has no modem. There a device at the other end says both averages, in codes of
+ * wire.h, and is believed up to a part of the smallest RTT.
  */
 #ifndef SOUNDING_CORRECTED_H
 #define SOUNDING_CORRECTED_H
 
 #include "copa.h"
 #include "delays.h"
+#include "wire.h"
 
 /* Samples that wait: those of 384 ms. Powers of two. */
 #define CORRECTED_SAMPLES	256U
@@ -33,6 +37,22 @@
 #define USUAL_OVER_SHORTEST_US	6000U
 /* A floor that rose by more is a new scale. */
 #define FLOOR_RAISED_US		250U
+/*
+ * What a device says makes an RTT shorter by this part of the smallest one at most, and the path's
+ * RTT longer by as much. So a lie hides a queue of a quarter of it. Ten seconds of that are the least
+ * RTT of ten seconds: then the device is doubted for as long.
+ */
+#define CORRECTED_PEER_PART	8U
+
+/* A device that fell silent is not heard again for so long: Copa would take a queue that comes and goes for another flow's. */
+#define CORRECTED_PEER_PAUSE_NS	1000000000ULL
+
+/* Which side says what the radio added. */
+enum corrected_by {
+	CORRECTED_NOT = 0,
+	CORRECTED_BY_MODEM = 1,		/* this host's, for its uploads */
+	CORRECTED_BY_PEER = 2,		/* the device at the other end, for its downloads */
+};
 
 struct delay_mean {
 	__u64 sum[MEAN_BUCKETS];
@@ -59,17 +79,19 @@ struct corrected_state {
 	struct windowed least;		/* of exact means */
 	struct windowed shortest;	/* of means of waits */
 	__u32 usual_us;			/* a fifth of them is shorter */
-	__u32 usual_at;			/* slots */
+	__u32 usual_at;			/* slots; by a device, when RTTs were last sampled */
 	__u32 shown_us;			/* the mean of RTTs without recent retransmissions */
 	__u32 told_us;			/* the least that Copa was told */
-	__u32 is_active;		/* Copa has corrected RTTs */
+	__u32 is_active;		/* enum corrected_by: Copa has corrected RTTs */
 	__u32 burst;			/* the retransmission that was seen last */
 	__u32 burst_sent;		/* when the first packet of it had left, slots */
 	__u32 first;			/* samples, counted for ever */
 	__u32 last;
 	__u32 corrections;		/* samples that were revised */
 	__u32 switches;			/* of is_active */
-	__u32 reserved;
+	__u32 least_ever_us;		/* RTT, since the last doubt; 0: none was measured */
+	__u64 doubted_until_ns;		/* a device is not believed before; 0: it is */
+	__u64 again_at_ns;		/* one that fell silent is not heard before */
 	struct corrected_sample samples[CORRECTED_SAMPLES];
 };
 
@@ -85,7 +107,8 @@ LAW_INLINE void corrected_init(struct corrected_state *s, __u32 delivered)
 	__builtin_memset(&s->shortest, 0, sizeof(s->shortest));
 	s->usual_us = s->usual_at = s->shown_us = s->told_us = s->is_active = 0;
 	s->burst = s->burst_sent = s->first = s->last = 0;
-	s->corrections = s->switches = s->reserved = 0;
+	s->corrections = s->switches = s->least_ever_us = 0;
+	s->doubted_until_ns = s->again_at_ns = 0;
 }
 
 /* The mean of what the last eight buckets hold. */
@@ -129,8 +152,12 @@ LAW_PART int mean_push(struct delay_mean *m, __u32 bucket, __u32 value)
 LAW_INLINE __u32 corrected_floor(const struct corrected_state *s)
 {
 	__u32 least = law_max(s->least.best[0], s->least_raw.best[0]);
+	__u32 longer = law_min(law_since(s->usual_us, s->shortest.best[0]), USUAL_OVER_SHORTEST_US);
+	__u32 ever = s->least_ever_us;
 
-	return least + law_min(law_since(s->usual_us, s->shortest.best[0]), USUAL_OVER_SHORTEST_US);
+	if (s->is_active == CORRECTED_BY_PEER)
+		return ever + law_min(law_since(least, ever) + longer, ever / CORRECTED_PEER_PART);
+	return least + longer;
 }
 
 /* A mean of RTTs, and that of the waits in it. */
@@ -155,18 +182,27 @@ LAW_INLINE void corrected_floor_push(struct corrected_state *s, __u64 at_ns, __u
 }
 
 /* Copa learns when RTTs change their meaning. */
-LAW_PART int corrected_switch(struct corrected_state *s, __u64 now, int is_heard)
+LAW_PART int corrected_switch(struct corrected_state *s, __u64 now, __u32 by)
 {
-	int wanted;
+	__u32 wanted;
 
 	if (!s)
 		return 0;
-	wanted = is_heard && s->least.known;
-	if (wanted == (int)s->is_active)
+	wanted = s->least.known ? by : CORRECTED_NOT;
+	if (wanted == s->is_active)
 		return 0;
+	/* What the one knew is nothing to the other. */
+	if (s->is_active)
+		wanted = CORRECTED_NOT;
+	s->told_us = s->least_raw.best[0];
+	if (s->is_active == CORRECTED_BY_PEER) {
+		s->told_us = s->least_ever_us;
+		s->again_at_ns = law_add(now, CORRECTED_PEER_PAUSE_NS);
+	}
 	s->is_active = wanted;
 	s->switches++;
-	s->told_us = wanted ? corrected_floor(s) : s->least_raw.best[0];
+	if (wanted)
+		s->told_us = corrected_floor(s);
 	if (!wanted) {
 		__builtin_memset(&s->raw, 0, sizeof(s->raw));
 		__builtin_memset(&s->exact, 0, sizeof(s->exact));
@@ -260,39 +296,92 @@ LAW_INLINE __u32 corrected_show(struct corrected_state *s, const struct copa_ack
 }
 
 /*
+ * An RTT as measured; whether a device may be believed after it. If the path got longer, it is not for a
+ * while. If the device lied, that while shows the path.
+ */
+LAW_PART int corrected_believes(struct corrected_state *s, __u64 now, __u32 rtt_us)
+{
+	__u32 ever;
+
+	if (!s || !rtt_us)
+		return s && !s->doubted_until_ns;
+	windowed_update(&s->least_raw, COPA_LEAST_LASTS_NS, now, rtt_us);
+	if (s->doubted_until_ns && now >= s->doubted_until_ns) {
+		s->doubted_until_ns = 0;
+		s->least_ever_us = s->least_raw.best[0];
+	}
+	if (!s->least_ever_us || rtt_us < s->least_ever_us)
+		s->least_ever_us = rtt_us;
+	ever = s->least_ever_us;
+	if (!s->doubted_until_ns && s->least_raw.best[0] > ever + ever / CORRECTED_PEER_PART)
+		s->doubted_until_ns = law_add(now, COPA_LEAST_LASTS_NS);
+	return !s->doubted_until_ns;
+}
+
+/* An RTT, while a device says what its radio adds on average. */
+LAW_PART int corrected_hear(struct corrected_state *s, __u32 delays, __u64 now, __u32 rtt_us)
+{
+	__u32 at = delay_slot(now), most, held;
+
+	if (!s || !rtt_us)
+		return 0;
+	most = s->least_ever_us / CORRECTED_PEER_PART;
+	held = law_min(wire_delay_us(delays, WIRE_RETRANSMITTED), most);
+	s->usual_us = wire_delay_us(delays, WIRE_LONGER);
+	if (s->least.known && at - s->usual_at < CORRECTED_EVERY_SLOTS)
+		return 0;
+	s->usual_at = at;
+	mean_push(&s->raw, now / MEAN_SHOWN_NS, rtt_us);
+	s->shown_us = law_since(mean_of(&s->raw), held);
+	windowed_update(&s->least, COPA_LEAST_LASTS_NS, now, s->shown_us);
+	/* The usual wait is said as what it is longer. */
+	windowed_update(&s->shortest, COPA_LEAST_LASTS_NS, now, 0);
+	return 0;
+}
+
+/*
  * An ACK with the RTT as measured; @table is absent for a flow that does not leave over
- * the modem.
+ * the modem, and @delays is what the device at the other end says in codes of wire.h, or 0.
  */
 LAW_PART int corrected_ack(struct corrected_state *s, const struct delay_table *table,
-			   const struct copa_ack *ack)
+			   __u32 delays, const struct copa_ack *ack)
 {
+	__u32 by = CORRECTED_NOT;
 	struct copa_ack shown;
-	int is_heard, i;
+	int i;
 
 	if (!s || !ack)
 		return 0;
 	shown = *ack;
 	shown.rtt_us = law_min(ack->rtt_us, LAW_MAX_RTT_US);
-	if (shown.rtt_us)
-		windowed_update(&s->least_raw, COPA_LEAST_LASTS_NS, ack->now_ns, shown.rtt_us);
-	is_heard = table && delay_is_heard(table, ack->now_ns);
-	corrected_switch(s, ack->now_ns, is_heard);
-	if (is_heard) {
+	if (corrected_believes(s, ack->now_ns, shown.rtt_us) && delays &&
+	    ack->now_ns >= s->again_at_ns)
+		by = CORRECTED_BY_PEER;
+	if (table && delay_is_heard(table, ack->now_ns))
+		by = CORRECTED_BY_MODEM;
+	corrected_switch(s, ack->now_ns, by);
+	if (by == CORRECTED_BY_MODEM) {
 		for (i = 0; i < CORRECTED_BATCH; i++)
 			if (!corrected_settle(s, table, ack->now_ns))
 				break;
-		corrected_switch(s, ack->now_ns, is_heard);
-		if (s->is_active && corrected_floor(s) > s->told_us + FLOOR_RAISED_US) {
-			s->told_us = corrected_floor(s);
-			copa_rebase(&s->copa, ack->now_ns, s->told_us);
-		}
-		if (s->is_active)
-			s->told_us = law_min(s->told_us, corrected_floor(s));
-		if (shown.rtt_us)
-			shown.rtt_us = corrected_show(s, &shown);
 	} else {
 		s->first = s->last;
+		if (by == CORRECTED_BY_PEER)
+			corrected_hear(s, delays, ack->now_ns, shown.rtt_us);
 	}
+	corrected_switch(s, ack->now_ns, by);
+	if (s->is_active && corrected_floor(s) > s->told_us + FLOOR_RAISED_US) {
+		s->told_us = corrected_floor(s);
+		copa_rebase(&s->copa, ack->now_ns, s->told_us);
+	}
+	if (s->is_active)
+		s->told_us = law_min(s->told_us, corrected_floor(s));
+	if (shown.rtt_us && by == CORRECTED_BY_MODEM)
+		shown.rtt_us = corrected_show(s, &shown);
+	else if (shown.rtt_us && s->is_active)
+		shown.rtt_us = law_max(s->shown_us, corrected_floor(s));
+	if (s->is_active == CORRECTED_BY_PEER)
+		copa_rise_slowly(&s->copa);
 	copa_ack(&s->copa, &shown);
 	return 0;
 }

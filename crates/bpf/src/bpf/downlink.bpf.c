@@ -246,6 +246,7 @@ static __always_inline void attend(struct bpf_sock_ops *ctx)
 	says.state = feed_in.feed.state;
 	says.bound = feed_in.feed.bound;
 	says.age_ms = law_min(law_since(in.now_ns, feed_in.feed.sampled_at_ns) / 1000000, ~0U);
+	says.delays = feed_delays(in.now_ns);
 	if (says.rate || says.fair)
 		prepare(ctx, flow, &says);
 }

@@ -101,7 +101,8 @@ struct sounding_feed {
 	__u32 version;
 	__u64 heartbeat_at_ns;		/* CLOCK_MONOTONIC */
 	__u64 seq;
-	__u64 reserved[5];
+	__u64 radio_delays;		/* see feed_delays() of shared.h */
+	__u64 reserved[4];
 	struct sounding_estimate slot[2];
 };
 

@@ -117,6 +117,7 @@ static __always_inline int keep(struct sounding_peer *peer, const struct capacit
 		word = word << 32 | bpf_ntohl(option->words[1]);
 		if (trust_read_2(word, at_most, &peer->claim))
 			return -1;
+		peer->delays = word & WIRE_DELAYS;
 		peer->stated_at_ns = now;
 	}
 	peer->heard_at_ns = now;

@@ -19,7 +19,7 @@ struct sounding_peer {
 	__u64 heard;			/* options received so far */
 	struct peer_trust trust;
 	__u32 told;			/* what was counted of this connection, PEER_* */
-	__u32 reserved;
+	__u32 delays;			/* what the radio adds, codes of wire.h, of stated_at_ns */
 };
 SOUNDING_ASSERT(sizeof(struct sounding_peer) == 136);
 
@@ -59,6 +59,19 @@ static __always_inline int peer_states(const struct sounding_peer *peer, __u64 n
 {
 	return peer->claim.known & CLAIM_STATE &&
 	       law_since(now, peer->stated_at_ns) <= PEER_MAX_AGE_NS;
+}
+
+/* What the radio of a peer adds to packets is known for so long after it said so: as long as of an own modem. */
+#define PEER_DELAYS_NS		100000000ULL
+
+/* The codes of that; 0: nothing is known. */
+static __always_inline __u32 peer_delays(struct sock *sk, __u64 now)
+{
+	struct sounding_peer *peer = bpf_sk_storage_get(&peers, sk, 0, 0);
+
+	if (!peer || law_since(now, peer->stated_at_ns) > PEER_DELAYS_NS)
+		return 0;
+	return peer->delays;
 }
 
 /* Nothing was under way since @before: its path may be another. */

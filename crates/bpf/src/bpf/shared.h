@@ -54,4 +54,26 @@ static __always_inline void read_feed(struct law_input *in)
 	in->feed.valid = in->feed.fair_bytes_per_sec = 0;
 }
 
+/* What the radio adds to packets is known for so long after the modem's last record. */
+#define FEED_DELAYS_NS		100000000ULL
+
+/*
+ * What the radio adds to packets, codes of wire.h; 0: unknown. They are the low 16 bits of a word that is
+ * written at once. The others are those of when the modem's last record came, CLOCK_MONOTONIC in ns.
+ */
+static __always_inline __u32 feed_delays(__u64 now)
+{
+	__u32 zero = 0;
+	struct sounding_feed *f = bpf_map_lookup_elem(&feed, &zero);
+	__u64 word, heard;
+
+	if (!f)
+		return 0;
+	word = *(volatile __u64 *)&f->radio_delays;
+	heard = word & ~0xffffULL;
+	if (heard > now || now - heard > FEED_DELAYS_NS)
+		return 0;
+	return word & 0xffff;
+}
+
 #endif /* SOUNDING_SHARED_H */

@@ -22,6 +22,11 @@
 #define WIRE_STATE		21
 #define WIRE_FLOOR		20
 #define WIRE_AGE		16
+#define WIRE_RETRANSMITTED	8
+#define WIRE_LONGER		0
+/* Both together: struct wire_payload.delay. */
+#define WIRE_DELAYS		0xffff
+#define WIRE_DELAY_US		250
 /* The largest values of the fields; they mean that value or more. */
 #define WIRE_MOST_USERS		31
 #define WIRE_MOST_CARRIERS	7
@@ -40,7 +45,7 @@ struct wire_payload {
 	__u32 state;		/* place in State::ALL */
 	__u32 bound;		/* enum estimate_bound */
 	__u32 age_ms;
-	__u32 reserved;
+	__u32 delays;		/* two codes, see wire_delay_us(); 0: both unknown */
 };
 
 /* The 16 bits of a rate, rounded to the nearest code; 0 is unknown. */
@@ -65,6 +70,17 @@ LAW_INLINE __u64 wire_rate(__u32 code)
 	return exponent ? (WIRE_HIDDEN + mantissa) << (exponent - 1) : mantissa;
 }
 
+/*
+ * A code of a delay: 0 is unknown, of which nothing is taken; any other is one more than the delay
+ * in units of 250 us.
+ */
+LAW_INLINE __u32 wire_delay_us(__u32 delays, __u32 shift)
+{
+	__u32 code = delays >> shift & 0xff;
+
+	return code ? (code - 1) * WIRE_DELAY_US : 0;
+}
+
 LAW_INLINE __u64 wire_emit(const struct wire_payload *says)
 {
 	return (__u64)wire_code(says->rate) << WIRE_RATE |
@@ -73,7 +89,8 @@ LAW_INLINE __u64 wire_emit(const struct wire_payload *says)
 	       law_min(says->carriers, WIRE_MOST_CARRIERS) << WIRE_CARRIERS |
 	       (__u64)(says->state & WIRE_STATE_BITS) << WIRE_STATE |
 	       (__u64)(says->bound == BOUND_FLOOR) << WIRE_FLOOR |
-	       law_min(says->age_ms / WIRE_AGE_MS, WIRE_MOST_AGE) << WIRE_AGE;
+	       law_min(says->age_ms / WIRE_AGE_MS, WIRE_MOST_AGE) << WIRE_AGE |
+	       (says->delays & WIRE_DELAYS);
 }
 
 /* Whether this version knows the state in these bytes. */
@@ -92,7 +109,7 @@ LAW_INLINE void wire_parse(__u64 word, struct wire_payload *says)
 	says->state = word >> WIRE_STATE & WIRE_STATE_BITS;
 	says->bound = word >> WIRE_FLOOR & 1 ? BOUND_FLOOR : BOUND_CAPACITY;
 	says->age_ms = (word >> WIRE_AGE & WIRE_MOST_AGE) * WIRE_AGE_MS;
-	says->reserved = 0;
+	says->delays = word & WIRE_DELAYS;
 }
 
 #endif /* SOUNDING_WIRE_H */

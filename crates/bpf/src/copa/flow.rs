@@ -2,7 +2,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
-use sounding_cc::kernel_copa::CopaPhase;
+use sounding_cc::kernel_copa::{CopaPhase, CorrectedBy};
 
 use crate::inventory::{Object, held_by};
 use crate::skel_copa::types;
@@ -14,8 +14,8 @@ pub struct CopaFlow {
     pub phase: CopaPhase,
     /// Segments.
     pub cwnd: u32,
-    /// Whether its RTTs are without what the radio added.
-    pub is_corrected: bool,
+    /// Which side says what the radio added, while RTTs are without it.
+    pub corrected_by: Option<CorrectedBy>,
     /// How often that changed.
     pub switches: u32,
     /// RTTs of which it became known later what the radio had added.
@@ -66,7 +66,11 @@ impl CopaFlow {
         Some(Self {
             phase: *CopaPhase::ALL.get(law.copa.phase as usize)?,
             cwnd: u32::try_from(law.copa.cwnd >> 16).unwrap_or(u32::MAX),
-            is_corrected: law.is_active > 0,
+            corrected_by: match law.is_active {
+                1 => Some(CorrectedBy::Modem),
+                2 => Some(CorrectedBy::Peer),
+                _ => None,
+            },
             switches: law.switches,
             corrections: law.corrections,
             acks: wire.acks,

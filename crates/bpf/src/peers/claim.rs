@@ -1,6 +1,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
+use sounding_estimate::wire::RadioDelay;
 use sounding_estimate::{Bound, FairShare, State};
 use sounding_units::{HostInstant, Rate};
 
@@ -60,6 +61,8 @@ pub struct Peer {
     pub believed: Rate,
     /// The part of the fair share that was believed then, if there is one.
     pub fair: Option<FairShare>,
+    /// What its last whole option said that its radio adds to packets.
+    pub delay: RadioDelay,
 }
 
 impl Peer {
@@ -74,6 +77,8 @@ impl Peer {
             claim,
             believed: Rate::from_bytes_per_sec(wire.believed),
             fair: claim.fair.and_then(share),
+            // 16 bits of an option.
+            delay: RadioDelay::of_code(wire.delays as u16),
         })
     }
 }

@@ -1,5 +1,8 @@
 use alloc::collections::VecDeque;
 
+use core::time::Duration;
+
+use sounding_estimate::wire::RadioDelay;
 use sounding_units::HostInstant;
 
 use super::law::{CopaAck, CopaLaw, MAX_RTT_US};
@@ -29,6 +32,21 @@ const USUAL_FALLS: u32 = 40;
 const USUAL_OVER_SHORTEST: u32 = 6_000;
 /// A floor that rose by more is reported to Copa.
 const FLOOR_RAISED: u32 = 250;
+/// What a device says makes an RTT shorter by this part of the smallest one at most, and the path's RTT longer by as much. So a lie hides a
+/// queue of a quarter of it. Ten seconds of it are the least RTT of ten seconds: then the device is doubted for as long (interpretation 23).
+const PEER_PART: u32 = 8;
+
+/// A device that fell silent is not heard again for so long: Copa would take a queue that comes and goes for another flow's.
+const PEER_PAUSE: u64 = 1_000_000_000;
+
+/// Which side says what the radio added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CorrectedBy {
+    /// This host's modem, for its uploads.
+    Modem,
+    /// The device at the other end, for its downloads.
+    Peer,
+}
 
 /// An RTT whose parts are not known yet; times are slots.
 #[derive(Clone, Copy, Debug)]
@@ -46,8 +64,9 @@ struct Sample {
 struct Floor {
     least: Windowed<u32>,
     shortest: Windowed<u32>,
-    /// About a fifth of waits are shorter.
+    /// About a fifth of waits are shorter. By a device: what it says that a usual one is longer.
     usual: u32,
+    /// The last step's slot. By a device: that of the last sample.
     at: u32,
 }
 
@@ -79,6 +98,8 @@ impl Floor {
 
 /// A flow under Copa whose RTTs are without retransmissions of the radio, as far as they are known. Waits for grants stay in them, and a
 /// usual one is the path's.
+///
+/// A server has no modem. There a device at the other end says both averages.
 #[derive(Clone, Debug)]
 pub struct Corrected {
     copa: CopaLaw,
@@ -91,7 +112,13 @@ pub struct Corrected {
     least_raw: Option<Windowed<u32>>,
     floor: Option<Floor>,
     told: u32,
-    is_active: bool,
+    active: Option<CorrectedBy>,
+    /// The smallest RTT since the last doubt.
+    least_ever: Option<u32>,
+    /// A device is not believed before.
+    doubted_until: Option<u64>,
+    /// One that fell silent is not heard before.
+    again_at: u64,
     /// The retransmission that was seen last, and when its first packet had left.
     burst: (u32, u32),
     samples: VecDeque<Sample>,
@@ -112,7 +139,10 @@ impl Corrected {
             least_raw: None,
             floor: None,
             told: 0,
-            is_active: false,
+            active: None,
+            least_ever: None,
+            doubted_until: None,
+            again_at: 0,
             burst: (0, 0),
             samples: VecDeque::with_capacity(SAMPLES),
             newest: 0,
@@ -125,9 +155,9 @@ impl Corrected {
         &self.copa
     }
 
-    /// Whether RTTs are corrected now.
-    pub fn is_active(&self) -> bool {
-        self.is_active
+    /// Which side says what the radio added, while RTTs are corrected.
+    pub fn by(&self) -> Option<CorrectedBy> {
+        self.active
     }
 
     /// RTTs of which it became known later what the radio had added.
@@ -140,7 +170,12 @@ impl Corrected {
     }
 
     fn floor(&self) -> u32 {
-        self.floor.map_or(0, |floor| floor.best(self.least_raw()))
+        let best = self.floor.map_or(0, |floor| floor.best(self.least_raw()));
+        if self.active == Some(CorrectedBy::Peer) {
+            let ever = self.least_ever.unwrap_or_default();
+            return ever + best.saturating_sub(ever).min(ever / PEER_PART);
+        }
+        best
     }
 
     fn push_floor(&mut self, at_ns: u64, at: u32, rtt: u32, wait: u32) {
@@ -153,16 +188,24 @@ impl Corrected {
         floor.push(at_ns, at, rtt, wait);
     }
 
-    fn switch(&mut self, now: HostInstant, is_heard: bool) {
-        let wanted = is_heard && self.floor.is_some();
-        if wanted == self.is_active {
+    fn switch(&mut self, now: HostInstant, by: Option<CorrectedBy>) {
+        let wanted = by.filter(|_| self.floor.is_some());
+        if wanted == self.active {
             return;
         }
-        self.is_active = wanted;
-        if wanted {
+        // What the one knew is nothing to the other.
+        let was = self.active;
+        self.active = wanted.filter(|_| was.is_none());
+        if self.active.is_some() {
             self.told = self.floor();
         } else {
-            self.told = self.least_raw();
+            self.told = match was {
+                Some(CorrectedBy::Peer) => {
+                    self.again_at = now.as_nanos().saturating_add(PEER_PAUSE);
+                    self.least_ever.unwrap_or_default()
+                }
+                _ => self.least_raw(),
+            };
             (self.raw, self.exact) = (Mean::default(), Mean::default());
             (self.kept, self.recent) = (Mean::default(), Mean::default());
             self.floor = None;
@@ -201,7 +244,7 @@ impl Corrected {
         self.kept.push((at_ns / SHOWN_NS) as u32, up.waited);
         let exact = self.exact.get();
         self.push_floor(at_ns, sample.at, exact, self.kept.get());
-        if self.is_active {
+        if self.active.is_some() {
             self.corrections = self.corrections.wrapping_add(1);
             self.copa.revise(now, at, exact.max(self.floor()));
         }
@@ -222,38 +265,98 @@ impl Corrected {
             self.raw.push((ack.now.as_nanos() / SHOWN_NS) as u32, ack.rtt_us);
             self.shown = self.raw.get().saturating_sub(self.recent.get());
         }
-        if self.is_active { self.shown.max(self.floor()) } else { ack.rtt_us }
+        if self.active.is_some() { self.shown.max(self.floor()) } else { ack.rtt_us }
     }
 
-    /// An acknowledgement with the RTT as measured. There is no table for a flow that does not leave over the modem.
-    pub fn handle_ack(&mut self, table: Option<&Table>, ack: &CopaAck) {
+    /// An RTT as measured; whether a device may be believed after it. If the path got longer, it is not for a while. If the device
+    /// lied, that while shows the path.
+    fn believes(&mut self, now: HostInstant, rtt: u32) -> bool {
+        if rtt == 0 {
+            return self.doubted_until.is_none();
+        }
+        let now = now.as_nanos();
+        let filter = || Windowed::min(LEAST_LASTS_NS, now, rtt);
+        let least = self.least_raw.get_or_insert_with(filter);
+        least.update(now, rtt);
+        let least = least.best();
+        if self.doubted_until.is_some_and(|until| now >= until) {
+            self.doubted_until = None;
+            self.least_ever = Some(least);
+        }
+        let ever = self.least_ever.map_or(rtt, |ever| ever.min(rtt));
+        self.least_ever = Some(ever);
+        if self.doubted_until.is_none() && least > ever + ever / PEER_PART {
+            self.doubted_until = Some(now.saturating_add(LEAST_LASTS_NS));
+        }
+        self.doubted_until.is_none()
+    }
+
+    /// An RTT, while a device says what its radio adds on average.
+    fn hear(&mut self, said: RadioDelay, now: HostInstant, rtt: u32) {
+        let most = self.least_ever.unwrap_or_default() / PEER_PART;
+        let [held, longer] = [said.retransmitted, said.wait_longer].map(|said| {
+            let micros = said.map_or(0, |said: Duration| said.as_micros());
+            u32::try_from(micros).unwrap_or(u32::MAX)
+        });
+        let held = held.min(most);
+        let (at, at_ns) = (table::slot_of(now) as u32, now.as_nanos());
+        if let Some(floor) = &mut self.floor {
+            floor.usual = longer;
+            if at.wrapping_sub(floor.at) < EVERY {
+                return;
+            }
+            floor.at = at;
+        }
+        self.raw.push((at_ns / SHOWN_NS) as u32, rtt);
+        self.shown = self.raw.get().saturating_sub(held);
+        // The usual wait is said as what it is longer.
+        let values = [self.shown, 0];
+        if let Some(floor) = &mut self.floor {
+            floor.least.update(at_ns, values[0]);
+            floor.shortest.update(at_ns, values[1]);
+        } else {
+            let [least, shortest] = values.map(|value| Windowed::min(LEAST_LASTS_NS, at_ns, value));
+            self.floor = Some(Floor { least, shortest, usual: longer, at });
+        }
+    }
+
+    /// An acknowledgement with the RTT as measured. There is no table for a flow that does not leave over the modem. `said` is what the
+    /// device at the other end says lately; nothing in it is known of one that says nothing.
+    pub fn handle_ack(&mut self, table: Option<&Table>, said: RadioDelay, ack: &CopaAck) {
         let mut shown = CopaAck { rtt_us: ack.rtt_us.min(MAX_RTT_US), ..*ack };
         let (now, rtt) = (ack.now, shown.rtt_us);
-        if rtt > 0 {
-            let filter = || Windowed::min(LEAST_LASTS_NS, now.as_nanos(), rtt);
-            self.least_raw.get_or_insert_with(filter).update(now.as_nanos(), rtt);
-        }
+        let believes = self.believes(now, rtt) && now.as_nanos() >= self.again_at;
         let heard = table.filter(|table| table.is_heard(now));
-        self.switch(now, heard.is_some());
+        let said_by = Some(CorrectedBy::Peer).filter(|_| believes && said != RadioDelay::default());
+        let by = heard.map(|_| CorrectedBy::Modem).or(said_by);
+        self.switch(now, by);
         if let Some(table) = heard {
             for _ in 0..BATCH {
                 if !self.settle(table, now) {
                     break;
                 }
             }
-            self.switch(now, true);
-            if self.is_active && self.floor() > self.told + FLOOR_RAISED {
-                self.told = self.floor();
-                self.copa.rebase(now, self.told);
-            }
-            if self.is_active {
-                self.told = self.told.min(self.floor());
-            }
-            if rtt > 0 {
-                shown.rtt_us = self.show(&shown);
-            }
         } else {
             self.samples.clear();
+            if by.is_some() && rtt > 0 {
+                self.hear(said, now, rtt);
+            }
+        }
+        self.switch(now, by);
+        if self.active.is_some() && self.floor() > self.told + FLOOR_RAISED {
+            self.told = self.floor();
+            self.copa.rebase(now, self.told);
+        }
+        if self.active.is_some() {
+            self.told = self.told.min(self.floor());
+        }
+        if rtt > 0 && heard.is_some() {
+            shown.rtt_us = self.show(&shown);
+        } else if rtt > 0 && self.active.is_some() {
+            shown.rtt_us = self.shown.max(self.floor());
+        }
+        if self.active == Some(CorrectedBy::Peer) {
+            self.copa.rise_slowly();
         }
         self.copa.handle_ack(&shown);
     }

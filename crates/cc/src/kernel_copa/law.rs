@@ -159,6 +159,13 @@ impl CopaLaw {
         }
     }
 
+    /// The window rises at its least pace: a queue may be hidden, and what rises ever faster meanwhile would fill a buffer.
+    pub(super) fn rise_slowly(&mut self) {
+        if self.velocity.trend == Some(Trend::Up) {
+            self.velocity.value = 1;
+        }
+    }
+
     /// From now on RTTs are on another scale, whose least is this.
     pub(super) fn rebase(&mut self, now: HostInstant, least: u32) {
         let Some(delay) = &mut self.delay else { return };

@@ -42,6 +42,10 @@ fn payload() -> Payload {
         state: State::Silent,
         bound: Bound::Floor,
         age: Duration::from_millis(48),
+        delay: RadioDelay {
+            retransmitted: Some(Duration::from_micros(3_400)),
+            wait_longer: Some(Duration::ZERO),
+        },
     }
 }
 
@@ -51,7 +55,7 @@ fn each_field_has_its_place() {
     // 5 000 000 is 2441.4 << 11, and 1 500 000 is 2929.7 << 9: (exponent << 11) + the nearest.
     let codes = [(11u16 << 11) + 2441, (9 << 11) + 2930].map(u16::to_be_bytes);
     assert_eq!(bytes[..4], codes.concat());
-    assert_eq!(bytes[4..], [3 << 3 | 2, 3 << 5 | 1 << 4 | 3, 0, 0]);
+    assert_eq!(bytes[4..], [3 << 3 | 2, 3 << 5 | 1 << 4 | 3, 13 + 1, 1]);
 }
 
 #[test]
@@ -64,6 +68,7 @@ fn what_is_not_known_is_zero() {
         state: State::Active,
         bound: Bound::Capacity,
         age: Duration::ZERO,
+        delay: RadioDelay::default(),
     };
     assert_eq!(unknown.emit(), [0; 8]);
     assert_eq!(Payload::parse([0; 8]), Ok(unknown));
@@ -76,6 +81,33 @@ fn the_largest_count_or_age_means_that_or_more() {
     let read = Payload::parse(large.emit()).expect("a state that is known");
     assert_eq!((read.users, read.carriers), (Some(31), Some(7)));
     assert_eq!(read.age, Duration::from_millis(240));
+}
+
+#[test]
+fn a_delay_of_the_radio_is_rounded_down_and_an_unknown_one_is_not_zero() {
+    let told = |us: u64| {
+        let retransmitted = Some(Duration::from_micros(us));
+        let delay = RadioDelay { retransmitted, wait_longer: None };
+        let read = Payload::parse(Payload { delay, ..payload() }.emit()).expect("a known state");
+        assert_eq!(read.delay.wait_longer, None);
+        read.delay.retransmitted.expect("it is known").as_micros()
+    };
+    assert_eq!([0, 249, 250, 3_999, 63_499].map(told), [0, 0, 250, 3_750, 63_250]);
+    assert_eq!([63_500, u64::MAX].map(told), [63_500; 2]);
+}
+
+#[test]
+fn every_code_of_delays_is_the_code_of_what_it_says() {
+    assert!((0..=u16::MAX).all(|code| RadioDelay::of_code(code).code() == code));
+    // What a device of the version before writes.
+    assert_eq!(RadioDelay::of_code(0), RadioDelay::default());
+}
+
+#[test]
+fn a_reader_of_the_version_before_reads_the_rest_as_ever() {
+    let with = u64::from_be_bytes(payload().emit());
+    let without = Payload { delay: RadioDelay::default(), ..payload() };
+    assert_eq!(with & !0xFFFF, u64::from_be_bytes(without.emit()));
 }
 
 #[test]
@@ -139,8 +171,7 @@ proptest! {
     #[test]
     fn whatever_arrives_is_an_error_or_is_written_again_as_it_came(word in any::<u64>()) {
         match Payload::parse(word.to_be_bytes()) {
-            // But for the bits that are kept for later.
-            Ok(payload) => prop_assert_eq!(u64::from_be_bytes(payload.emit()), word & !0xFFFF),
+            Ok(payload) => prop_assert_eq!(u64::from_be_bytes(payload.emit()), word),
             Err(UnknownState { place }) => {
                 prop_assert!(usize::from(place) >= State::ALL.len());
                 let text = format!("{}", UnknownState { place });

@@ -175,6 +175,7 @@ impl Flags {
             name,
             default: self.default,
             routes: self.route,
+            peers: self.downlink.hears(),
             interfaces: self.interface,
             cpu_latency: self.cpu_latency,
         })

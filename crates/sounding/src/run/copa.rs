@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use miette::{IntoDiagnostic, Result, miette};
+use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use sounding_bpf::{CopaInstance, MAX_RADIOS};
 use sounding_diag::session::Wanted as Records;
 use sounding_host::{Wakefulness, monotonic_now, prefer_this_thread};
@@ -16,6 +16,7 @@ use sounding_modem::Live;
 use super::copa_plan::CopaPlan;
 use super::events::Events;
 use super::hardware::Hardware;
+use super::peers::Hearing;
 use super::steps;
 use super::supervisor::Supervisor;
 use crate::guard::Guard;
@@ -25,6 +26,8 @@ use serve::Modem;
 /// The algorithm, and what was changed for it. A panic drops the fields in this order, which is that of the end.
 struct Copa {
     modem: Option<Modem>,
+    /// Devices that this machine sends to, if their reports are used.
+    hearing: Option<Hearing>,
     instance: CopaInstance,
     guard: Guard,
     supervisor: Supervisor,
@@ -58,6 +61,10 @@ impl Copa {
         })?;
         let mut guard = Guard::start().into_diagnostic()?;
         guard.keep_name(instance.name(), instance.outlasting()).into_diagnostic()?;
+        // What may be refused comes before what changes the machine.
+        let hearing =
+            wanted.peers.as_ref().map(|peers| Hearing::start(&instance, peers, &mut events));
+        let hearing = hearing.transpose().wrap_err("peers are not heard")?;
         if wanted.default {
             guard.set_default(&wanted.name).into_diagnostic()?;
         }
@@ -96,7 +103,7 @@ impl Copa {
         if let Some(refused) = no_priority {
             events.no_priority(&refused);
         }
-        Ok(Self { modem, instance, guard, supervisor, events, _awake: awake, stop })
+        Ok(Self { modem, hearing, instance, guard, supervisor, events, _awake: awake, stop })
     }
 
     /// Restores the modem and the machine, also where the port failed, and gives the first error.
@@ -106,10 +113,12 @@ impl Copa {
         let begun = self.instance.begun();
         let counts = self.modem.as_ref().map(Modem::counts).unwrap_or_default();
         let switched_off = self.modem.as_ref().map(Modem::switched_off).unwrap_or_default();
-        drop((self.modem, self.instance));
+        drop(self.modem);
+        let disbelieved = self.hearing.map(Hearing::end);
+        drop(self.instance);
         drop((self.guard, self.supervisor));
         self.events.connections(begun);
-        self.events.done(&counts, &switched_off, None, Vec::new());
+        self.events.done(&counts, &switched_off, disbelieved, Vec::new());
         outcome
     }
 }

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use sounding_bpf::PeersConfig;
 use sounding_modem::Source;
 use sounding_units::Rate;
 
@@ -15,6 +16,8 @@ pub(super) struct CopaPlan {
     pub(super) name: String,
     pub(super) default: bool,
     pub(super) routes: Vec<String>,
+    /// Whose reports of what their radio adds are used, if any are.
+    pub(super) peers: Option<PeersConfig>,
     /// The modem's network devices.
     pub(super) interfaces: Vec<String>,
     /// How long a processor may take to wake, if that is limited.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use sounding_bpf::{Downlink, DownlinkConfig, EXID, Instance, PeersConfig, Signal};
 use sounding_cc::Law;
 use sounding_kpi::Direction;
-use sounding_link::{Arrival, CellRates, Sounder};
+use sounding_link::{Arrival, CellRates, Lately, RadioDelay, Sounder};
 use sounding_modem::Framing;
 use sounding_trace::dci::Heard;
 use sounding_units::{HostInstant, Rate};
@@ -46,6 +46,12 @@ pub(super) struct Flags {
 }
 
 impl Flags {
+    /// Whose reports are heard, where nothing but that is asked for.
+    pub(super) fn hears(&self) -> Option<PeersConfig> {
+        let cgroup = self.cgroup.clone();
+        self.peers.then(|| PeersConfig { cgroup, ..PeersConfig::default() })
+    }
+
     /// Whose sockets it is about, if not the whole machine's.
     pub(super) fn cgroup(self) -> Option<PathBuf> {
         self.cgroup
@@ -175,8 +181,9 @@ impl Plan {
         }
         events.downlink(config.signal, downlink.adopt().map_err(failed)?);
         let link = sounding_link::Config { direction: Direction::Downlink, ..link };
-        let published = HostInstant::default();
-        Ok(Some(Receiving { sounder: Sounder::new(link), downlink, published }))
+        let sounder = Sounder::new(link).with_delays();
+        let (lately, told) = (Lately::default(), HostInstant::default());
+        Ok(Some(Receiving { sounder, downlink, lately, told, published: HostInstant::default() }))
     }
 }
 
@@ -184,6 +191,10 @@ impl Plan {
 pub(super) struct Receiving {
     sounder: Sounder,
     downlink: Downlink,
+    /// What the radio itself adds to packets.
+    lately: Lately,
+    /// When the newest record came of which that is.
+    told: HostInstant,
     published: HostInstant,
 }
 
@@ -206,6 +217,23 @@ impl Receiving {
             Framing::Hdlc => self.sounder.handle_bytes(arrival, bytes, |_, _| {}),
             Framing::Packet => self.sounder.handle_payload(arrival, bytes, |_, _| {}),
         }
+        self.tell_delay();
+    }
+
+    /// Senders learn what the radio itself lately added to packets.
+    fn tell_delay(&mut self) {
+        while let Some(event) = self.sounder.poll_delay() {
+            self.lately.handle_event(event);
+        }
+        let Some(delays) = self.sounder.delays().filter(|delays| delays.heard_at() > self.told)
+        else {
+            return;
+        };
+        self.told = delays.heard_at();
+        let [up, down] =
+            [Direction::Uplink, Direction::Downlink].map(|way| delays.known_until(way));
+        let delay = self.lately.delay(self.told, up, down);
+        self.downlink.feed().publish_delay(delay, self.told);
     }
 
     pub(super) fn handle_heard(&mut self, now: HostInstant, heard: &Heard) {
@@ -215,6 +243,8 @@ impl Receiving {
     pub(super) fn handle_disconnect(&mut self) {
         self.sounder.handle_disconnect();
         self.downlink.feed().invalidate();
+        self.lately.forget();
+        self.downlink.feed().publish_delay(RadioDelay::default(), self.told);
     }
 
     pub(super) fn attend(&mut self, now: HostInstant, events: &mut Events) {

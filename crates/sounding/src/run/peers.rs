@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use miette::Result;
-use sounding_bpf::{DownlinkError, Instance, PeerCounts, Peers, PeersConfig, ReportCause};
+use sounding_bpf::{DownlinkError, HearsPeers, PeerCounts, Peers, PeersConfig, ReportCause};
 use sounding_units::HostInstant;
 
 use super::events::Events;
@@ -21,7 +21,7 @@ pub(super) struct Hearing {
 impl Hearing {
     /// Makes flows under any law use their peers' reports from here on.
     pub(super) fn start(
-        instance: &Instance,
+        instance: &impl HearsPeers,
         config: &PeersConfig,
         events: &mut Events,
     ) -> Result<Self> {

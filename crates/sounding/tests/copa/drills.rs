@@ -122,14 +122,15 @@ impl Drill {
         let before = self.state().corrections;
         wait_for("corrected RTTs", || {
             let seen = self.state();
-            (seen.is_corrected && seen.corrections > before + 100).then_some(())
+            (seen.corrected_by.is_some() && seen.corrections > before + 100).then_some(())
         });
     }
 
     /// RTTs are as they are a tenth of a second after this moment, and the path's own is not forgotten.
     fn expects_stock_since(&self, trouble: HostInstant) {
-        let seen =
-            wait_for("RTTs as they are", || Some(self.state()).filter(|seen| !seen.is_corrected));
+        let seen = wait_for("RTTs as they are", || {
+            Some(self.state()).filter(|seen| seen.corrected_by.is_none())
+        });
         let took = monotonic_now() - trouble;
         assert!(took < SOON, "{took:?}");
         self.expects_path();
@@ -213,7 +214,7 @@ fn noise_instead_of_records_is_no_record() {
         drill.with_noise(&noise, |drill| {
             drill.expects_stock_since(began);
             sleep(Duration::from_secs(1));
-            assert!(!drill.state().is_corrected);
+            assert!(drill.state().corrected_by.is_none());
             drill.expects_progress();
         });
         drill.runs_corrected();

@@ -188,6 +188,9 @@ impl Copa {
     fn attend(&mut self) {
         let now = monotonic_now();
         self.supervisor.beat(now);
+        if let Some(hearing) = &mut self.hearing {
+            hearing.attend(now, &mut self.events);
+        }
         let Self { modem: Some(modem), instance, events, .. } = self else { return };
         modem.live.tick(now);
         if let Some(slept) = modem.sleep.look() {

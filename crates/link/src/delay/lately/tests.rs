@@ -1,0 +1,129 @@
+use sounding_estimate::Confidence;
+
+use super::*;
+
+fn at(us: u64) -> HostInstant {
+    HostInstant::from_nanos(us * 1_000)
+}
+
+fn us(us: u64) -> Duration {
+    Duration::from_micros(us)
+}
+
+fn event(kind: DelayKind, direction: Direction, [from, to, amount]: [u64; 3]) -> RanDelay {
+    RanDelay {
+        direction,
+        from: at(from),
+        to: at(to),
+        amount: us(amount),
+        kind,
+        age: Duration::ZERO,
+        confidence: Confidence::Decoded,
+    }
+}
+
+fn harq(direction: Direction, from: u64, lasts: u64) -> RanDelay {
+    event(DelayKind::Harq, direction, [from, from + lasts, lasts])
+}
+
+fn said(lately: &mut Lately, until: u64) -> RadioDelay {
+    lately.delay(at(until + 20_000), Some(at(until)), Some(at(until)))
+}
+
+#[test]
+fn a_retransmission_holds_what_comes_later_for_less() {
+    let mut lately = Lately::default();
+    // One of 8 ms every 40 ms: half of 8 ms for a fifth of the time.
+    for from in (0..1_000).map(|step| step * 40_000) {
+        lately.handle_event(harq(Direction::Downlink, from, 8_000));
+    }
+    assert_eq!(said(&mut lately, 39_990_000).retransmitted, Some(us(800)));
+    // What holds acknowledgements counts too.
+    for from in (0..1_000).map(|step| step * 40_000) {
+        lately.handle_event(harq(Direction::Uplink, from + 11_000, 4_000));
+    }
+    assert_eq!(said(&mut lately, 39_990_000).retransmitted, Some(us(1_000)));
+}
+
+#[test]
+fn blocks_that_are_held_together_go_on_in_order() {
+    let mut lately = Lately::default();
+    lately.handle_event(harq(Direction::Downlink, 1_004_000, 8_000));
+    lately.handle_event(harq(Direction::Downlink, 1_000_000, 8_000));
+    // 8 to 4 ms for 4 ms, and then 8 ms to none for 8 ms, of 200 ms.
+    let sum = 6_000 * 4 + 4_000 * 8;
+    assert_eq!(said(&mut lately, 1_100_000).retransmitted, Some(us(sum / 200)));
+    // The second was sent once more.
+    lately.handle_event(harq(Direction::Downlink, 1_004_000, 16_000));
+    let sum = 6_000 * 4 + 8_000 * 16;
+    assert_eq!(said(&mut lately, 1_100_000).retransmitted, Some(us(sum / 200)));
+    assert_eq!(said(&mut lately, 1_300_000).retransmitted, Some(Duration::ZERO));
+}
+
+#[test]
+fn what_is_not_known_is_not_said() {
+    let mut lately = Lately::default();
+    lately.handle_event(harq(Direction::Downlink, 1_000_000, 8_000));
+    let mut delay = |up, down| lately.delay(at(1_500_000), up, down);
+    assert_eq!(delay(None, None), RadioDelay::default());
+    assert_eq!(delay(Some(at(1_090_000)), Some(at(1_090_000))), RadioDelay::default());
+    let down_alone = delay(None, Some(at(1_110_000)));
+    assert_eq!(down_alone, RadioDelay { retransmitted: Some(us(160)), wait_longer: None });
+    lately.forget();
+    assert_eq!(said(&mut lately, 1_100_000).retransmitted, Some(Duration::ZERO));
+}
+
+#[test]
+fn a_usual_wait_is_compared_with_the_shortest() {
+    let mut lately = Lately::default();
+    let mut from = 1_000_000;
+    let mut wait = |lately: &mut Lately, lasts: u64| {
+        lately.handle_event(event(
+            DelayKind::Scheduling,
+            Direction::Uplink,
+            [from, from + lasts, lasts],
+        ));
+        from += lasts;
+        from
+    };
+    // Half of what they last.
+    let mut until = 0;
+    for _ in 0..20 {
+        until = wait(&mut lately, 2_000);
+    }
+    assert_eq!(said(&mut lately, until).wait_longer, None);
+    for _ in 0..200 {
+        until = wait(&mut lately, 10_000);
+    }
+    assert_eq!(said(&mut lately, until).wait_longer, Some(us(4_000)));
+    // The shortest is of more than ten seconds ago.
+    for _ in 0..1_100 {
+        until = wait(&mut lately, 10_000);
+    }
+    assert_eq!(said(&mut lately, until).wait_longer, Some(Duration::ZERO));
+}
+
+#[test]
+fn nonsense_neither_panics_nor_grows() {
+    let mut lately = Lately::default();
+    let mut random = 1u64;
+    let mut next = || {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        random >> 20
+    };
+    for _ in 0..5_000 {
+        let kinds = [DelayKind::Harq, DelayKind::Scheduling, DelayKind::Rlc];
+        let kind = kinds[(next() % 3) as usize];
+        let direction =
+            if next().is_multiple_of(2) { Direction::Uplink } else { Direction::Downlink };
+        let mut random = event(kind, direction, [0; 3]);
+        random.from = HostInstant::from_nanos(next() << (next() % 20));
+        random.to = HostInstant::from_nanos(next() << (next() % 20));
+        random.amount = Duration::from_nanos(next() << (next() % 20));
+        lately.handle_event(random);
+        let until = HostInstant::from_nanos(next() << (next() % 20));
+        lately.delay(until, Some(until), Some(until));
+    }
+    assert!(lately.down.len() <= KEPT && lately.up.len() <= KEPT && lately.waits.len() <= KEPT);
+    assert!(lately.means.len() <= MEANS);
+}
