@@ -168,13 +168,16 @@ impl Background {
         PROVEN_FOR / (1 << PROOFS.saturating_sub(self.proofs))
     }
 
+    /// A loss, a timeout or a queue of others: the share showed no rival, so that one burst that finds the cell free is enough.
     fn handle_busy(&mut self, now: HostInstant) {
-        self.back_off(now, self.max_back_off);
+        let proofs = self.proofs.min(CONFIRMED - 1);
+        self.back_off(now, 1, self.max_back_off);
+        self.proofs = proofs;
     }
 
-    /// Waits for twice as long as the last time, from 2 to [`LEAST_BACK_OFF`] intervals on, 2 to this many at most.
-    fn back_off(&mut self, now: HostInstant, most: u32) {
-        self.back_off = (self.back_off + 1).max(LEAST_BACK_OFF).min(most);
+    /// Waits for twice as long as the last time, 2 to so many intervals at least and at most.
+    fn back_off(&mut self, now: HostInstant, least: u32, most: u32) {
+        self.back_off = (self.back_off + 1).max(least).min(most);
         self.proofs = 0;
         let half = 1 << (self.back_off - 1);
         let drawn = half * 1000 + self.rng.next_u32() % (half * 1000);
@@ -186,9 +189,11 @@ impl Background {
             (Phase::Waiting { .. } | Phase::ByDelay, _) | (_, Verdict::Open) => {}
             // Its rate may be all of the cell or a part of it: silence, and then a burst that shows both.
             (Phase::Opening, _) | (_, Verdict::Likely) => self.wait(now, self.interval),
-            (Phase::Probing, Verdict::Busy) => self.handle_busy(now),
+            (Phase::Probing, Verdict::Busy) => {
+                self.back_off(now, LEAST_BACK_OFF, self.max_back_off);
+            }
             (Phase::Probing, Verdict::Crowded) => {
-                self.back_off(now, self.max_back_off + self.crowded);
+                self.back_off(now, LEAST_BACK_OFF, self.max_back_off + self.crowded);
             }
             // It may be a fade: the next burst shows it soon, and that one backs off (interpretation 32).
             (Phase::Sending { .. }, Verdict::Busy | Verdict::Crowded) => {

@@ -25,8 +25,8 @@ fn every_contender_moves_data_and_calls_are_counted() {
     let mut told = 0;
     let report = measure(&plan, |_| told += 1).unwrap();
     assert_eq!(told, report.runs.len());
-    // All eleven at full speed; a limit paces BBR already.
-    assert_eq!(report.runs.len(), 11 + 10);
+    // All thirteen at full speed; a limit paces BBR already.
+    assert_eq!(report.runs.len(), 13 + 12);
     for run in &report.runs {
         assert!(run.goodput_bits_per_sec > 0, "{run:?}");
         assert!(run.total_secs_per_gb > 0.0, "{run:?}");
@@ -34,8 +34,7 @@ fn every_contender_moves_data_and_calls_are_counted() {
         // Buffers filled during the warm-up may be read during the span.
         assert!(run.goodput_bits_per_sec / 3 < most, "{run:?}");
     }
-    for law in [Law::Biscay, Law::Sounding] {
-        let fed = Contender::Fed(law);
+    for fed in [Contender::Fed(Law::Biscay), Contender::Fed(Law::Sounding), Contender::CopaFed] {
         assert!(report.over_bbr(fed, limit).is_some());
         let mut calls = report.calls.iter().filter(|cost| cost.contender == fed);
         let counted = calls.find(|cost| cost.program == "cong_control").unwrap();

@@ -187,13 +187,13 @@ LAW_INLINE void background_wait(struct background_state *b, __u64 now, __u64 spa
 	b->at_ns = now + span;
 }
 
-/* Waits for twice as long as the last time, 2 to @most intervals at most. */
-LAW_INLINE void background_back_off(struct background_state *b, __u64 now, __u32 most,
-				    __u32 random)
+/* Waits for twice as long as the last time, 2 to @least intervals at least and @most at most. */
+LAW_INLINE void background_back_off(struct background_state *b, __u64 now, __u32 least,
+				    __u32 most, __u32 random)
 {
 	__u64 half, drawn;
 
-	b->back_off = law_min(law_max(b->back_off + 1, BACKGROUND_LEAST_BACK_OFF), most);
+	b->back_off = law_min(law_max(b->back_off + 1, least), most);
 	b->proofs = 0;
 	half = (1ULL << ((b->back_off - 1) & 7)) * 1000;
 	drawn = half + random % half;
@@ -201,9 +201,13 @@ LAW_INLINE void background_back_off(struct background_state *b, __u64 now, __u32
 	background_wait(b, now, BACKGROUND_INTERVAL_NS * drawn / 1000);
 }
 
+/* A loss, a timeout or a queue of others: one burst that finds the cell free is enough. */
 LAW_INLINE void background_busy(struct background_state *b, __u64 now, __u32 random)
 {
-	background_back_off(b, now, BACKGROUND_MAX_BACK_OFF, random);
+	__u32 proofs = law_min(b->proofs, BACKGROUND_CONFIRMED - 1);
+
+	background_back_off(b, now, 1, BACKGROUND_MAX_BACK_OFF, random);
+	b->proofs = proofs;
 }
 
 LAW_INLINE void background_verdict(struct background_state *b, __u64 now, int verdict,
@@ -220,7 +224,8 @@ LAW_INLINE void background_verdict(struct background_state *b, __u64 now, int ve
 			/* It may be a fade: the next burst shows it soon, and that one backs off. */
 			background_wait(b, now, BACKGROUND_INTERVAL_NS);
 		else
-			background_back_off(b, now, BACKGROUND_MAX_BACK_OFF +
+			background_back_off(b, now, BACKGROUND_LEAST_BACK_OFF,
+					    BACKGROUND_MAX_BACK_OFF +
 					    (verdict == SHARE_IS_CROWDED ? BACKGROUND_CROWDED : 0),
 					    random);
 	} else if (b->phase == BACKGROUND_PROBING) {

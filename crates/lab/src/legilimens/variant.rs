@@ -46,6 +46,13 @@ const CELLS: [(&str, &[&str]); 5] = [
     ("20 MHz at 20 dB and 30 Hz", &[WIDE, FAST]),
     ("20 MHz at 20 dB without fading", &[WIDE, FLAT]),
 ];
+/// The same as uploads (the paper's future work): between two grants nothing arrives, and no other user has the cell.
+const UPLOADS: [(&str, &[&str]); 2] = [
+    ("uploads in 10 MHz at 20 dB and 5 Hz", &[SLOW, UP]),
+    ("uploads in 20 MHz at 20 dB and 30 Hz", &[WIDE, FAST, UP]),
+];
+const UP: &str = "flows.background.direction=up";
+const FOREGROUND_UP: &str = "flows.foreground.direction=up";
 const WIDE: &str = "cell.carriers.0.prb=100";
 const SLOW: &str = "cell.devices.0.channel.fading={ profile = \"epa\", surroundings_mps = 0.75 }";
 const FAST: &str = "cell.devices.0.channel.fading={ profile = \"epa\", surroundings_mps = 4.5 }";
@@ -141,7 +148,10 @@ pub(super) fn of(item: Item) -> Vec<Variant> {
         }
         Item::Fig7 => {
             let ideal = IDEAL_DEVICES.map(|set| set.replace("updater", "first"));
-            group("", plan, ideal.each_ref().map(String::as_str), &SCHEMES, &[])
+            let of = |name, sets: &[&str]| {
+                group(name, plan, ideal.each_ref().map(String::as_str), &SCHEMES, sets)
+            };
+            of("", &[]).into_iter().chain(of("uploads", &[UP, FOREGROUND_UP])).collect()
         }
         Item::Fig8 | Item::Fig9 => {
             let rows = PHONES.iter();
@@ -171,7 +181,7 @@ pub(super) fn of(item: Item) -> Vec<Variant> {
             rows.flat_map(|(load, sets)| group(load, plan, IDEAL, &schemes, sets)).collect()
         }
         Item::Alone => {
-            let rows = CELLS.iter().flat_map(|(cell, sets)| {
+            let rows = CELLS.iter().chain(&UPLOADS).flat_map(|(cell, sets)| {
                 let row = move |scheme: &&str| {
                     let sets = sets.iter().map(|set| (*set).to_owned()).chain([under(scheme)]);
                     Variant::new(format!("{cell}, {scheme}"), plan, sets)
