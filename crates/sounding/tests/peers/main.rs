@@ -221,8 +221,9 @@ fn publish(feed: &Feed, (rate, fair): (Rate, Option<Rate>)) {
 }
 
 /// A stock algorithm that starts without any claim resends some eighty segments over this path. An unlimited lie costs ten
-/// thousand; one that is limited to three times the delivery rate for the whole connection costs almost four thousand.
-const FEW: u32 = 400;
+/// thousand; one that is limited to three times the delivery rate for the whole connection costs almost four thousand. These cost 100 to
+/// 260, and a window more where the machine paused for some milliseconds.
+const FEW: u32 = 800;
 
 /// Asserts the minimum that must arrive in every case.
 fn assert_arrives(ran: &Ran) {
