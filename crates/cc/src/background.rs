@@ -59,7 +59,7 @@ const QUEUE: Parameter = Parameter {
 };
 
 /// A flow that sends on is silent for an interval after so long, and proves its share again. Chosen: an interval of 250 ms
-/// and a burst of 300 ms cost 2 % then. After the first burst that found the cell free it is a thirty-second of that, and then
+/// and a burst of 300 ms cost 2 % then. When the flow begins to send on it is a thirty-second of that, and then
 /// twice as long after each (interpretation 18).
 const PROVEN_FOR: Duration = Duration::from_secs(10);
 /// Proofs in a row that are enough.
