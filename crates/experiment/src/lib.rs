@@ -1,6 +1,7 @@
 //! Experiments in virtual time: plans, their runs, sweeps of them, and the measurements and files of each.
 
 pub mod catalogue;
+pub mod columns;
 pub mod dataset;
 pub mod import;
 pub mod inference;

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use sounding_experiment::columns::WIDEST;
 use sounding_export::figures::{Cell as Stored, Kind};
 
 use super::palette::Styles;
@@ -147,7 +148,7 @@ impl Table {
         for line in &lines {
             let mut written = String::new();
             for (column, cell) in line.iter().enumerate() {
-                let width = width(column).unwrap_or(0);
+                let width = width(column).unwrap_or(0).min(WIDEST);
                 let between = if column == 0 { "" } else { "  " };
                 let _ = if self.is_words(column) {
                     write!(written, "{between}{cell:<width$}")

@@ -117,6 +117,13 @@ fn what_is_set_wins_whether_it_is_toml_or_a_word() {
 }
 
 #[test]
+fn a_key_is_set_in_a_plan_of_any_length() {
+    let plan = format!("# {}\n{CELL}", "long ".repeat(20_000));
+    let runs = runs(&plan, &["duration=7s"]).expect("a plan");
+    assert_eq!(runs[0].plan.duration, Duration::from_secs(7));
+}
+
+#[test]
 fn what_is_set_is_not_swept_and_wins_within_what_is() {
     let plan = PLAN.to_owned()
         + "[sweep]\n\"flows.0.controller\" = [\"reno\", \"bbr\"]\n\

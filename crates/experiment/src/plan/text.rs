@@ -137,7 +137,7 @@ impl Text {
         let base = last.map_or(self.text.len() + 1, |set| set.base + set.written.len() + 1);
         let value_at = written.len() - value.len();
         let blanks = base + value_at - NAME.len() - 1;
-        let padded = format!("{:blanks$}{NAME}={value}", "");
+        let padded = format!("{}{NAME}={value}", " ".repeat(blanks));
         let key = key.trim().to_owned();
         self.sets.push(Set { written: written.into(), key, value_at, base, padded });
         Ok(())

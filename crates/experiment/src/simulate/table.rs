@@ -1,7 +1,6 @@
 //! Outcomes as JSON, as Parquet and as a table for people.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::io;
 
 use serde::Serialize;
@@ -12,6 +11,7 @@ use sounding_sim::world::Report;
 use super::keep::Output;
 use super::outcome::{Delays, FlowOutcome, Outcome};
 use super::{About, Finished};
+use crate::columns::aligned;
 
 /// Everything that is known of a plan's runs.
 #[derive(Serialize)]
@@ -157,7 +157,8 @@ pub fn table(finished: &Finished) -> String {
         let values = combinations[*combination].iter().map(|(_, value)| value.clone());
         lines.push(values.chain(merged.cells()).collect());
     }
-    align(&lines)
+    let words = lines[0].len() - HEADER.len() + WORDS;
+    aligned(&lines, words)
 }
 
 const HEADER: [&str; 13] = [
@@ -240,28 +241,4 @@ impl Merged {
         cells.push(format!("{:.2}", 100.0 * self.report.loss()));
         cells.into_iter()
     }
-}
-
-fn align(lines: &[Vec<String>]) -> String {
-    let Some(header) = lines.first() else { return String::new() };
-    let words = header.len() - HEADER.len() + WORDS;
-    let widths: Vec<usize> = (0..header.len())
-        .map(|at| lines.iter().map(|line| line[at].chars().count()).max().unwrap_or(0))
-        .collect();
-    let mut text = String::new();
-    for line in lines {
-        let mut written = String::new();
-        for (at, cell) in line.iter().enumerate() {
-            let width = widths[at];
-            // Writing into a string cannot fail.
-            let _ = if at < words {
-                write!(written, "{cell:<width$}  ")
-            } else {
-                write!(written, "{cell:>width$}  ")
-            };
-        }
-        text.push_str(written.trim_end());
-        text.push('\n');
-    }
-    text
 }

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use crate::columns::aligned;
 use crate::inference::{Estimate, Paired, mean, median, paired};
 use crate::plan::names_files;
 use crate::simulate::{FlowOutcome, Outcome};
@@ -223,30 +224,6 @@ pub fn shown(estimate: Option<&Estimate>, digits: usize) -> String {
         Some((low, high)) => format!("{value:.digits$} [{low:.digits$} {high:.digits$}]"),
         None => format!("{value:.digits$}"),
     }
-}
-
-/// Lines with columns as wide as the widest cell; the first `words` begin at the left, the others end at the right.
-pub fn aligned(lines: &[Vec<String>], words: usize) -> String {
-    let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |at: usize| {
-        lines.iter().filter_map(|line| line.get(at)).map(|cell| cell.chars().count()).max()
-    };
-    let widths: Vec<usize> = (0..columns).map(|at| width(at).unwrap_or(0)).collect();
-    let mut text = String::new();
-    for line in lines {
-        let mut written = String::new();
-        for (at, (cell, width)) in line.iter().zip(&widths).enumerate() {
-            // Writing into a string cannot fail.
-            let _ = if at < words {
-                write!(written, "{cell:<width$}  ")
-            } else {
-                write!(written, "{cell:>width$}  ")
-            };
-        }
-        text.push_str(written.trim_end());
-        text.push('\n');
-    }
-    text
 }
 
 /// The measurements of one file, or of one seed.

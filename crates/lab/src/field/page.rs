@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use sounding_experiment::sweep::summary::{FIGURES, aligned, shown};
+use sounding_experiment::columns::aligned;
+use sounding_experiment::sweep::summary::{FIGURES, shown};
 
 use super::{Compared, Judged};
 use crate::table::Table;
