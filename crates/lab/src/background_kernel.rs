@@ -30,6 +30,9 @@ const POINTS: f64 = 10.0;
 /// Less is no throughput that could be compared, in Mbit/s: a tenth of a percent of the cell. Chosen.
 const NONE: f64 = 0.05;
 
+/// So many more sets of virtual runs, of the same transfers with other draws of the law, show what chance makes of a median. Chosen.
+const SETS: u64 = 20;
+
 /// Which runs.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -103,7 +106,9 @@ pub enum CompareError {
 /// One run, of either world.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Seen {
-    /// What the download had in each third, Mbit/s.
+    /// What the download had, Mbit/s.
+    pub rate: f64,
+    /// The same in each third.
     pub thirds: [f64; 3],
     /// What the rival had, without its first two seconds.
     pub rival: Option<f64>,
@@ -122,16 +127,22 @@ pub struct Row {
     pub virtual_time: Seen,
     /// In this kernel.
     pub kernel: Seen,
+    /// The lowest and the highest median of the download's throughput in other sets of as many virtual runs, Mbit/s.
+    pub chance: [f64; 2],
 }
 
 impl Row {
     /// What differs by more than it may.
     pub fn misses(&self) -> Vec<String> {
-        let mean = |seen: &Seen| seen.thirds.iter().sum::<f64>() / 3.0;
-        let (simulated, real) = (mean(&self.virtual_time), mean(&self.kernel));
+        let (simulated, real) = (self.virtual_time.rate, self.kernel.rate);
+        let over = |rate: f64| 100.0 * (rate / simulated - 1.0);
         let mut misses = Vec::new();
-        if simulated > NONE && (real / simulated - 1.0).abs() > THROUGHPUT {
-            misses.push(format!("throughput {:+.0} %", 100.0 * (real / simulated - 1.0)));
+        if simulated > NONE && over(real).abs() > 100.0 * THROUGHPUT {
+            let [least, most] = self.chance.map(over);
+            misses.push(format!(
+                "throughput {:+.0} %; by chance {least:+.0} to {most:+.0} %",
+                over(real)
+            ));
         }
         for (state, (real, simulated)) in
             BackgroundPhase::ALL.iter().zip(self.kernel.states.iter().zip(self.virtual_time.states))
@@ -162,13 +173,27 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&str)) -> Result<Compared, Comp
     for &scene in &plan.scenes {
         let (mut simulated, mut real) = (Vec::new(), Vec::new());
         for seed in 1..=plan.seeds {
-            simulated.push(virtual_time::run(scene, plan, seed)?);
+            simulated.push(virtual_time::run(scene, plan, seed, seed)?);
             real.push(kernel::run(scene, plan, seed)?);
             progress(&format!("{}, seed {seed}: {:?}", scene.name(), real[real.len() - 1].thirds));
         }
-        rows.push(Row { scene, virtual_time: median(&simulated), kernel: median(&real) });
+        progress(&format!("{}: {SETS} sets of virtual runs", scene.name()));
+        let chance = chance(scene, plan)?;
+        rows.push(Row { scene, virtual_time: median(&simulated), kernel: median(&real), chance });
     }
     Ok(Compared { rows, runs: plan.seeds, provenance: begun.end() })
+}
+
+/// The range of a median of the throughput when the law's draws and the radio's errors are others.
+fn chance(scene: Scene, plan: &Plan) -> Result<[f64; 2], CompareError> {
+    let mut range = [f64::INFINITY, f64::NEG_INFINITY];
+    for set in 1..=SETS {
+        let draws = |seed: u64| set * 1_000 + seed;
+        let runs = (1..=plan.seeds).map(|seed| virtual_time::run(scene, plan, seed, draws(seed)));
+        let rate = median(&runs.collect::<Result<Vec<_>, _>>()?).rate;
+        range = [range[0].min(rate), range[1].max(rate)];
+    }
+    Ok(range)
 }
 
 /// The median of each figure.
@@ -182,6 +207,7 @@ fn median(runs: &[Seen]) -> Seen {
     let has_short = runs.iter().all(|run| run.short.is_some());
     let has_rival = runs.iter().all(|run| run.rival.is_some());
     Seen {
+        rate: of(&|run| run.rate),
         thirds: [0, 1, 2].map(|third| of(&|run| run.thirds[third])),
         rival: has_rival.then(|| of(&|run| run.rival.unwrap_or_default())),
         short: has_short.then(|| [0, 1].map(|at| of(&|run| run.short.unwrap_or_default()[at]))),
@@ -232,14 +258,15 @@ impl Compared {
     fn table(&self) -> Table {
         let mut table = Table::new()
             .left(["scene", "world"])
-            .right(["before", "beside", "after", "rival", "p50 ms", "p95 ms"])
+            .right(["Mbit/s", "before", "beside", "after", "rival", "p50 ms", "p95 ms"])
             .right(BackgroundPhase::ALL.map(|state| format!("{state} %")))
             .left(["misses"]);
         for row in &self.rows {
             for (world, seen) in [("virtual", &row.virtual_time), ("kernel", &row.kernel)] {
                 let misses =
                     if world == "kernel" { row.misses().join(", ") } else { String::new() };
-                let rates = seen.thirds.map(|rate| format!("{rate:.2}"));
+                let rates = [seen.rate].into_iter().chain(seen.thirds);
+                let rates = rates.map(|rate| format!("{rate:.2}"));
                 let rival = seen.rival.map_or_else(String::new, |rate| format!("{rate:.2}"));
                 let short = seen.short.map(|spans| spans.map(|millis| format!("{millis:.0}")));
                 let short = short.unwrap_or_default();
@@ -249,7 +276,10 @@ impl Compared {
                 table.row(cells.chain([misses]));
             }
         }
-        table.note(format!("medians of {} runs; throughput in Mbit/s", self.runs));
+        table.note(format!(
+            "medians of {} runs; throughput in Mbit/s; by chance: medians of {SETS} other sets of as many virtual runs",
+            self.runs
+        ));
         table
     }
 }

@@ -75,7 +75,7 @@ pub(super) fn run(scene: Scene, plan: &Plan, seed: u64) -> Result<Seen, CompareE
     let at = |number: u32| begun + third * number;
     let thirds = [0, 1, 2].map(|number| rate(&background, at(number), at(number + 1)));
     let rival = rival.map(|rival| rate(&rival, at(1) + Duration::from_secs(2), at(2)));
-    Ok(Seen { thirds, rival, short, states })
+    Ok(Seen { rate: rate(&background, at(0), at(3)), thirds, rival, short, states })
 }
 
 /// A transfer that has begun at this time.

@@ -55,7 +55,8 @@ impl Controller for Watched {
     }
 }
 
-pub(super) fn run(scene: Scene, plan: &Plan, seed: u64) -> Result<Seen, CompareError> {
+/// A run with the transfers of `seed`; the law's draws and the radio's errors are those of `draws`.
+pub(super) fn run(scene: Scene, plan: &Plan, seed: u64, draws: u64) -> Result<Seen, CompareError> {
     let wrong = |message: String| CompareError::Virtual(Wrong::new("", message));
     let states = States::default();
     let kept = Arc::clone(&states);
@@ -71,10 +72,11 @@ pub(super) fn run(scene: Scene, plan: &Plan, seed: u64) -> Result<Seen, CompareE
     let transfers = transfers(scene, plan.lasts, seed);
     let text = text(scene, plan.lasts, "watched", &transfers);
     let text = Text::new("background", text, PathBuf::new());
-    let run = only(text.with_controllers(controllers), seed)?;
+    let run = only(text.with_controllers(controllers), draws)?;
     let shown = rig::run(&run, false).map_err(CompareError::Virtual)?;
     let third = plan.lasts / 3;
     let thirds = [0, 1, 2].map(|at| shown.flows[0].rate(third * at, third * (at + 1)));
+    let rate = shown.flows[0].rate(Duration::ZERO, plan.lasts);
     let settled = third + Duration::from_secs(2);
     let rival = shown.flows.get(1).filter(|_| scene == Scene::Rival);
     let rival = rival.map(|flow| flow.rate(settled, third * 2));
@@ -82,7 +84,7 @@ pub(super) fn run(scene: Scene, plan: &Plan, seed: u64) -> Result<Seen, CompareE
     let short = beside.filter(|(transfer, _)| transfer.is_short());
     let short = spread(short.filter_map(|(_, flow)| flow.report.completion.most()).collect());
     let states = states.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(Seen { thirds, rival, short, states: occupancy(&states, plan.lasts) })
+    Ok(Seen { rate, thirds, rival, short, states: occupancy(&states, plan.lasts) })
 }
 
 /// Percent of the time in each state.
