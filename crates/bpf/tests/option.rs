@@ -52,6 +52,7 @@ fn link(state: State, fair: Option<FairShare>) -> LinkEstimate {
         state,
         source: Source::Cell,
         fair,
+        own_blocks: None,
     }
 }
 

@@ -94,6 +94,7 @@ fn a_packets_round(bencher: Bencher<'_, '_>, name: &str) {
         state: State::Active,
         source: Source::Grants,
         fair: None,
+        own_blocks: None,
     };
     bencher.counter(ItemsCount::new(ACKS)).with_inputs(|| make(&start())).bench_values(
         |mut controller| {

@@ -11,6 +11,8 @@
 //!                  └──(busy: T)───────────────────────────┘
 //! ```
 //!
+//! In an upload the device's modem knows the share itself, from its resource blocks. Where it speaks, its word replaces that of rates.
+//!
 //! Without a usable clock of the receiver it goes by delay, as LEDBAT++. `docs/interpretations/legilimens.md` has the reasons.
 //! It never falls back to a foreground algorithm.
 
@@ -21,6 +23,7 @@ use core::time::Duration;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
+use sounding_estimate::LinkEstimate;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::parameter::{Kind, Parameter, Values};
@@ -81,6 +84,8 @@ const LEAST_QUEUE: Duration = Duration::from_millis(5);
 const SHARED_FOR: Duration = Duration::from_secs(30);
 /// In a shared queue the first packet after silence waits for others if it takes so much longer than the fastest packet.
 const OTHERS: Duration = Duration::from_millis(10);
+/// What a modem showed counts for so long, as all that is stale falls back.
+const MODEM_FOR: Duration = Duration::from_millis(100);
 /// Segments that a burst into a shared queue begins with.
 const PROBE: u64 = 4;
 /// The window is for this much more than what the cell gives now: one of so many parts (interpretation 31).
@@ -95,6 +100,8 @@ pub struct Background {
     queue: Duration,
     slots: Slots,
     share: Share,
+    /// The part of the cell that the device's modem shows, and until when it counts.
+    modem: Option<(u16, HostInstant)>,
     window: Aimd,
     delay: ByDelay,
     rtt: RttEstimator,
@@ -144,6 +151,7 @@ impl Background {
             queue: values.time(&QUEUE),
             slots: Slots::default(),
             share: Share::new(),
+            modem: None,
             window: Aimd::new(start),
             delay: ByDelay::new(start.now, start.mss.count()),
             rtt: RttEstimator::default(),
@@ -235,6 +243,11 @@ impl Background {
         micros(self.last_rtt).saturating_sub(micros(least))
     }
 
+    /// The part of the cell that the modem shows, while that is fresh.
+    fn modem(&self, now: HostInstant) -> Option<u16> {
+        self.modem.filter(|(_, until)| now <= *until).map(|(part, _)| part)
+    }
+
     fn is_shared(&self, now: HostInstant) -> bool {
         self.shared_until.is_some_and(|until| now < until)
     }
@@ -287,7 +300,9 @@ impl Controller for Background {
             self.window.slow_start_to(target.min(now + ack.acked), target);
         }
         if let Some(slot) = self.slots.handle_ack(ack) {
-            let verdict = self.share.handle_slot(ack.now.as_nanos(), &slot, ack.acked.count());
+            let modem = self.modem(ack.now);
+            let now = ack.now.as_nanos();
+            let verdict = self.share.handle_slot(now, &slot, ack.acked.count(), modem);
             self.handle_verdict(ack.now, verdict);
         }
     }
@@ -320,6 +335,11 @@ impl Controller for Background {
 
     fn handle_spurious_timeout(&mut self, now: HostInstant) {
         self.window.handle_spurious_timeout(now);
+    }
+
+    fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, _flows: u32) {
+        let part = estimate.known_own_blocks().filter(|_| estimate.is_usable());
+        self.modem = part.map(|part| (part, now + MODEM_FOR));
     }
 
     fn handle_time(&mut self, now: HostInstant) {
@@ -368,6 +388,40 @@ impl Controller for Background {
             Phase::Probing => "probing",
             Phase::Sending { .. } => "sending",
             Phase::ByDelay => "by delay",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sounding_estimate::{Bound, Direction, Source, State};
+
+    use super::*;
+
+    #[test]
+    fn a_modem_s_word_counts_for_100_ms_and_only_while_data_waited() {
+        let says = LinkEstimate {
+            direction: Direction::Uplink,
+            rate: Rate::from_bits_per_sec(8_000_000),
+            bound: Bound::Capacity,
+            age: Duration::from_millis(5),
+            valid_for: Duration::from_millis(200),
+            backlog: None,
+            state: State::Active,
+            source: Source::Grants,
+            fair: None,
+            own_blocks: Some(400),
+        };
+        let at = |ms: u64| HostInstant::from_nanos(ms * 1_000_000);
+        let mut flow = Background::new(&Start::tcp(at(0), None, 1));
+        flow.handle_estimate(at(10), &says, 1);
+        assert_eq!((flow.modem(at(110)), flow.modem(at(111))), (Some(400), None));
+        let floor = LinkEstimate { bound: Bound::Floor, ..says };
+        let stale = LinkEstimate { state: State::Stale, ..says };
+        for other in [floor, stale, LinkEstimate { own_blocks: None, ..says }] {
+            flow.handle_estimate(at(20), &says, 1);
+            flow.handle_estimate(at(30), &other, 1);
+            assert_eq!(flow.modem(at(31)), None, "{other:?}");
         }
     }
 }

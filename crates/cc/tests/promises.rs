@@ -108,6 +108,7 @@ fn estimate(bits: u64, age_ms: u64, served: bool, silent: bool) -> LinkEstimate 
         state: if silent { State::Stale } else { State::Active },
         source: Source::Grants,
         fair: None,
+        own_blocks: None,
     }
 }
 

@@ -70,6 +70,10 @@ pub struct LinkEstimate {
     pub source: Source,
     /// The fair share of this device; `None` if the method does not know the other users.
     pub fair: Option<FairShare>,
+    /// The resource blocks that the device had, over the time that `rate` is of and at most 100 ms, in thousandths of the most that
+    /// the same carriers ever gave it in 100 ms: 0..=1000. The rest was left over, or was of others. `None` unless `bound` is
+    /// [`Bound::Capacity`], and in what comes from another host.
+    pub own_blocks: Option<u16>,
 }
 
 /// An equal division of the cells that serve a device among their users with data (PBE-CC §4.1).
@@ -111,6 +115,11 @@ impl LinkEstimate {
     /// for too long. An idle device may have one, though it is granted nothing.
     pub fn known_fair(&self) -> Option<FairShare> {
         self.fair.filter(|_| !matches!(self.state, State::Handover | State::Stale))
+    }
+
+    /// The part of the most resource blocks that the device has, if that is current and data waited for them.
+    pub fn known_own_blocks(&self) -> Option<u16> {
+        self.own_blocks.filter(|_| self.known_bound() == Some(Bound::Capacity))
     }
 
     /// The state of the link. `None` before the first grant: only after grants is a device known to be idle.

@@ -11,6 +11,7 @@ use sounding_kpi::{Direction, Grant, Kpi, Layer};
 use sounding_trace::dci::Heard;
 use sounding_units::{Bytes, HostInstant, ModemInstant, Rate};
 
+use crate::blocks::Blocks;
 use crate::model::{Model, Pending};
 use crate::shapes::Shapes;
 use crate::window::Window;
@@ -52,6 +53,7 @@ pub struct Estimator {
     newest_demand_record: Option<HostInstant>,
     backlog: Option<(ModemInstant, Bytes)>,
     shapes: Shapes,
+    blocks: Blocks,
     model: Option<Model>,
 }
 
@@ -98,6 +100,7 @@ impl Estimator {
             newest_demand_record: None,
             backlog: None,
             shapes: Shapes::default(),
+            blocks: Blocks::new(config.direction),
             model: Model::of(&config),
         }
     }
@@ -153,6 +156,7 @@ impl Estimator {
         }
         match kpi {
             Kpi::Grant(grant) if grant.direction == self.config.direction => {
+                self.blocks.handle_grant(grant);
                 self.handle_demand(now, grant);
                 self.handle_grant(now, grant);
             }
@@ -217,6 +221,7 @@ impl Estimator {
             window.forget_until(at);
         }
         self.demand = Demand::new(self.config.direction);
+        self.blocks = Blocks::new(self.config.direction);
         self.foresight = Foresight::default();
         self.backlog = None;
     }
@@ -337,7 +342,15 @@ impl Estimator {
             state,
             source,
             fair,
+            own_blocks: newest.filter(|_| bound == Bound::Capacity).and_then(|at| self.part(at)),
         }
+    }
+
+    /// The device's part of the most resource blocks that it had, while data waited for them.
+    fn part(&self, newest: ModemInstant) -> Option<u16> {
+        let end = self.settled(newest);
+        let waited = self.backlogged_since().map_or(Blocks::LONGEST, |since| end - since);
+        self.blocks.part(end, waited.clamp(FILLED_FOR, Blocks::LONGEST))
     }
 
     /// A grant is reported a little after it was used. Within the usual lag a missing grant may not have been reported yet.

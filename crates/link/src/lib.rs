@@ -15,6 +15,7 @@ extern crate alloc;
 extern crate std;
 
 mod bins;
+mod blocks;
 mod config;
 mod delay;
 mod estimator;

@@ -146,6 +146,7 @@ impl Report {
             state: meaning(bytes, field::STATE, State::ALL)?,
             source: meaning(bytes, field::CAUSE, Source::ALL)?,
             fair,
+            own_blocks: None,
         };
         // Four bytes.
         Ok(Self { sequence: number(field::SEQUENCE) as u32, estimate })

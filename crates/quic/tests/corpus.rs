@@ -61,6 +61,7 @@ fn estimate(mbit: u64) -> LinkEstimate {
         state: State::Active,
         source: Source::Grants,
         fair: None,
+        own_blocks: None,
     }
 }
 

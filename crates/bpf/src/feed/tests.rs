@@ -143,6 +143,7 @@ fn link(state: State, fair: Option<FairShare>) -> LinkEstimate {
         state,
         source: sounding_estimate::Source::Cell,
         fair,
+        own_blocks: None,
     }
 }
 

@@ -39,6 +39,7 @@ pub(crate) fn link(state: State, rate: Rate, source: Source) -> LinkEstimate {
         state,
         source,
         fair: None,
+        own_blocks: None,
     }
 }
 

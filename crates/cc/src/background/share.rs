@@ -13,8 +13,9 @@ const SHORT: u32 = 5;
 /// The highest rate over [`LONG`] pieces is remembered for so long: a rival that came has shown itself by then, and a fade of
 /// a walking user has not made an old rate wrong.
 const REMEMBERED: Duration = Duration::from_millis(1_500);
-/// The shortest gap between readings is.
-const BATCHED: Duration = Duration::from_secs(3);
+/// The shortest gap between readings is remembered for so long: it is the receiver's way of working, which seldom changes. A rival that
+/// came under a round-robin scheduler shows as long as that is known (interpretation 36).
+const BATCHED: Duration = Duration::from_secs(60);
 /// Heads that have to be seen before the cell is called free: one may be a moment of a fading channel.
 const HEADS: u32 = 6;
 /// Of so many no share is judged yet: beside a head that was lower than the cell every share is large, and the mean remembers it.
@@ -113,7 +114,14 @@ impl Share {
 
     /// Takes in what one reading of the receiver's clock brought.
     /// `acked` is what the acknowledgement that ended it brought: readings are known no more exactly than that.
-    pub(super) fn handle_slot(&mut self, now: u64, slot: &Slot, acked: u64) -> Verdict {
+    /// `modem` is the part of the device's most resource blocks that it had while data waited, in thousandths.
+    pub(super) fn handle_slot(
+        &mut self,
+        now: u64,
+        slot: &Slot,
+        acked: u64,
+        modem: Option<u16>,
+    ) -> Verdict {
         let Some(gap) = slot.before.filter(|gap| gap.backlogged) else { return Verdict::Open };
         let tick = (slot.tick.as_nanos() as u64).max(1);
         self.learn_reading(now, slot.bytes.count(), acked, gap.ticks, tick);
@@ -126,10 +134,10 @@ impl Share {
         // A hole of HARQ can be longer than a piece.
         let pieces = (self.nanos / PIECE.as_nanos() as u64).clamp(1, LONG.into()) as u32;
         (self.bytes, self.nanos) = (0, 0);
-        self.handle_piece(now, rate, pieces)
+        self.handle_piece(now, rate, pieces, modem)
     }
 
-    fn handle_piece(&mut self, now: u64, rate: u64, pieces: u32) -> Verdict {
+    fn handle_piece(&mut self, now: u64, rate: u64, pieces: u32, modem: Option<u16>) -> Verdict {
         self.count = self.count.saturating_add(pieces);
         self.last = [rate, self.last[0]];
         if self.count <= HEAD {
@@ -146,7 +154,10 @@ impl Share {
         self.pieces += pieces;
         self.sum += rate * u64::from(pieces);
         let mean = self.sum / u64::from(self.pieces);
-        let share = self.of_cell(mean);
+        let share = match modem {
+            Some(part) => self.of_blocks(part),
+            None => self.of_cell(mean),
+        };
         if self.pieces >= LONG {
             (self.pieces, self.sum) = (0, 0);
             match &mut self.most {
@@ -212,9 +223,59 @@ impl Share {
         self.is_free && self.seen >= HEADS
     }
 
+    /// A modem's part is of the most that the device had: beside a rival that was there all along, that is what heads show. So
+    /// it is the share of as much of the cell as single readings show (interpretation 35).
+    fn of_blocks(&self, part: u16) -> u64 {
+        let heads = self.heads.unwrap_or(0);
+        let cell = heads.max(self.reading.unwrap_or(0)).max(1);
+        u64::from(part) * heads / cell
+    }
+
     fn of_cell(&self, rate: u64) -> u64 {
         let lately = self.most.filter(|_| self.is_free).map(|most| most.best());
         let cell = self.heads.max(self.reading).max(lately);
         rate.saturating_mul(1000) / cell.unwrap_or(0).max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sounding_units::Bytes;
+
+    use super::*;
+    use crate::part::Gap;
+
+    /// What a flow with data waiting makes of 300 ms whose first 80 bring 9 kB each, and the others so much.
+    fn burst(share: &mut Share, now: &mut u64, bytes: u64, modem: Option<u16>) -> Verdict {
+        share.begin();
+        let gap = Gap { ticks: 1, backlogged: true };
+        let tick = Duration::from_millis(1);
+        let mut newest = Verdict::Open;
+        for at in 0..300 {
+            *now += 1_000_000;
+            let bytes = Bytes::new(if at < 80 { 9_000 } else { bytes });
+            let slot = Slot { bytes, tick, before: Some(gap), after: gap };
+            let verdict = share.handle_slot(*now, &slot, 0, modem);
+            newest = if verdict == Verdict::Open { newest } else { verdict };
+        }
+        newest
+    }
+
+    /// Four bursts in a cell that six have shown.
+    fn bursts(bytes: u64, modem: Option<u16>) -> [Verdict; 4] {
+        let (mut share, mut now) = (Share::new(), 0);
+        for _ in 0..HEADS {
+            burst(&mut share, &mut now, 9_000, None);
+        }
+        [(); 4].map(|()| burst(&mut share, &mut now, bytes, modem))
+    }
+
+    #[test]
+    fn where_the_modem_speaks_a_fade_is_no_rival_and_a_rival_is() {
+        let free = [Verdict::Free; 4];
+        assert_eq!(bursts(9_000, None), free);
+        assert_eq!(bursts(3_500, None)[2..], [Verdict::Busy; 2]);
+        assert_eq!(bursts(3_500, Some(1_000)), free);
+        assert_eq!(bursts(9_000, Some(300)), [Verdict::Crowded; 4]);
     }
 }

@@ -115,6 +115,7 @@ fn estimate(state: Link, source: Source) -> LinkEstimate {
         state,
         source,
         fair: None,
+        own_blocks: None,
     }
 }
 

@@ -139,6 +139,7 @@ impl Path {
                 state: State::Active,
                 source: Source::Grants,
                 fair: None,
+                own_blocks: None,
             };
             self.controller.handle_estimate(now, &estimate, 1);
         }

@@ -101,6 +101,7 @@ fn estimate(rate: Rate, bound: Bound, state: State, age: Duration) -> LinkEstima
         state,
         source: Source::Grants,
         fair: None,
+        own_blocks: None,
     }
 }
 

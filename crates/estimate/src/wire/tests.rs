@@ -136,6 +136,7 @@ fn a_rate_that_may_not_be_used_is_reported_as_unknown_and_the_fair_share_is_not(
         state: State::Active,
         source: Source::Cell,
         fair: Some(fair),
+        own_blocks: None,
     };
     let usable = Payload::of(&estimate);
     assert_eq!((usable.rate, usable.fair_share()), (Some(estimate.rate), Some(fair)));

@@ -51,12 +51,16 @@ fn alone_background_has_nine_tenths_of_a_cell() {
 fn the_rhythm_of_grants_is_no_rival_to_an_upload_and_a_rival_is() {
     let rows = short(Item::Alone, "uploads in 20 MHz", &["duration=\"35s\""]);
     let row = |name: &str| rows.iter().find(|row| row.name.ends_with(name)).unwrap();
-    // It begins late with this seed.
+    // It begins late with this seed, and with the modem's word it does not.
     assert!(of(row(", background"), "of the link %") > 50.0, "{rows:?}");
+    assert!(of(row(", background by its modem"), "of the link %") > 85.0, "{rows:?}");
     assert!(of(row(", legilimens"), "of the link %") < 5.0, "{rows:?}");
     let rows = short(Item::Fig7, "uploads, background", &["duration=\"90s\""]);
-    assert!(of(&rows[0], "yields ms") < 2_000.0, "{rows:?}");
-    assert!(of(&rows[0], "background beside") < 0.3 * of(&rows[0], "background alone"), "{rows:?}");
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    for row in &rows {
+        assert!(of(row, "yields ms") < 2_000.0, "{rows:?}");
+        assert!(of(row, "background beside") < 0.3 * of(row, "background alone"), "{rows:?}");
+    }
 }
 
 #[test]

@@ -51,6 +51,9 @@ const UPLOADS: [(&str, &[&str]); 2] = [
     ("uploads in 10 MHz at 20 dB and 5 Hz", &[SLOW, UP]),
     ("uploads in 20 MHz at 20 dB and 30 Hz", &[WIDE, FAST, UP]),
 ];
+/// Its modem is read.
+const MODEM: &str = "cell.devices.0.modem={}";
+const BY_MODEM: &str = "background by its modem";
 const UP: &str = "flows.background.direction=up";
 const FOREGROUND_UP: &str = "flows.foreground.direction=up";
 const WIDE: &str = "cell.carriers.0.prb=100";
@@ -125,6 +128,13 @@ fn group(
     [none, ideal].into_iter().chain(rest).collect()
 }
 
+/// An upload whose device's modem shows its part of the resource blocks.
+fn by_modem(name: &str, plan: PaperItem, sets: &[&str]) -> Variant {
+    let sets = sets.iter().map(|set| (*set).to_owned());
+    let more = [under("background"), MODEM.into()];
+    Variant::new(format!("{name}, {BY_MODEM}"), plan, sets.chain(more))
+}
+
 fn under(controller: &str) -> String {
     format!("flows.background.controller={controller}")
 }
@@ -151,7 +161,11 @@ pub(super) fn of(item: Item) -> Vec<Variant> {
             let of = |name, sets: &[&str]| {
                 group(name, plan, ideal.each_ref().map(String::as_str), &SCHEMES, sets)
             };
-            of("", &[]).into_iter().chain(of("uploads", &[UP, FOREGROUND_UP])).collect()
+            let both = [UP, FOREGROUND_UP];
+            let mut rows = of("", &[]);
+            rows.extend(of("uploads", &both));
+            rows.push(by_modem("uploads", plan, &both));
+            rows
         }
         Item::Fig8 | Item::Fig9 => {
             let rows = PHONES.iter();
@@ -188,7 +202,8 @@ pub(super) fn of(item: Item) -> Vec<Variant> {
                 };
                 SCHEMES.iter().map(row)
             });
-            rows.collect()
+            let uploads = UPLOADS.iter().map(|(cell, sets)| by_modem(cell, plan, sets));
+            rows.chain(uploads).collect()
         }
         Item::Bound => {
             let rows = LOADS.iter().flat_map(|(load, sets)| {

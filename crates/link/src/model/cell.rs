@@ -17,13 +17,10 @@ use super::identity::IdentitySearch;
 use super::slots::{Slot, Slots};
 use super::sniffed::{OwnShare, Share, Sniffed};
 use crate::Config;
+use crate::blocks::{ACTIVE, Most};
 
 /// Cells that are tracked separately: no device aggregates more than five of LTE and a few of NR.
 const CELLS: usize = 8;
-
-/// A secondary carrier without a grant for so long has been switched off by its timer: networks set sCellDeactivationTimer to 320
-/// ms mostly (TS 36.331 §6.3.2, TS 36.321 §5.13), and the paper's Fig. 2 shows some 300 ms.
-const ACTIVE: Duration = Duration::from_millis(320);
 
 /// Losses are counted over this time: about as many blocks as a loss rate needs.
 const LOSSES: Duration = Duration::from_secs(1);
@@ -35,9 +32,6 @@ pub const HEARD_VALID: Duration = Duration::from_millis(100);
 /// The last blocks of a burst are small, and most of their bits are headers: so many resource blocks say what one carries (half a
 /// subframe of 20 MHz; interpretation 24). With fewer in a round trip R_w is that of the last half second.
 const ENOUGH_PRB: u32 = 50;
-
-/// The most that a cell ever granted is counted in spans of this.
-const SPAN_OF_MOST: Duration = Duration::from_millis(100);
 
 /// State of the cells that serve a device.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,37 +51,6 @@ pub struct CellView {
     pub idle: Option<f64>,
     /// Host time since a sniffer of the primary cell was last received; `None` without one.
     pub heard: Option<Duration>,
-}
-
-/// Resource blocks that one carrier granted, by spans of [`SPAN_OF_MOST`].
-#[derive(Clone, Copy, Debug, Default)]
-struct Most {
-    span: u64,
-    sum: u64,
-    most: u64,
-    last: ModemInstant,
-}
-
-impl Most {
-    fn add(&mut self, at: ModemInstant, prb: u32) {
-        // Two blocks in one subframe share their resource blocks.
-        if core::mem::replace(&mut self.last, at) == at {
-            return;
-        }
-        let span = at.as_nanos() / SPAN_OF_MOST.as_nanos() as u64;
-        // A late block belongs to an earlier span and is missing there.
-        if span > self.span {
-            *self = Self { span, sum: 0, ..*self };
-        }
-        if span == self.span {
-            self.sum = self.sum.saturating_add(prb.into());
-            self.most = self.most.max(self.sum);
-        }
-    }
-
-    fn per_sec(&self) -> f64 {
-        self.most as f64 / SPAN_OF_MOST.as_secs_f64()
-    }
 }
 
 /// Cells as a device and, where there is one, a sniffer see them.

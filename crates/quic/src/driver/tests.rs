@@ -44,6 +44,7 @@ fn estimate(rate: Rate) -> LinkEstimate {
         state: State::Active,
         source: Source::Grants,
         fair: None,
+        own_blocks: None,
     }
 }
 

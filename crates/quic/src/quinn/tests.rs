@@ -125,6 +125,7 @@ fn a_copy_is_a_controller_that_begins_and_hears_the_same_link() {
         state: State::Active,
         source: Source::Grants,
         fair: None,
+        own_blocks: None,
     };
     let mut now = begin;
     let tell = |adapter: &mut dyn Controller, now: Instant, number| {

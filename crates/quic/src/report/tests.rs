@@ -11,6 +11,7 @@ fn estimate() -> LinkEstimate {
         state: State::Silent,
         source: Source::Cell,
         fair: Some(FAIR),
+        own_blocks: None,
     }
 }
 

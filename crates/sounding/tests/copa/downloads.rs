@@ -157,6 +157,7 @@ fn publish(says: &Says, feed: &Feed, delay: RadioDelay) {
                 state: State::Active,
                 source: Source::Cell,
                 fair: None,
+                own_blocks: None,
             };
             feed.publish_link(&estimate, now);
             feed.heartbeat(now);

@@ -215,6 +215,7 @@ fn publish(feed: &Feed, (rate, fair): (Rate, Option<Rate>)) {
         state: State::Active,
         source: Source::Cell,
         fair: fair.map(|rate| FairShare { rate, users: 2, carriers: 1 }),
+        own_blocks: None,
     };
     feed.publish_link(&estimate, now);
     feed.heartbeat(now);

@@ -17,6 +17,7 @@ fn reported(rate: Rate) -> LinkEstimate {
         state: Link::Active,
         source: Source::Cell,
         fair: Some(FairShare { rate, users: 1, carriers: 1 }),
+        own_blocks: None,
     }
 }
 
