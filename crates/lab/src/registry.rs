@@ -56,6 +56,7 @@ pub const EXPERIMENTS: &[&dyn Registered] = &[
     &legilimens::experiment::PlanItem(legilimens::Item::Fig15),
     &gandalf::experiment::PlanItem(gandalf::Item::Table1),
     &gandalf::experiment::PlanItem(gandalf::Item::Gcc),
+    &gandalf::experiment::PlanItem(gandalf::Item::Gradient),
     &gandalf::experiment::PlanItem(gandalf::Item::Lag),
     &gandalf::experiment::PlanItem(gandalf::Item::Accuracy),
     &gandalf::experiment::PlanItem(gandalf::Item::Masking),

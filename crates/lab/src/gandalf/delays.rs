@@ -52,6 +52,10 @@ const COLUMNS: &[&str] = &["low", "median", "high", "unit"];
 const DISTRIBUTIONS: &[(&str, &str, &str)] = &[
     ("rlc.lte", "Fig. 4: RLC retransmission delay, LTE", "ms"),
     ("rlc.nr", "Fig. 4: RLC retransmission delay, NR", "ms"),
+    ("places.nr.down", "Fig. 5a: MAC packet error rate by place, NR down", "%"),
+    ("marks.nr.down", "Fig. 5a: RLC retransmissions in a minute, NR down", ""),
+    ("places.nr.up", "Fig. 5b: MAC packet error rate by place, NR up", "%"),
+    ("marks.nr.up", "Fig. 5b: RLC retransmissions in a minute, NR up", ""),
     ("seconds.nr.down", "Fig. 5c: MAC packet error rate by second, NR down", "%"),
     ("seconds.nr.up", "Fig. 5c: MAC packet error rate by second, NR up", "%"),
     ("seconds.lte.down", "Fig. 5c: the same, LTE down", "%"),
