@@ -7,6 +7,7 @@ pub(crate) mod experiment;
 mod filter;
 mod gcc;
 mod gradient;
+pub(crate) mod groups;
 mod hystart;
 pub(crate) mod kernel;
 mod masking;

@@ -65,6 +65,7 @@ pub const EXPERIMENTS: &[&dyn Registered] = &[
     &gandalf::experiment::PlanItem(gandalf::Item::Modem),
     &gandalf::experiment::PlanItem(gandalf::Item::HyStart),
     &gandalf::delays::DelaysItem,
+    &gandalf::groups::GroupsItem,
     &gandalf::kernel::KernelItem,
     &gandalf::webrtc::CallItem,
     &gandalf::webrtc::DownlinkItem,
