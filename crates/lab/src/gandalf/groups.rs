@@ -39,12 +39,8 @@ const WAYS: [(&str, BufferPolicy); 3] = [
 ];
 
 fn line(name: String, row: &granularity::Row) -> Row {
-    let values = [
-        row.records_each as f64,
-        row.received_ms.median,
-        row.posted_ms.median,
-        row.age_ms.median,
-    ];
+    let values =
+        [row.records_each as f64, row.received_ms.median, row.posted_ms.median, row.age_ms.median];
     let heads = COLUMNS.iter().map(|head| (*head).to_owned());
     Row { name, figures: heads.zip(values).collect() }
 }
