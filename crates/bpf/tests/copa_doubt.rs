@@ -167,7 +167,7 @@ fn a_device_that_hides_a_queue_is_doubted_after_ten_seconds_for_ten_and_believed
         assert!((LASTS..LASTS + 100).contains(&(span.end - span.start)), "{lies:?}");
     }
     for two in flow.believed.windows(2) {
-        assert!((LASTS..LASTS + 100).contains(&(two[1].start - two[0].end)), "{:?}", two);
+        assert!((LASTS..LASTS + 100).contains(&(two[1].start - two[0].end)), "{two:?}");
     }
     // At the latest ten seconds after its last lie, and from then on.
     let [believed] = honest[..] else { panic!("{honest:?}") };
