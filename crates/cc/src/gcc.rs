@@ -18,6 +18,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 use crate::parameter::{Kind, Parameter, Values};
 use crate::part::RttEstimator;
 use crate::{Ack, Controller, Departure, Loss, Recovery, Start};
+pub use detector::Gradient;
 use detector::{Detector, Usage};
 use groups::Groups;
 use loss::LossControl;
@@ -164,6 +165,11 @@ impl Gcc {
     pub fn target(&self) -> Rate {
         let least = self.mss.per(Duration::from_millis(500));
         self.by_delay.rate().min(self.by_loss.rate()).clamp(least, MAX_RATE)
+    }
+
+    /// How delays changed with the last group of packets; `None` before the second group, and after a timeout.
+    pub fn gradient(&self) -> Option<Gradient> {
+        self.detector.gradient()
     }
 
     fn set(&mut self, now: HostInstant, rate: Rate) {

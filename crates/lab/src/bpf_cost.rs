@@ -131,6 +131,23 @@ pub struct Run {
     /// CPU time of the whole machine for each 10^9 bytes, in seconds, without that of the feeding thread. Other
     /// programs' work is included.
     pub total_secs_per_gb: f64,
+    /// What a law that was fed set; `None` of others.
+    pub fed: Option<FedRun>,
+}
+
+/// What a law was fed with, and what it made of that at the end of a run.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct FedRun {
+    /// The estimate in bit/s, of IP packets.
+    pub fed_bits_per_sec: u64,
+    /// Whether the law set window and pacing, and not the algorithm that it falls back to.
+    pub law_controls: bool,
+    /// The pacing rate in bit/s, of payload.
+    pub pacing_bits_per_sec: u64,
+    /// The window in segments.
+    pub window_segments: u32,
+    /// The kernel's smallest RTT in microseconds, if it has one.
+    pub least_rtt_us: Option<u64>,
 }
 
 /// Mean time of one call of a program, measured in separate runs because counting costs some 20 ns a call.
@@ -279,6 +296,7 @@ mod tests {
             goodput_bits_per_sec: 1_000_000_000,
             sender_secs_per_gb: 1.0,
             total_secs_per_gb: total,
+            fed: None,
         }
     }
 

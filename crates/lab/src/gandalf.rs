@@ -6,6 +6,8 @@ pub(crate) mod delays;
 pub(crate) mod experiment;
 mod filter;
 mod gcc;
+mod gradient;
+pub(crate) mod groups;
 mod hystart;
 pub(crate) mod kernel;
 mod masking;
@@ -31,6 +33,8 @@ pub enum Item {
     Table1,
     /// The same for GCC, which the paper shows without figures of throughput.
     Gcc,
+    /// What GCC compares.
+    Gradient,
     /// Throughput by how late the modem's knowledge is.
     Lag,
     /// Events against the network's own account.
@@ -54,6 +58,7 @@ impl Item {
         match self {
             Self::Table1 => all,
             Self::Gcc => PaperItem { file: "gcc", experiment: "gandalf/gcc", ..all },
+            Self::Gradient => PaperItem { file: "gradient", experiment: "gandalf/gradient", ..all },
             Self::Lag => PaperItem { file: "lag", experiment: "gandalf/lag", ..all },
             Self::Accuracy => PaperItem { file: "accuracy", experiment: "gandalf/accuracy", ..all },
             Self::Modem => PaperItem { file: "modem", experiment: "gandalf/modem", ..all },
@@ -73,6 +78,7 @@ impl Item {
             Self::Gcc => {
                 "GCC with and without the radio's own delays, and SCReAMv2, in eight scenes"
             }
+            Self::Gradient => "delay gradients of a call, and what GCC makes of them",
             Self::Lag => "Copa without the radio's own delays, by how late they are known",
             Self::Accuracy => "the modem's delay events against what the network did",
             Self::Masking => "whether true queues stay visible, with a control that hides them",
@@ -136,6 +142,7 @@ pub fn rows(
     let kinds = match item {
         Item::Table1 => table1::kinds(&["copa", "vivace"]),
         Item::Gcc => gcc::kinds(),
+        Item::Gradient => gradient::kinds(),
         Item::Lag => table1::lags(),
         Item::Accuracy => accuracy::kinds(),
         Item::Masking => masking::kinds(),
@@ -187,6 +194,7 @@ pub fn report(
     let columns = match item {
         Item::Table1 | Item::Lag => table1::COLUMNS,
         Item::Gcc => gcc::COLUMNS,
+        Item::Gradient => gradient::COLUMNS,
         Item::Accuracy => accuracy::COLUMNS,
         Item::Masking => masking::COLUMNS,
         Item::Parts => parts::COLUMNS,
@@ -205,6 +213,7 @@ pub fn report(
     let short = match item {
         Item::Table1 | Item::Lag => table1::short(&figures),
         Item::Gcc => gcc::short(&figures),
+        Item::Gradient => gradient::short(&figures),
         Item::Accuracy => accuracy::short(&figures),
         Item::Masking => masking::short(&figures),
         Item::Parts => parts::short(&figures),

@@ -39,7 +39,7 @@ pub enum BufferPolicy {
     Drained,
     /// It has no buffer.
     AtOnce,
-    /// Its buffer is sent when it is full: 70 messages, as Gandalf §4.2.1 found in LTE.
+    /// Its buffer is sent when it is full: see [`Plan::full_at`].
     HighWater,
     /// Its buffer is sent once a second, as BISCAY §5.1 found with MobileInsight.
     Batches,
@@ -95,6 +95,10 @@ pub struct Plan {
     /// The limit on processors' wake-up time given to `sounding board`, as 0us
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     pub cpu_latency: Option<Duration>,
+
+    /// Messages that fill the modem's buffer: 70 in LTE and 120 in 5G (Gandalf §4.2.1).
+    #[arg(skip = 70_usize)]
+    pub full_at: usize,
 
     /// The program that reads the modem: `sounding`.
     #[arg(skip)]
@@ -188,7 +192,11 @@ fn capture(duration: Duration) -> Vec<u8> {
     uplink_capture(&vec![2000; duration.as_millis() as usize], begin, 970)
 }
 
-fn modem(way: BufferPolicy, duration: Duration) -> Result<Simulation, GranularityError> {
+fn modem(
+    way: BufferPolicy,
+    full_at: usize,
+    duration: Duration,
+) -> Result<Simulation, GranularityError> {
     let script = Script::of(&capture(duration));
     let full = Behaviour { high_water: usize::MAX, ..Behaviour::default() };
     let name = format!("sounding-granularity-{}", std::process::id());
@@ -198,7 +206,7 @@ fn modem(way: BufferPolicy, duration: Duration) -> Result<Simulation, Granularit
         BufferPolicy::HighWater => {
             let report = capture(Duration::from_millis(10)).len();
             let release = Duration::from_secs(3600);
-            (Place::Tcp(0), Behaviour { high_water: 70 * report, release, ..full })
+            (Place::Tcp(0), Behaviour { high_water: full_at * report, release, ..full })
         }
         BufferPolicy::Batches => (Place::Tcp(0), full),
     };
@@ -207,7 +215,8 @@ fn modem(way: BufferPolicy, duration: Duration) -> Result<Simulation, Granularit
 
 fn measure(way: BufferPolicy, plan: &Plan) -> Result<Row, GranularityError> {
     // The last records may never be released.
-    let mut modem = modem(way, WARM_UP + plan.duration + Duration::from_secs(5))?;
+    let lasts = WARM_UP + plan.duration + Duration::from_secs(5);
+    let mut modem = modem(way, plan.full_at, lasts)?;
     let source = modem.source();
     let made = modem.diary();
     let folder = tempfile::tempdir().map_err(GranularityError::Folder)?;

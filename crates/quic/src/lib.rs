@@ -37,6 +37,8 @@ mod clock;
 pub mod driver;
 mod error;
 mod factory;
+#[cfg(test)]
+mod fixtures;
 mod flights;
 mod handle;
 #[cfg(feature = "modem")]

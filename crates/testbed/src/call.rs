@@ -23,7 +23,7 @@ use sounding_sim::Device;
 use sounding_units::HostInstant;
 use thiserror::Error;
 
-pub use seen::{CallSeen, FrameSeen, PacketSeen, StatsSeen, falls};
+pub use seen::{CallSeen, FrameSeen, PacketSeen, StatsSeen, falls, queues_before};
 pub use sounding_rtc::caller::prepare as may_call;
 pub use witness::Waited;
 

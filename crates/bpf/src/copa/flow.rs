@@ -3,7 +3,9 @@ use std::time::Duration;
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use sounding_cc::kernel_copa::{CopaPhase, CorrectedBy};
+use sounding_estimate::wire::RadioDelay;
 
+use crate::intf::{WirePeer, read};
 use crate::inventory::{Object, held_by};
 use crate::skel_copa::types;
 
@@ -18,6 +20,8 @@ pub struct CopaFlow {
     pub corrected_by: Option<CorrectedBy>,
     /// How often that changed.
     pub switches: u32,
+    /// A device at the other end is not believed: the smallest RTT of ten seconds rose.
+    pub is_doubted: bool,
     /// RTTs of which it became known later what the radio had added.
     pub corrections: u32,
     /// Acknowledgements so far.
@@ -31,22 +35,44 @@ pub struct CopaFlow {
 }
 
 /// Flows under an instance of another process, which may end meanwhile.
-pub struct CopaFlows(MapHandle);
+pub struct CopaFlows {
+    flows: MapHandle,
+    /// What devices at the other ends say.
+    peers: Option<MapHandle>,
+}
 
 impl CopaFlows {
     /// Those of the process with this number; `None` if it has no instance.
     pub fn of(process: u32) -> Option<Self> {
-        let mut maps = held_by(process).into_iter().filter_map(|object| match object {
+        let maps = held_by(process).into_iter().filter_map(|object| match object {
             Object::Map(number) => MapHandle::from_map_id(number).ok(),
             Object::Program(_) | Object::Link(_) => None,
         });
-        maps.find(|map| map.name() == "copa_flows").map(Self)
+        let (mut flows, mut peers) = (None, None);
+        for map in maps {
+            match map.name().to_str() {
+                Some("copa_flows") => flows = Some(map),
+                Some("peers") => peers = Some(map),
+                _ => {}
+            }
+        }
+        flows.map(|flows| Self { flows, peers })
     }
 
     /// The state of one of this process's sockets; `None` if it does not run under that instance.
     pub fn flow(&self, socket: impl AsFd) -> Option<CopaFlow> {
         let key = socket.as_fd().as_raw_fd().to_ne_bytes();
-        CopaFlow::read(&self.0.lookup(&key, MapFlags::ANY).ok()??)
+        CopaFlow::read(&self.flows.lookup(&key, MapFlags::ANY).ok()??)
+    }
+
+    /// What the device at the other end of one of this process's sockets last said that its radio adds; `None` if it has said nothing.
+    pub fn said(&self, socket: impl AsFd) -> Option<RadioDelay> {
+        let key = socket.as_fd().as_raw_fd().to_ne_bytes();
+        let value = self.peers.as_ref()?.lookup(&key, MapFlags::ANY).ok()??;
+        // The codes are 16 bits of an option.
+        read::<WirePeer>(&value)
+            .filter(|peer| peer.heard > 0)
+            .map(|peer| RadioDelay::of_code(peer.delays as u16))
     }
 }
 
@@ -72,6 +98,7 @@ impl CopaFlow {
                 _ => None,
             },
             switches: law.switches,
+            is_doubted: law.doubted_until_ns > 0,
             corrections: law.corrections,
             acks: wire.acks,
             least: best(&law.copa.least),

@@ -34,6 +34,17 @@ pub(super) enum Usage {
     Under,
 }
 
+/// How delays changed with a group of packets, and what GCC made of it (Gandalf §5.3: d_m, d_t and γ). All in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gradient {
+    /// By how much more this group came later than the one before than it left later.
+    pub raw_ms: f64,
+    /// The trend over the last groups, as it is compared.
+    pub trend_ms: f64,
+    /// What it is compared with: a larger trend for 10 ms is overuse.
+    pub threshold_ms: f64,
+}
+
 /// Finds a growing queue by a linear fit to the delays of the newest groups (Carlucci et al., "Analysis and Design of
 /// the Google Congestion Control for WebRTC", MMSys 2016; the trend as in libwebrtc, instead of a Kalman filter).
 ///
@@ -52,6 +63,8 @@ pub(super) struct Detector {
     /// How long and how often the trend was above the threshold.
     over: Option<(f64, u32)>,
     usage: Usage,
+    /// Of the last group.
+    gradient: Option<Gradient>,
 }
 
 impl Detector {
@@ -67,11 +80,16 @@ impl Detector {
             moved_at: None,
             over: None,
             usage: Usage::Normal,
+            gradient: None,
         }
     }
 
     pub(super) fn usage(&self) -> Usage {
         self.usage
+    }
+
+    pub(super) fn gradient(&self) -> Option<Gradient> {
+        self.gradient
     }
 
     pub(super) fn handle_delta(&mut self, delta: &Delta) {
@@ -95,6 +113,8 @@ impl Detector {
             return;
         }
         let value = f64::from(self.groups.min(MAX_GROUPS)) * self.trend * GAIN;
+        let raw_ms = delta.arrived - delta.sent;
+        self.gradient = Some(Gradient { raw_ms, trend_ms: value, threshold_ms: self.threshold });
         if value > self.threshold {
             let (long, often) = self
                 .over
@@ -148,6 +168,23 @@ mod tests {
     fn a_queue_that_grows_by_a_tenth_is_overuse_and_one_by_a_hundredth_is_not() {
         assert_eq!([5.0, 10.0].map(usage), [Usage::Normal; 2]);
         assert_eq!([60.0, 100.0].map(usage), [Usage::Over; 2]);
+    }
+
+    #[test]
+    fn the_gradient_is_what_was_compared_before_the_threshold_moved() {
+        let mut detector = Detector::new();
+        assert_eq!(detector.gradient(), None);
+        for group in 0..40_u64 {
+            let delta = Delta { sent: 10.0, arrived: 10.5, at: Duration::from_millis(group * 10) };
+            detector.handle_delta(&delta);
+        }
+        let before = detector.threshold;
+        let delta = Delta { sent: 10.0, arrived: 12.0, at: Duration::from_millis(400) };
+        detector.handle_delta(&delta);
+        let seen = detector.gradient().unwrap();
+        assert_eq!((seen.raw_ms, seen.threshold_ms), (2.0, before));
+        // Half a millisecond in each 10 ms, as 41 groups with a gain of four make of it, less what is not smoothed yet.
+        assert!((4.0..10.0).contains(&seen.trend_ms), "{seen:?}");
     }
 
     #[test]

@@ -47,6 +47,21 @@ impl fmt::Display for Report {
                 ]);
             }
             f.write_str(&table.text())?;
+            for contender in Contender::all() {
+                let last = self.of(contender, limit).filter_map(|run| Some((run, run.fed?))).last();
+                let Some((run, fed)) = last else { continue };
+                let gbit = |bits: u64| bits as f64 / 1e9;
+                let by = if fed.law_controls { "the law" } else { "the fallback" };
+                let rtt = fed.least_rtt_us.map_or("unknown".into(), |us| format!("{us} us"));
+                writeln!(
+                    f,
+                    "{contender:<18}carried {:.3} of {:.3} Gbit/s fed; {by} set {:.3} Gbit/s, {} segments, least RTT {rtt}",
+                    gbit(run.goodput_bits_per_sec),
+                    gbit(fed.fed_bits_per_sec),
+                    gbit(fed.pacing_bits_per_sec),
+                    fed.window_segments,
+                )?;
+            }
             for cost in self.calls.iter().filter(|cost| cost.limit_bits_per_sec == limit) {
                 writeln!(
                     f,

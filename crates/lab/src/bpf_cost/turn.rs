@@ -9,7 +9,7 @@ use sounding_cc::Law;
 use sounding_units::Rate;
 
 use super::rig::{Fed, Pair, Sender, Spent};
-use super::{CallCost, Contender, CostError, Plan, Run, bits};
+use super::{CallCost, Contender, CostError, FedRun, Plan, Run, bits};
 
 /// Every law in this kernel, in the order of [`Law::ALL`], and Copa.
 pub(super) struct Loaded {
@@ -56,8 +56,17 @@ pub(super) struct Turn<'a> {
 }
 
 impl Turn<'_> {
+    fn goal(&self) -> Rate {
+        self.limit.unwrap_or(self.reached.scaled(9, 10))
+    }
+
+    /// Headers come on top of the goodput, and a law takes its percent off.
+    fn estimate(&self) -> Rate {
+        self.goal().scaled(105, 100)
+    }
+
     fn send(&self, pair: &Pair, warm_up: Duration, span: Duration) -> Result<Spent, CostError> {
-        let goal = self.limit.unwrap_or(self.reached.scaled(9, 10));
+        let goal = self.goal();
         let mut copa = self.loaded.copa.borrow_mut();
         let copa_name = copa.name().to_owned();
         let (congestion, limit, fed) = match self.contender {
@@ -68,9 +77,7 @@ impl Turn<'_> {
             Contender::Fed(law) => {
                 let bound = if law.probes() { Bound::Floor } else { Bound::Capacity };
                 let instance = self.loaded.of(law);
-                // Headers come on top of the goodput, and the law takes its percent off.
-                let rate = goal.scaled(105, 100);
-                let fed = Fed::Estimate { feed: instance.feed(), rate, bound };
+                let fed = Fed::Estimate { feed: instance.feed(), rate: self.estimate(), bound };
                 (instance.name(), self.limit, Some(fed))
             }
             Contender::Copa => (copa_name.as_str(), self.limit, None),
@@ -86,6 +93,19 @@ impl Turn<'_> {
         Ok(spent)
     }
 
+    /// What a law that was fed set last.
+    fn set(&self, spent: &Spent) -> Option<FedRun> {
+        let Contender::Fed(law) = self.contender else { return None };
+        let flow = self.loaded.of(law).flow(&spent.socket).ok()??;
+        Some(FedRun {
+            fed_bits_per_sec: self.estimate().bits_per_sec(),
+            law_controls: flow.phase.law_controls(),
+            pacing_bits_per_sec: flow.pacing.bits_per_sec(),
+            window_segments: flow.cwnd,
+            least_rtt_us: flow.rtt_min.and_then(|rtt| u64::try_from(rtt.as_micros()).ok()),
+        })
+    }
+
     pub(super) fn run(&self, plan: &Plan, pair: &Pair, repetition: u32) -> Result<Run, CostError> {
         let spent = self.send(pair, plan.warm_up, plan.span)?;
         let gigabytes = gigabytes(&spent);
@@ -97,6 +117,7 @@ impl Turn<'_> {
             goodput_bits_per_sec: spent.received.per(spent.took).bits_per_sec(),
             sender_secs_per_gb: per_gb(spent.sender),
             total_secs_per_gb: per_gb(spent.total),
+            fed: self.set(&spent),
         })
     }
 

@@ -120,6 +120,9 @@ fn heard(
     Ok(heard)
 }
 
+/// Seconds in which a walker is at one place, some seven metres.
+const PLACE: usize = 5;
+
 /// Lost and repeated blocks in a modem's records.
 pub(super) fn measure(span: Duration, seed: u64, into: &mut Measured) -> Result<(), InvalidConfig> {
     use Direction::{Downlink, Uplink};
@@ -150,14 +153,25 @@ pub(super) fn measure(span: Duration, seed: u64, into: &mut Measured) -> Result<
     into.all("rlc.lte", [downlink_rlc_ms(&down), uplink_rlc_ms(&up)].concat());
 
     let (down, up) = (heard_on(nr(PATTERNS[1]), Downlink)?, heard_on(nr(PATTERNS[1]), Uplink)?);
-    for (figure, seconds, blocks) in
-        [("mper.down", "seconds.nr.down", &down.down), ("mper.up", "seconds.nr.up", &up.up)]
-    {
+    let repeats = [downlink_rlc_ms(&down), uplink_rlc_ms(&up)];
+    for (figure, pools, blocks, repeats) in [
+        (
+            "mper.down",
+            ["seconds.nr.down", "places.nr.down", "marks.nr.down"],
+            &down.down,
+            &repeats[0],
+        ),
+        ("mper.up", ["seconds.nr.up", "places.nr.up", "marks.nr.up"], &up.up, &repeats[1]),
+    ] {
         let errors = error_percent(blocks);
+        let [seconds, places, marks] = pools;
         into.note(figure, median(&errors));
+        let mean = |place: &[f64]| place.iter().sum::<f64>() / place.len() as f64;
+        into.all(places, errors.chunks_exact(PLACE).map(mean).collect::<Vec<_>>());
+        into.all(marks, vec![repeats.len() as f64 * 60.0 / span.as_secs_f64()]);
         into.all(seconds, errors);
     }
-    into.all("rlc.nr", [downlink_rlc_ms(&down), uplink_rlc_ms(&up)].concat());
+    into.all("rlc.nr", repeats.concat());
     let slots = by_slot(&down, &up, 1);
     into.note("harq.nr.b", Some(agreement(&slots)));
     slots.into_iter().for_each(|slot| into.slot(slot));

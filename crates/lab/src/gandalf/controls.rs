@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sounding_cc::copa::Copa;
+use sounding_cc::gcc::{Gcc, Gradient};
 use sounding_cc::{Ack, Compensated, Controller, RanDelays, Revision, Start, forward};
 use sounding_kpi::Direction;
 use sounding_link::{DelayKind, RanDelay};
@@ -28,6 +29,8 @@ pub(super) struct Record {
     pub(super) revised: Vec<(HostInstant, Duration)>,
     /// By when their packets were sent: without all that the radio added, and not smoothed.
     pub(super) exact: Vec<(HostInstant, Duration)>,
+    /// Of GCC: when it compared a trend, and whether the link counted as overused then.
+    pub(super) gradients: Vec<(HostInstant, Gradient, bool)>,
 }
 
 fn lock<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -179,6 +182,31 @@ impl Controller for Exact {
 
     fn handle_ack(&mut self, ack: &Ack) {
         lock(&self.record).exact.extend(ack.rtt.map(|rtt| (ack.sent.at, rtt)));
+    }
+}
+
+/// GCC of which is kept what it compares.
+#[derive(Debug)]
+pub(super) struct Graded {
+    inner: Gcc,
+    record: Arc<Mutex<Record>>,
+}
+
+impl Graded {
+    pub(super) fn new(inner: Gcc, record: &Arc<Mutex<Record>>) -> Self {
+        Self { inner, record: Arc::clone(record) }
+    }
+}
+
+impl Controller for Graded {
+    forward_all_but_acks!();
+
+    fn handle_ack(&mut self, ack: &Ack) {
+        let before = self.inner.gradient();
+        self.inner.handle_ack(ack);
+        let new = self.inner.gradient().filter(|new| before != Some(*new));
+        let is_over = self.inner.state() == "overuse";
+        lock(&self.record).gradients.extend(new.map(|new| (ack.now, new, is_over)));
     }
 }
 

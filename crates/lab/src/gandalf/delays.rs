@@ -52,6 +52,10 @@ const COLUMNS: &[&str] = &["low", "median", "high", "unit"];
 const DISTRIBUTIONS: &[(&str, &str, &str)] = &[
     ("rlc.lte", "Fig. 4: RLC retransmission delay, LTE", "ms"),
     ("rlc.nr", "Fig. 4: RLC retransmission delay, NR", "ms"),
+    ("places.nr.down", "Fig. 5a: MAC packet error rate by place, NR down", "%"),
+    ("marks.nr.down", "Fig. 5a: RLC retransmissions in a minute, NR down", "/min"),
+    ("places.nr.up", "Fig. 5b: MAC packet error rate by place, NR up", "%"),
+    ("marks.nr.up", "Fig. 5b: RLC retransmissions in a minute, NR up", "/min"),
     ("seconds.nr.down", "Fig. 5c: MAC packet error rate by second, NR down", "%"),
     ("seconds.nr.up", "Fig. 5c: MAC packet error rate by second, NR up", "%"),
     ("seconds.lte.down", "Fig. 5c: the same, LTE down", "%"),
@@ -140,7 +144,9 @@ fn lines(found: &Found) -> Vec<Line> {
     }
     for &(pool, name, unit) in DISTRIBUTIONS {
         let values = found.deciles(pool).map_or([None; 3], |deciles| deciles.map(Some));
-        lines.push(Line { name: name.to_owned(), paper: None, values, unit, short: None });
+        // The paper's stars: some in each direction.
+        let short = (pool.starts_with("marks") && values[2] == Some(0.0)).then_some("none");
+        lines.push(Line { name: name.to_owned(), paper: None, values, unit, short });
     }
     for index in LTE_INDEXES {
         let table = BsrTable::Normal;

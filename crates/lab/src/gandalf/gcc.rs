@@ -14,17 +14,17 @@ pub(super) const COLUMNS: &[&str] =
     &["falls", "spurious", "Mbit/s", "mean ms", "p95 ms", "× stock", "× mean delay"];
 
 /// A standing queue below this is none.
-const QUEUE: Duration = Duration::from_millis(5);
+pub(super) const QUEUE: Duration = Duration::from_millis(5);
 
 /// Spurious falls that are allowed, over stock's.
 const OF_STOCK: f64 = 0.5;
 
 /// A video of 720p: what a call sends where the cell carries much more.
-const CALL: &str = "flows.flow.traffic={ kind = \"steady\", rate = \"2500kbit\" }";
+pub(super) const CALL: &str = "flows.flow.traffic={ kind = \"steady\", rate = \"2500kbit\" }";
 
 /// Where the first transmission of three blocks in ten is lost: chosen, because GCC errs there. The paper's walks have 5.5 and 8 % in
 /// the median (§3.1).
-const LOST: [&str; 2] = [
+pub(super) const LOST: [&str; 2] = [
     "cell.devices.phone.adapt_downlink.target_error_rate=0.3",
     "cell.devices.phone.adapt_uplink.target_error_rate=0.3",
 ];

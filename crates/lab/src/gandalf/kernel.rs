@@ -2,33 +2,23 @@
 //!
 //! The network is a modelled cell between namespaces, its modem is on a pty, and the daemon that reads it is this program's own.
 
-use std::os::fd::BorrowedFd;
-use std::path::{Path, PathBuf};
+mod flow;
+
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use miette::{IntoDiagnostic, miette};
-use sounding_bpf::{CopaFlow, CopaFlows, CopaInstance};
-use sounding_emu::Direction;
-use sounding_experiment::plan::{Run, Wrong};
+use sounding_bpf::OwnCgroup;
 use sounding_experiment::provenance::Begun;
-use sounding_modem::{Behaviour, Place};
-use sounding_sim::{Device, Port};
-use sounding_testbed::daemon::Daemon;
-use sounding_testbed::emulate::{Emulated, PUNCTUALITY_PERCENT, Sent, Settings, Users, figures};
-use sounding_testbed::flow::{RunningTcp, TcpFlow};
 
-use super::scene::{self, Scene};
+use super::scene::Scene;
 use super::{Evidence, Figures, Item, Row, mean};
 use crate::experiment::{End, Experiment, Host, Needs, Outcome, program, report};
 use crate::paper::{Expected, Ours, PaperItem, Report};
+use flow::{Ground, carry};
 
 /// What is not measured: slow start.
 const BEGUN: Duration = Duration::from_secs(2);
-/// The modem's first records come before the flow.
-const HEAD_START: Duration = Duration::from_millis(500);
-/// The network goes on for so long beyond the flow: the daemon's start is in it.
-const AROUND: Duration = Duration::from_secs(30);
 /// The delay that the paper allows over stock's.
 const OVER_STOCK: f64 = 1.1;
 
@@ -40,6 +30,10 @@ const COLUMNS: &[&str] = &[
     "p95 ms",
     "× stock",
     "× mean delay",
+    "corrected %",
+    "doubted %",
+    "said reTx ms",
+    "said wait ms",
     "corrected RTTs/s",
     "times behind",
 ];
@@ -48,8 +42,9 @@ const MEAN: &str = "mean ms";
 
 /// Copa of this kernel in real time over the cells of Table 1, as it is and without the radio's own delays, beside BBR and CUBIC
 ///
-/// Uploads of a phone that stands, over LTE and 5G. The modelled cell is between namespaces, and `sounding run --copa` reads its
-/// modem. Each run is of another seed, the same for all algorithms.
+/// Downloads and uploads of a phone that stands, over LTE and 5G. The modelled cell is between namespaces. In uploads `sounding run
+/// --copa` reads its modem. In downloads `sounding run --downlink option` reads it at the phone, and the server runs `sounding run --copa
+/// --peers`. Each run is of another seed, the same for all algorithms.
 #[derive(clap::Args)]
 pub(crate) struct KernelFlags {
     /// Runs of each algorithm in each cell
@@ -80,7 +75,7 @@ enum Sender {
     Own(&'static str),
     /// Without a daemon.
     Copa,
-    /// With one.
+    /// With one at the modem, and in downloads one at the server.
     Gandalf,
 }
 
@@ -97,109 +92,7 @@ impl Sender {
 }
 
 fn scenes() -> impl Iterator<Item = Scene> {
-    Scene::all().filter(|scene| scene.up && !scene.walks)
-}
-
-fn failed(wrong: Wrong) -> miette::Report {
-    miette!("{} {}", wrong.key, wrong.message)
-}
-
-/// The cell of a run. Its flow is there to have hosts.
-fn cell(scene: Scene, seed: u64, lasts: Duration) -> Result<Run, Wrong> {
-    let more = [
-        "flows.flow.controller=cubic".to_owned(),
-        format!("duration=\"{}ms\"", (lasts + AROUND).as_millis()),
-        format!("seeds={seed}"),
-    ];
-    Ok(scene::run(FILES, scene.sets().into_iter().chain(more))?.0)
-}
-
-/// What gives a flow its algorithm.
-enum Loaded {
-    Nothing,
-    Copa(Box<CopaInstance>),
-    Gandalf(Daemon),
-}
-
-impl Loaded {
-    fn load(sender: Sender, name: &str, cell: &Emulated, program: &Path) -> miette::Result<Self> {
-        Ok(match sender {
-            Sender::Own(_) => Self::Nothing,
-            Sender::Copa => Self::Copa(Box::new(CopaInstance::load(name).into_diagnostic()?)),
-            Sender::Gandalf => {
-                let modem =
-                    cell.modems().first().ok_or_else(|| miette!("the cell has no modem"))?;
-                let (near, port) = (cell.emulation().near(), Path::new(&modem.source));
-                let daemon = Daemon::start_in(near, program, port, name, &["--copa"]);
-                Self::Gandalf(daemon.into_diagnostic()?)
-            }
-        })
-    }
-
-    /// What is kept of a flow.
-    fn state(&self, flow: &RunningTcp) -> Option<CopaFlow> {
-        // SAFETY: the socket is open until the transfer is waited for.
-        let socket = unsafe { BorrowedFd::borrow_raw(flow.sender_socket()) };
-        match self {
-            Self::Nothing => None,
-            Self::Copa(instance) => instance.flow(socket).ok()?,
-            Self::Gandalf(daemon) => CopaFlows::of(daemon.id())?.flow(socket),
-        }
-    }
-}
-
-/// One upload.
-fn upload(
-    scene: Scene,
-    sender: Sender,
-    seed: u64,
-    lasts: Duration,
-    program: &Path,
-) -> miette::Result<Figures> {
-    let mut run = cell(scene, seed, lasts).map_err(failed)?;
-    let settings = Settings {
-        users: Users::Flows { program: PathBuf::from(program) },
-        place: Place::Pty(None),
-        behaviour: Behaviour::default(),
-        overhead_percent: PUNCTUALITY_PERCENT,
-        sniffer: None,
-    };
-    let cell = Emulated::start(&run, &settings).into_diagnostic()?;
-    let name = format!("gk_{}_{}", std::process::id() % 1_000_000, seed % 10_000);
-    let loaded = Loaded::load(sender, &name, &cell, program)?;
-    let congestion = match sender {
-        Sender::Own(name) => name.to_owned(),
-        Sender::Copa | Sender::Gandalf => name,
-    };
-    std::thread::sleep(HEAD_START);
-    let flow = TcpFlow { congestion: Some(congestion), ..TcpFlow::new(Direction::Uplink) };
-    let flow = flow.start(cell.emulation()).into_diagnostic()?;
-    std::thread::sleep(lasts);
-    let state = loaded.state(&flow);
-    let result = flow.abort().into_diagnostic()?;
-    drop(loaded);
-    let ended = cell.stop().into_diagnostic()?;
-    run.plan.warmup = result.began + BEGUN - ended.report.started;
-    run.plan.duration = result.ended - ended.report.started;
-    let sent = Sent {
-        name: sender.name().to_owned(),
-        port: Port::up(Device(0)),
-        controller: None,
-        flow: Some(result.flow),
-        retransmitted: result.last.retransmitted_segments,
-        mean_rtt: Some(result.mean_rtt),
-    };
-    let figures = figures(&run.plan, &ended.report, &[sent]);
-    let of = figures.first().ok_or_else(|| miette!("the flow has no figures"))?;
-    let took = (result.ended - result.began).as_secs_f64();
-    let corrected = state.map_or(f64::NAN, |state| f64::from(state.corrections) / took);
-    Ok(vec![
-        (RATE, of.throughput_mbit_per_sec),
-        (MEAN, of.one_way_ms.mean),
-        ("p95 ms", of.one_way_ms.p95),
-        ("corrected RTTs/s", corrected),
-        ("times behind", ended.report.pace.times_behind as f64),
-    ])
+    Scene::all().filter(|scene| !scene.walks)
 }
 
 /// The row of several runs: means, and the least and the most throughput.
@@ -269,7 +162,7 @@ impl Experiment for KernelItem {
     }
 
     fn duration(&self) -> Option<&'static str> {
-        Some("10 min")
+        Some("20 min")
     }
 
     fn run(&self, flags: KernelFlags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
@@ -286,13 +179,19 @@ impl Experiment for KernelItem {
         let wanted = |name: &str| flags.only.as_ref().is_none_or(|only| name.contains(only));
         let all: Vec<_> = all.filter(|one| wanted(&name(*one))).collect();
         let mut runs: Vec<Vec<Figures>> = vec![Vec::new(); all.len()];
+        let has_downloads = all.iter().any(|(scene, _)| !scene.up);
+        let enter = || OwnCgroup::enter(&format!("sounding-gandalf-{}", std::process::id()));
+        let own = has_downloads.then(enter).transpose().map_err(|error| {
+            miette!("a cgroup for the sockets of downloads: {error}: it takes a cgroup v2")
+        })?;
+        let ground = Ground { program: &program, own: own.as_ref() };
         // In turns: what else the machine does then affects all alike.
         'all: for seed in FIRST_SEED..FIRST_SEED + flags.runs {
             for (&(scene, sender), runs) in all.iter().zip(&mut runs) {
                 if stop.load(Ordering::Relaxed) {
                     break 'all;
                 }
-                let figures = upload(scene, sender, seed, flags.length, &program)?;
+                let figures = carry(scene, sender, seed, flags.length, &ground)?;
                 report(host, format_args!("{}, seed {seed}: {figures:.1?}", name((scene, sender))));
                 runs.push(figures);
             }
@@ -346,11 +245,11 @@ mod tests {
     }
 
     #[test]
-    fn its_cells_are_uploads_and_have_a_modem() {
+    fn its_cells_are_of_both_directions_and_have_a_modem() {
         let cells: Vec<Scene> = scenes().collect();
-        assert_eq!(cells.len(), 2);
+        assert_eq!((cells.len(), cells.iter().filter(|scene| scene.up).count()), (4, 2));
         for scene in cells {
-            let run = cell(scene, FIRST_SEED, Duration::from_secs(20)).unwrap();
+            let run = flow::cell(scene, FIRST_SEED, Duration::from_secs(20)).unwrap();
             let plan = run.plan.cell.unwrap();
             assert!(plan.devices[0].modem.is_some(), "{}", scene.name());
         }

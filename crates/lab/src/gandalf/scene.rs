@@ -10,7 +10,9 @@ use sounding_cc::{
 };
 use sounding_experiment::plan::{PlanError, Run, Wrong};
 
-use super::controls::{Beside, Constant, Only, PARTS, Part, Record, Recorded, Truth, Truthful};
+use super::controls::{
+    Beside, Constant, Graded, Only, PARTS, Part, Record, Recorded, Truth, Truthful,
+};
 use crate::paper::PaperItem;
 
 /// A network, a direction and a motion.
@@ -127,6 +129,13 @@ pub(super) fn run(
     add(
         "recorded-copa",
         Arc::new(move |start| Box::new(Recorded::new(Copa::new(start), &of, false))),
+    )?;
+    let of = Arc::clone(record);
+    add("graded-gcc", Arc::new(move |start| Box::new(Graded::new(Gcc::new(start), &of))))?;
+    let of = Arc::clone(record);
+    add(
+        "graded-gcc-gandalf",
+        Arc::new(move |start| Box::new(Compensated::holding(Graded::new(Gcc::new(start), &of)))),
     )?;
     // A part brings what it takes off, so that all waits are.
     let parts = Smoothing { keeps_waits: false, ..Smoothing::default() };

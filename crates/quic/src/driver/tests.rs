@@ -5,9 +5,10 @@ use std::sync::mpsc::{self, Receiver, Sender, channel};
 use sounding_cc::sharing::Claim;
 use sounding_cc::{Loss, Recovery};
 use sounding_kpi::Direction;
-use sounding_link::{Bound, LinkEstimate, Source, State};
+use sounding_link::{Bound, LinkEstimate, Source};
 
 use super::*;
+use crate::fixtures::estimate;
 
 mod any_order;
 mod background;
@@ -31,21 +32,6 @@ fn driver(name: &str, handle: &EstimateHandle) -> Driver {
     let make = sounding_cc::by_name(name).expect("it is in the registry");
     let make: Maker = Arc::new(make);
     Driver::new(&make, start(), handle)
-}
-
-fn estimate(rate: Rate) -> LinkEstimate {
-    LinkEstimate {
-        direction: Direction::Uplink,
-        rate,
-        bound: Bound::Capacity,
-        age: Duration::ZERO,
-        valid_for: Duration::from_millis(200),
-        backlog: None,
-        state: State::Active,
-        source: Source::Grants,
-        fair: None,
-        own_blocks: None,
-    }
 }
 
 /// A stack over a link of a fixed rate and 40 ms of RTT, a millisecond at a time.

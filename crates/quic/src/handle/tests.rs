@@ -1,8 +1,7 @@
-use sounding_kpi::Direction;
-use sounding_link::Bound;
 use sounding_units::Bytes;
 
 use super::*;
+use crate::fixtures;
 
 fn at(ms: u64) -> HostInstant {
     HostInstant::from_nanos(ms * 1_000_000)
@@ -10,16 +9,9 @@ fn at(ms: u64) -> HostInstant {
 
 fn estimate(mbit: u64) -> LinkEstimate {
     LinkEstimate {
-        direction: Direction::Uplink,
-        rate: Rate::from_bits_per_sec(mbit * 1_000_000),
-        bound: Bound::Capacity,
         age: Duration::from_millis(20),
-        valid_for: Duration::from_millis(200),
         backlog: Some(Bytes::new(1)),
-        state: State::Active,
-        source: Source::Grants,
-        fair: None,
-        own_blocks: None,
+        ..fixtures::estimate(Rate::from_bits_per_sec(mbit * 1_000_000))
     }
 }
 

@@ -1,12 +1,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use sounding_kpi::Direction;
-use sounding_link::{Bound, LinkEstimate, Source, State};
 use sounding_units::{HostInstant, Rate};
 
 use super::*;
-use crate::EstimateHandle;
+use crate::{EstimateHandle, fixtures};
 
 fn adapter(name: &str) -> (Adapter, EstimateHandle, Instant) {
     let handle = EstimateHandle::new();
@@ -115,18 +113,7 @@ fn a_mark_is_no_loss_of_bytes_and_a_reason_to_slow_down() {
 #[test]
 fn a_copy_is_a_controller_that_begins_and_hears_the_same_link() {
     let (mut adapter, handle, begin) = adapter("sounding");
-    let estimate = LinkEstimate {
-        direction: Direction::Uplink,
-        rate: Rate::from_bits_per_sec(80_000_000),
-        bound: Bound::Capacity,
-        age: Duration::ZERO,
-        valid_for: Duration::from_millis(200),
-        backlog: None,
-        state: State::Active,
-        source: Source::Grants,
-        fair: None,
-        own_blocks: None,
-    };
+    let estimate = fixtures::estimate(Rate::from_bits_per_sec(80_000_000));
     let mut now = begin;
     let tell = |adapter: &mut dyn Controller, now: Instant, number| {
         handle.set(estimate, Clock::anchored(now).host(now));

@@ -2,17 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use sounding_bpf::{
-    Bound, CopaFlow, CopaFlows, Downlink, DownlinkConfig, Feed, OwnCgroup, Signal,
-    downlink_preflight,
-};
+use sounding_bpf::{CopaFlow, CopaFlows, EXID, OwnCgroup, downlink_preflight};
 use sounding_cc::kernel_copa::CorrectedBy;
 use sounding_emu::{Config, Direction, Emulation};
 use sounding_host::monotonic_now;
-use sounding_link::{LinkEstimate, RadioDelay, Source, State};
+use sounding_link::RadioDelay;
 use sounding_sim::{PathConfig, QueueLimit};
 use sounding_testbed::daemon::Daemon;
 use sounding_testbed::flow::{RunningTcp, TcpFlow, TcpResult};
@@ -20,6 +16,7 @@ use sounding_testdata::steadily;
 use sounding_trace::Steps;
 use sounding_units::Rate;
 
+use crate::device::{Device, downlink};
 use crate::rig::{PROGRAM, skipped, sleep, state, wait_for};
 
 /// One way; twice that is the RTT without a queue.
@@ -34,7 +31,7 @@ const SAYS: RadioDelay = RadioDelay {
 const LIE: RadioDelay =
     RadioDelay { retransmitted: Some(Duration::MAX), wait_longer: Some(Duration::MAX) };
 
-fn is_missing() -> bool {
+pub(crate) fn is_missing() -> bool {
     skipped() || {
         let missing = downlink_preflight().into_iter().find(|check| !check.ok);
         if let Some(check) = &missing {
@@ -52,14 +49,12 @@ struct Says {
     beats: AtomicBool,
     /// Its modem sends records.
     hears: AtomicBool,
-    stop: AtomicBool,
 }
 
 /// A device, a server and a download.
 struct Drill {
     says: Arc<Says>,
-    thread: JoinHandle<()>,
-    downlink: Downlink,
+    device: Device,
     daemon: Daemon,
     flows: CopaFlows,
     download: RunningTcp,
@@ -80,19 +75,17 @@ impl Drill {
         let flags = ["--copa", "--cgroup", &folder];
         let daemon = Daemon::serve_in(emulation.far(), PROGRAM.as_ref(), &name, &flags).unwrap();
         let flows = CopaFlows::of(daemon.id()).unwrap();
-        let config = DownlinkConfig {
-            cgroup: Some(own.path().into()),
-            signal: Signal::Option,
-            ..DownlinkConfig::default()
-        };
-        let downlink = emulation.near().enter(|| Downlink::load(&config)).unwrap().unwrap();
-        let says = Arc::new(Says {
-            beats: AtomicBool::new(true),
-            hears: AtomicBool::new(true),
-            stop: AtomicBool::new(false),
+        let says = Arc::new(Says { beats: AtomicBool::new(true), hears: AtomicBool::new(true) });
+        let told = Arc::clone(&says);
+        let device = Device::start(&emulation, &own, EXID, move |feed, now| {
+            if told.beats.load(Ordering::Relaxed) {
+                feed.publish_link(&downlink(PATH), now);
+                feed.heartbeat(now);
+                if told.hears.load(Ordering::Relaxed) {
+                    feed.publish_delay(delay, now);
+                }
+            }
         });
-        let (told, feed) = (Arc::clone(&says), downlink.feed().clone());
-        let thread = thread::spawn(move || publish(&told, &feed, delay));
         let download = TcpFlow {
             congestion: Some(name),
             duration: lasts,
@@ -100,7 +93,7 @@ impl Drill {
             ..TcpFlow::new(Direction::Downlink)
         };
         let download = download.start(&emulation).unwrap();
-        Self { says, thread, downlink, daemon, flows, download, emulation, _own: own }
+        Self { says, device, daemon, flows, download, emulation, _own: own }
     }
 
     fn state(&self) -> CopaFlow {
@@ -127,45 +120,17 @@ impl Drill {
     }
 
     fn end(self, is_over: bool) -> Option<TcpResult> {
-        let Self { says, thread, downlink, daemon, download, emulation, .. } = self;
+        let Self { device, daemon, download, emulation, .. } = self;
         let result = if is_over {
             Some(download.wait().unwrap())
         } else {
             download.abort().unwrap();
             None
         };
-        says.stop.store(true, Ordering::Relaxed);
-        thread.join().unwrap();
-        emulation.near().enter(|| drop(downlink)).unwrap();
+        device.stop(&emulation);
         daemon.stop();
         emulation.stop().unwrap();
         result
-    }
-}
-
-fn publish(says: &Says, feed: &Feed, delay: RadioDelay) {
-    while !says.stop.load(Ordering::Relaxed) {
-        let now = monotonic_now();
-        if says.beats.load(Ordering::Relaxed) {
-            let estimate = LinkEstimate {
-                direction: Direction::Downlink,
-                rate: PATH,
-                bound: Bound::Capacity,
-                age: Duration::ZERO,
-                valid_for: Duration::from_millis(200),
-                backlog: None,
-                state: State::Active,
-                source: Source::Cell,
-                fair: None,
-                own_blocks: None,
-            };
-            feed.publish_link(&estimate, now);
-            feed.heartbeat(now);
-            if says.hears.load(Ordering::Relaxed) {
-                feed.publish_delay(delay, now);
-            }
-        }
-        sleep(Duration::from_millis(5));
     }
 }
 

@@ -3,6 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
+mod cells;
+#[path = "../device/mod.rs"]
+mod device;
 mod downloads;
 mod drills;
 mod rig;

@@ -2,28 +2,27 @@
 //! or a forger in its name, reports that its radio carries a gigabit. Needs root; elsewhere it reports a skip.
 
 mod cqic;
+#[path = "../device/mod.rs"]
+mod device;
 mod forger;
 mod pbe_cc;
 
 use std::io::Write as _;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use device::{Device, downlink};
 use forger::{Forger, Forgery};
 use serde_json::Value as Json;
-use sounding_bpf::{Bound, Downlink, DownlinkConfig, EXID, Feed, OwnCgroup, Signal};
+use sounding_bpf::{EXID, OwnCgroup};
 use sounding_emu::{Config, Direction, Emulation};
-use sounding_host::monotonic_now;
-use sounding_link::{FairShare, LinkEstimate, Source, State};
+use sounding_link::{FairShare, LinkEstimate};
 use sounding_sim::{PathConfig, QueueLimit};
 use sounding_testbed::daemon::Daemon;
 use sounding_testbed::flow::{TcpFlow, TcpResult, TcpSample};
 use sounding_testdata::{may_emulate, steadily};
 use sounding_trace::Steps;
-use sounding_units::{HostInstant, Rate};
+use sounding_units::Rate;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");
 
@@ -120,11 +119,9 @@ fn download_over(carries: Rate, speaker: Speaker, lasts: Duration, flags: &[&str
     let daemon = Daemon::serve_in(emulation.far(), Path::new(PROGRAM), &name, &flags);
     let daemon = daemon.expect("ready");
     let device = match speaker {
-        Speaker::Device(says) => Some(Device::start(&emulation, &own, (says, None), EXID)),
-        Speaker::Cells(says, fair) => {
-            Some(Device::start(&emulation, &own, (says, Some(fair)), EXID))
-        }
-        Speaker::Stripped(says) => Some(Device::start(&emulation, &own, (says, None), EXID + 1)),
+        Speaker::Device(says) => Some(device(&emulation, &own, (says, None), EXID)),
+        Speaker::Cells(says, fair) => Some(device(&emulation, &own, (says, Some(fair)), EXID)),
+        Speaker::Stripped(says) => Some(device(&emulation, &own, (says, None), EXID + 1)),
         Speaker::Forger(_) => None,
     };
     let forger = match speaker {
@@ -161,64 +158,19 @@ fn download_over(carries: Rate, speaker: Speaker, lasts: Duration, flags: &[&str
     ran
 }
 
-/// A device whose own stack sends arbitrary reports, until it is stopped.
-struct Device {
-    downlink: Downlink,
-    stop: Arc<AtomicBool>,
-    thread: JoinHandle<()>,
-}
-
-impl Device {
-    /// One that reports this rate and this fair share.
-    fn start(
-        emulation: &Emulation,
-        own: &OwnCgroup,
-        says: (Rate, Option<Rate>),
-        exid: u16,
-    ) -> Self {
-        let config = DownlinkConfig {
-            cgroup: Some(own.path().into()),
-            signal: Signal::Option,
-            exid,
-            ..DownlinkConfig::default()
-        };
-        let downlink = emulation.near().enter(|| Downlink::load(&config)).expect("it is there");
-        let downlink = downlink.unwrap_or_else(|error| panic!("{error}"));
-        let stop = Arc::new(AtomicBool::new(false));
-        let (stopped, feed) = (Arc::clone(&stop), downlink.feed().clone());
-        let thread = thread::spawn(move || {
-            while !stopped.load(Ordering::Relaxed) {
-                publish(&feed, says);
-                thread::sleep(Duration::from_millis(5));
-            }
-        });
-        Self { downlink, stop, thread }
-    }
-
-    fn stop(self, emulation: &Emulation) {
-        self.stop.store(true, Ordering::Relaxed);
-        self.thread.join().expect("it ends");
-        // It puts sockets back of the namespace it is dropped in.
-        emulation.near().enter(|| drop(self.downlink)).expect("it is there");
-    }
-}
-
-fn publish(feed: &Feed, (rate, fair): (Rate, Option<Rate>)) {
-    let now = monotonic_now();
-    let estimate = LinkEstimate {
-        direction: Direction::Downlink,
-        rate,
-        bound: Bound::Capacity,
-        age: Duration::ZERO,
-        valid_for: Duration::from_millis(200),
-        backlog: None,
-        state: State::Active,
-        source: Source::Cell,
-        fair: fair.map(|rate| FairShare { rate, users: 2, carriers: 1 }),
-        own_blocks: None,
-    };
-    feed.publish_link(&estimate, now);
-    feed.heartbeat(now);
+/// A device that reports this rate, and this fair share if it knows one.
+fn device(
+    emulation: &Emulation,
+    own: &OwnCgroup,
+    (rate, fair): (Rate, Option<Rate>),
+    exid: u16,
+) -> Device {
+    let fair = fair.map(|rate| FairShare { rate, users: 2, carriers: 1 });
+    let estimate = LinkEstimate { fair, ..downlink(rate) };
+    Device::start(emulation, own, exid, move |feed, now| {
+        feed.publish_link(&estimate, now);
+        feed.heartbeat(now);
+    })
 }
 
 /// A stock algorithm that starts without any claim resends some eighty segments over this path. An unlimited lie costs ten

@@ -1,5 +1,7 @@
 //! Downloads under PBE-CC's law: the reports of the device cross the emulated network as options on acknowledgements.
 
+use sounding_units::HostInstant;
+
 use super::*;
 
 /// The flows of this module go by this law.

@@ -162,17 +162,24 @@ fn standing(waited: &[Waited]) -> Vec<(HostInstant, Duration)> {
 /// Falls of an estimate by a tenth or more from one sample to the next, and the largest standing queue of the second before each.
 /// What the radio did to packets is in order of entry.
 pub fn falls(estimates: &[(HostInstant, f64)], waited: &[Waited]) -> Vec<(HostInstant, Duration)> {
-    let standing = standing(waited);
     let falls = estimates.iter().zip(estimates.iter().skip(1));
     let falls = falls.filter(|((_, before), (_, after))| *after <= 0.9 * *before);
-    falls
-        .map(|(_, (at, _))| {
-            let from = at.saturating_before(Duration::from_secs(1));
-            let begin = standing.partition_point(|(of, _)| *of < from);
-            let last = standing[begin..].iter().take_while(|(of, _)| of <= at);
-            (*at, last.map(|(_, queue)| *queue).max().unwrap_or_default())
-        })
-        .collect()
+    queues_before(falls.map(|(_, (at, _))| *at), waited)
+}
+
+/// These times, and the largest standing queue of the second before each. What the radio did to packets is in order of entry.
+pub fn queues_before(
+    times: impl IntoIterator<Item = HostInstant>,
+    waited: &[Waited],
+) -> Vec<(HostInstant, Duration)> {
+    let standing = standing(waited);
+    let queues = times.into_iter().map(|at| {
+        let from = at.saturating_before(Duration::from_secs(1));
+        let begin = standing.partition_point(|(of, _)| *of < from);
+        let last = standing[begin..].iter().take_while(|(of, _)| *of <= at);
+        (at, last.map(|(_, queue)| *queue).max().unwrap_or_default())
+    });
+    queues.collect()
 }
 
 #[cfg(test)]

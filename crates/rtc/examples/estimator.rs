@@ -1,6 +1,6 @@
 //! A sender's estimator of its rate beside the device's modem: what an application in Rust does with both.
 //!
-//! `cargo run --package sounding-rtc --example sender -- CAPTURE` reads a modem's capture as it would read its port, sends packets at
+//! `cargo run --package sounding-rtc --example estimator -- CAPTURE` reads a modem's capture as it would read its port, sends packets at
 //! the estimator's rate over a path of 30 ms, and prints the rate. In an application, packets, feedback and the port are real.
 
 use std::time::Duration;
