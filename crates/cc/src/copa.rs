@@ -325,7 +325,7 @@ mod tests {
         let mut round = |copa: &mut Copa, of: u32, rtt: Duration| {
             let before = delivered;
             for _ in 0..copa.cwnd as u32 {
-                delivered = delivered + SEGMENT;
+                delivered += SEGMENT;
                 let sent = Departure { at: at(of), delivered: before, ..Departure::default() };
                 let (now, rtt) = (at(of) + rtt, Some(rtt));
                 copa.handle_ack(&Ack {
