@@ -441,7 +441,9 @@ fn another_law_does_not_agree() {
             ],
         ),
         ("corrected.h", ["#define CORRECTED_PATIENCE\t1600U", "#define CORRECTED_PATIENCE\t1400U"]),
-        ("corrected.h", ["#define USUAL_FALLS_US\t\t40U", "#define USUAL_FALLS_US\t\t39U"]),
+        ("corrected.h", ["#define USUAL_STEP_US\t\t20U", "#define USUAL_STEP_US\t\t19U"]),
+        ("corrected.h", ["#define UNSURE_US\t\t2500U", "#define UNSURE_US\t\t2400U"]),
+        ("copa.h", ["#define COPA_CORRECTED_RISE\t16U", "#define COPA_CORRECTED_RISE\t15U"]),
         (
             "corrected.h",
             ["#define USUAL_OVER_SHORTEST_US\t6000U", "#define USUAL_OVER_SHORTEST_US\t5000U"],

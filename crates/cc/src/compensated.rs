@@ -159,9 +159,13 @@ impl<C: Controller> Compensated<C> {
 
     fn set_smoothing(&mut self, data: Direction) {
         let of = self.smoothing;
-        let (shown, steady, floor, usual) = match data {
-            Direction::Downlink => (of.shown, of.steady, of.floor_percent, of.usual_percent),
-            Direction::Uplink => (of.up, of.up, of.up_floor_percent, of.up_usual_percent),
+        let (shown, steady, floor, usual, unsure) = match data {
+            Direction::Downlink => {
+                (of.shown, of.steady, of.floor_percent, of.usual_percent, of.unsure)
+            }
+            Direction::Uplink => {
+                (of.up, of.up, of.up_floor_percent, of.up_usual_percent, of.up_unsure)
+            }
         };
         // A controller that waits for exact delays sees each as it is, down to the smallest. Waits that are kept raise the floor.
         let percent = if self.way == Way::Hold || of.keeps_waits { 0 } else { floor };
@@ -171,6 +175,7 @@ impl<C: Controller> Compensated<C> {
         self.kept.set_window(steady);
         self.least.set_percent(percent);
         self.least.set_usual(of.keeps_waits.then_some(usual));
+        self.least.set_unsure(if of.keeps_waits { unsure } else { Duration::ZERO });
     }
 
     /// The times of a sample's packets at the device, on its clock.
@@ -210,7 +215,7 @@ impl<C: Controller> Compensated<C> {
         }
         if let Some(least) = least {
             self.told = least;
-            self.inner.handle_revision(&Revision::Rebase { now, least });
+            self.inner.handle_revision(&Revision::Rebase { now, least, corrected: wanted });
         }
     }
 
@@ -243,7 +248,11 @@ impl<C: Controller> Compensated<C> {
     fn raise(&mut self, now: HostInstant) {
         if self.active && self.floor() > self.told + RAISED {
             self.told = self.floor();
-            self.inner.handle_revision(&Revision::Rebase { now, least: self.told });
+            self.inner.handle_revision(&Revision::Rebase {
+                now,
+                least: self.told,
+                corrected: true,
+            });
         }
         self.told = self.told.min(self.floor());
     }

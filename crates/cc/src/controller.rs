@@ -125,6 +125,8 @@ pub enum Revision {
         now: HostInstant,
         /// The smallest RTT of the last ten seconds.
         least: Duration,
+        /// They no longer include it.
+        corrected: bool,
     },
 }
 

@@ -65,6 +65,9 @@ const RTT_MIN_LASTS: Duration = Duration::from_secs(10);
 const MIN_CWND: f64 = 2.0;
 /// In segments. No real window is this large; it limits the effect of absurd samples.
 const MAX_CWND: f64 = (1 << 20) as f64;
+/// While RTTs are without what the radio added, the window grows in a round by no more than this part of it, and at least by the usual
+/// step: docs/interpretations/gandalf.md, interpretation 27.
+const CORRECTED_RISE: f64 = 1.0 / 16.0;
 
 /// One flow under Copa.
 #[derive(Clone, Debug)]
@@ -83,6 +86,8 @@ pub struct Copa {
     usual_inverse_delta: f64,
     inverse_delta: f64,
     before_timeout: Option<(f64, Phase)>,
+    /// RTTs are without what the radio added.
+    corrected: bool,
 }
 
 /// ```text
@@ -124,7 +129,7 @@ impl Delay {
                     self.standing.update(now.as_nanos(), after);
                 }
             }
-            Revision::Rebase { now, least } => {
+            Revision::Rebase { now, least, .. } => {
                 let standing = self.standing.best().max(least);
                 self.least = Windowed::min(nanos(RTT_MIN_LASTS), now.as_nanos(), least);
                 self.standing = Windowed::min(nanos(smoothed / 2), now.as_nanos(), standing);
@@ -173,6 +178,7 @@ impl Copa {
             usual_inverse_delta: 1.0 / delta,
             inverse_delta: 1.0 / delta,
             before_timeout: None,
+            corrected: false,
         }
     }
 
@@ -235,7 +241,11 @@ impl Controller for Copa {
         if round_began {
             self.velocity.handle_round(self.cwnd);
         }
-        let step = self.velocity.step(direction) * self.inverse_delta / self.cwnd * acked;
+        let mut moves = self.velocity.step(direction) * self.inverse_delta;
+        if self.corrected && direction == Trend::Up {
+            moves = moves.min((self.cwnd * CORRECTED_RISE).max(self.inverse_delta));
+        }
+        let step = moves / self.cwnd * acked;
         match direction {
             Trend::Up if may_grow => self.cwnd += step,
             Trend::Up => {}
@@ -245,6 +255,9 @@ impl Controller for Copa {
     }
 
     fn handle_revision(&mut self, revision: &Revision) {
+        if let Revision::Rebase { corrected, .. } = *revision {
+            self.corrected = corrected;
+        }
         if let (Some(delay), Some(smoothed)) = (&mut self.delay, self.rtt.smoothed()) {
             delay.handle_revision(revision, smoothed);
         }
@@ -290,5 +303,62 @@ impl Controller for Copa {
             Phase::AtTarget if self.inverse_delta > self.usual_inverse_delta => "competitive",
             Phase::AtTarget => "default",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Departure;
+
+    const RTT: Duration = Duration::from_millis(40);
+    const SEGMENT: Bytes = Bytes::new(1_448);
+
+    fn at(round: u32) -> HostInstant {
+        HostInstant::from_nanos(1_000_000_000) + RTT * round
+    }
+
+    /// Windows of rounds without a queue, after slow start ended at one, in segments.
+    fn windows(corrected: bool) -> [f64; 16] {
+        let mut copa = Copa::new(&Start::tcp(at(0), None, 1));
+        let mut delivered = Bytes::new(0);
+        let mut round = |copa: &mut Copa, of: u32, rtt: Duration| {
+            let before = delivered;
+            for _ in 0..copa.cwnd as u32 {
+                delivered += SEGMENT;
+                let sent = Departure { at: at(of), delivered: before, ..Departure::default() };
+                let (now, rtt) = (at(of) + rtt, Some(rtt));
+                copa.handle_ack(&Ack {
+                    now,
+                    acked: SEGMENT,
+                    rtt,
+                    delivered,
+                    sent,
+                    ..Ack::default()
+                });
+            }
+            copa.cwnd
+        };
+        for (of, rtt) in [(0, RTT), (1, RTT), (2, RTT), (4, RTT * 2)] {
+            round(&mut copa, of, rtt);
+        }
+        let now = at(5);
+        copa.handle_revision(&Revision::Rebase { now, least: RTT, corrected });
+        core::array::from_fn(|of| round(&mut copa, 8 + of as u32, RTT))
+    }
+
+    #[test]
+    fn a_corrected_window_grows_by_a_sixteenth_a_round_at_most_and_by_the_usual_step_at_least() {
+        let grown = |windows: [f64; 16]| {
+            let pairs = windows.windows(2).map(|pair| (pair[0], pair[1] - pair[0]));
+            pairs.collect::<alloc::vec::Vec<_>>()
+        };
+        let corrected = grown(windows(true));
+        // A window grows within its round, and with it the part of it.
+        let most = |cwnd: f64| (cwnd * CORRECTED_RISE * 1.04).max(2.0);
+        assert!(corrected.iter().all(|(cwnd, more)| *more <= most(*cwnd) + 1e-9), "{corrected:?}");
+        assert!(corrected.iter().all(|(_, more)| *more > 1.5), "{corrected:?}");
+        let stock = grown(windows(false));
+        assert!(stock.iter().any(|(cwnd, more)| *more > 2.0 * most(*cwnd)), "{stock:?}");
     }
 }

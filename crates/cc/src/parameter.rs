@@ -95,6 +95,15 @@ impl Kind {
         Self::Time { default, least, most }
     }
 
+    pub(crate) const fn micros(default: u64, least: u64, most: u64) -> Self {
+        let [default, least, most] = [
+            Duration::from_micros(default),
+            Duration::from_micros(least),
+            Duration::from_micros(most),
+        ];
+        Self::Time { default, least, most }
+    }
+
     /// The value unless one is stated.
     pub const fn default(&self) -> Value {
         match *self {

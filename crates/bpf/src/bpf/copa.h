@@ -24,6 +24,7 @@
 #define COPA_MAX_INVERSE_DELTA	(1000 * COPA_ONE)
 #define COPA_STEADY_ROUNDS	3U
 #define COPA_MAX_VELOCITY	65536U
+#define COPA_CORRECTED_RISE	16U	/* a part of the window, in a round */
 #define COPA_NEARLY_EMPTY	10U	/* a tenth of the largest queue */
 #define COPA_EMPTY_ROUNDS	5U
 #define COPA_MAX_ROUNDS		4U
@@ -58,6 +59,8 @@ struct copa_state {
 	__u32 trend_rounds;
 	__u32 round_ends_at;		/* segments delivered */
 	__u32 lost;			/* in this round */
+	__u32 corrected;		/* RTTs are without what the radio added */
+	__u32 reserved;
 };
 
 /* One ACK that delivers new data. */
@@ -117,12 +120,18 @@ LAW_PART int copa_revise(struct copa_state *c, __u64 now, __u64 seen_ns, __u32 r
 	return 0;
 }
 
-/* From now on RTTs are on another scale, whose least is this. */
-LAW_PART int copa_rebase(struct copa_state *c, __u64 now, __u32 least_us)
+/*
+ * From now on RTTs are on another scale, whose least is this: without what the radio
+ * added, or with it.
+ */
+LAW_PART int copa_rebase(struct copa_state *c, __u64 now, __u32 least_us, __u32 corrected)
 {
 	__u32 standing;
 
-	if (!c || !c->least.known)
+	if (!c)
+		return 0;
+	c->corrected = corrected;
+	if (!c->least.known)
 		return 0;
 	standing = law_max(c->standing.best[0], least_us);
 	c->least.known = 0;
@@ -205,7 +214,10 @@ LAW_INLINE __u64 copa_step(struct copa_state *c, __u32 direction, __u64 acked)
 		c->trend_rounds = 0;
 		c->velocity = 1;
 	}
-	moves = c->velocity * c->inverse_delta * acked;
+	moves = c->velocity * c->inverse_delta;
+	if (c->corrected && direction == COPA_UP)
+		moves = law_min(moves, law_max(c->cwnd / COPA_CORRECTED_RISE, c->inverse_delta));
+	moves *= acked;
 	/* * COPA_ONE / cwnd, without a product beyond 64 bits. */
 	return moves / c->cwnd * COPA_ONE + moves % c->cwnd * COPA_ONE / c->cwnd;
 }

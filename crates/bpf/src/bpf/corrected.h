@@ -30,11 +30,12 @@
 #define MEAN_BUCKETS		8U
 #define MEAN_SHOWN_NS		3750000ULL
 #define MEAN_RECENT_NS		25000000ULL
-/* A usual wait: a fifth of them is shorter. It moves so much each 5 ms. */
+/* A usual wait: half of them are shorter. It moves so much each 5 ms. */
 #define USUAL_EVERY_SLOTS	20U
-#define USUAL_RISES_US		10U
-#define USUAL_FALLS_US		40U
+#define USUAL_STEP_US		20U
 #define USUAL_OVER_SHORTEST_US	6000U
+/* So much of a wait is not known. */
+#define UNSURE_US		2500U
 /* A floor that rose by more is a new scale. */
 #define FLOOR_RAISED_US		250U
 /*
@@ -78,7 +79,7 @@ struct corrected_state {
 	struct windowed least_raw;
 	struct windowed least;		/* of exact means */
 	struct windowed shortest;	/* of means of waits */
-	__u32 usual_us;			/* a fifth of them is shorter */
+	__u32 usual_us;			/* half of them are shorter */
 	__u32 usual_at;			/* slots; by a device, when RTTs were last sampled */
 	__u32 shown_us;			/* the mean of RTTs without recent retransmissions */
 	__u32 told_us;			/* the least that Copa was told */
@@ -157,7 +158,7 @@ LAW_INLINE __u32 corrected_floor(const struct corrected_state *s)
 
 	if (s->is_active == CORRECTED_BY_PEER)
 		return ever + law_min(law_since(least, ever) + longer, ever / CORRECTED_PEER_PART);
-	return least + longer;
+	return least + longer + UNSURE_US;
 }
 
 /* A mean of RTTs, and that of the waits in it. */
@@ -175,9 +176,9 @@ LAW_INLINE void corrected_floor_push(struct corrected_state *s, __u64 at_ns, __u
 	if (!is_due)
 		return;
 	if (wait_us > s->usual_us)
-		s->usual_us += law_min(wait_us - s->usual_us, USUAL_RISES_US);
+		s->usual_us += law_min(wait_us - s->usual_us, USUAL_STEP_US);
 	else
-		s->usual_us -= law_min(s->usual_us - wait_us, USUAL_FALLS_US);
+		s->usual_us -= law_min(s->usual_us - wait_us, USUAL_STEP_US);
 	s->usual_at = at;
 }
 
@@ -211,7 +212,7 @@ LAW_PART int corrected_switch(struct corrected_state *s, __u64 now, __u32 by)
 		s->least.known = s->shortest.known = 0;
 		s->first = s->last;
 	}
-	copa_rebase(&s->copa, now, s->told_us);
+	copa_rebase(&s->copa, now, s->told_us, wanted != CORRECTED_NOT);
 	return 0;
 }
 
@@ -372,7 +373,7 @@ LAW_PART int corrected_ack(struct corrected_state *s, const struct delay_table *
 	corrected_switch(s, ack->now_ns, by);
 	if (s->is_active && corrected_floor(s) > s->told_us + FLOOR_RAISED_US) {
 		s->told_us = corrected_floor(s);
-		copa_rebase(&s->copa, ack->now_ns, s->told_us);
+		copa_rebase(&s->copa, ack->now_ns, s->told_us, 1);
 	}
 	if (s->is_active)
 		s->told_us = law_min(s->told_us, corrected_floor(s));

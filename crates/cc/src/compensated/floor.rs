@@ -25,6 +25,8 @@ pub(super) struct Floor {
     percent: u32,
     /// How many hundredths of waits are below a usual one; `None` if values contain no waits.
     usual: Option<u32>,
+    /// So much of a wait is not known.
+    unsure: Duration,
     values: VecDeque<Value>,
     sorted: Vec<Duration>,
     best: Duration,
@@ -52,6 +54,7 @@ impl Floor {
         Self {
             percent,
             usual: None,
+            unsure: Duration::ZERO,
             values: VecDeque::with_capacity(KEPT),
             sorted: Vec::with_capacity(KEPT),
             best: Duration::MAX,
@@ -85,7 +88,7 @@ impl Floor {
 
     /// The path's RTT; `None` without values.
     pub(super) fn best(&self) -> Option<Duration> {
-        (!self.values.is_empty()).then_some(self.best)
+        (!self.values.is_empty()).then(|| self.best + self.unsure)
     }
 
     /// Counts with so many hundredths from the next value on.
@@ -96,6 +99,11 @@ impl Floor {
     /// Counts so many hundredths of waits as below a usual one from the next value on; `None` if values contain no waits.
     pub(super) fn set_usual(&mut self, percent: Option<u32>) {
         self.usual = percent;
+    }
+
+    /// The path counts as longer by this.
+    pub(super) fn set_unsure(&mut self, unsure: Duration) {
+        self.unsure = unsure;
     }
 
     pub(super) fn clear(&mut self) {
@@ -166,5 +174,7 @@ mod tests {
             floor.push(at(step * 5), rtt, wait);
         }
         assert_eq!(floor.best(), Some(Duration::from_millis(43)));
+        floor.set_unsure(Duration::from_micros(2_500));
+        assert_eq!(floor.best(), Some(Duration::from_micros(45_500)));
     }
 }

@@ -50,10 +50,24 @@ const USUAL: Parameter = Parameter {
 };
 const UP_USUAL: Parameter = Parameter {
     name: "up_usual",
-    kind: Kind::count(20, 0, 100),
+    kind: Kind::count(50, 0, 100),
     unit: "%",
     about: "so many of the data's waits in uploads are",
-    source: "chosen: with more, a saturated uplink has more delay than stock Copa in a cell without such waits",
+    source: "chosen: the median",
+};
+const UNSURE: Parameter = Parameter {
+    name: "unsure",
+    kind: Kind::micros(500, 0, 20_000),
+    unit: "",
+    about: "the path's RTT in downloads counts as so much longer, because a wait is not known better",
+    source: "half of a subframe, in which acknowledgements leave",
+};
+const UP_UNSURE: Parameter = Parameter {
+    name: "up_unsure",
+    kind: Kind::micros(2_500, 0, 20_000),
+    unit: "",
+    about: "the same in uploads",
+    source: "half of the usual interval between buffer status reports (Gandalf §4.3.2): between two of them data enters at any time",
 };
 const FLOOR: Parameter = Parameter {
     name: "floor",
@@ -80,6 +94,8 @@ pub(crate) const COPA: &[Parameter] = &[
     WAITS,
     USUAL,
     UP_USUAL,
+    UNSURE,
+    UP_UNSURE,
     FLOOR,
     UP_FLOOR,
 ];
@@ -105,6 +121,10 @@ pub struct Smoothing {
     pub usual_percent: u32,
     /// The same in uploads.
     pub up_usual_percent: u32,
+    /// By how much the path's RTT counts as longer than is known, in downloads, if waits stay.
+    pub unsure: Duration,
+    /// The same in uploads.
+    pub up_unsure: Duration,
     /// What is not known of an RTT counts as the most that the radio added lately, not as its mean.
     pub assumes_most: bool,
 }
@@ -121,6 +141,8 @@ impl Smoothing {
             keeps_waits: values.word(&WAITS) == KEEP,
             usual_percent: values.count(&USUAL),
             up_usual_percent: values.count(&UP_USUAL),
+            unsure: values.time(&UNSURE),
+            up_unsure: values.time(&UP_UNSURE),
             assumes_most: false,
         }
     }

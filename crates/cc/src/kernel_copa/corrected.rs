@@ -25,9 +25,10 @@ const RECENT_NS: u64 = 25_000_000;
 const LEAST_LASTS_NS: u64 = 10_000_000_000;
 /// Slots between steps of the usual wait.
 const USUAL_EVERY: u32 = 20;
-/// A step up is a quarter of one down, so that a fifth of waits are shorter: see `up_usual` of `copa-gandalf`.
-const USUAL_RISES: u32 = 10;
-const USUAL_FALLS: u32 = 40;
+/// Steps up and down are alike, so that half of the waits are shorter: see `up_usual` of `copa-gandalf`.
+const USUAL_STEP: u32 = 20;
+/// So much of a wait is not known: see `up_unsure` of `copa-gandalf`.
+const UNSURE: u32 = 2_500;
 /// It counts as no longer than this beside the shortest: see `Floor` of [`Compensated`](crate::Compensated).
 const USUAL_OVER_SHORTEST: u32 = 6_000;
 /// A floor that rose by more is reported to Copa.
@@ -56,7 +57,8 @@ struct Sample {
     rtt: u32,
 }
 
-/// The RTT of the path, microseconds: the smallest mean, and as much more as a usual wait is longer than the shortest one.
+/// The RTT of the path, microseconds: the smallest mean, and as much more as a usual wait is longer than the shortest one. By a modem, also by as much as
+/// is not known of a wait.
 ///
 /// Most packets are sent once. So the smallest RTT that was measured is without a retransmission, and a smaller mean without them had too
 /// much taken off, which a mean of few RTTs may show.
@@ -64,7 +66,7 @@ struct Sample {
 struct Floor {
     least: Windowed<u32>,
     shortest: Windowed<u32>,
-    /// About a fifth of waits are shorter. By a device: what it says that a usual one is longer.
+    /// About half of the waits are shorter. By a device: what it says that a usual one is longer.
     usual: u32,
     /// The last step's slot. By a device: that of the last sample.
     at: u32,
@@ -88,9 +90,9 @@ impl Floor {
             return;
         }
         self.usual = if wait > self.usual {
-            self.usual + (wait - self.usual).min(USUAL_RISES)
+            self.usual + (wait - self.usual).min(USUAL_STEP)
         } else {
-            self.usual - (self.usual - wait).min(USUAL_FALLS)
+            self.usual - (self.usual - wait).min(USUAL_STEP)
         };
         self.at = at;
     }
@@ -175,7 +177,7 @@ impl Corrected {
             let ever = self.least_ever.unwrap_or_default();
             return ever + best.saturating_sub(ever).min(ever / PEER_PART);
         }
-        best
+        best + UNSURE
     }
 
     fn push_floor(&mut self, at_ns: u64, at: u32, rtt: u32, wait: u32) {
@@ -211,7 +213,7 @@ impl Corrected {
             self.floor = None;
             self.samples.clear();
         }
-        self.copa.rebase(now, self.told);
+        self.copa.rebase(now, self.told, self.active.is_some());
     }
 
     fn down(&mut self, word: Down, sent: u32) -> u32 {
@@ -345,7 +347,7 @@ impl Corrected {
         self.switch(now, by);
         if self.active.is_some() && self.floor() > self.told + FLOOR_RAISED {
             self.told = self.floor();
-            self.copa.rebase(now, self.told);
+            self.copa.rebase(now, self.told, true);
         }
         if self.active.is_some() {
             self.told = self.told.min(self.floor());

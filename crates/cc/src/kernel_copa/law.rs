@@ -13,6 +13,8 @@ const INVERSE_DELTA: u64 = 2 * ONE;
 const MAX_INVERSE_DELTA: u64 = 1_000 * ONE;
 const STEADY_ROUNDS: u32 = 3;
 const MAX_VELOCITY: u64 = 65_536;
+/// While RTTs are corrected the window grows in a round by no more than this part of it: see `CORRECTED_RISE` of `copa`.
+const CORRECTED_RISE: u64 = 16;
 const EMPTY_ROUNDS: u64 = 5;
 const MAX_ROUNDS: u64 = 4;
 /// No path comes near.
@@ -99,6 +101,7 @@ pub struct CopaLaw {
     round_ends_at: u32,
     empty_at: Option<HostInstant>,
     lost: bool,
+    corrected: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -128,6 +131,7 @@ impl CopaLaw {
             round_ends_at: delivered,
             empty_at: None,
             lost: false,
+            corrected: false,
         }
     }
 
@@ -166,8 +170,9 @@ impl CopaLaw {
         }
     }
 
-    /// From now on RTTs are on another scale, whose least is this.
-    pub(super) fn rebase(&mut self, now: HostInstant, least: u32) {
+    /// From now on RTTs are on another scale, whose least is this: without what the radio added, or with it.
+    pub(super) fn rebase(&mut self, now: HostInstant, least: u32, corrected: bool) {
+        self.corrected = corrected;
         let Some(delay) = &mut self.delay else { return };
         let standing = delay.standing.best().max(least);
         delay.least = Windowed::min(LEAST_LASTS_NS, now.as_nanos(), least);
@@ -211,7 +216,11 @@ impl CopaLaw {
         if velocity.value > 1 && velocity.trend != Some(direction) {
             *velocity = Velocity { trend: Some(direction), cwnd: velocity.cwnd, ..STILL };
         }
-        let moves = velocity.value * self.inverse_delta * acked;
+        let mut moves = velocity.value * self.inverse_delta;
+        if self.corrected && direction == Trend::Up {
+            moves = moves.min((self.cwnd / CORRECTED_RISE).max(self.inverse_delta));
+        }
+        let moves = moves * acked;
         moves / self.cwnd * ONE + moves % self.cwnd * ONE / self.cwnd
     }
 
