@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use sounding_emu::{Config, Direction, Emulation};
 use sounding_sim::PathConfig;
+use sounding_sim::world::Traffic;
 use sounding_testbed::flow::{TcpFlow, UdpFlow};
 use sounding_testdata::may_emulate;
-use sounding_units::Rate;
+use sounding_units::{Bytes, Rate};
 
 fn link(mbit: u64) -> PathConfig {
     PathConfig {
@@ -35,6 +36,29 @@ fn a_tcp_flow_in_either_direction_uses_the_congestion_control_asked_for() {
         emulation.stop().unwrap();
         assert_eq!(result.congestion, name);
         assert!(result.received.count() > 10_000, "{direction:?}: {result:?}");
+    }
+}
+
+#[test]
+fn a_finite_transfer_in_either_direction_ends_when_all_has_arrived() {
+    if !may_emulate() {
+        return;
+    }
+    for direction in [Direction::Uplink, Direction::Downlink] {
+        let emulation = Emulation::start(Config::new(link(20), link(20))).unwrap();
+        let size = Bytes::new(64_000);
+        let flow = TcpFlow { traffic: Traffic::Finite(size), ..TcpFlow::new(direction) };
+        let running = flow.start(&emulation).unwrap();
+        let ended = (0..500).any(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            running.has_ended()
+        });
+        assert!(ended, "{direction:?}");
+        let result = running.wait().unwrap();
+        emulation.stop().unwrap();
+        // With a SYN at the end that connected.
+        let syn = result.last.acked.count() - size.count();
+        assert_eq!(syn, u64::from(direction == Direction::Uplink), "{result:?}");
     }
 }
 
