@@ -107,3 +107,21 @@ fn every_plan_of_an_item_can_be_run_and_the_paper_has_something_of_each() {
         }
     }
 }
+
+#[test]
+fn a_week_of_nights_has_each_night_under_both_laws() {
+    let mut text = crate::paper::paper_item!("legilimens", "nights").text();
+    assert_eq!(text.runs().unwrap().len(), 14);
+    for set in [
+        "seeds=1",
+        "duration=20s",
+        "flows.backup.traffic.size=200kB",
+        "flows.backup.controller=background",
+    ] {
+        text.set(set).unwrap();
+    }
+    let shown = super::rig::run(&text.runs().unwrap()[0], false).unwrap();
+    let backups = shown.flows.iter().rev().take(10);
+    let ended = backups.filter(|flow| flow.report.completion.most().is_some());
+    assert_eq!(ended.count(), 10);
+}
