@@ -307,7 +307,10 @@ impl<N: Network<Segment>> World<N> {
         for (host, part) in those.iter_mut().zip(self.policy.parts(&members)) {
             let estimate = feed.estimate_over(now, host.rtprop());
             let fair = estimate.fair.map(|fair| FairShare { rate: part.of(fair.rate), ..fair });
-            host.set_report(now, LinkEstimate { rate: part.of(estimate.rate), fair, ..estimate });
+            let rate = part.of(estimate.rate);
+            // A report has no room for it.
+            let own_blocks = None;
+            host.set_report(now, LinkEstimate { rate, fair, own_blocks, ..estimate });
         }
     }
 
