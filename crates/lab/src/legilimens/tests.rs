@@ -1,4 +1,5 @@
 use super::*;
+use crate::paper::paper_item;
 
 /// One seed of the rows whose names contain this.
 fn short(item: Item, only: &str, sets: &[&str]) -> Vec<Row> {
@@ -110,7 +111,7 @@ fn every_plan_of_an_item_can_be_run_and_the_paper_has_something_of_each() {
 
 #[test]
 fn a_week_of_nights_has_each_night_under_both_laws() {
-    let mut text = crate::paper::paper_item!("legilimens", "nights").text();
+    let mut text = paper_item!("legilimens", "nights").text();
     assert_eq!(text.runs().unwrap().len(), 14);
     for set in [
         "seeds=1",
@@ -122,9 +123,8 @@ fn a_week_of_nights_has_each_night_under_both_laws() {
     ] {
         text.set(set).unwrap();
     }
-    let shown = super::rig::run(&text.runs().unwrap()[0], false).unwrap();
+    let shown = rig::run(&text.runs().unwrap()[0], false).unwrap();
     // A call has 5 MB in that time.
-    let whole =
-        |flow: &&super::rig::Seen| (200_000..300_000).contains(&flow.arrived.iter().sum::<u64>());
+    let whole = |flow: &&rig::Seen| (200_000..300_000).contains(&flow.arrived.iter().sum::<u64>());
     assert_eq!(shown.flows.iter().filter(whole).count(), 10);
 }
