@@ -90,11 +90,10 @@ impl Blocks {
     /// at most. `None` if it had none lately.
     pub(crate) fn part(&self, end: ModemInstant, span: Duration) -> Option<u16> {
         let sum: u64 = self.recent.within(end, span).map(|had| u64::from(had.prb)).sum();
-        let is_active = |carrier: usize| {
-            self.recent.within(end, ACTIVE).any(|had| usize::from(had.carrier) == carrier)
-        };
-        let active = (0..CARRIERS).filter(|carrier| is_active(*carrier));
-        let most: f64 = active.map(|carrier| self.most[carrier].per_sec()).sum();
+        let mut is_active = [false; CARRIERS];
+        self.recent.within(end, ACTIVE).for_each(|had| is_active[usize::from(had.carrier)] = true);
+        let carriers = self.most.iter().zip(is_active).filter(|(_, is_active)| *is_active);
+        let most: f64 = carriers.map(|(most, _)| most.per_sec()).sum();
         let had = sum as f64 / span.as_secs_f64();
         (most > 0.0).then(|| (had / most * 1000.0).min(1000.0) as u16)
     }
