@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sounding_experiment::plan::Wrong;
-use sounding_testbed::call::{Waited, falls};
+use sounding_testbed::call::falls;
 use sounding_units::HostInstant;
 
 use super::table1::{self, BEGUN};
@@ -52,12 +52,7 @@ fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Figures, Wrong> {
     let sets = kind.sets.iter().chain(sets).cloned().chain([seeds]);
     let (run, shared) = scene::run(Item::Gcc.files(), sets)?;
     let observed = rig::observe(&run, &shared, None)?;
-    let mut waited: Vec<Waited> = observed
-        .passages_of_data()
-        .iter()
-        .map(|&of| Waited { entered: of.entered, sent: of.sent, delivered: of.delivered })
-        .collect();
-    waited.sort_by_key(|waited| waited.entered);
+    let waited = observed.waited();
     let mut figures = table1::rate_and_delay(&observed);
     if !kind.name.contains(": gcc") {
         // What others pace at is not what they ask an encoder for.

@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 use std::time::Duration;
 
 use sounding_experiment::plan::Wrong;
-use sounding_testbed::call::{Waited, queues_before};
+use sounding_testbed::call::queues_before;
 use sounding_units::HostInstant;
 
 use super::gcc::{CALL, LOST, QUEUE};
@@ -55,12 +55,7 @@ fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Figures, Wrong> {
     let (run, shared) = scene::run(Item::Gradient.files(), sets)?;
     let observed = rig::observe(&run, &shared, None)?;
     let begun = HostInstant::default() + BEGUN;
-    let mut waited: Vec<Waited> = observed
-        .passages_of_data()
-        .iter()
-        .map(|&of| Waited { entered: of.entered, sent: of.sent, delivered: of.delivered })
-        .collect();
-    waited.sort_by_key(|waited| waited.entered);
+    let waited = observed.waited();
     let delays: Vec<(HostInstant, f64)> = observed
         .arrivals
         .iter()

@@ -13,6 +13,7 @@ use sounding_kpi::Direction;
 use sounding_link::{Arrival as Came, Config, RanDelay, Sounder};
 use sounding_sim::world::{Event, FlowId, Segment};
 use sounding_sim::{Carried, Device, Diag, Network, Output, Port, World};
+use sounding_testbed::call::Waited;
 use sounding_trace::dci::Heard;
 use sounding_units::{Bytes, HostInstant};
 
@@ -71,9 +72,14 @@ pub(super) struct Observed {
 }
 
 impl Observed {
-    /// What the radio did to packets of data.
-    pub(super) fn passages_of_data(&self) -> &[Passage] {
-        &self.passages[index(self.data.unwrap_or(Direction::Downlink))]
+    /// What the radio did to packets of data, in order of their entry.
+    pub(super) fn waited(&self) -> Vec<Waited> {
+        let passages = &self.passages[index(self.data.unwrap_or(Direction::Downlink))];
+        let of =
+            |&of: &Passage| Waited { entered: of.entered, sent: of.sent, delivered: of.delivered };
+        let mut waited: Vec<Waited> = passages.iter().map(of).collect();
+        waited.sort_by_key(|waited| waited.entered);
+        waited
     }
 
     /// Throughput of the first flow from `from` on, IP, Mbit/s.
