@@ -129,7 +129,8 @@ fn a_download_from_any_server_yields_by_its_receive_window() {
         let program = assert_cmd::cargo::cargo_bin!("sounding");
         let words = [program.to_str().unwrap(), "background", "--downloads", "--json", "-", "--"];
         let download = Download::start(emulation, port, &words);
-        thread::sleep(seconds(12));
+        // The law takes some twelve seconds to learn the cell.
+        thread::sleep(seconds(20));
         let came = monotonic_now();
         let flow = TcpFlow {
             device: Device(1),
@@ -141,13 +142,13 @@ fn a_download_from_any_server_yields_by_its_receive_window() {
         thread::sleep(seconds(12));
         let rival = rival.abort().unwrap();
         let went = monotonic_now();
-        thread::sleep(seconds(8));
+        thread::sleep(seconds(12));
         let held = download.rate(came.saturating_before(seconds(5)), came);
         let yields = download.rate(came + seconds(2), went);
         let has = rate(&rival, came + seconds(2), went);
-        let again = download.rate(went + seconds(5), went + seconds(8));
-        let by_second: Vec<String> = (0..32)
-            .map(|second| came.saturating_before(seconds(12)) + seconds(second))
+        let again = download.rate(went + seconds(8), went + seconds(12));
+        let by_second: Vec<String> = (0..44)
+            .map(|second| came.saturating_before(seconds(20)) + seconds(second))
             .map(|from| format!("{:.1}", download.rate(from, from + seconds(1))))
             .collect();
         let said = download.end();
