@@ -33,6 +33,8 @@ pub use timeline::Timeline;
 const SILENT: Duration = Duration::from_millis(100);
 /// What is not known by then stays unknown: an acknowledgement then counts with what is.
 const PATIENCE: Duration = Duration::from_millis(400);
+/// Packets that entered the modem at one time count as so far apart, as where their blocks are counted (`sounding-link`).
+const APART: Duration = Duration::from_micros(1);
 /// A held acknowledgement is never held for longer.
 const HELD_FOR: Duration = Duration::from_millis(150);
 /// A floor that rose by more than this is reported to the controller.
@@ -59,6 +61,8 @@ pub struct Compensated<C> {
     /// The controller receives compensated RTTs now.
     active: bool,
     samples: VecDeque<Sample>,
+    /// When the last acknowledgement's packet entered the modem, and how many of that time came before it.
+    together: (Option<HostInstant>, u32),
     held: VecDeque<Held>,
     raw: Boxcar,
     exact: Boxcar,
@@ -88,6 +92,8 @@ struct Sample {
     /// When its uplink packet entered the modem, and when its downlink packet reached the device.
     entered: HostInstant,
     received: HostInstant,
+    /// By then its uplink packet had left the radio: when the sender had the acknowledgement, on the device's clock.
+    passed: HostInstant,
     rtt: Duration,
     /// What the controller received.
     shown: Duration,
@@ -97,14 +103,15 @@ struct Sample {
 #[derive(Clone, Copy, Debug)]
 enum Held {
     Delivered(Delivered),
-    Ack(Ack),
+    /// With how many of its time came before it.
+    Ack(Ack, u32),
 }
 
 impl Held {
     fn now(&self) -> HostInstant {
         match self {
             Self::Delivered(delivered) => delivered.now,
-            Self::Ack(ack) => ack.now,
+            Self::Ack(ack, _) => ack.now,
         }
     }
 }
@@ -144,6 +151,7 @@ impl<C: Controller> Compensated<C> {
             heard_at: None,
             active: false,
             samples: VecDeque::with_capacity(WAITING),
+            together: (None, 0),
             held: VecDeque::with_capacity(if way == Way::Hold { WAITING } else { 0 }),
             raw: Boxcar::new(smoothing.shown),
             exact: Boxcar::new(smoothing.shown),
@@ -222,7 +230,10 @@ impl<C: Controller> Compensated<C> {
     fn added(&mut self, sample: &Sample) -> Added {
         let [waited, repeated] = self.timeline.up_parts(sample.entered);
         let kept = if self.smoothing.keeps_waits { waited } else { Duration::ZERO };
-        let up = waited - kept + repeated;
+        // No queue of acknowledgements is the data's (interpretation 28).
+        let is_ack = self.way == Way::Hold && self.data == Some(Direction::Downlink);
+        let waited = if is_ack { self.timeline.whole_wait(sample.entered) } else { waited - kept };
+        let up = waited + repeated;
         let down = self.timeline.down(sample.received, sample.sent);
         let data = if self.data == Some(Direction::Uplink) { up } else { down };
         Added { data, all: (up + down).min(sample.rtt), kept }
@@ -259,7 +270,8 @@ impl<C: Controller> Compensated<C> {
 
     /// Whether the radio's part of a sample is known, or will not be.
     fn is_settled(&self, now: HostInstant, sample: &Sample, patience: Duration) -> bool {
-        now - sample.at >= patience || self.timeline.knows(sample.entered, sample.received)
+        now - sample.at >= patience
+            || self.timeline.knows(sample.entered, sample.passed, sample.received)
     }
 
     fn revise(&mut self, now: HostInstant) {
@@ -280,15 +292,38 @@ impl<C: Controller> Compensated<C> {
         }
     }
 
-    fn sample(&self, ack: &Ack) -> Option<Sample> {
+    /// How many acknowledgements whose packets entered the modem at the same time came before this one.
+    fn before(&mut self, ack: &Ack) -> u32 {
+        let Some((entered, _)) = self.places(ack) else { return 0 };
+        self.together = match self.together {
+            (Some(last), before) if last == entered => (Some(last), before.saturating_add(1)),
+            _ => (Some(entered), 0),
+        };
+        self.together.1
+    }
+
+    fn sample(&self, ack: &Ack, before: u32) -> Option<Sample> {
         let rtt = ack.rtt.filter(|rtt| !rtt.is_zero())?;
         let (entered, received) = self.places(ack)?;
-        Some(Sample { at: ack.now, sent: ack.sent.at, entered, received, rtt, shown: rtt })
+        let after = match self.data? {
+            Direction::Uplink => rtt,
+            Direction::Downlink => rtt.saturating_sub(ack.one_way?),
+        };
+        Some(Sample {
+            at: ack.now,
+            sent: ack.sent.at,
+            entered: entered + APART * before,
+            received,
+            passed: entered + after,
+            rtt,
+            shown: rtt,
+        })
     }
 
     /// An acknowledgement for the controller at once.
     fn show(&mut self, ack: &Ack) -> Ack {
-        let Some(mut sample) = self.sample(ack) else { return *ack };
+        let before = self.before(ack);
+        let Some(mut sample) = self.sample(ack, before) else { return *ack };
         let recent = if self.smoothing.assumes_most {
             self.most.best()
         } else {
@@ -324,7 +359,7 @@ impl<C: Controller> Compensated<C> {
         while let Some(next) = self.held.front().copied() {
             let is_due = match next {
                 Held::Delivered(_) => true,
-                Held::Ack(ack) => match self.sample(&ack) {
+                Held::Ack(ack, before) => match self.sample(&ack, before) {
                     Some(sample) => all || self.is_settled(now, &sample, HELD_FOR),
                     None => true,
                 },
@@ -335,14 +370,14 @@ impl<C: Controller> Compensated<C> {
             self.held.pop_front();
             match next {
                 Held::Delivered(delivered) => self.inner.handle_delivered(&delivered),
-                Held::Ack(ack) => self.hand_on(now, &ack, all),
+                Held::Ack(ack, before) => self.hand_on(now, &ack, before, all),
             }
         }
     }
 
-    fn hand_on(&mut self, now: HostInstant, ack: &Ack, as_is: bool) {
+    fn hand_on(&mut self, now: HostInstant, ack: &Ack, before: u32, as_is: bool) {
         let mut shown = Ack { now, ..*ack };
-        if let (false, Some(sample)) = (as_is, self.sample(ack)) {
+        if let (false, Some(sample)) = (as_is, self.sample(ack, before)) {
             let (added, _) = self.settle(&sample);
             self.switch(now);
             // Not smoothed: a mean would carry the delays of one interval into the next.
@@ -358,7 +393,7 @@ impl<C: Controller> Compensated<C> {
         {
             match oldest {
                 Held::Delivered(delivered) => self.inner.handle_delivered(&delivered),
-                Held::Ack(ack) => self.hand_on(event.now(), &ack, false),
+                Held::Ack(ack, before) => self.hand_on(event.now(), &ack, before, false),
             }
         }
         self.held.push_back(event);
@@ -388,7 +423,8 @@ impl<C: Controller> Controller for Compensated<C> {
         self.note_least(ack);
         self.switch(ack.now);
         if self.holds(ack.now) {
-            self.hold(Held::Ack(*ack));
+            let before = self.before(ack);
+            self.hold(Held::Ack(*ack, before));
             self.release(ack.now);
             return;
         }
@@ -407,7 +443,7 @@ impl<C: Controller> Controller for Compensated<C> {
         while let Some(next) = self.held.pop_front() {
             match next {
                 Held::Delivered(delivered) => self.inner.handle_delivered(&delivered),
-                Held::Ack(ack) => self.hand_on(now, &ack, false),
+                Held::Ack(ack, before) => self.hand_on(now, &ack, before, false),
             }
         }
         self.inner.handle_timeout(now);

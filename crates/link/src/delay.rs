@@ -13,6 +13,7 @@ pub mod align;
 mod handed;
 mod harq;
 mod lately;
+mod overhead;
 pub mod packets;
 mod rlc;
 mod scheduling;

@@ -85,15 +85,34 @@ impl Timeline {
         (self.up_until, self.down_until) = (up, down);
     }
 
-    /// Whether all is known of a packet that entered the modem and of one that the host received at these times.
-    pub(super) fn knows(&self, entered: HostInstant, received: HostInstant) -> bool {
-        self.up_until.is_some_and(|until| until >= entered + SAME_BLOCK && self.has_left(entered))
-            && self.down_until.is_some_and(|until| until >= received)
+    /// Whether all is known of a packet that entered the modem at this time and had passed its radio at the second, and of one that
+    /// the host received at the third. A block that is not known yet may have taken it until it had passed.
+    pub(super) fn knows(
+        &self,
+        entered: HostInstant,
+        passed: HostInstant,
+        received: HostInstant,
+    ) -> bool {
+        self.up_until.is_some_and(|until| {
+            until >= passed.max(entered + SAME_BLOCK) && self.has_left(entered)
+        }) && self.down_until.is_some_and(|until| until >= received)
     }
 
     /// Whether a block is known that took what entered then.
     fn has_left(&self, entered: HostInstant) -> bool {
         self.waits.back().is_some_and(|last| last.to >= entered)
+    }
+
+    /// The block that took a packet which entered the modem at this time.
+    fn wait(&self, entered: HostInstant) -> Option<RanDelay> {
+        let after = self.waits.partition_point(|event| event.from <= entered);
+        let wait = self.waits[after.checked_sub(1)?];
+        (wait.to >= entered).then_some(wait)
+    }
+
+    /// For how long such a packet waited for its block, for a grant and behind others.
+    pub(super) fn whole_wait(&self, entered: HostInstant) -> Duration {
+        self.wait(entered).map_or(Duration::ZERO, |wait| wait.to - entered)
     }
 
     /// What the radio added to the delay of a packet that entered the modem at this time.
@@ -105,8 +124,7 @@ impl Timeline {
     /// The same in two parts: the wait for a grant, and retransmissions.
     pub fn up_parts(&self, entered: HostInstant) -> [Duration; 2] {
         const NOTHING: [Duration; 2] = [Duration::ZERO; 2];
-        let after = self.waits.partition_point(|event| event.from <= entered);
-        let Some(wait) = after.checked_sub(1).map(|last| self.waits[last]) else { return NOTHING };
+        let Some(wait) = self.wait(entered) else { return NOTHING };
         let Some(waited) = wait.of(entered) else { return NOTHING };
         let holds = |event: &&RanDelay| event.from <= wait.to + SAME_BLOCK && wait.to <= event.to;
         let held = self.up.iter().filter(holds);

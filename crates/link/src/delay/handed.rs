@@ -3,12 +3,16 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, ModemInstant};
 
+use super::overhead::{Overhead, PARTS};
+
 /// Packets that wait in the modem; of more, the oldest count as gone.
 const KEPT: usize = 8_192;
-/// What the headers of a packet take in blocks, and reports with it, before it is measured, in bytes: PDCP, RLC and MAC (TS 36.321
-/// §6.2, TS 38.321 §6.2). And the most that counts as such.
-const USUAL_HEADER: i64 = 8;
-const MOST_HEADER: i64 = 48;
+/// Packets that the host handed over at one time count as so far apart, in order: a block may take the first and leave the others.
+const APART: Duration = Duration::from_micros(1);
+/// Packets are handed over in order of time, but for what clocks differ.
+const TOGETHER: Duration = Duration::from_millis(1);
+/// A packet that entered so shortly before a block may not be in its report: host and modem do not agree better.
+const NEAR: Duration = Duration::from_millis(1);
 /// Without a packet for so long the host no longer tells of them.
 const SILENT: Duration = Duration::from_secs(2);
 
@@ -21,12 +25,12 @@ pub(super) struct Handed {
     waiting: VecDeque<(ModemInstant, i64)>,
     /// Bytes of IP in `waiting`.
     bytes: i64,
-    /// Bytes that blocks carried beyond whole packets; negative where packets were counted off too early.
+    /// 16ths of a byte that blocks carried beyond whole packets; negative where packets were counted off too early.
     credit: i64,
-    /// What the headers of a packet take, in 16ths of a byte, once it is known.
-    header: Option<i64>,
-    /// Since the buffer was empty: what left, and packets and their bytes.
+    overhead: Overhead,
+    /// Since the buffer was empty: what left, in how many blocks, and packets and their bytes.
     left: i64,
+    blocks: i64,
     gone: (i64, i64),
     newest: Option<ModemInstant>,
 }
@@ -43,6 +47,10 @@ impl Handed {
         if self.waiting.len() == KEPT {
             self.pop();
         }
+        let at = match self.newest {
+            Some(newest) if at <= newest && newest - at < TOGETHER => newest + APART,
+            _ => at,
+        };
         let size = i64::try_from(size.count()).unwrap_or(i64::MAX >> 32).min(i64::MAX >> 32);
         self.waiting.push_back((at, size));
         self.bytes += size;
@@ -54,10 +62,6 @@ impl Handed {
         self.newest.is_some_and(|newest| now - newest <= SILENT)
     }
 
-    fn header(&self) -> i64 {
-        self.header.map_or(USUAL_HEADER, |header| header / 16)
-    }
-
     fn pop(&mut self) -> Option<ModemInstant> {
         let (at, size) = self.waiting.pop_front()?;
         self.bytes -= size;
@@ -65,53 +69,57 @@ impl Handed {
         Some(at)
     }
 
-    /// A block carried so many bytes, and left behind what is in this range, if it says that.
+    /// A block at this time carried so many bytes, and left behind what is in this range, if it says that.
     pub(super) fn handle_block(
         &mut self,
+        at: ModemInstant,
         carried: u64,
         waiting: Option<(u64, u64)>,
     ) -> Option<Completed> {
         let carried = i64::try_from(carried).unwrap_or(0).min(i64::MAX >> 32);
         self.left += carried;
-        self.credit += carried;
+        self.blocks += 1;
+        self.credit += carried * PARTS - self.overhead.of_block();
         let mut first = None;
         let is_empty = waiting.is_some_and(|(_, most)| most == 0);
         while let Some((_, size)) = self.waiting.front().copied() {
-            let whole = size + self.header();
+            let whole = size * PARTS + self.overhead.of_packet();
             if !is_empty && self.credit < whole {
                 break;
             }
             self.credit -= whole;
-            let at = self.pop();
-            first = first.or(at);
+            let entered = self.pop();
+            first = first.or(entered);
         }
         if is_empty {
             self.learn();
             self.credit = 0;
         } else if let Some((least, most)) = waiting {
-            let rest = self.bytes + self.header() * self.waiting.len() as i64 - self.credit;
-            let bound = |of: u64| i64::try_from(of).unwrap_or(i64::MAX >> 32);
+            let counted = self.waiting.len() as i64 * self.overhead.of_packet();
+            let rest = self.bytes + (counted - self.credit) / PARTS;
+            let bound = |of: u64| i64::try_from(of).unwrap_or(i64::MAX >> 32).min(i64::MAX >> 32);
             // The last range has no upper end.
             let (least, most) = (bound(least), if most > least { bound(most) } else { rest });
             if rest < least {
-                self.credit -= least - rest;
-            } else if rest > most {
-                self.credit += rest - most;
+                self.credit -= (least - rest) * PARTS;
+            } else if rest - self.new(at) > most {
+                self.credit += (rest - self.new(at) - most) * PARTS;
             }
         }
         first.map(|from| Completed { from, until: self.waiting.front().map(|(at, _)| *at) })
     }
 
+    /// Bytes of packets that came too late for a report at this time, perhaps.
+    fn new(&self, at: ModemInstant) -> i64 {
+        let new = self.waiting.iter().rev().take_while(|(entered, _)| at - *entered < NEAR);
+        new.map(|(_, size)| size + self.overhead.of_packet() / PARTS).sum()
+    }
+
     /// Nothing is left: what was carried beyond the packets themselves is headers.
     fn learn(&mut self) {
         let (packets, bytes) = self.gone;
-        if packets > 0 {
-            let seen = (self.left - bytes) * 16 / packets;
-            if (0..=MOST_HEADER * 16).contains(&seen) {
-                self.header = Some(self.header.map_or(seen, |header| (header * 7 + seen) / 8));
-            }
-        }
-        (self.left, self.gone) = (0, (0, 0));
+        self.overhead.learn(packets, self.blocks, self.left - bytes);
+        (self.left, self.blocks, self.gone) = (0, 0, (0, 0));
     }
 }
 
@@ -134,22 +142,22 @@ mod tests {
     #[test]
     fn a_packet_belongs_to_the_block_with_its_last_byte() {
         let mut handed = of(&[(0, 100), (3, 100), (6, 100)]);
-        let first = handed.handle_block(150, Some((150, 180)));
+        let first = handed.handle_block(at(20), 150, Some((150, 180)));
         assert_eq!(first, Some(Completed { from: at(0), until: Some(at(3)) }));
-        let rest = handed.handle_block(200, Some((0, 0)));
+        let rest = handed.handle_block(at(25), 200, Some((0, 0)));
         assert_eq!(rest, Some(Completed { from: at(3), until: None }));
-        assert_eq!(handed.handle_block(20, Some((0, 0))), None);
+        assert_eq!(handed.handle_block(at(30), 20, Some((0, 0))), None);
     }
 
     #[test]
     fn headers_are_learned_where_the_buffer_is_empty() {
         let mut handed = of(&[(0, 100), (1, 100)]);
-        handed.handle_block(232, Some((0, 0)));
-        assert_eq!(handed.header(), 16);
+        handed.handle_block(at(5), 232, Some((0, 0)));
+        assert_eq!(handed.overhead.of_packet(), 16 * PARTS);
         // From then on a block with the bytes of two packets has one of them.
         handed.handle_entered(at(10), Bytes::new(100));
         handed.handle_entered(at(11), Bytes::new(100));
-        let found = handed.handle_block(225, None);
+        let found = handed.handle_block(at(20), 225, None);
         assert_eq!(found, Some(Completed { from: at(10), until: Some(at(11)) }));
     }
 
@@ -157,9 +165,27 @@ mod tests {
     fn a_report_corrects_the_count() {
         // More left than the host told of; the report says that one packet is still there.
         let mut handed = of(&[(0, 100), (1, 100), (2, 100)]);
-        let found = handed.handle_block(120, Some((90, 110)));
+        let found = handed.handle_block(at(5), 120, Some((90, 110)));
         assert_eq!(found, Some(Completed { from: at(0), until: Some(at(1)) }));
-        let found = handed.handle_block(5, None);
+        let found = handed.handle_block(at(10), 5, None);
         assert_eq!(found, Some(Completed { from: at(1), until: Some(at(2)) }));
+    }
+    #[test]
+    fn packets_of_one_time_that_leave_in_two_blocks_are_told_apart() {
+        let mut handed = of(&[(0, 100), (0, 100), (0, 100)]);
+        let apart = |count: u32| at(0) + APART * count;
+        let first = handed.handle_block(at(4), 220, None);
+        assert_eq!(first, Some(Completed { from: at(0), until: Some(apart(2)) }));
+        let rest = handed.handle_block(at(9), 108, Some((0, 0)));
+        assert_eq!(rest, Some(Completed { from: apart(2), until: None }));
+    }
+
+    #[test]
+    fn a_report_may_be_without_what_entered_just_before_it() {
+        let mut handed = of(&[(0, 100), (1, 100), (4, 100)]);
+        // One packet of two is left; a third may have come too late for the report.
+        let first = handed.handle_block(at(4), 110, Some((100, 120)));
+        assert_eq!(first, Some(Completed { from: at(0), until: Some(at(1)) }));
+        assert_eq!(handed.handle_block(at(6), 60, None), None);
     }
 }

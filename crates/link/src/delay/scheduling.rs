@@ -98,7 +98,7 @@ impl Scheduling {
             None => (padding.count() > NO_ROOM).then_some((0, 0)),
         };
         self.answer(at);
-        let completed = self.handed.handle_block(self.left - before, waiting);
+        let completed = self.handed.handle_block(at, self.left - before, waiting);
         if !first && self.handed.is_told(at) {
             if let Some(completed) = completed {
                 self.explain(at, completed.from, completed.until.map_or(at, |until| until.min(at)));
