@@ -7,7 +7,7 @@
 //!   intervals of reports, and what the radio added lately on average is taken off. When the exact delay is known, the controller gets a
 //!   [`Revision`]. It must use revisions.
 //! * [`Compensated::holding`]: acknowledgements reach the controller when the radio's delay is known, with exact RTTs that are not smoothed. Any
-//!   controller can be used, and it decides later.
+//!   controller can be used, and it decides later. [`Compensated::exact`] is the same for a queue's length.
 //!
 //! What is taken off an RTT is what decoded events explain. No RTT falls below that of the path, a small one of the last ten seconds. When
 //! the modem falls silent the controller receives RTTs as they are, and learns that.
@@ -35,6 +35,8 @@ const SILENT: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_millis(400);
 /// Packets that entered the modem at one time count as so far apart, as where their blocks are counted (`sounding-link`).
 const APART: Duration = Duration::from_micros(1);
+/// The longest that the scheduler takes for a report and its answer: three intervals of 5 ms (Gandalf §4.3.2, Equation 4).
+const LONGEST_WAIT: Duration = Duration::from_millis(15);
 /// A held acknowledgement is never held for longer.
 const HELD_FOR: Duration = Duration::from_millis(150);
 /// A floor that rose by more than this is reported to the controller.
@@ -52,6 +54,7 @@ const MOST_LASTS: u64 = 400_000_000;
 pub struct Compensated<C> {
     inner: C,
     way: Way,
+    whole_waits: bool,
     smoothing: Smoothing,
     timeline: Timeline,
     /// Direction of the flow's data, once it is known.
@@ -141,10 +144,17 @@ impl<C: Controller> Compensated<C> {
         Self::new(inner, Way::Hold, Smoothing { keeps_waits: false, ..Smoothing::default() })
     }
 
+    /// As [`holding`](Self::holding), for a controller that compares a queue's length and not its changes: RTTs are without the whole wait for a
+    /// block in downloads, and without up to 15 ms of it in uploads, the longest that the scheduler takes.
+    pub fn exact(inner: C) -> Self {
+        Self { whole_waits: true, ..Self::holding(inner) }
+    }
+
     fn new(inner: C, way: Way, smoothing: Smoothing) -> Self {
         Self {
             inner,
             way,
+            whole_waits: false,
             smoothing,
             timeline: Timeline::new(),
             data: None,
@@ -230,9 +240,12 @@ impl<C: Controller> Compensated<C> {
     fn added(&mut self, sample: &Sample) -> Added {
         let [waited, repeated] = self.timeline.up_parts(sample.entered);
         let kept = if self.smoothing.keeps_waits { waited } else { Duration::ZERO };
-        // No queue of acknowledgements is the data's (interpretation 28).
-        let is_ack = self.way == Way::Hold && self.data == Some(Direction::Downlink);
-        let waited = if is_ack { self.timeline.whole_wait(sample.entered) } else { waited - kept };
+        let waited = match self.data {
+            _ if !self.whole_waits => waited - kept,
+            // No queue of acknowledgements is the data's (interpretation 28).
+            Some(Direction::Downlink) => self.timeline.whole_wait(sample.entered),
+            _ => self.timeline.whole_wait(sample.entered).min(LONGEST_WAIT),
+        };
         let up = waited + repeated;
         let down = self.timeline.down(sample.received, sample.sent);
         let data = if self.data == Some(Direction::Uplink) { up } else { down };

@@ -236,3 +236,54 @@ fn rtprop_is_the_paths_with_a_modem_and_no_less_than_was_measured_without() {
     let path = drive.flow.inner.rtt_min().unwrap();
     assert!((ms(53)..=ms(56)).contains(&path), "{path:?}");
 }
+
+#[test]
+fn acknowledgements_of_one_time_that_leave_in_two_blocks_lose_each_its_own_wait() {
+    let mut flow = Compensated::exact(Noted::default());
+    // Data is received 20 ms after it was sent, and its acknowledgements wait for blocks 5 and 10 ms later.
+    let received = at(100);
+    let block = |from: HostInstant, to: HostInstant| RanDelay {
+        direction: Direction::Uplink,
+        from,
+        to,
+        // What a report and its answer take. The rest of a wait is behind others, and no queue of the data.
+        amount: ms(2),
+        kind: DelayKind::Scheduling,
+        age: Duration::ZERO,
+        confidence: Confidence::Inferred,
+    };
+    let first = block(received.saturating_before(ms(3)), received + ms(5));
+    let second = block(received + APART, received + ms(10));
+    let tell = |flow: &mut Compensated<Noted>, now, events: &[RanDelay]| {
+        let until = Some(events.last().map_or(received, |last| last.to + ms(16)));
+        flow.handle_delays(&RanDelays {
+            now,
+            data: Direction::Downlink,
+            events,
+            up_until: until,
+            down_until: until,
+            age: Duration::ZERO,
+        });
+    };
+    tell(&mut flow, received, &[]);
+    for wait in [ms(5), ms(10)] {
+        flow.handle_ack(&Ack {
+            now: received + wait + ms(20),
+            acked: Bytes::new(1_448),
+            rtt: Some(ms(40) + wait),
+            one_way: Some(ms(20)),
+            sent: Departure { at: received.saturating_before(ms(20)), ..Departure::default() },
+            ..Ack::default()
+        });
+    }
+    // The first block alone says nothing of an acknowledgement that came later.
+    tell(&mut flow, at(131), &[first]);
+    assert!(flow.inner.rtts.is_empty(), "{:?}", flow.inner.rtts);
+    tell(&mut flow, at(141), &[second]);
+    assert!(flow.inner.rtts.is_empty(), "{:?}", flow.inner.rtts);
+    let last = block(received + ms(20), received + ms(21));
+    tell(&mut flow, at(151), &[last]);
+    let exact = [ms(40), ms(40) + APART];
+    assert!(flow.inner.rtts.iter().zip(exact).all(|(rtt, of)| rtt.abs_diff(of) <= APART));
+    assert_eq!(flow.inner.rtts.len(), 2);
+}

@@ -19,6 +19,8 @@ pub(super) struct Truth {
     pub(super) data: HashMap<HostInstant, Duration>,
     /// By when acknowledgements arrived.
     pub(super) acks: HashMap<HostInstant, Duration>,
+    /// By the same, when they left the receiver.
+    pub(super) acked: HashMap<HostInstant, HostInstant>,
 }
 
 /// The RTTs that a controller received, by when their acknowledgements arrived: with them, and after revisions.
@@ -149,7 +151,7 @@ pub(super) struct Beside<C> {
 impl<C> Beside<C> {
     pub(super) fn new(inner: C, start: &Start, record: &Arc<Mutex<Record>>) -> Self {
         let exact = Exact { inner: Copa::new(start), record: Arc::clone(record) };
-        Self { inner, exact: Compensated::holding(exact) }
+        Self { inner, exact: Compensated::exact(exact) }
     }
 }
 

@@ -7,7 +7,9 @@ use std::time::Duration;
 use sounding_experiment::plan::Wrong;
 use sounding_units::HostInstant;
 
-use super::scene::{self, Scene};
+use super::controls::Record;
+use super::rig::Observed;
+use super::scene::{self, Scene, Shared};
 use super::table1::{BEGUN, rate_and_delay};
 use super::{Figures, Item, Kind, Row, quantile, rig};
 
@@ -144,7 +146,12 @@ fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Figures, Wrong> {
     };
     let seen = seen.filter_map(|(at, rtt)| beside_queue(record.sent.get(at)?, rtt)).collect();
     let exact = record.exact.iter().filter(|(sent, _)| *sent >= begun);
-    let exact: Vec<_> = exact.filter_map(|(sent, rtt)| beside_queue(sent, rtt)).collect();
+    let held = held_by_receiver(&observed, &shared, &record);
+    let exact = exact.filter_map(|(sent, rtt)| {
+        let held = held.get(sent).copied().unwrap_or_default();
+        beside_queue(sent, &rtt.saturating_sub(held))
+    });
+    let exact: Vec<_> = exact.collect();
     if exact.is_empty() {
         figures.extend(errors(seen));
         return Ok(figures);
@@ -156,6 +163,21 @@ fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Figures, Wrong> {
         _ => None,
     }));
     Ok(figures)
+}
+
+/// For how long the receiver kept an acknowledgement back, by when its packet was sent: no part of the path (RFC 1122, §4.2.3.2).
+fn held_by_receiver(
+    observed: &Observed,
+    shared: &Shared,
+    record: &Record,
+) -> HashMap<HostInstant, Duration> {
+    let truth = shared.truth.lock().unwrap_or_else(PoisonError::into_inner);
+    let came: HashMap<HostInstant, HostInstant> =
+        observed.arrivals.iter().map(|arrival| (arrival.sent, arrival.at)).collect();
+    let held = |(now, sent): (&HostInstant, &HostInstant)| {
+        Some((*sent, *truth.acked.get(now)? - *came.get(sent)?))
+    };
+    record.sent.iter().filter_map(held).collect()
 }
 
 /// What differs between corrected delays and queues, both in milliseconds.

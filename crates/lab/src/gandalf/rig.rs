@@ -196,6 +196,7 @@ impl Seen {
             self.kept.borrow_mut().observed.arrivals.push(Arrival { sent, at, size, queued });
         } else {
             truth.acks.insert(out.exits, added);
+            truth.acked.insert(out.exits, out.entered);
         }
     }
 }
