@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(found, Some(Completed { from: at(1), until: Some(at(2)) }));
     }
     #[test]
-    fn packets_of_one_time_that_leave_in_two_blocks_are_told_apart() {
+    fn packets_of_one_time_that_leave_in_two_blocks_are_two_events() {
         let mut handed = of(&[(0, 100), (0, 100), (0, 100)]);
         let apart = |count: u32| at(0) + APART * count;
         let first = handed.handle_block(at(4), 220, None);

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packets_and_blocks_are_told_apart_by_stretches_that_differ() {
+    fn stretches_that_differ_show_what_packets_and_what_blocks_take() {
         let mut overhead = Overhead::default();
         assert_eq!((overhead.of_packet(), overhead.of_block()), (8 * PARTS, 0));
         // Six with a packet, seven in a block.
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_apart_is_with_the_packets() {
+    fn what_stretches_do_not_show_is_with_the_packets() {
         let mut overhead = Overhead::default();
         (0..9).for_each(|_| overhead.learn(10, 2, 80));
         assert_eq!((overhead.of_packet(), overhead.of_block()), (8 * PARTS, 0));
