@@ -1,7 +1,7 @@
 //! Controllers that a judge needs: one that knows the truth, one that subtracts the same from every delay, and one that notes
 //! what it receives.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -19,14 +19,16 @@ pub(super) struct Truth {
     pub(super) data: HashMap<HostInstant, Duration>,
     /// By when acknowledgements arrived.
     pub(super) acks: HashMap<HostInstant, Duration>,
-    /// By the same, when they left the receiver.
-    pub(super) acked: HashMap<HostInstant, HostInstant>,
+    /// By the same, when they left the receiver; of several in order.
+    pub(super) acked: HashMap<HostInstant, VecDeque<HostInstant>>,
 }
 
 /// The RTTs that a controller received, by when their acknowledgements arrived: with them, and after revisions.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     pub(super) sent: HashMap<HostInstant, HostInstant>,
+    /// When acknowledgements arrived, and when their packets were sent.
+    pub(super) acks: Vec<(HostInstant, HostInstant)>,
     pub(super) seen: Vec<(HostInstant, Duration)>,
     pub(super) revised: Vec<(HostInstant, Duration)>,
     /// By when their packets were sent: without all that the radio added, and not smoothed.
@@ -125,6 +127,7 @@ impl<C: Controller> Controller for Recorded<C> {
         if let Some(rtt) = ack.rtt {
             let mut record = lock(&self.record);
             record.sent.insert(ack.now, ack.sent.at);
+            record.acks.push((ack.now, ack.sent.at));
             record.seen.push((ack.now, rtt));
             if !self.revised {
                 record.revised.push((ack.now, rtt));

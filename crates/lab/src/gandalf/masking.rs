@@ -1,6 +1,6 @@
 //! Whether a queue that is one stays visible: a wire of half the radio's rate, and a competitor behind it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::PoisonError;
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::table1::{BEGUN, rate_and_delay};
 use super::{Figures, Item, Kind, Row, quantile, rig};
 
 /// By how much a delay differs from the true queue after all corrections: that of each packet, as the control sees it or as a user of
-/// the library can, and then the means that `copa-gandalf` goes by.
+/// the library can, of those that their host did not hand over with another flow's, and then the means that `copa-gandalf` goes by.
 pub(super) const COLUMNS: &[&str] = &[
     "Mbit/s",
     "mean ms",
@@ -23,6 +23,8 @@ pub(super) const COLUMNS: &[&str] = &[
     "error median ms",
     "error p95 ms",
     "hidden p95 ms",
+    "alone %",
+    "alone p95 ms",
     "of means median ms",
     "of means p95 ms",
 ];
@@ -146,17 +148,24 @@ fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Figures, Wrong> {
     };
     let seen = seen.filter_map(|(at, rtt)| beside_queue(record.sent.get(at)?, rtt)).collect();
     let exact = record.exact.iter().filter(|(sent, _)| *sent >= begun);
-    let held = held_by_receiver(&observed, &shared, &record);
+    let at_modem = at_modem(&observed, &shared, &record);
     let exact = exact.filter_map(|(sent, rtt)| {
-        let held = held.get(sent).copied().unwrap_or_default();
-        beside_queue(sent, &rtt.saturating_sub(held))
+        let of = at_modem.get(sent).copied().unwrap_or_default();
+        let (rtt, queue) = beside_queue(sent, &rtt.saturating_sub(of.held))?;
+        Some((rtt, queue, of.alone))
     });
     let exact: Vec<_> = exact.collect();
     if exact.is_empty() {
         figures.extend(errors(seen));
         return Ok(figures);
     }
-    figures.extend(errors(exact));
+    let alone: Vec<_> = exact.iter().filter(|(.., alone)| *alone).copied().collect();
+    figures.push(("alone %", 100.0 * alone.len() as f64 / exact.len() as f64));
+    let both =
+        |of: Vec<(f64, f64, bool)>| of.into_iter().map(|(rtt, queue, _)| (rtt, queue)).collect();
+    let p95 = errors(both(alone)).into_iter().find(|(head, _)| *head == "error p95 ms");
+    figures.extend(p95.map(|(_, value)| ("alone p95 ms", value)));
+    figures.extend(errors(both(exact)));
     figures.extend(errors(seen).into_iter().filter_map(|(head, value)| match head {
         "error median ms" => Some(("of means median ms", value)),
         "error p95 ms" => Some(("of means p95 ms", value)),
@@ -165,19 +174,33 @@ fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Figures, Wrong> {
     Ok(figures)
 }
 
-/// For how long the receiver kept an acknowledgement back, by when its packet was sent: no part of the path (RFC 1122, §4.2.3.2).
-fn held_by_receiver(
+/// What became of a packet of which the judge must know more than its queue.
+#[derive(Clone, Copy, Default)]
+struct AtModem {
+    /// For how long its receiver kept the acknowledgement back: no part of the path (RFC 1122, §4.2.3.2).
+    held: Duration,
+    /// The device's host handed nothing of another flow to the modem at the same time.
+    alone: bool,
+}
+
+/// By when packets were sent.
+fn at_modem(
     observed: &Observed,
     shared: &Shared,
     record: &Record,
-) -> HashMap<HostInstant, Duration> {
-    let truth = shared.truth.lock().unwrap_or_else(PoisonError::into_inner);
+) -> HashMap<HostInstant, AtModem> {
+    let mut truth = shared.truth.lock().unwrap_or_else(PoisonError::into_inner);
     let came: HashMap<HostInstant, HostInstant> =
         observed.arrivals.iter().map(|arrival| (arrival.sent, arrival.at)).collect();
-    let held = |(now, sent): (&HostInstant, &HostInstant)| {
-        Some((*sent, *truth.acked.get(now)? - *came.get(sent)?))
-    };
-    record.sent.iter().filter_map(held).collect()
+    let mut all = HashMap::new();
+    for (now, sent) in &record.acks {
+        let acked = truth.acked.get_mut(now).and_then(VecDeque::pop_front);
+        let (Some(acked), Some(came)) = (acked, came.get(sent)) else { continue };
+        let entered = if observed.is_upload() { *sent } else { acked };
+        let alone = !observed.others.contains(&entered);
+        all.insert(*sent, AtModem { held: acked - *came, alone });
+    }
+    all
 }
 
 /// What differs between corrected delays and queues, both in milliseconds.

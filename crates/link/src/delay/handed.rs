@@ -102,15 +102,15 @@ impl Handed {
             let (least, most) = (bound(least), if most > least { bound(most) } else { rest });
             if rest < least {
                 self.credit -= (least - rest) * PARTS;
-            } else if rest - self.new(at) > most {
-                self.credit += (rest - self.new(at) - most) * PARTS;
+            } else if rest - self.perhaps_later(at) > most {
+                self.credit += (rest - self.perhaps_later(at) - most) * PARTS;
             }
         }
         first.map(|from| Completed { from, until: self.waiting.front().map(|(at, _)| *at) })
     }
 
     /// Bytes of packets that came too late for a report at this time, perhaps.
-    fn new(&self, at: ModemInstant) -> i64 {
+    fn perhaps_later(&self, at: ModemInstant) -> i64 {
         let new = self.waiting.iter().rev().take_while(|(entered, _)| at - *entered < NEAR);
         new.map(|(_, size)| size + self.overhead.of_packet() / PARTS).sum()
     }
