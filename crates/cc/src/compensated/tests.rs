@@ -255,7 +255,7 @@ fn acknowledgements_of_one_time_that_leave_in_two_blocks_lose_each_its_own_wait(
     let first = block(received.saturating_before(ms(3)), received + ms(5));
     let second = block(received + APART, received + ms(10));
     let tell = |flow: &mut Compensated<Noted>, now, events: &[RanDelay]| {
-        let until = Some(events.last().map_or(received, |last| last.to + ms(16)));
+        let until = Some(events.last().map_or(received, |last| last.to + ms(14)));
         flow.handle_delays(&RanDelays {
             now,
             data: Direction::Downlink,
