@@ -26,7 +26,7 @@ use crate::part::{Boxcar, Windowed};
 use crate::{Ack, Controller, Delivered, RanDelays, Revision, forward};
 use floor::Floor;
 pub(crate) use smoothing::COPA;
-pub use smoothing::Smoothing;
+pub use smoothing::{Means, Smoothing};
 pub use timeline::Timeline;
 
 /// A modem of which no record came for this long is silent.
@@ -141,7 +141,7 @@ impl<C: Controller> Compensated<C> {
 
     /// For any controller.
     pub fn holding(inner: C) -> Self {
-        Self::new(inner, Way::Hold, Smoothing { keeps_waits: false, ..Smoothing::default() })
+        Self::new(inner, Way::Hold, Smoothing::default().without_waits())
     }
 
     /// As [`holding`](Self::holding), for a controller that compares a queue's length and not its changes: RTTs are without the whole wait for a
@@ -163,37 +163,29 @@ impl<C: Controller> Compensated<C> {
             samples: VecDeque::with_capacity(WAITING),
             together: (None, 0),
             held: VecDeque::with_capacity(if way == Way::Hold { WAITING } else { 0 }),
-            raw: Boxcar::new(smoothing.shown),
-            exact: Boxcar::new(smoothing.shown),
-            steady: Boxcar::new(smoothing.steady),
+            raw: Boxcar::new(smoothing.down.shown),
+            exact: Boxcar::new(smoothing.down.shown),
+            steady: Boxcar::new(smoothing.down.steady),
             recent: Boxcar::new(smoothing.recent),
             most: Windowed::max(MOST_LASTS, 0, Duration::ZERO),
-            kept: Boxcar::new(smoothing.steady),
+            kept: Boxcar::new(smoothing.down.steady),
             least_raw: None,
-            least: Floor::new(smoothing.floor_percent),
+            least: Floor::new(smoothing.down.floor_percent),
             told: Duration::ZERO,
         }
     }
 
     fn set_smoothing(&mut self, data: Direction) {
-        let of = self.smoothing;
-        let (shown, steady, floor, usual, unsure) = match data {
-            Direction::Downlink => {
-                (of.shown, of.steady, of.floor_percent, of.usual_percent, of.unsure)
-            }
-            Direction::Uplink => {
-                (of.up, of.up, of.up_floor_percent, of.up_usual_percent, of.up_unsure)
-            }
-        };
+        let of = *self.smoothing.means(data);
         // A controller that waits for exact delays sees each as it is, down to the smallest. Waits that are kept raise the floor.
-        let percent = if self.way == Way::Hold || of.keeps_waits { 0 } else { floor };
-        self.raw.set_window(shown);
-        self.exact.set_window(shown);
-        self.steady.set_window(steady);
-        self.kept.set_window(steady);
+        let percent = if self.way == Way::Hold || of.keeps_waits { 0 } else { of.floor_percent };
+        self.raw.set_window(of.shown);
+        self.exact.set_window(of.shown);
+        self.steady.set_window(of.steady);
+        self.kept.set_window(of.steady);
         self.least.set_percent(percent);
-        self.least.set_usual(of.keeps_waits.then_some(usual));
-        self.least.set_unsure(if of.keeps_waits { unsure } else { Duration::ZERO });
+        self.least.set_usual(of.keeps_waits.then_some(of.usual_percent));
+        self.least.set_unsure(if of.keeps_waits { of.unsure } else { Duration::ZERO });
     }
 
     /// The times of a sample's packets at the device, on its clock.
@@ -233,13 +225,15 @@ impl<C: Controller> Compensated<C> {
         }
         if let Some(least) = least {
             self.told = least;
-            self.inner.handle_revision(&Revision::Rebase { now, least, corrected: wanted });
+            let corrected = self.data.filter(|_| wanted);
+            self.inner.handle_revision(&Revision::Rebase { now, least, corrected });
         }
     }
 
     fn added(&mut self, sample: &Sample) -> Added {
         let [waited, repeated] = self.timeline.up_parts(sample.entered);
-        let kept = if self.smoothing.keeps_waits { waited } else { Duration::ZERO };
+        let keeps = self.data.is_some_and(|data| self.smoothing.means(data).keeps_waits);
+        let kept = if keeps { waited } else { Duration::ZERO };
         let waited = match self.data {
             _ if !self.whole_waits => waited - kept,
             // No queue of acknowledgements is the data's (interpretation 28).
@@ -275,7 +269,7 @@ impl<C: Controller> Compensated<C> {
             self.inner.handle_revision(&Revision::Rebase {
                 now,
                 least: self.told,
-                corrected: true,
+                corrected: self.data,
             });
         }
         self.told = self.told.min(self.floor());

@@ -125,8 +125,8 @@ pub enum Revision {
         now: HostInstant,
         /// The smallest RTT of the last ten seconds.
         least: Duration,
-        /// They no longer include it.
-        corrected: bool,
+        /// If they no longer include it: the direction of the flow's data.
+        corrected: Option<Direction>,
     },
 }
 

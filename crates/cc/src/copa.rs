@@ -9,6 +9,7 @@ mod velocity;
 
 use core::time::Duration;
 
+use sounding_estimate::Direction;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::parameter::{Kind, Parameter, Values};
@@ -69,6 +70,12 @@ const MAX_CWND: f64 = (1 << 20) as f64;
 /// step: docs/interpretations/gandalf.md, interpretation 27.
 const CORRECTED_RISE: f64 = 1.0 / 16.0;
 
+/// While RTTs are without what the radio added, packets leave at this many times the window ÷ the standing RTT, in tenths.
+/// Acknowledgements that waited for one grant come together. At Copa's twice the window ÷ RTT they make a burst, which fills a
+/// queue where the rate alone would fill none: docs/interpretations/gandalf.md, interpretation 29.
+const CORRECTED_PACE: u32 = 11;
+const USUAL_PACE: u32 = 20;
+
 /// One flow under Copa.
 #[derive(Clone, Debug)]
 pub struct Copa {
@@ -86,8 +93,8 @@ pub struct Copa {
     usual_inverse_delta: f64,
     inverse_delta: f64,
     before_timeout: Option<(f64, Phase)>,
-    /// RTTs are without what the radio added.
-    corrected: bool,
+    /// RTTs are without what the radio added, of a flow whose data goes this way.
+    corrected: Option<Direction>,
 }
 
 /// ```text
@@ -101,7 +108,7 @@ enum Phase {
     AtTarget,
 }
 
-/// The delay without a queue, and with the queue that does not drain within half an RTT.
+/// The delay without a queue, and with the queue that does not drain within half an RTT or so.
 #[derive(Clone, Copy, Debug)]
 struct Delay {
     least: Windowed<Duration>,
@@ -114,25 +121,25 @@ impl Delay {
         Self { least: filter(RTT_MIN_LASTS), standing: filter(rtt / 2) }
     }
 
-    fn handle_sample(&mut self, now: HostInstant, rtt: Duration, smoothed: Duration) {
+    fn handle_sample(&mut self, now: HostInstant, rtt: Duration, stands_for: Duration) {
         self.least.update(now.as_nanos(), rtt);
-        self.standing.set_window(nanos(smoothed / 2));
+        self.standing.set_window(nanos(stands_for));
         self.standing.update(now.as_nanos(), rtt);
     }
 
     /// What an earlier sample was without what the radio added.
-    fn handle_revision(&mut self, revision: &Revision, smoothed: Duration) {
+    fn handle_revision(&mut self, revision: &Revision, stands_for: Duration) {
         match *revision {
             Revision::Sample { now, seen_at, after, .. } => {
                 self.least.update(now.as_nanos(), after);
-                if now - seen_at <= smoothed / 2 {
+                if now - seen_at <= stands_for {
                     self.standing.update(now.as_nanos(), after);
                 }
             }
             Revision::Rebase { now, least, .. } => {
                 let standing = self.standing.best().max(least);
                 self.least = Windowed::min(nanos(RTT_MIN_LASTS), now.as_nanos(), least);
-                self.standing = Windowed::min(nanos(smoothed / 2), now.as_nanos(), standing);
+                self.standing = Windowed::min(nanos(stands_for), now.as_nanos(), standing);
             }
         }
     }
@@ -178,8 +185,16 @@ impl Copa {
             usual_inverse_delta: 1.0 / delta,
             inverse_delta: 1.0 / delta,
             before_timeout: None,
-            corrected: false,
+            corrected: None,
         }
+    }
+
+    /// A queue counts that does not drain within this: half an RTT, and a whole one in downloads that are corrected, where a dip of the
+    /// radio that is over sooner needs no smaller window (docs/interpretations/gandalf.md, interpretation 29).
+    fn stands_for(&self) -> Option<Duration> {
+        let smoothed = self.rtt.smoothed()?;
+        let is_long = self.corrected == Some(Direction::Downlink) && self.phase == Phase::AtTarget;
+        Some(if is_long { smoothed } else { smoothed / 2 })
     }
 
     /// The direction of the window's change; `None` without an RTT.
@@ -214,10 +229,10 @@ impl Controller for Copa {
         }
         if let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) {
             self.rtt.handle_sample(rtt);
-            let smoothed = self.rtt.smoothed().unwrap_or(rtt);
+            let stands_for = self.stands_for().unwrap_or(rtt / 2);
             self.delay
                 .get_or_insert_with(|| Delay::new(ack.now, rtt))
-                .handle_sample(ack.now, rtt, smoothed);
+                .handle_sample(ack.now, rtt, stands_for);
         }
         let round_began = self.round.handle_ack(ack);
         if self.phase == Phase::AtTarget {
@@ -242,7 +257,7 @@ impl Controller for Copa {
             self.velocity.handle_round(self.cwnd);
         }
         let mut moves = self.velocity.step(direction) * self.inverse_delta;
-        if self.corrected && direction == Trend::Up {
+        if self.corrected.is_some() && direction == Trend::Up {
             moves = moves.min((self.cwnd * CORRECTED_RISE).max(self.inverse_delta));
         }
         let step = moves / self.cwnd * acked;
@@ -258,8 +273,9 @@ impl Controller for Copa {
         if let Revision::Rebase { corrected, .. } = *revision {
             self.corrected = corrected;
         }
-        if let (Some(delay), Some(smoothed)) = (&mut self.delay, self.rtt.smoothed()) {
-            delay.handle_revision(revision, smoothed);
+        let stands_for = self.stands_for();
+        if let (Some(delay), Some(stands_for)) = (&mut self.delay, stands_for) {
+            delay.handle_revision(revision, stands_for);
         }
     }
 
@@ -289,10 +305,13 @@ impl Controller for Copa {
         Bytes::new((self.cwnd * self.mss.count() as f64) as u64)
     }
 
-    /// Twice the window ÷ the standing RTT, so that pacing spreads packets and the window limits them.
+    /// Twice the window ÷ the standing RTT, so that pacing spreads packets and the window limits them; 1.1 times after slow start
+    /// while RTTs are without what the radio added.
     fn pacing_rate(&self) -> Option<Rate> {
         let standing = self.delay.map(|delay| delay.standing.best()).or(self.rtt.smoothed())?;
-        let rate = self.cwnd().per(standing).scaled(2, 1);
+        let is_even = self.corrected.is_some() && self.phase != Phase::SlowStart;
+        let tenths = if is_even { CORRECTED_PACE } else { USUAL_PACE };
+        let rate = self.cwnd().per(standing).scaled(tenths, 10);
         Some(rate.max(self.mss.per(Duration::from_secs(1))))
     }
 
@@ -318,11 +337,11 @@ mod tests {
         HostInstant::from_nanos(1_000_000_000) + RTT * round
     }
 
-    /// Windows of rounds without a queue, after slow start ended at one, in segments.
-    fn windows(corrected: bool) -> [f64; 16] {
+    /// A flow whose slow start has ended, and how it goes on: a round with this RTT, and the window after it in segments.
+    fn begun() -> (Copa, impl FnMut(&mut Copa, u32, Duration) -> f64) {
         let mut copa = Copa::new(&Start::tcp(at(0), None, 1));
         let mut delivered = Bytes::new(0);
-        let mut round = |copa: &mut Copa, of: u32, rtt: Duration| {
+        let mut round = move |copa: &mut Copa, of: u32, rtt: Duration| {
             let before = delivered;
             for _ in 0..copa.cwnd as u32 {
                 delivered += SEGMENT;
@@ -342,9 +361,38 @@ mod tests {
         for (of, rtt) in [(0, RTT), (1, RTT), (2, RTT), (4, RTT * 2)] {
             round(&mut copa, of, rtt);
         }
+        (copa, round)
+    }
+
+    /// Windows of rounds without a queue, after slow start ended at one, in segments.
+    fn windows(corrected: Option<Direction>) -> [f64; 16] {
+        let (mut copa, mut round) = begun();
         let now = at(5);
         copa.handle_revision(&Revision::Rebase { now, least: RTT, corrected });
         core::array::from_fn(|of| round(&mut copa, 8 + of as u32, RTT))
+    }
+
+    #[test]
+    fn corrected_packets_leave_evenly_after_slow_start_and_a_downloads_queue_stands_for_an_rtt() {
+        // The window in an RTT, and how long a queue must stand, in RTTs.
+        let of = |copa: &Copa| {
+            let standing = copa.delay.unwrap().standing.best();
+            let paced = copa.pacing_rate().unwrap().bits_per_sec() as f64;
+            let usual = copa.cwnd().per(standing).bits_per_sec() as f64;
+            let stands = copa.stands_for().unwrap().as_secs_f64();
+            [paced / usual, stands / copa.rtt.smoothed().unwrap().as_secs_f64()]
+        };
+        let (mut copa, mut round) = begun();
+        let mut seen = |copa: &mut Copa, corrected| {
+            copa.handle_revision(&Revision::Rebase { now: at(5), least: RTT, corrected });
+            round(copa, 8, RTT);
+            of(copa).map(|part| (part * 10.0).round() / 10.0)
+        };
+        assert_eq!(seen(&mut copa, None), [2.0, 0.5]);
+        assert_eq!(seen(&mut copa, Some(Direction::Uplink)), [1.1, 0.5]);
+        assert_eq!(seen(&mut copa, Some(Direction::Downlink)), [1.1, 1.0]);
+        copa.handle_timeout(at(9));
+        assert_eq!(of(&copa).map(|part| (part * 10.0).round() / 10.0), [2.0, 0.5]);
     }
 
     #[test]
@@ -353,12 +401,12 @@ mod tests {
             let pairs = windows.windows(2).map(|pair| (pair[0], pair[1] - pair[0]));
             pairs.collect::<alloc::vec::Vec<_>>()
         };
-        let corrected = grown(windows(true));
+        let corrected = grown(windows(Some(Direction::Uplink)));
         // A window grows within its round, and with it the part of it.
         let most = |cwnd: f64| (cwnd * CORRECTED_RISE * 1.04).max(2.0);
         assert!(corrected.iter().all(|(cwnd, more)| *more <= most(*cwnd) + 1e-9), "{corrected:?}");
         assert!(corrected.iter().all(|(_, more)| *more > 1.5), "{corrected:?}");
-        let stock = grown(windows(false));
+        let stock = grown(windows(None));
         assert!(stock.iter().any(|(cwnd, more)| *more > 2.0 * most(*cwnd)), "{stock:?}");
     }
 }

@@ -129,7 +129,7 @@ fn a_wait_that_is_kept_is_the_paths_and_a_queue_is_not() {
 
 #[test]
 fn the_wait_for_grants_is_taken_off_and_a_queue_is_not() {
-    let off = Smoothing { keeps_waits: false, ..Smoothing::default() };
+    let off = Smoothing::default().without_waits();
     let mut drive = Drive::new(Compensated::revising_with(Noted::default(), off));
     drive.run(1_000, Duration::ZERO, true);
     let shown = *drive.flow.inner.rtts.last().unwrap();

@@ -138,7 +138,7 @@ pub(super) fn run(
         Arc::new(move |start| Box::new(Compensated::holding(Graded::new(Gcc::new(start), &of)))),
     )?;
     // A part brings what it takes off, so that all waits are.
-    let parts = Smoothing { keeps_waits: false, ..Smoothing::default() };
+    let parts = Smoothing::default().without_waits();
     for Part { word, keep, .. } in PARTS {
         add(
             &format!("copa-{word}-gandalf"),

@@ -150,7 +150,7 @@ impl Controller for Rtts {
 fn a_modem_that_falls_silent_leaves_rtts_as_they_are_within_100_ms() {
     let handle = EstimateHandle::new();
     let (sender, heard) = channel();
-    let off = Smoothing { keeps_waits: false, ..Smoothing::default() };
+    let off = Smoothing::default().without_waits();
     let make: Maker =
         Arc::new(move |_: &Start| Box::new(Compensated::revising_with(Rtts(sender.clone()), off)));
     for stack in ["quinn", "noq"] {
