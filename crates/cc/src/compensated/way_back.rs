@@ -9,7 +9,7 @@ const LASTS: u64 = 10_000_000_000;
 /// By how much acknowledgements took longer to come back than the fastest of the last ten seconds.
 ///
 /// A receiver's stamp parts an RTT into the way there and the way back. Its clock differs by an unknown amount, which is in the least as well
-/// and so is taken out again. A stamp of 1 ms makes a way back up to 1 ms longer, and never shorter than the least.
+/// and so is taken out again. A stamp that counts in milliseconds makes the difference wrong by one of them at most.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WayBack {
     least: Option<Windowed<i64>>,
