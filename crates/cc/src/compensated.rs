@@ -15,6 +15,8 @@
 mod floor;
 mod smoothing;
 mod timeline;
+mod together;
+mod way_back;
 
 use alloc::collections::VecDeque;
 use core::time::Duration;
@@ -28,6 +30,8 @@ use floor::Floor;
 pub(crate) use smoothing::COPA;
 pub use smoothing::{Means, Smoothing};
 pub use timeline::Timeline;
+use together::Together;
+use way_back::WayBack;
 
 /// A modem of which no record came for this long is silent.
 const SILENT: Duration = Duration::from_millis(100);
@@ -64,8 +68,8 @@ pub struct Compensated<C> {
     /// The controller receives compensated RTTs now.
     active: bool,
     samples: VecDeque<Sample>,
-    /// When the last acknowledgement's packet entered the modem, and how many of that time came before it.
-    together: (Option<HostInstant>, u32),
+    together: Together,
+    way_back: WayBack,
     held: VecDeque<Held>,
     raw: Boxcar,
     exact: Boxcar,
@@ -97,6 +101,8 @@ struct Sample {
     received: HostInstant,
     /// By then its uplink packet had left the radio: when the sender had the acknowledgement, on the device's clock.
     passed: HostInstant,
+    /// Of an upload: how much longer its acknowledgement took than the fastest, if that is known.
+    longer: Option<Duration>,
     rtt: Duration,
     /// What the controller received.
     shown: Duration,
@@ -161,7 +167,8 @@ impl<C: Controller> Compensated<C> {
             heard_at: None,
             active: false,
             samples: VecDeque::with_capacity(WAITING),
-            together: (None, 0),
+            together: Together::default(),
+            way_back: WayBack::default(),
             held: VecDeque::with_capacity(if way == Way::Hold { WAITING } else { 0 }),
             raw: Boxcar::new(smoothing.down.shown),
             exact: Boxcar::new(smoothing.down.shown),
@@ -242,6 +249,8 @@ impl<C: Controller> Compensated<C> {
         };
         let up = waited + repeated;
         let down = self.timeline.down(sample.received, sample.sent);
+        // An acknowledgement that was not late was not held, whatever ended when it came.
+        let down = sample.longer.map_or(down, |longer| down.min(longer));
         let data = if self.data == Some(Direction::Uplink) { up } else { down };
         Added { data, all: (up + down).min(sample.rtt), kept }
     }
@@ -299,22 +308,18 @@ impl<C: Controller> Compensated<C> {
         }
     }
 
-    /// How many acknowledgements whose packets entered the modem at the same time came before this one.
+    /// How many packets that entered the modem at the same time came before that of an acknowledgement.
     fn before(&mut self, ack: &Ack) -> u32 {
         let Some((entered, _)) = self.places(ack) else { return 0 };
-        self.together = match self.together {
-            (Some(last), before) if last == entered => (Some(last), before.saturating_add(1)),
-            _ => (Some(entered), 0),
-        };
-        self.together.1
+        self.together.before(entered, self.data == Some(Direction::Uplink))
     }
 
     fn sample(&self, ack: &Ack, before: u32) -> Option<Sample> {
         let rtt = ack.rtt.filter(|rtt| !rtt.is_zero())?;
         let (entered, received) = self.places(ack)?;
-        let after = match self.data? {
-            Direction::Uplink => rtt,
-            Direction::Downlink => rtt.saturating_sub(ack.one_way?),
+        let (after, longer) = match self.data? {
+            Direction::Uplink => (rtt, self.way_back.longer(ack)),
+            Direction::Downlink => (rtt.saturating_sub(ack.one_way?), None),
         };
         Some(Sample {
             at: ack.now,
@@ -322,6 +327,7 @@ impl<C: Controller> Compensated<C> {
             entered: entered + APART * before,
             received,
             passed: entered + after,
+            longer,
             rtt,
             shown: rtt,
         })
@@ -419,6 +425,7 @@ impl<C: Controller> Controller for Compensated<C> {
     );
 
     fn handle_delivered(&mut self, delivered: &Delivered) {
+        self.together.handle_delivered(delivered.sent.at);
         if self.holds(delivered.now) {
             self.hold(Held::Delivered(*delivered));
         } else {
@@ -428,6 +435,7 @@ impl<C: Controller> Controller for Compensated<C> {
 
     fn handle_ack(&mut self, ack: &Ack) {
         self.note_least(ack);
+        self.way_back.handle_ack(ack);
         self.switch(ack.now);
         if self.holds(ack.now) {
             let before = self.before(ack);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sounding_cc::copa::Copa;
 use sounding_cc::gcc::{Gcc, Gradient};
-use sounding_cc::{Ack, Compensated, Controller, RanDelays, Revision, Start, forward};
+use sounding_cc::{Ack, Compensated, Controller, Delivered, RanDelays, Revision, Start, forward};
 use sounding_kpi::Direction;
 use sounding_link::{DelayKind, RanDelay};
 use sounding_units::HostInstant;
@@ -26,7 +26,6 @@ pub(super) struct Truth {
 /// The RTTs that a controller received, by when their acknowledgements arrived: with them, and after revisions.
 #[derive(Debug, Default)]
 pub(super) struct Record {
-    pub(super) sent: HashMap<HostInstant, HostInstant>,
     /// When acknowledgements arrived, and when their packets were sent.
     pub(super) acks: Vec<(HostInstant, HostInstant)>,
     pub(super) seen: Vec<(HostInstant, Duration)>,
@@ -126,7 +125,6 @@ impl<C: Controller> Controller for Recorded<C> {
     fn handle_ack(&mut self, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
             let mut record = lock(&self.record);
-            record.sent.insert(ack.now, ack.sent.at);
             record.acks.push((ack.now, ack.sent.at));
             record.seen.push((ack.now, rtt));
             if !self.revised {
@@ -160,9 +158,14 @@ impl<C> Beside<C> {
 
 impl<C: Controller> Controller for Beside<C> {
     forward!(
-        inner: handle_sent, handle_delivered, handle_loss, handle_timeout, handle_spurious_timeout, handle_estimate,
-        handle_part, handle_revision, handle_time, wakeup, not_before, cwnd, pacing_rate, state
+        inner: handle_sent, handle_loss, handle_timeout, handle_spurious_timeout, handle_estimate, handle_part,
+        handle_revision, handle_time, wakeup, not_before, cwnd, pacing_rate, state
     );
+
+    fn handle_delivered(&mut self, delivered: &Delivered) {
+        self.exact.handle_delivered(delivered);
+        self.inner.handle_delivered(delivered);
+    }
 
     fn handle_ack(&mut self, ack: &Ack) {
         self.exact.handle_ack(ack);

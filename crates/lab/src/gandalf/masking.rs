@@ -8,7 +8,7 @@ use sounding_experiment::plan::Wrong;
 use sounding_units::HostInstant;
 
 use super::controls::Record;
-use super::rig::Observed;
+use super::rig::{Arrival, Observed};
 use super::scene::{self, Scene, Shared};
 use super::table1::{BEGUN, rate_and_delay};
 use super::{Figures, Item, Kind, Row, quantile, rig};
@@ -137,22 +137,19 @@ fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Figures, Wrong> {
     let (run, shared) = scene::run(Item::Table1.files(), sets)?;
     let observed = rig::observe(&run, &shared, None)?;
     let mut figures = rate_and_delay(&observed);
-    let queued: HashMap<HostInstant, Duration> =
-        observed.arrivals.iter().map(|arrival| (arrival.sent, arrival.queued)).collect();
     let record = shared.record.lock().unwrap_or_else(PoisonError::into_inner);
+    let packets = acked(&observed, &shared, &record);
     let begun = HostInstant::default() + BEGUN;
+    let ms = |of: Duration| of.as_secs_f64() * 1e3;
+    let of = |packet: &Option<Acked>| packet.map(|packet| (packet.now, ms(packet.queued)));
+    let queued: HashMap<HostInstant, f64> = packets.iter().filter_map(of).collect();
     let seen = record.revised.iter().filter(|(at, _)| *at >= begun);
-    let beside_queue = |sent: &HostInstant, rtt: &Duration| {
-        let queue = queued.get(sent)?.as_secs_f64() * 1e3;
-        Some((rtt.as_secs_f64() * 1e3, queue))
-    };
-    let seen = seen.filter_map(|(at, rtt)| beside_queue(record.sent.get(at)?, rtt)).collect();
-    let exact = record.exact.iter().filter(|(sent, _)| *sent >= begun);
-    let at_modem = at_modem(&observed, &shared, &record);
-    let exact = exact.filter_map(|(sent, rtt)| {
-        let of = at_modem.get(sent).copied().unwrap_or_default();
-        let (rtt, queue) = beside_queue(sent, &rtt.saturating_sub(of.held))?;
-        Some((rtt, queue, of.alone))
+    let seen = seen.filter_map(|(at, rtt)| Some((ms(*rtt), *queued.get(at)?))).collect();
+    // One for each acknowledgement, in the same order.
+    let exact = record.exact.iter().zip(&packets).filter(|((sent, _), _)| *sent >= begun);
+    let exact = exact.filter_map(|((_, rtt), packet)| {
+        let of = (*packet)?;
+        Some((ms(rtt.saturating_sub(of.held)), ms(of.queued), of.alone))
     });
     let exact: Vec<_> = exact.collect();
     if exact.is_empty() {
@@ -174,33 +171,40 @@ fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Figures, Wrong> {
     Ok(figures)
 }
 
-/// What became of a packet of which the judge must know more than its queue.
-#[derive(Clone, Copy, Default)]
-struct AtModem {
+/// A packet whose acknowledgement arrived, by the network's own account.
+#[derive(Clone, Copy)]
+struct Acked {
+    /// When its acknowledgement arrived.
+    now: HostInstant,
+    /// What it waited behind others.
+    queued: Duration,
     /// For how long its receiver kept the acknowledgement back: no part of the path (RFC 1122, §4.2.3.2).
     held: Duration,
     /// The device's host handed nothing of another flow to the modem at the same time.
     alone: bool,
 }
 
-/// By when packets were sent.
-fn at_modem(
-    observed: &Observed,
-    shared: &Shared,
-    record: &Record,
-) -> HashMap<HostInstant, AtModem> {
+/// The packets of the acknowledgements of which the control kept the RTT, in their order; `None` where the network has no account of one.
+fn acked(observed: &Observed, shared: &Shared, record: &Record) -> Vec<Option<Acked>> {
     let mut truth = shared.truth.lock().unwrap_or_else(PoisonError::into_inner);
-    let came: HashMap<HostInstant, HostInstant> =
-        observed.arrivals.iter().map(|arrival| (arrival.sent, arrival.at)).collect();
-    let mut all = HashMap::new();
-    for (now, sent) in &record.acks {
-        let acked = truth.acked.get_mut(now).and_then(VecDeque::pop_front);
-        let (Some(acked), Some(came)) = (acked, came.get(sent)) else { continue };
-        let entered = if observed.is_upload() { *sent } else { acked };
-        let alone = !observed.others.contains(&entered);
-        all.insert(*sent, AtModem { held: acked - *came, alone });
+    let mut came: HashMap<HostInstant, Vec<&Arrival>> = HashMap::new();
+    for arrival in &observed.arrivals {
+        came.entry(arrival.sent).or_default().push(arrival);
     }
-    all
+    let mut packet = |(now, sent): &(HostInstant, HostInstant)| {
+        let left = truth.acked.get_mut(now).and_then(VecDeque::pop_front)?;
+        // Packets that are sent at one time arrive at several. An acknowledgement is of the newest that was there when it left.
+        let there = came.get(sent)?.iter().filter(|packet| packet.at <= left);
+        let packet = there.max_by_key(|packet| packet.at)?;
+        let entered = if observed.is_upload() { *sent } else { left };
+        Some(Acked {
+            now: *now,
+            queued: packet.queued,
+            held: left - packet.at,
+            alone: !observed.others.contains(&entered),
+        })
+    };
+    record.acks.iter().map(&mut packet).collect()
 }
 
 /// What differs between corrected delays and queues, both in milliseconds.

@@ -188,8 +188,9 @@ impl Seen {
         let at_wire = (out.left - out.joined).saturating_sub(in_radio);
         let waited = passage.began - passage.entered;
         let (added, queued) = match port.direction {
+            // A packet that is cut waits for two grants, and has left with the second.
             Direction::Uplink => {
-                (held + waited.min(MOST_WAIT), at_wire + waited.saturating_sub(SCHEDULED))
+                (held + waited.min(MOST_WAIT), at_wire + in_radio.saturating_sub(SCHEDULED))
             }
             Direction::Downlink => (held, at_wire + in_radio),
         };
