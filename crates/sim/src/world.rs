@@ -39,7 +39,7 @@ use digest::Digest;
 use far_end::{FarEnds, Travel};
 use host::{Host, Outbox};
 use modem_feed::ModemFeed;
-use segment::SegmentStore;
+use segment::{Kind, SegmentStore};
 use timers::Timers;
 
 /// How long a flow that sends no data still counts among those that share a link: two epochs of 134 ms, as in the
@@ -240,7 +240,6 @@ impl<N: Network<Segment>> World<N> {
         match travel {
             Travel::In(port, size, segment) => {
                 let now = self.now;
-                self.feeds.iter_mut().for_each(|feed| feed.handle_entered(now, port, size));
                 self.network.handle_packet(now, port, size, segment);
                 self.carry(observer);
             }
@@ -322,19 +321,25 @@ impl<N: Network<Segment>> World<N> {
     }
 
     fn send(&mut self, flow: FlowId) {
-        while let Some((way, size, kind)) = self.outbox.pop_front() {
+        let now = self.now;
+        while let Some((way, size, mut kind)) = self.outbox.pop_front() {
             let port: Port = self.flows[flow.0 as usize].port();
             let port = match way {
                 host::FlowEnd::Receiver => port,
                 host::FlowEnd::Sender => port.reverse(),
             };
+            let stamps = self.feeds.iter_mut().map(|feed| feed.handle_entered(now, port, size));
+            if let (Kind::Ack(said), Some(stamp)) = (&mut kind, stamps.flatten().last())
+                && said.received_at == now
+            {
+                // What it answers came just before it, and after what the host answered before.
+                said.received_at = stamp;
+            }
             let segment = self.said.put(flow, kind);
             let far = self.far_ends.of(flow).filter(|_| port.direction == Direction::Downlink);
             if let Some(delay) = far {
-                self.far_ends.send(self.now + delay, Travel::In(port, size, segment));
+                self.far_ends.send(now + delay, Travel::In(port, size, segment));
             } else {
-                let now = self.now;
-                self.feeds.iter_mut().for_each(|feed| feed.handle_entered(now, port, size));
                 self.network.handle_packet(now, port, size, segment);
             }
         }

@@ -30,10 +30,10 @@ const UP_SMOOTH: Parameter = Parameter {
 };
 const RECENT: Parameter = Parameter {
     name: "recent",
-    kind: Kind::millis(200, 10, 2_000),
+    kind: Kind::millis(100, 10, 2_000),
     unit: "",
     about: "what the radio added to RTTs of which it is not known yet is a mean over this",
-    source: "chosen: twice as long as records of MAC are apart",
+    source: "chosen: as long as records of MAC are apart",
 };
 const WAITS: Parameter = Parameter {
     name: "waits",

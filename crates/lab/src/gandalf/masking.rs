@@ -14,7 +14,7 @@ use super::table1::{BEGUN, rate_and_delay};
 use super::{Figures, Item, Kind, Row, quantile, rig};
 
 /// By how much a delay differs from the true queue after all corrections: that of each packet, as the control sees it or as a user of
-/// the library can, of those that their host did not hand over with another flow's, and then the means that `copa-gandalf` goes by.
+/// the library can, and then the means that `copa-gandalf` goes by.
 pub(super) const COLUMNS: &[&str] = &[
     "Mbit/s",
     "mean ms",
@@ -23,8 +23,6 @@ pub(super) const COLUMNS: &[&str] = &[
     "error median ms",
     "error p95 ms",
     "hidden p95 ms",
-    "alone %",
-    "alone p95 ms",
     "of means median ms",
     "of means p95 ms",
 ];
@@ -149,20 +147,14 @@ fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Figures, Wrong> {
     let exact = record.exact.iter().zip(&packets).filter(|((sent, _), _)| *sent >= begun);
     let exact = exact.filter_map(|((_, rtt), packet)| {
         let of = (*packet)?;
-        Some((ms(rtt.saturating_sub(of.held)), ms(of.queued), of.alone))
+        Some((ms(rtt.saturating_sub(of.held)), ms(of.queued)))
     });
     let exact: Vec<_> = exact.collect();
     if exact.is_empty() {
         figures.extend(errors(seen));
         return Ok(figures);
     }
-    let alone: Vec<_> = exact.iter().filter(|(.., alone)| *alone).copied().collect();
-    figures.push(("alone %", 100.0 * alone.len() as f64 / exact.len() as f64));
-    let both =
-        |of: Vec<(f64, f64, bool)>| of.into_iter().map(|(rtt, queue, _)| (rtt, queue)).collect();
-    let p95 = errors(both(alone)).into_iter().find(|(head, _)| *head == "error p95 ms");
-    figures.extend(p95.map(|(_, value)| ("alone p95 ms", value)));
-    figures.extend(errors(both(exact)));
+    figures.extend(errors(exact));
     figures.extend(errors(seen).into_iter().filter_map(|(head, value)| match head {
         "error median ms" => Some(("of means median ms", value)),
         "error p95 ms" => Some(("of means p95 ms", value)),
@@ -180,8 +172,6 @@ struct Acked {
     queued: Duration,
     /// For how long its receiver kept the acknowledgement back: no part of the path (RFC 1122, §4.2.3.2).
     held: Duration,
-    /// The device's host handed nothing of another flow to the modem at the same time.
-    alone: bool,
 }
 
 /// The packets of the acknowledgements of which the control kept the RTT, in their order; `None` where the network has no account of one.
@@ -196,13 +186,7 @@ fn acked(observed: &Observed, shared: &Shared, record: &Record) -> Vec<Option<Ac
         // Packets that are sent at one time arrive at several. An acknowledgement is of the newest that was there when it left.
         let there = came.get(sent)?.iter().filter(|packet| packet.at <= left);
         let packet = there.max_by_key(|packet| packet.at)?;
-        let entered = if observed.is_upload() { *sent } else { left };
-        Some(Acked {
-            now: *now,
-            queued: packet.queued,
-            held: left - packet.at,
-            alone: !observed.others.contains(&entered),
-        })
+        Some(Acked { now: *now, queued: packet.queued, held: left - packet.at })
     };
     record.acks.iter().map(&mut packet).collect()
 }

@@ -1,7 +1,7 @@
 //! A run with everything that judges need: arrivals, what the radio did to each packet, and the modem's events.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -67,18 +67,11 @@ pub(super) struct Observed {
     pub(super) targets: Vec<(HostInstant, f64)>,
     /// Where the first flow's data goes.
     data: Option<Direction>,
-    /// When the device's host handed packets of other flows to its modem.
-    pub(super) others: HashSet<HostInstant>,
     /// The modem's bytes, if they are wanted, and when they came.
     pub(super) diag: Vec<(HostInstant, Vec<u8>)>,
 }
 
 impl Observed {
-    /// Whether the first flow's data goes up.
-    pub(super) fn is_upload(&self) -> bool {
-        self.data == Some(Direction::Uplink)
-    }
-
     /// What the radio did to packets of data, in order of their entry.
     pub(super) fn waited(&self) -> Vec<Waited> {
         let passages = &self.passages[index(self.data.unwrap_or(Direction::Downlink))];
@@ -215,9 +208,6 @@ impl Network<Segment> for Seen {
             (&mut self.monitor, port.direction, port.device)
         {
             sounder.handle_entered(now, size);
-            if payload.flow() != FIRST {
-                self.kept.borrow_mut().observed.others.insert(now);
-            }
         }
         self.network.handle_packet(now, port, size, payload);
     }

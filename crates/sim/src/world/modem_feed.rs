@@ -69,6 +69,9 @@ impl Listening {
     }
 }
 
+/// A host takes at least this long for a packet. In the model all of one time leave at once.
+const APART: Duration = Duration::from_micros(1);
+
 /// A modem's bytes on their way to controllers: through the same extraction and estimation as a live one's.
 #[derive(Debug)]
 pub(super) struct ModemFeed {
@@ -77,6 +80,8 @@ pub(super) struct ModemFeed {
     publish_at: HostInstant,
     underway: VecDeque<(HostInstant, LinkEstimate)>,
     delays_underway: VecDeque<(HostInstant, PublishedDelays)>,
+    /// When the last packet entered, by its stamp.
+    stamped: Option<HostInstant>,
 }
 
 /// The radio's delays as they are published.
@@ -96,6 +101,7 @@ impl ModemFeed {
             delays_underway: VecDeque::new(),
             publish_at: now + listening.every,
             underway: VecDeque::new(),
+            stamped: None,
             listening,
         }
     }
@@ -104,11 +110,21 @@ impl ModemFeed {
         self.listening.port
     }
 
-    /// A packet enters the network; those of the uplink are known to the device's host.
-    pub(super) fn handle_entered(&mut self, now: HostInstant, port: Port, size: Bytes) {
-        if port == (Port { direction: Direction::Uplink, ..self.listening.port }) {
-            self.sounder.handle_entered(now, size);
+    /// A packet enters the network; those of the uplink are known to the device's host. If that has to know which is which, it stamps
+    /// each with a time of its own, as a kernel does, and this is the time.
+    pub(super) fn handle_entered(
+        &mut self,
+        now: HostInstant,
+        port: Port,
+        size: Bytes,
+    ) -> Option<HostInstant> {
+        if port != (Port { direction: Direction::Uplink, ..self.listening.port }) {
+            return None;
         }
+        let stamp = self.stamped.map_or(now, |last| now.max(last + APART));
+        self.stamped = Some(stamp);
+        self.sounder.handle_entered(stamp, size);
+        self.listening.delays.then_some(stamp)
     }
 
     pub(super) fn handle_diag(&mut self, diag: &Diag) {
