@@ -13,6 +13,8 @@
 //! the modem falls silent the controller receives RTTs as they are, and learns that.
 
 mod floor;
+mod holding;
+mod revising;
 mod smoothing;
 mod timeline;
 mod together;
@@ -27,6 +29,7 @@ use sounding_units::HostInstant;
 use crate::part::{Boxcar, Windowed};
 use crate::{Ack, Controller, Delivered, RanDelays, Revision, forward};
 use floor::Floor;
+use holding::Held;
 pub(crate) use smoothing::COPA;
 pub use smoothing::{Means, Smoothing};
 pub use timeline::Timeline;
@@ -106,23 +109,6 @@ struct Sample {
     rtt: Duration,
     /// What the controller received.
     shown: Duration,
-}
-
-/// An event for the controller that waits.
-#[derive(Clone, Copy, Debug)]
-enum Held {
-    Delivered(Delivered),
-    /// With how many of its time came before it.
-    Ack(Ack, u32),
-}
-
-impl Held {
-    fn now(&self) -> HostInstant {
-        match self {
-            Self::Delivered(delivered) => delivered.now,
-            Self::Ack(ack, _) => ack.now,
-        }
-    }
 }
 
 /// The parts of a delay that the radio added.
@@ -271,41 +257,10 @@ impl<C: Controller> Compensated<C> {
         self.least.best().unwrap_or_default()
     }
 
-    /// Tells the controller of a path that is longer than it was. It learns of a shorter one by itself.
-    fn raise(&mut self, now: HostInstant) {
-        if self.active && self.floor() > self.told + RAISED {
-            self.told = self.floor();
-            self.inner.handle_revision(&Revision::Rebase {
-                now,
-                least: self.told,
-                corrected: self.data,
-            });
-        }
-        self.told = self.told.min(self.floor());
-    }
-
     /// Whether the radio's part of a sample is known, or will not be.
     fn is_settled(&self, now: HostInstant, sample: &Sample, patience: Duration) -> bool {
         now - sample.at >= patience
             || self.timeline.knows(sample.entered, sample.passed, sample.received)
-    }
-
-    fn revise(&mut self, now: HostInstant) {
-        while let Some(sample) = self.samples.front().copied() {
-            if !self.is_settled(now, &sample, PATIENCE) {
-                return;
-            }
-            self.samples.pop_front();
-            let (_, after) = self.settle(&sample);
-            if self.smoothing.assumes_most {
-                // The first RTTs of a flow are those that end slow start.
-                self.switch(now);
-            }
-            if self.active {
-                let (seen_at, before) = (sample.at, sample.shown);
-                self.inner.handle_revision(&Revision::Sample { now, seen_at, before, after });
-            }
-        }
     }
 
     /// How many packets that entered the modem at the same time came before that of an acknowledgement.
@@ -333,88 +288,12 @@ impl<C: Controller> Compensated<C> {
         })
     }
 
-    /// An acknowledgement for the controller at once.
-    fn show(&mut self, ack: &Ack) -> Ack {
-        let before = self.before(ack);
-        let Some(mut sample) = self.sample(ack, before) else { return *ack };
-        let recent = if self.smoothing.assumes_most {
-            self.most.best()
-        } else {
-            self.recent.mean().unwrap_or_default()
-        };
-        let mean = self.raw.push(ack.now, sample.rtt);
-        if let (true, Some(least)) = (self.active, self.least.best()) {
-            sample.shown = mean.saturating_sub(recent).max(least);
-        }
-        if self.samples.len() == WAITING {
-            self.samples.pop_front();
-        }
-        self.samples.push_back(sample);
-        if !self.active {
-            return *ack;
-        }
-        let less = sample.rtt.saturating_sub(sample.shown);
-        let one_way = ack.one_way.map(|way| way.saturating_sub(less));
-        Ack { rtt: Some(sample.shown), one_way, ..*ack }
-    }
-
     fn note_least(&mut self, ack: &Ack) {
         if let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) {
             let at = ack.now.as_nanos();
             let least = self.least_raw.get_or_insert_with(|| Windowed::min(LEAST_LASTS, at, rtt));
             least.update(at, rtt);
         }
-    }
-
-    /// Hands held events on whose delay is known; all of them if the modem is silent.
-    fn release(&mut self, now: HostInstant) {
-        let all = !self.is_heard(now);
-        while let Some(next) = self.held.front().copied() {
-            let is_due = match next {
-                Held::Delivered(_) => true,
-                Held::Ack(ack, before) => match self.sample(&ack, before) {
-                    Some(sample) => all || self.is_settled(now, &sample, HELD_FOR),
-                    None => true,
-                },
-            };
-            if !is_due {
-                return;
-            }
-            self.held.pop_front();
-            match next {
-                Held::Delivered(delivered) => self.inner.handle_delivered(&delivered),
-                Held::Ack(ack, before) => self.hand_on(now, &ack, before, all),
-            }
-        }
-    }
-
-    fn hand_on(&mut self, now: HostInstant, ack: &Ack, before: u32, as_is: bool) {
-        let mut shown = Ack { now, ..*ack };
-        if let (false, Some(sample)) = (as_is, self.sample(ack, before)) {
-            let (added, _) = self.settle(&sample);
-            self.switch(now);
-            // Not smoothed: a mean would carry the delays of one interval into the next.
-            shown.rtt = Some((sample.rtt - added.all).max(self.floor()));
-            shown.one_way = ack.one_way.map(|way| way.saturating_sub(added.data));
-        }
-        self.inner.handle_ack(&shown);
-    }
-
-    fn hold(&mut self, event: Held) {
-        if self.held.len() == WAITING
-            && let Some(oldest) = self.held.pop_front()
-        {
-            match oldest {
-                Held::Delivered(delivered) => self.inner.handle_delivered(&delivered),
-                Held::Ack(ack, before) => self.hand_on(event.now(), &ack, before, false),
-            }
-        }
-        self.held.push_back(event);
-    }
-
-    /// Whether events are held now.
-    fn holds(&self, now: HostInstant) -> bool {
-        self.way == Way::Hold && (self.is_heard(now) || !self.held.is_empty())
     }
 }
 
@@ -456,10 +335,7 @@ impl<C: Controller> Controller for Compensated<C> {
     fn handle_timeout(&mut self, now: HostInstant) {
         // What arrived before it is known before it.
         while let Some(next) = self.held.pop_front() {
-            match next {
-                Held::Delivered(delivered) => self.inner.handle_delivered(&delivered),
-                Held::Ack(ack, before) => self.hand_on(now, &ack, before, false),
-            }
+            self.hand_on(now, &next, false);
         }
         self.inner.handle_timeout(now);
     }
