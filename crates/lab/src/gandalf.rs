@@ -151,9 +151,7 @@ pub fn rows(
         Item::Modem => modem::kinds(),
         Item::HyStart => hystart::kinds(),
     };
-    let wanted =
-        |kind: &Kind| settings.only.as_ref().is_none_or(|only| kind.name.contains(only.as_str()));
-    let kinds: Vec<Kind> = kinds.into_iter().filter(wanted).collect();
+    let kinds = wanted(kinds, settings.only.as_deref())?;
     let all = kinds.iter().flat_map(|kind| settings.seeds.iter().map(move |seed| (kind, *seed)));
     let all: Vec<(&Kind, u64)> = all.collect();
     let mut done = 0;
@@ -182,6 +180,20 @@ pub fn rows(
         table1::compare(&mut rows);
     }
     Ok(rows)
+}
+
+/// The rows whose names contain this; an error if none does.
+fn wanted(kinds: Vec<Kind>, only: Option<&str>) -> Result<Vec<Kind>, Wrong> {
+    let Some(only) = only else { return Ok(kinds) };
+    let names = kinds.iter().map(|kind| kind.name.as_str()).collect::<Vec<_>>().join("; ");
+    let kinds: Vec<Kind> = kinds.into_iter().filter(|kind| kind.name.contains(only)).collect();
+    if kinds.is_empty() {
+        return Err(Wrong::new(
+            "--only",
+            format!("{only:?} is in no row's name. Rows are: {names}"),
+        ));
+    }
+    Ok(kinds)
 }
 
 /// The item's table beside the paper's figures.
@@ -237,4 +249,19 @@ fn mean(values: &[f64]) -> f64 {
 fn quantile(sorted: &[f64], part: f64) -> f64 {
     let at = ((sorted.len() as f64 * part).ceil() as usize).clamp(1, sorted.len().max(1)) - 1;
     sorted.get(at).copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_no_row_has_is_an_error_that_lists_rows() {
+        let found = |only| wanted(masking::kinds(), Some(only)).map(|kinds| kinds.len());
+        assert_eq!(found("LTE UL, static, narrow wire: constant").unwrap(), 1);
+        let wrong = found("narrow wires").unwrap_err();
+        assert_eq!(wrong.key, "--only");
+        let listed = ["\"narrow wires\"", "LTE UL, static, narrow wire: constant"];
+        assert!(listed.iter().all(|part| wrong.message.contains(part)), "{wrong:?}");
+    }
 }

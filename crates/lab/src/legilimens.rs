@@ -130,7 +130,16 @@ pub fn rows(
         let only = &settings.only;
         only.is_empty() || only.iter().any(|only| variant.row.contains(only.as_str()))
     };
-    let variants: Vec<Variant> = variant::of(item).into_iter().filter(wanted).collect();
+    let all = variant::of(item);
+    let names = all.iter().map(|variant| variant.row.as_str()).collect::<Vec<_>>().join("; ");
+    let variants: Vec<Variant> = all.into_iter().filter(wanted).collect();
+    if variants.is_empty() {
+        let only = settings.only.join(", ");
+        return Err(Wrong::new(
+            "--only",
+            format!("{only:?} is in no row's name. Rows are: {names}"),
+        ));
+    }
     let mut all: Vec<(usize, Run)> = Vec::new();
     for (at, variant) in variants.iter().enumerate() {
         let runs = variant.runs(&settings.sets)?;

@@ -178,6 +178,11 @@ impl Experiment for KernelItem {
             |(scene, sender): (Scene, Sender)| format!("{}: {}", scene.name(), sender.name());
         let wanted = |name: &str| flags.only.as_ref().is_none_or(|only| name.contains(only));
         let all: Vec<_> = all.filter(|one| wanted(&name(*one))).collect();
+        if let (true, Some(only)) = (all.is_empty(), &flags.only) {
+            return Err(miette!(
+                "--only {only:?} is in no row's name, such as \"5G DL, static: copa\""
+            ));
+        }
         let mut runs: Vec<Vec<Figures>> = vec![Vec::new(); all.len()];
         let has_downloads = all.iter().any(|(scene, _)| !scene.up);
         let enter = || OwnCgroup::enter(&format!("sounding-gandalf-{}", std::process::id()));

@@ -187,11 +187,21 @@ impl Calls<'_> {
         let stop = host.stop()?;
         let begun = Begun::now();
         let seeds = flags.seeds()?;
+        let places = places(flags.size(), self.after_db);
+        let named = |place: &Place, word: &str| format!("{}: {word}", place.name);
+        let pairs = places.iter().flat_map(|place| self.ways.iter().map(move |word| (place, word)));
+        let names: Vec<String> = pairs.map(|(place, word)| named(place, word)).collect();
+        if let Some(only) = &flags.only
+            && !names.iter().any(|name| name.contains(only.as_str()))
+        {
+            let names = names.join("; ");
+            return Err(miette!("--only {only:?} is in no row's name. Rows are: {names}"));
+        }
         let mut rows: Vec<(Row, Vec<Figures>)> = Vec::new();
         let mut calls = Vec::new();
-        'all: for place in places(flags.size(), self.after_db) {
+        'all: for place in places {
             for (way, &word) in self.ways.iter().enumerate() {
-                let name = format!("{}: {word}", place.name);
+                let name = named(&place, word);
                 if flags.only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
                     continue;
                 }
