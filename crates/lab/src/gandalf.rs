@@ -24,7 +24,7 @@ use serde::Serialize;
 use sounding_experiment::plan::Wrong;
 use sounding_experiment::provenance::Provenance;
 
-use crate::paper::{Ours, PaperItem, Report, Rows, paper_item};
+use crate::paper::{Ours, PaperItem, Report, Rows, no_row, paper_item};
 
 /// An item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,13 +185,10 @@ pub fn rows(
 /// The rows whose names contain this; an error if none does.
 fn wanted(kinds: Vec<Kind>, only: Option<&str>) -> Result<Vec<Kind>, Wrong> {
     let Some(only) = only else { return Ok(kinds) };
-    let names = kinds.iter().map(|kind| kind.name.as_str()).collect::<Vec<_>>().join("; ");
+    let names: Vec<String> = kinds.iter().map(|kind| kind.name.clone()).collect();
     let kinds: Vec<Kind> = kinds.into_iter().filter(|kind| kind.name.contains(only)).collect();
     if kinds.is_empty() {
-        return Err(Wrong::new(
-            "--only",
-            format!("{only:?} is in no row's name. Rows are: {names}"),
-        ));
+        return Err(Wrong::new("--only", no_row(only, &names)));
     }
     Ok(kinds)
 }

@@ -15,7 +15,7 @@ use sounding_experiment::jobs;
 use sounding_experiment::plan::{Run, Wrong};
 use sounding_experiment::provenance::Provenance;
 
-use crate::paper::{Ours, PaperItem, Report, Rows, paper_item};
+use crate::paper::{Ours, PaperItem, Report, Rows, no_row, paper_item};
 use variant::Variant;
 
 /// An item.
@@ -131,14 +131,11 @@ pub fn rows(
         only.is_empty() || only.iter().any(|only| variant.row.contains(only.as_str()))
     };
     let all = variant::of(item);
-    let names = all.iter().map(|variant| variant.row.as_str()).collect::<Vec<_>>().join("; ");
+    let names: Vec<String> = all.iter().map(|variant| variant.row.clone()).collect();
     let variants: Vec<Variant> = all.into_iter().filter(wanted).collect();
     if variants.is_empty() {
         let only = settings.only.join(", ");
-        return Err(Wrong::new(
-            "--only",
-            format!("{only:?} is in no row's name. Rows are: {names}"),
-        ));
+        return Err(Wrong::new("--only", no_row(&only, &names)));
     }
     let mut all: Vec<(usize, Run)> = Vec::new();
     for (at, variant) in variants.iter().enumerate() {

@@ -250,6 +250,11 @@ impl<E: fmt::Display> fmt::Display for Report<E> {
     }
 }
 
+/// What is wrong with an `--only` that no row's name contains.
+pub(crate) fn no_row(only: &str, names: &[String]) -> String {
+    format!("{only:?} is in no row's name. Rows are: {}", names.join("; "))
+}
+
 /// The plan of an item, for its experiment.
 pub(crate) fn plan<P: DeserializeOwned>(item: &PaperItem) -> miette::Result<P> {
     item.plan().into_diagnostic()

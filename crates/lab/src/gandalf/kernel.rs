@@ -14,7 +14,7 @@ use sounding_experiment::provenance::Begun;
 use super::scene::Scene;
 use super::{Evidence, Figures, Item, Row, mean};
 use crate::experiment::{End, Experiment, Host, Needs, Outcome, program, report};
-use crate::paper::{Expected, Ours, PaperItem, Report};
+use crate::paper::{Expected, Ours, PaperItem, Report, no_row};
 use flow::{Ground, carry};
 
 /// What is not measured: slow start.
@@ -177,11 +177,11 @@ impl Experiment for KernelItem {
         let name =
             |(scene, sender): (Scene, Sender)| format!("{}: {}", scene.name(), sender.name());
         let wanted = |name: &str| flags.only.as_ref().is_none_or(|only| name.contains(only));
-        let all: Vec<_> = all.filter(|one| wanted(&name(*one))).collect();
+        let mut all: Vec<_> = all.collect();
+        let names: Vec<String> = all.iter().map(|one| name(*one)).collect();
+        all.retain(|one| wanted(&name(*one)));
         if let (true, Some(only)) = (all.is_empty(), &flags.only) {
-            return Err(miette!(
-                "--only {only:?} is in no row's name, such as \"5G DL, static: copa\""
-            ));
+            return Err(miette!("--only {}", no_row(only, &names)));
         }
         let mut runs: Vec<Vec<Figures>> = vec![Vec::new(); all.len()];
         let has_downloads = all.iter().any(|(scene, _)| !scene.up);

@@ -181,14 +181,14 @@ fn acked(observed: &Observed, shared: &Shared, record: &Record) -> Vec<Option<Ac
     for arrival in &observed.arrivals {
         came.entry(arrival.sent).or_default().push(arrival);
     }
-    let mut packet = |(now, sent): &(HostInstant, HostInstant)| {
+    let packet = |(now, sent): &(HostInstant, HostInstant)| {
         let left = truth.acked.get_mut(now).and_then(VecDeque::pop_front)?;
         // Packets that are sent at one time arrive at several. An acknowledgement is of the newest that was there when it left.
         let there = came.get(sent)?.iter().filter(|packet| packet.at <= left);
         let packet = there.max_by_key(|packet| packet.at)?;
         Some(Acked { now: *now, queued: packet.queued, held: left - packet.at })
     };
-    record.acks.iter().map(&mut packet).collect()
+    record.acks.iter().map(packet).collect()
 }
 
 /// What differs between corrected delays and queues, both in milliseconds.

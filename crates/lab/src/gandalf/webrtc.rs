@@ -17,7 +17,7 @@ use sounding_testbed::call::{
 
 use super::{Evidence, Figures, Row, rig, scene};
 use crate::experiment::{End, Experiment, Host, Needs, Outcome, program, report};
-use crate::paper::{Ours, PaperItem, Report, paper_item};
+use crate::paper::{Ours, PaperItem, Report, no_row, paper_item};
 pub(crate) use downlink::DownlinkItem;
 
 /// When the signal of the scenes with a fall drops, after the start of the network's time.
@@ -194,8 +194,7 @@ impl Calls<'_> {
         if let Some(only) = &flags.only
             && !names.iter().any(|name| name.contains(only.as_str()))
         {
-            let names = names.join("; ");
-            return Err(miette!("--only {only:?} is in no row's name. Rows are: {names}"));
+            return Err(miette!("--only {}", no_row(only, &names)));
         }
         let mut rows: Vec<(Row, Vec<Figures>)> = Vec::new();
         let mut calls = Vec::new();

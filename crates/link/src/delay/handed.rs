@@ -102,8 +102,8 @@ impl Handed {
             let (least, most) = (bound(least), if most > least { bound(most) } else { rest });
             if rest < least {
                 self.credit -= (least - rest) * PARTS;
-            } else if rest - self.perhaps_later(at) > most {
-                self.credit += (rest - self.perhaps_later(at) - most) * PARTS;
+            } else {
+                self.credit += (rest - self.perhaps_later(at) - most).max(0) * PARTS;
             }
         }
         first.map(|from| Completed { from, until: self.waiting.front().map(|(at, _)| *at) })

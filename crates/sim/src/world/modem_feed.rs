@@ -118,13 +118,14 @@ impl ModemFeed {
         port: Port,
         size: Bytes,
     ) -> Option<HostInstant> {
-        if port != (Port { direction: Direction::Uplink, ..self.listening.port }) {
+        let up = Port { direction: Direction::Uplink, ..self.listening.port };
+        if port != up || !self.listening.delays {
             return None;
         }
         let stamp = self.stamped.map_or(now, |last| now.max(last + APART));
         self.stamped = Some(stamp);
         self.sounder.handle_entered(stamp, size);
-        self.listening.delays.then_some(stamp)
+        Some(stamp)
     }
 
     pub(super) fn handle_diag(&mut self, diag: &Diag) {
