@@ -23,15 +23,15 @@ use keeper::Keeper;
 /// Run a command whose transfers use what the cell leaves over, and yield to all other users of the cell.
 ///
 /// COMMAND runs as without `sounding background`, as `nice` does it: as the user who called sudo, with the same files,
-/// terminal and exit status. What its TCP connections send goes under the algorithm `background` of this kernel: it sends
-/// while the cell is its alone, and is silent while another user of the cell has data. No modem is needed.
+/// terminal and exit status. Its TCP connections send by the algorithm `background` of this kernel: it sends while it has the
+/// cell to itself, and is silent while another user of the cell has data. No modem is needed.
 ///
 /// It works on a server, for any phone at the other end, and on a laptop, for what it uploads. What COMMAND downloads is
 /// sent by the other end, whose algorithm is not changed; with --downloads it is limited by the receive windows here.
 /// Connections to this machine itself are left alone.
 ///
 /// Beside other traffic of this machine over the same network device, such as a call, an upload leaves no queue at the
-/// radio. It uses at most three quarters of the cell then.
+/// radio. It uses at most five eighths of the cell then.
 ///
 /// It yields in a cell that serves its users in turn, as LTE and NR do. On a wire, where all flows share one queue, it
 /// yields when the buffer is full, and late if it never is. If the receiver's time stamps are missing or coarser than 2 ms, a connection goes by delay, as

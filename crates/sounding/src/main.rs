@@ -1,4 +1,4 @@
-//! Measures the radio link from the modem's own records and sends exactly what it carries.
+//! Reads the modem's own records, and sets the sending rate to what the radio can carry now.
 
 use std::process::ExitCode;
 
@@ -52,7 +52,7 @@ fn raised() -> miette::Report {
     )
 }
 
-/// Measures the radio link from the modem's own records and sends exactly what it carries
+/// Reads the modem's own records, and sets the sending rate to what the radio can carry now
 #[derive(Parser)]
 #[command(
     version,

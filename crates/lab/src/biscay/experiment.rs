@@ -267,7 +267,7 @@ fn end(complete: bool) -> End {
     if complete { End::Complete } else { End::Interrupted }
 }
 
-/// Both laws, BBR and CUBIC in this kernel over a private network in real time, with handovers: the paper's figure, the measured one,
+/// BISCAY, `sounding`, BBR and CUBIC in this kernel over a private network in real time, with handovers: the paper's figure, the measured one,
 /// and why they differ
 ///
 /// The network is a modelled cell with two base stations between namespaces; its modem is on a pty, which a daemon reads for

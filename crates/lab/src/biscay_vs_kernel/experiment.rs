@@ -6,7 +6,7 @@ use miette::IntoDiagnostic;
 use crate::biscay_vs_kernel;
 use crate::experiment::{Experiment, Host, Needs, Outcome, program, report};
 
-/// Both laws, BBR and CUBIC over recorded links and over links made from captures, compared with the oracle
+/// BISCAY, `sounding`, BBR and CUBIC over recorded links and over links made from captures, compared with the oracle
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     /// Runs of each algorithm over each link

@@ -126,14 +126,14 @@ fn tell(feed: &Feed, truth: Rate, tale: Tale) {
 }
 
 /// Waits until the law controls the flow, five seconds at most.
-fn wait_until_driven(biscay: &Instance, track: &Track, after: Tale) {
+pub(crate) fn wait_until_driven(instance: &Instance, track: &Track) {
     // SAFETY: the socket is open until the transfer is waited for.
     let socket = unsafe { BorrowedFd::borrow_raw(track.flow().sender_socket()) };
     let reached = (0..1000).any(|_| {
         thread::sleep(Duration::from_millis(5));
-        biscay.flow(socket).ok().flatten().is_some_and(|flow| flow.phase.law_controls())
+        instance.flow(socket).ok().flatten().is_some_and(|flow| flow.phase.law_controls())
     });
-    assert!(reached, "not driven by {:?} after {after:?}", biscay.law());
+    assert!(reached, "not driven by {:?}", instance.law());
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn tell_tales(law: Law) {
         Track::start(link(), Direction::Uplink, &name),
         Track::start(link(), Direction::Uplink, "bbr"),
     );
-    wait_until_driven(&biscay, &ours, Tale::Truth);
+    wait_until_driven(&biscay, &ours);
     let mut spans = Vec::new();
     for (tale, reason) in TALES {
         thread::sleep(SECOND / 2);
@@ -168,7 +168,7 @@ fn tell_tales(law: Law) {
         publisher.turn_to(tale);
         thread::sleep(3 * SECOND / 2);
         publisher.turn_to(Tale::Truth);
-        wait_until_driven(&biscay, &ours, tale);
+        wait_until_driven(&biscay, &ours);
         spans.push((tale, from, monotonic_now()));
         if let Some(reason) = reason {
             let seen = std::iter::from_fn(|| biscay.poll_transition());

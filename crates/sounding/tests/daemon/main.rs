@@ -5,6 +5,7 @@ mod beside;
 mod crowds;
 mod downloads;
 mod drills;
+mod fallback;
 mod feed;
 mod reader;
 mod restore;
