@@ -66,7 +66,7 @@ pub use catalogue::{CODES, Record, layouts};
 pub use compose::{Form, compose};
 pub use emit::EmitError;
 pub use evidence::{Evidence, evidence};
-pub use lte_csi::{AperiodicCsf, LteCsi, PeriodicCsf};
+pub use lte_csi::{AperiodicCsf, LteCsi, LteRank, PeriodicCsf, PeriodicReport};
 pub use mac_downlink::{DownlinkBlock, MacDownlink};
 pub use mac_uplink::{BsrEvent, BsrTrigger, MacUplink, UplinkBlock};
 pub use nr::csf::{NrCsf, NrCsi};

@@ -79,7 +79,9 @@ impl Sink for Fields {
             Value::Flag(set) => set.into(),
             Value::Scaled(number) => json!(number),
             Value::Name(number, None) => number.into(),
-            Value::Hex(..) | Value::Name(_, Some(_)) | Value::Bytes(_) => value.to_string().into(),
+            Value::Hex(..) | Value::Name(_, Some(_)) | Value::Bytes(_) | Value::Plmn(_) => {
+                value.to_string().into()
+            }
         };
         self.object().insert(name.into(), json);
     }

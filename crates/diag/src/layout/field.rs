@@ -1,13 +1,13 @@
 use super::Bits;
 use crate::radio::Decibels;
-use crate::sink::{Names, Value};
+use crate::sink::{Names, Plmn, Value};
 
 /// One named number, or run of bytes, of a block.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
     /// Its name: lower case, with the unit where it has one.
     pub name: &'static str,
-    /// Its bits, from the start of its block. For [`Kind::Bytes`] and [`Kind::Network`] only the start counts.
+    /// Its bits, from the start of its block. For kinds of whole bytes only the start counts.
     pub bits: Bits,
     /// The kind of its value.
     pub kind: Kind,
@@ -45,6 +45,10 @@ pub enum Kind {
     Names(Names),
     /// That many opaque bytes.
     Bytes(u16),
+    /// The identity of a network in three octets (TS 24.008 §10.5.1.3).
+    Plmn,
+    /// The same in six bytes, a digit in each.
+    PlmnDigits,
     /// The lowest of the bits of that many bytes in network order, as protocol headers are written on the air.
     Network {
         /// Number of bytes.
@@ -81,6 +85,8 @@ impl Field {
                 let start = self.bits.start();
                 Value::Bytes(block.get(start..start + usize::from(len)).unwrap_or_default())
             }
+            Kind::Plmn => Value::Plmn(Plmn::from_octets(self.array(block))),
+            Kind::PlmnDigits => Value::Plmn(Plmn::from_digits(self.array(block))),
             Kind::Network { bytes, width } => {
                 let start = self.bits.start();
                 let bytes = block.get(start..start + usize::from(bytes)).unwrap_or_default();
@@ -88,6 +94,11 @@ impl Field {
                 Value::Uint(word & (u64::MAX >> (64 - width)))
             }
         }
+    }
+
+    fn array<const N: usize>(&self, block: &[u8]) -> [u8; N] {
+        let bytes = block.get(self.bits.start()..).and_then(|rest| rest.first_chunk());
+        bytes.copied().unwrap_or([15; N])
     }
 
     /// The level in `block`; `None` without a level, or if the field is of another kind.
@@ -113,6 +124,8 @@ impl Field {
     pub const fn end(&self) -> usize {
         let own = match self.kind {
             Kind::Bytes(len) => self.bits.start() + len as usize,
+            Kind::Plmn => self.bits.start() + 3,
+            Kind::PlmnDigits => self.bits.start() + 6,
             Kind::Network { bytes, .. } => self.bits.start() + bytes as usize,
             _ => self.bits.end(),
         };
@@ -169,6 +182,14 @@ pub(crate) const fn bytes(name: &'static str, at: u16, len: u16) -> Field {
     plain(name, super::u8(at), Kind::Bytes(len))
 }
 
+pub(crate) const fn plmn(name: &'static str, at: u16) -> Field {
+    plain(name, super::u8(at), Kind::Plmn)
+}
+
+pub(crate) const fn plmn_digits(name: &'static str, at: u16) -> Field {
+    plain(name, super::u8(at), Kind::PlmnDigits)
+}
+
 pub(crate) const fn network(name: &'static str, at: u16, bytes: u8, width: u8) -> Field {
     assert!(width > 0 && width <= 8 * bytes && bytes <= 8, "so many bits are not in so many bytes");
     plain(name, super::u8(at), Kind::Network { bytes, width })
@@ -204,6 +225,15 @@ mod tests {
         assert_eq!(printed(scaled("rate", u16(0), 1.0 / 1024.0, 0.0), &[0, 2]), "0.5");
         assert_eq!(printed(hex("map", u16(0)), &[0xF, 0]), "0x000f");
         assert_eq!(printed(bytes("payload", 1, 2), &[1, 2, 0xAB]), "02ab");
+    }
+
+    #[test]
+    fn a_network_prints_as_country_and_code() {
+        assert_eq!(printed(plmn("plmn", 1), &[9, 0x13, 0x00, 0x21]), "310-120");
+        assert_eq!(printed(plmn("plmn", 0), &[0x62, 0xF2, 0x20]), "262-02");
+        assert_eq!(printed(plmn("plmn", 0), &[0xFF; 3]), "fff-ff");
+        assert_eq!(printed(plmn_digits("plmn", 0), &[2, 6, 2, 0, 1, 15]), "262-01");
+        assert_eq!((plmn("plmn", 1).end(), plmn_digits("plmn", 1).end()), (4, 7));
     }
 
     #[test]

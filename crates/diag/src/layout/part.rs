@@ -59,6 +59,8 @@ pub enum Part {
         /// Their name.
         name: &'static str,
     },
+    /// Bytes to the end of the record or sub-packet that carry nothing, at most so many. A longer end is unread.
+    Padding(u16),
     /// Control elements of an NR uplink MAC PDU, each after its subheader; the last block has their length.
     NrControls {
         /// Place of the byte count of the last block.
@@ -156,6 +158,7 @@ impl Part {
             | Part::NrControls { len }
             | Part::NrStatus { len, .. } => fits(body, at, len.read(&body[block..]) as usize),
             Part::Rest { .. } => Ok(body.len().saturating_sub(at)),
+            Part::Padding(most) => Ok(body.len().saturating_sub(at).min(usize::from(most))),
             Part::NrControl => {
                 let head = fits(body, at, 2).map(|_| &body[at..])?;
                 fits(body, at, nr::element_len(head))

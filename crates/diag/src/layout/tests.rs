@@ -1,7 +1,7 @@
 use std::format;
 use std::string::String;
 
-use super::{Block, Count, Layout, Part, Sink, Value, bits, names, u8, uint};
+use super::{Block, Count, Layout, Part, Sink, SubLayout, Value, bits, names, u8, uint};
 
 /// Every field in one line, lists in brackets.
 #[derive(Default)]
@@ -116,4 +116,32 @@ fn a_control_element_is_as_long_as_it_says() {
         "mac[(channel=short_bsr bsr_group=2 bsr_index=7 )] tail=9 "
     );
     assert!((0..long.len()).all(|len| line(&ONE, &long[..len]).is_none()));
+}
+
+#[test]
+fn bytes_beyond_the_padding_are_unread_in_a_record_and_in_its_sub_packets() {
+    static PADDED: Layout = Layout { versions: &[], parts: &[HEAD, Part::Padding(2)] };
+    let unread = |body: &[u8]| PADDED.node(body).map(|node| node.unread());
+    assert_eq!(unread(&[7]), Ok(0));
+    assert_eq!(unread(&[7, 0, 0]), Ok(0));
+    assert_eq!(unread(&[7, 0, 0, 1, 2]), Ok(2));
+    assert_eq!(line(&PADDED, &[7, 0, 0, 1, 2]).unwrap(), "head=7 ");
+    static OUTER: Layout = Layout {
+        versions: &[],
+        parts: &[
+            HEAD,
+            Part::SubPackets {
+                count: u8(0),
+                known: &[SubLayout {
+                    id: 5,
+                    name: "padded",
+                    versions: &[1],
+                    parts: &[HEAD, Part::Padding(2)],
+                }],
+            },
+        ],
+    };
+    // Three bytes of content fit. Of the second sub-packet's six the last three do not. One byte follows them.
+    let body = [2, 5, 1, 7, 0, 9, 0, 0, 5, 1, 10, 0, 9, 0, 0, 1, 1, 1, 8];
+    assert_eq!(OUTER.node(&body).map(|node| node.unread()), Ok(4));
 }

@@ -1,8 +1,8 @@
 //! 0xB16B, PDCCH and PHICH indication: downlink control messages and the base station's answers to uplink blocks.
 //!
 //! Versions 5, 25, 33, 34, 42. Source: docs/reference/diag.md, records and layouts; 5 and 34 agree with captures field by field. A
-//! subframe has the number of results of each kind. Versions 5, 34 and 42 always reserve space for the maximum,
-//! 25 and 33 do not.
+//! subframe has the number of results of each kind. Every version reserves space
+//! for the maximum of each kind, whatever the numbers.
 
 use super::common::{ACK, AGGREGATION, RNTI, SEARCH_SPACE};
 use super::{RecordError, checked};
@@ -55,18 +55,29 @@ const MESSAGE: &[Field] = &[
     flag("new_downlink", 2, 4),
     uint("downlink_blocks", bits(2, 6, 5)),
 ];
-const S0_V42: &[Field] = &[uint("s0_index", u32(4))];
+const SLEEP_V42: &[Field] = &[
+    uint("s0_index", bits(4, 4, 0)),
+    uint("s1_index", bits(4, 9, 5)),
+    uint("s2_index", bits(4, 14, 10)),
+    uint("s3_index", bits(4, 19, 15)),
+    flag("msleep", 4, 20),
+    flag("usleep", 4, 21),
+    uint("usleep_duration", bits(4, 26, 22)),
+    flag("fake_subframe", 4, 27),
+    flag("ul_dropped", 4, 28),
+    flag("interference_active", 4, 29),
+];
 
 const PDCCH_V5: &[Part] = &[Part::Block(Block { size: 4, fields: &[MESSAGE] })];
 const PDCCH: &[Part] = &[Part::Block(Block { size: 8, fields: &[MESSAGE] })];
-const PDCCH_V42: &[Part] = &[Part::Block(Block { size: 8, fields: &[MESSAGE, S0_V42] })];
+const PDCCH_V42: &[Part] = &[Part::Block(Block { size: 8, fields: &[MESSAGE, SLEEP_V42] })];
 
 const EVENTS_V42: Part = Part::Block(Block {
     size: 16,
     fields: &[&[
         uint("full_mode_events", u32(0)),
         uint("dl_subframe_count", u32(4)),
-        uint("force_send_pdcch", u32(8)),
+        flag("force_send_pdcch", 8, 0),
     ]],
 });
 
@@ -103,8 +114,8 @@ pub(super) static LAYOUTS: &[Layout] = &[
             subframe(4, &[HEADER]),
             report(&[
                 subframe(4, &[SUBFRAME]),
-                phich(Count::Says(PHICHS)),
-                pdcch(Count::Says(PDCCHS), PDCCH),
+                phich(Count::Of(PHICHS, 3)),
+                pdcch(Count::Of(PDCCHS, 8), PDCCH),
             ]),
         ],
     },
@@ -114,8 +125,8 @@ pub(super) static LAYOUTS: &[Layout] = &[
             subframe(4, &[HEADER]),
             report(&[
                 subframe(12, &[SUBFRAME]),
-                phich(Count::Says(PHICHS)),
-                pdcch(Count::Says(PDCCHS), PDCCH),
+                phich(Count::Of(PHICHS, 5)),
+                pdcch(Count::Of(PDCCHS, 8), PDCCH),
             ]),
         ],
     },

@@ -1,9 +1,11 @@
 //! 0xB193, serving cell measurement: signal strength and quality of the serving cells.
 //!
-//! Packet version 1 with sub-packet 25 of versions 4, 7, 18, 19, 22, 24, 35, 36, 40, 48, 50, 60, 66. Source: docs/reference/diag.md, records
+//! Packet version 1 with sub-packet 25 of versions 4, 7, 18, 19, 22, 24, 35, 36, 40, 41, 48, 50, 57, 59, 60, 66. Source: docs/reference/diag.md, records
 //! and layouts; 4, 18, 19 and 36 agree with captures field by field. In 48, 50 and 60 the words after the third RSRP
 //! are one word later than in the notes, as in 40. Read this way, the combined values are those of the best antenna in
-//! every vector and capture. By its source, 66 is 48 with eight bytes before each cell. The SNR of 60 is unknown.
+//! every vector and capture. By its source, 66 is 48 with eight bytes before each cell. 41 has the cells of 48. In 57, 59
+//! and 60 the SNR is unknown; the levels after cancelling interference are where the RSRQ equals the combined one in
+//! every vector.
 
 use super::common::CELL;
 use super::level::{high_rsrp, rsrp, rsrq, rssi, snr};
@@ -207,9 +209,25 @@ const CELL_V48: &[Part] = &[Part::Block(Block {
         projected!(116),
     ],
 })];
+const CELL_V57: &[Part] = &[Part::Block(Block {
+    size: 164,
+    fields: &[
+        &[hex("receiver_map", u32(0))],
+        cell!(8, 12),
+        SERVING_15,
+        four_antennas!(24, 40),
+        projected!(140),
+    ],
+})];
 const CELL_V60: &[Part] = &[Part::Block(Block {
     size: 148,
-    fields: &[&[hex("receiver_map", u32(0))], cell!(8, 12), SERVING_15, four_antennas!(24, 40)],
+    fields: &[
+        &[hex("receiver_map", u32(0))],
+        cell!(8, 12),
+        SERVING_15,
+        four_antennas!(24, 40),
+        projected!(140),
+    ],
 })];
 const CELL_V66: &[Part] = &[Part::Block(Block {
     size: 144,
@@ -252,8 +270,10 @@ pub(super) static LAYOUTS: &[Layout] = &[Layout {
                 measured(&[35], &[HEADER_V35, cells(CELL_V35)]),
                 measured(&[36], &[HEADER_V35, cells(CELL_V36)]),
                 measured(&[40], &[HEADER_V35, cells(CELL_V40)]),
+                measured(&[41], &[HEADER_V35, cells(CELL_V48)]),
                 measured(&[48, 50], &[HEADER_V48, cells(CELL_V48)]),
-                measured(&[60], &[HEADER_8, cells(CELL_V60)]),
+                measured(&[57], &[HEADER_8, cells(CELL_V57)]),
+                measured(&[59, 60], &[HEADER_8, cells(CELL_V60)]),
                 measured(&[66], &[HEADER_8, cells(CELL_V66)]),
             ],
         },
@@ -293,7 +313,7 @@ impl Keys {
     }
 }
 
-static KEYS: [Keys; 12] = [
+static KEYS: [Keys; 15] = [
     Keys::of(4, u16(0), V4),
     Keys::of(7, u32(0), V7),
     Keys::of(18, u32(0), V18),
@@ -303,7 +323,10 @@ static KEYS: [Keys; 12] = [
     Keys::of(35, u32(0), CELL_V35),
     Keys::of(36, u32(0), CELL_V36),
     Keys::of(40, u32(0), CELL_V40),
+    Keys::of(41, u32(0), CELL_V48),
     Keys::of(48, u32(0), CELL_V48),
+    Keys::of(57, u32(0), CELL_V57),
+    Keys::of(59, u32(0), CELL_V60),
     Keys::of(60, u32(0), CELL_V60),
     Keys::of(66, u32(0), CELL_V66),
 ];

@@ -7,7 +7,7 @@
 //! decoder reads: the kind of each message is that of its second octet.
 
 use crate::layout::{
-    Bits, Block, Field, Layout, Names, Part, bits, bytes, names, u8, u16, u32, uint,
+    Bits, Block, Field, Layout, Names, Part, bits, names, plmn, u8, u16, u32, uint,
 };
 
 const fn unversioned(parts: &'static [Part]) -> Layout {
@@ -184,7 +184,7 @@ pub(super) static REGISTRATION: &[Layout] = &[unversioned(&[Part::Block(Block {
     fields: &[&[
         uint("network_operation_mode", u8(0)),
         uint("service_kind", u8(1)),
-        bytes("plmn", 2, 3),
+        plmn("plmn", 2),
         uint("lac", u16(5)),
         uint("rac", u8(7)),
         uint("available_plmns", u8(8)),

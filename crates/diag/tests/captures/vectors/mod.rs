@@ -215,12 +215,7 @@ fn level(item: &Item, name: &str) -> String {
     format!("{:.2}", item.real(name).unwrap_or_else(|| panic!("there is no {name}")))
 }
 
-/// Country and network of three octets (TS 24.008 §10.5.1.3).
+/// A network as the second decoder prints it.
 fn plmn(item: &Item, name: &str) -> String {
-    let octets = item.bytes(name).unwrap_or_else(|| panic!("there is no {name}"));
-    let [a, b, c] = octets[..] else { panic!("{name} has {} octets", octets.len()) };
-    let digits = |digits: [u8; 3]| -> String {
-        digits.into_iter().filter(|digit| *digit < 10).map(|digit| digit.to_string()).collect()
-    };
-    format!("{}/{}", digits([a & 15, a >> 4, b & 15]), digits([c & 15, c >> 4, b >> 4]))
+    item.plmn(name).unwrap_or_else(|| panic!("there is no {name}")).replace('-', "/")
 }
