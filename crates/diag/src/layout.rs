@@ -16,7 +16,7 @@ pub use crate::sink::{Names, Plmn, Sink, Value};
 pub use bits::Bits;
 pub use field::{Field, Kind};
 pub use node::{Children, Node, SubPacket, SubPackets};
-pub use part::{Block, Count, Layout, Part, Short, SubLayout};
+pub use part::{Block, Count, Layout, Part, Short, SubLayout, Survey};
 pub use probe::{Item, Met, Probe};
 
 pub(crate) use bits::{bits, u8, u16, u32, u64};

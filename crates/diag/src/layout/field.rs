@@ -11,9 +11,18 @@ pub struct Field {
     pub bits: Bits,
     /// The kind of its value.
     pub kind: Kind,
-    /// Bits of its block that are all zero if there is no value: an absent antenna, a level that was not measured.
-    /// `None` for a field that always has a value.
-    pub unless_zero: Option<Bits>,
+    /// When there is no value: an absent antenna, a level that was not measured. `None` for a field that always has a
+    /// value.
+    pub absent: Option<Absent>,
+}
+
+/// Bits of a block that are zero where a field has no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Absent {
+    /// The bits.
+    pub bits: Bits,
+    /// Another number that means the same; zero if there is no other.
+    pub floor: u64,
 }
 
 /// How the bits of a field become a value.
@@ -62,8 +71,10 @@ impl Field {
     /// The value in `block`; `None` if the block marks it as absent.
     #[inline]
     pub fn value<'a>(&self, block: &'a [u8]) -> Option<Value<'a>> {
-        match self.unless_zero {
-            Some(bits) if bits.read(block) == 0 => None,
+        let raw = self.absent.map(|absent| (absent.bits.read(block), absent.floor));
+        match raw {
+            Some((0, _)) => None,
+            Some((raw, floor)) if raw == floor => None,
             _ => Some(self.read(block)),
         }
     }
@@ -112,7 +123,15 @@ impl Field {
 
     /// The same field, which has a value only if `bits` of its block are not all zero.
     pub(crate) const fn unless_zero(self, bits: Bits) -> Self {
-        Self { unless_zero: Some(bits), ..self }
+        Self { absent: Some(Absent { bits, floor: 0 }), ..self }
+    }
+
+    /// The same field, in which this number means the same as zero, where zero means that there is no value.
+    pub(crate) const fn or_unless(self, floor: u64) -> Self {
+        match self.absent {
+            Some(absent) => Self { absent: Some(Absent { floor, ..absent }), ..self },
+            None => self,
+        }
     }
 
     /// The same field, in which zero means that there is no value.
@@ -129,8 +148,8 @@ impl Field {
             Kind::Network { bytes, .. } => self.bits.start() + bytes as usize,
             _ => self.bits.end(),
         };
-        match self.unless_zero {
-            Some(bits) if bits.end() > own => bits.end(),
+        match self.absent {
+            Some(Absent { bits, .. }) if bits.end() > own => bits.end(),
             _ => own,
         }
     }
@@ -147,7 +166,7 @@ fn name_of(names: Names, raw: u64) -> Option<&'static str> {
 }
 
 const fn plain(name: &'static str, bits: Bits, kind: Kind) -> Field {
-    Field { name, bits, kind, unless_zero: None }
+    Field { name, bits, kind, absent: None }
 }
 
 pub(crate) const fn uint(name: &'static str, bits: Bits) -> Field {
@@ -245,5 +264,9 @@ mod tests {
         // Whether zero is a value depends on another field.
         assert_eq!(level.unless_zero(u8(1)).value(&[0, 7]), Some(Value::Scaled(-180.0)));
         assert_eq!(level.unless_zero(u8(1)).value(&[7, 0]), None);
+        let floored = level.unless_itself_zero().or_unless(40);
+        assert_eq!(floored.value(&[40]), None);
+        assert_eq!(floored.value(&[0]), None);
+        assert_eq!(floored.value(&[41]), Some(Value::Scaled(-139.0)));
     }
 }

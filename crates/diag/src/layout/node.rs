@@ -49,13 +49,6 @@ impl<'a> Node<'a> {
         measure(self.parts, self.body, self.at).unwrap_or_default()
     }
 
-    /// Bytes beyond its parts, to the end of the record or sub-packet, and beyond those of each described sub-packet
-    /// in it. [`Part::Padding`] is a part.
-    pub fn unread(&self) -> usize {
-        let inner = self.sub_packets().filter_map(|sub| sub.node).map(|node| node.unread());
-        self.bytes().len().saturating_sub(self.extent()) + inner.sum::<usize>()
-    }
-
     /// The layout it was checked against.
     pub const fn parts(&self) -> &'static [Part] {
         self.parts

@@ -1,6 +1,6 @@
 //! 0xB16B, PDCCH and PHICH indication: downlink control messages and the base station's answers to uplink blocks.
 //!
-//! Versions 5, 25, 33, 34, 42. Source: docs/reference/diag.md, records and layouts; 5 and 34 agree with captures field by field. A
+//! Versions 5, 25, 33, 34, 42. Source: docs/reference/diag.md, records and layouts; 5, 25 and 34 agree with captures field by field. A
 //! subframe has the number of results of each kind. Every version reserves space
 //! for the maximum of each kind, whatever the numbers.
 
@@ -257,5 +257,59 @@ impl core::fmt::Debug for PdcchPhich<'_> {
 impl core::fmt::Debug for IndicationSubframe<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("IndicationSubframe").field("tti", &self.tti).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    /// Subframes of `size` bytes with one answer and two messages each, one after the other; the rest of each is
+    /// filled with something.
+    fn report(version: u8, head: usize, answers: usize, size: usize) -> Vec<u8> {
+        let mut body = alloc::vec![version, 0, 0, 4];
+        for subframe in 0..4_u32 {
+            let start = body.len();
+            body.resize(start + size, 0xEE);
+            let word = 2 | 1 << 3 | 100 << 6 | subframe << 16;
+            body[start..start + 4].copy_from_slice(&word.to_le_bytes());
+            body[start + head..start + head + 4].copy_from_slice(&0x28_u32.to_le_bytes());
+            let messages = start + head + 4 * answers;
+            for at in [messages, messages + 8] {
+                body[at..at + 4].copy_from_slice(&(44_u32 << 7 | 1 << 20).to_le_bytes());
+            }
+        }
+        body
+    }
+
+    #[test]
+    fn subframes_have_the_space_of_all_answers_and_messages_whatever_they_hold() {
+        for (version, head, answers, size) in [(25, 4, 3, 80), (33, 12, 5, 96)] {
+            let body = report(version, head, answers, size);
+            let found = LAYOUTS.iter().find(|layout| layout.describes(version.into()));
+            assert_eq!(
+                found.map(|layout| layout.survey(&body).map(|found| found.unread)),
+                Some(Ok(0))
+            );
+            let report = PdcchPhich::parse(&body).expect("it is described");
+            let read: Vec<_> = report
+                .subframes()
+                .map(|one| {
+                    let sizes = one.messages().map(|message| message.payload_bits);
+                    (
+                        one.tti,
+                        sizes.collect::<Vec<_>>(),
+                        one.answers().map(|a| a.acknowledged).collect(),
+                    )
+                })
+                .collect();
+            let wanted =
+                (0..4).map(|at| (Tti::new(100, at), alloc::vec![44, 44], alloc::vec![true]));
+            assert_eq!(read, wanted.collect::<Vec<_>>(), "version {version}");
+            // A record without its last space is no whole one.
+            assert!(PdcchPhich::parse(&body[..body.len() - 1]).is_err(), "version {version}");
+        }
     }
 }

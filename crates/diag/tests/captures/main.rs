@@ -11,6 +11,7 @@ mod composed;
 mod evidence;
 mod expected;
 mod found;
+mod handed;
 mod pinned;
 mod rules;
 #[path = "../tree/mod.rs"]
@@ -122,7 +123,7 @@ fn unread(log: &LogRecord<'_>) -> usize {
     let layouts = record::layouts(log.code).expect("it is described");
     let version = log.code.version_of(log.body).expect("it has a version");
     let layout = layouts.iter().find(|layout| layout.describes(version));
-    layout.expect("it is described").node(log.body).expect("it decodes").unread()
+    layout.expect("it is described").survey(log.body).expect("it decodes").unread
 }
 
 /// The typed view of a record that decodes must be there too.
