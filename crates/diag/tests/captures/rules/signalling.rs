@@ -234,8 +234,9 @@ fn emm_substate(item: &Item) -> Json {
     })
 }
 
+/// The reference prints half an octet in decimal, also if it is no digit.
 fn network(item: &Item, name: &str) -> Json {
-    json!(item.plmn(name))
+    json!(item.plmn(name).map(|plmn| plmn.replace('f', "15")))
 }
 
 pub(super) fn wcdma_rrc(channel: u8, reference: &mut Map<String, Json>) -> Vec<Rule> {

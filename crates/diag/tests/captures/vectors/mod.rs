@@ -8,7 +8,7 @@
 //! | record | the second decoder | right | why |
 //! |---|---|---|---|
 //! | 0x5066 | the burst's data from byte 12 | from byte 14 | only there it is a time and an identity (TS 44.018 §9.1.30a) |
-//! | 0x5071 | as power of a cell without identity the identity's byte | the power | its text has more places than values |
+//! | 0x5071 | as power of a cell without identity the identity's byte | the power | its text has more places than values; right in release 2.1.2 |
 //! | 0xB97F 2.9, 2.10 | a layer's first bytes as those of 2.7 | the carrier comes first | the beams of every vector |
 //! | 0xB97F under the header of 2.9 | reads it as 2.7 | it is a 2.7 | the same bytes are there under that header too |
 
@@ -162,7 +162,7 @@ fn the_second_decoder_is_silent_where_the_list_says() {
     assert!(vectors.is_empty() || silent == listed, "{silent:?}");
 }
 
-/// `scripts/compare-scat`: the records in which another release of the second decoder differs, and why.
+/// `scripts/compare-scat`: the records in which another release of the second decoder differs.
 #[test]
 #[ignore = "needs that release, which scripts/compare-scat fetches"]
 fn of_another_release() {
