@@ -124,7 +124,11 @@ class Counts:
     records: int
     """Log records, of all codes."""
     decoded: int
-    """Records handed over that can be read."""
+    """Records handed over that can be read, all or some of their parts."""
+    partly: int
+    """Of these, records with a sub-packet that is not described."""
+    longer: int
+    """Of these, records longer than their layout and its padding."""
     undescribed: int
     """Records returned with an undescribed code."""
     unsupported: int

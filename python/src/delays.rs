@@ -50,7 +50,7 @@ pub(crate) fn delays<'py>(
     sounder.handle_end(Arrival::AsStamped, |_, seen| note(began, &seen));
     events.take(&mut sounder);
     let counts = sounder.counts();
-    let of_records = [("unsupported", counts.unsupported), ("corrupt", counts.corrupt)];
+    let of_records = reader::of_records(&counts.records);
     reader::table(py, events.into_dict(py)?, &counts.stream, &of_records)
 }
 

@@ -71,6 +71,7 @@ impl<'py> Fields<'py> {
             }
             Value::Flag(set) => set.into_pyobject(py)?.to_owned().into_any(),
             Value::Scaled(number) => number.into_pyobject(py)?.into_any(),
+            Value::Plmn(plmn) => plmn.to_string().into_pyobject(py)?.into_any(),
             Value::Bytes(bytes) => PyBytes::new(py, bytes).into_any(),
         })
     }

@@ -22,14 +22,9 @@ pub(crate) fn kpis<'py>(
         .map_err(|e| PyValueError::new_err(e.to_string()))?;
     let mut rows = Rows::new(subscription);
     let stream = Whole::open(py, source)?.for_each_record(py, |log| rows.handle(log))?;
-    let Counts { records, values, unsupported, corrupt, lacking } = rows.subscription.counts();
-    let of_records = [
-        ("records", records),
-        ("values", values),
-        ("unsupported", unsupported),
-        ("corrupt", corrupt),
-        ("lacking", lacking),
-    ];
+    let Counts { records, values, by_coverage, lacking } = rows.subscription.counts();
+    let mut of_records = vec![("records", records), ("values", values), ("lacking", lacking)];
+    of_records.extend(reader::of_records(&by_coverage));
     reader::table(py, rows.into_dict(py)?, &stream, &of_records)
 }
 

@@ -61,7 +61,7 @@ pub(crate) fn link<'py>(
     rows.handle_end(&sounder);
     series.take(&mut rows);
     let counts = sounder.counts();
-    let of_records = [("unsupported", counts.unsupported), ("corrupt", counts.corrupt)];
+    let of_records = reader::of_records(&counts.records);
     reader::table(py, series.into_dict(py)?, &counts.stream, &of_records)
 }
 

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict};
 use sounding_diag::capture::{self, Damage, Located};
 use sounding_diag::packet::Packet;
-use sounding_diag::record::{self, RecordError};
+use sounding_diag::record::{self, RecordCounts};
 use sounding_diag::{LogCode, LogRecord};
 
 use crate::error;
@@ -38,20 +38,11 @@ struct Found {
     wanted: Wanted,
     strict: bool,
     ready: VecDeque<Result<Record, Damage>>,
-    tally: Tally,
+    tally: RecordCounts,
 }
 
 /// Which log codes are handed over.
 struct Wanted(Option<HashSet<u16>>);
-
-/// What became of the records that were handed over.
-#[derive(Clone, Copy, Default)]
-struct Tally {
-    decoded: u64,
-    undescribed: u64,
-    unsupported: u64,
-    corrupt: u64,
-}
 
 /// What a reader has met so far.
 #[pyclass(frozen, get_all, module = "sounding")]
@@ -75,8 +66,12 @@ pub(crate) struct Counts {
     others: u64,
     /// Log records, of all codes.
     records: u64,
-    /// Records handed over that can be read.
+    /// Records handed over that can be read, all or some of their parts.
     decoded: u64,
+    /// Of these, records with a sub-packet that is not described.
+    partly: u64,
+    /// Of these, records longer than their layout and its padding.
+    longer: u64,
     /// Records returned with an undescribed code.
     undescribed: u64,
     /// Records returned with an undescribed version.
@@ -194,6 +189,16 @@ impl Whole {
     }
 }
 
+/// Counts of the records that columns were read from.
+pub(crate) const fn of_records(counts: &RecordCounts) -> [(&'static str, u64); 4] {
+    [
+        ("partly", counts.partly),
+        ("longer", counts.longer),
+        ("unsupported", counts.unsupported),
+        ("corrupt", counts.corrupt),
+    ]
+}
+
 /// Columns, with a count of the stream's parts that are not in them.
 pub(crate) fn table<'py>(
     py: Python<'py>,
@@ -260,7 +265,7 @@ impl Found {
                 if let Packet::Log(log) = packet
                     && self.wanted.contains(log.code)
                 {
-                    self.tally.handle(&log);
+                    self.tally.handle(record::check(&log).as_ref().copied());
                     self.ready.push_back(Ok(Record::new(offset, &log)));
                 }
             }
@@ -268,17 +273,6 @@ impl Found {
             // Counted by the stream.
             Err(_) => {}
         }
-    }
-}
-
-impl Tally {
-    fn handle(&mut self, log: &LogRecord<'_>) {
-        *match record::Record::parse(log) {
-            Ok(_) => &mut self.decoded,
-            Err(RecordError::Undescribed { .. }) => &mut self.undescribed,
-            Err(RecordError::Unsupported { .. }) => &mut self.unsupported,
-            Err(RecordError::Corrupt { .. }) => &mut self.corrupt,
-        } += 1;
     }
 }
 
@@ -334,7 +328,9 @@ impl Reader {
             cut_bytes: stream.cut_bytes,
             others: stream.others,
             records: stream.logs,
-            decoded: tally.decoded,
+            decoded: tally.read(),
+            partly: tally.partly,
+            longer: tally.longer,
             undescribed: tally.undescribed,
             unsupported: tally.unsupported,
             corrupt: tally.corrupt,
@@ -364,9 +360,11 @@ impl Reader {
 impl Counts {
     fn __repr__(&self) -> String {
         format!(
-            "<Counts: {} records, {} decoded, {} undescribed, {} unsupported, {} corrupt; {} corrupt frames>",
+            "<Counts: {} records, {} decoded ({} in part, {} longer), {} undescribed, {} unsupported, {} corrupt; {} corrupt frames>",
             self.records,
             self.decoded,
+            self.partly,
+            self.longer,
             self.undescribed,
             self.unsupported,
             self.corrupt,

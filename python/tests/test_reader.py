@@ -72,16 +72,18 @@ def test_what_cannot_be_read_is_counted_and_says_why() -> None:
         + log(0xB173, b"\xfa\x00\x00\x00")
         + log(0xB173, b"\x24\x01\x00\x00")
         + log(0xB067, STATISTICS)
+        + log(0xB067, STATISTICS + b"\x00")
     )
     reader = sounding.open(capture)
-    undescribed, unsupported, corrupt, decoded = reader
+    undescribed, unsupported, corrupt, decoded, longer = reader
     assert undescribed.fields is None and "not described" in (undescribed.unread or "")
     assert unsupported.fields is None and "v250" in (unsupported.unread or "")
     assert corrupt.fields is None and "needs" in (corrupt.unread or "")
     assert decoded.unread is None
     counts = reader.counts
-    assert (counts.undescribed, counts.unsupported, counts.corrupt, counts.decoded) == (1, 1, 1, 1)
-    assert counts.records == 4
+    assert (counts.undescribed, counts.unsupported, counts.corrupt, counts.decoded) == (1, 1, 1, 2)
+    assert (counts.partly, counts.longer) == (0, 1) and longer.fields == decoded.fields
+    assert counts.records == 5
     with pytest.raises(sounding.UnreadError) as raised:
         corrupt.decode()
     assert raised.value.offset == corrupt.offset

@@ -188,6 +188,7 @@ impl Sink for Fields {
             Value::Flag(set) => u64::from(set),
             Value::Scaled(number) => number.to_bits(),
             Value::Bytes(bytes) => bytes.len() as u64,
+            Value::Plmn(_) => 1,
         });
     }
     fn begin_list(&mut self, _: &'static str) {}

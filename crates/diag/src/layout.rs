@@ -12,13 +12,15 @@ mod probe;
 #[cfg(test)]
 mod tests;
 
-pub use crate::sink::{Names, Sink, Value};
+pub use crate::sink::{Names, Plmn, Sink, Value};
 pub use bits::Bits;
 pub use field::{Field, Kind};
 pub use node::{Children, Node, SubPacket, SubPackets};
-pub use part::{Block, Count, Layout, Part, Short, SubLayout};
+pub use part::{Block, Count, Layout, Part, Short, SubLayout, Survey};
 pub use probe::{Item, Met, Probe};
 
 pub(crate) use bits::{bits, u8, u16, u32, u64};
-pub(crate) use field::{bytes, flag, hex, int, names, network, scaled, scaled_int, uint};
+pub(crate) use field::{
+    bytes, flag, hex, int, names, network, plmn, plmn_digits, scaled, scaled_int, uint,
+};
 pub(crate) use part::{field, key, try_field, try_key};

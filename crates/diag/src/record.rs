@@ -11,6 +11,7 @@ mod cell_levels;
 mod cell_search;
 mod common;
 mod compose;
+mod coverage;
 mod csf;
 mod dci;
 mod emit;
@@ -64,9 +65,10 @@ mod umts_rlc;
 
 pub use catalogue::{CODES, Record, layouts};
 pub use compose::{Form, compose};
+pub use coverage::{Coverage, RecordCounts, check, version_of};
 pub use emit::EmitError;
 pub use evidence::{Evidence, evidence};
-pub use lte_csi::{AperiodicCsf, LteCsi, PeriodicCsf};
+pub use lte_csi::{AperiodicCsf, LteCsi, LteRank, PeriodicCsf, PeriodicReport};
 pub use mac_downlink::{DownlinkBlock, MacDownlink};
 pub use mac_uplink::{BsrEvent, BsrTrigger, MacUplink, UplinkBlock};
 pub use nr::csf::{NrCsf, NrCsi};
@@ -185,25 +187,6 @@ pub fn decode(log: &LogRecord<'_>, sink: &mut impl Sink) -> Result<(), RecordErr
     Ok(())
 }
 
-/// Whether all of a record is described. If not, [`decode`] emits less than the record holds: it has a sub-packet of an
-/// unknown version, or a message of an unknown kind.
-pub fn check(log: &LogRecord<'_>) -> Result<(), RecordError> {
-    let node = node(log)?;
-    let (code, len) = (log.code, log.body.len());
-    let packet = code.version_of(log.body).unwrap_or_default();
-    for sub in node.sub_packets() {
-        if sub.node.is_none() {
-            let version = Version::Sub { packet, id: sub.id, version: sub.version };
-            return Err(RecordError::Unsupported { code, version, len });
-        }
-    }
-    match code {
-        LteRrc::CODE => LteRrc::parse(log.body)?.described(log).map(drop),
-        NrRrc::CODE => NrRrc::parse(log.body)?.described(log).map(drop),
-        _ => Ok(()),
-    }
-}
-
 /// A record checked as a whole, as a tree of its fields.
 fn node<'a>(log: &LogRecord<'a>) -> Result<Node<'a>, RecordError> {
     checked(log.code, described(log)?, log.body).map(|(node, _)| node)
@@ -218,17 +201,25 @@ fn described(log: &LogRecord<'_>) -> Result<&'static [Layout], RecordError> {
     layouts(log.code).ok_or(RecordError::Undescribed { code: log.code, len: log.body.len() })
 }
 
+/// The version that a body begins with.
+fn version(code: LogCode, body: &[u8]) -> Result<(u32, Version), RecordError> {
+    match code.version_of(body) {
+        Some(number) => Ok((number, Version::Packet(number))),
+        None => {
+            let (version, need) = (Version::Packet(0), code.version_size());
+            Err(RecordError::Corrupt { code, version, need, at: 0, have: body.len() })
+        }
+    }
+}
+
 /// A body checked against the layout of the version it begins with, and the index of that layout.
 fn checked<'a>(
     code: LogCode,
     layouts: &'static [Layout],
     body: &'a [u8],
 ) -> Result<(Node<'a>, usize), RecordError> {
-    let number = code.version_of(body);
-    let version = Version::Packet(number.unwrap_or_default());
+    let (number, version) = version(code, body)?;
     let corrupt = |Short { at, need, have }| RecordError::Corrupt { code, version, need, at, have };
-    let short = Short { at: 0, need: code.version_size(), have: body.len() };
-    let number = number.ok_or(corrupt(short))?;
     let found = layouts.iter().position(|layout| layout.describes(number));
     let Some(index) = found else {
         return Err(RecordError::Unsupported { code, version, len: body.len() });

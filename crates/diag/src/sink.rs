@@ -22,6 +22,33 @@ pub enum Value<'a> {
     Name(u64, Option<&'static str>),
     /// Opaque bytes.
     Bytes(&'a [u8]),
+    /// The identity of a network.
+    Plmn(Plmn),
+}
+
+/// The country and the code of a network, as their six digits; a code of two digits has 15 as its third.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plmn([u8; 6]);
+
+impl Plmn {
+    /// Reads three octets, low half of each first; the third of the code is in the second octet (TS 24.008 §10.5.1.3).
+    pub const fn from_octets([a, b, c]: [u8; 3]) -> Self {
+        Self([a & 15, a >> 4, b & 15, c & 15, c >> 4, b >> 4])
+    }
+
+    /// Reads a digit from each byte.
+    pub const fn from_digits(digits: [u8; 6]) -> Self {
+        Self(digits)
+    }
+}
+
+/// Country and code with a dash between. A digit that is none is printed in hex, so that no network looks like one.
+impl fmt::Display for Plmn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c, x, y, z] = self.0;
+        write!(f, "{a:x}{b:x}{c:x}-{x:x}{y:x}")?;
+        if z == 15 { Ok(()) } else { write!(f, "{z:x}") }
+    }
 }
 
 impl fmt::Display for Value<'_> {
@@ -36,6 +63,7 @@ impl fmt::Display for Value<'_> {
             Value::Scaled(number) => write!(f, "{number}"),
             Value::Name(_, Some(name)) => f.write_str(name),
             Value::Name(number, None) => write!(f, "{number}"),
+            Value::Plmn(plmn) => write!(f, "{plmn}"),
             Value::Bytes(bytes) => bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}")),
         }
     }

@@ -30,6 +30,7 @@ impl<'a> Parts<'a> {
                     block = self.take(found.size.into());
                     for field in found.fields.iter().copied().flatten() {
                         let Some(value) = field.value(block) else { continue };
+                        let wire = &block[field.bits.start()..field.end()];
                         form = match (value, field.kind) {
                             (Value::Uint(number), Kind::Network { .. })
                             | (
@@ -42,6 +43,7 @@ impl<'a> Parts<'a> {
                             (Value::Flag(set), _) => form.number(field.name, i64::from(set)),
                             (Value::Scaled(level), _) => form.level(field.name, level),
                             (Value::Bytes(bytes), _) => form.bytes(field.name, bytes),
+                            (Value::Plmn(_), _) => form.bytes(field.name, wire),
                         };
                     }
                 }
@@ -95,6 +97,8 @@ impl<'a> Parts<'a> {
                 Part::Rest { name } => {
                     form = form.bytes(name, self.take(self.body.len() - self.at));
                 }
+                // Nothing follows it in a record without an end.
+                Part::Padding(_) => {}
                 Part::Chain => {
                     let start = self.at;
                     while self.take(4)[0] & 1 == 1 {}

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json, json};
 use sounding_diag::LogRecord;
 use sounding_diag::layout::{Sink, Value};
-use sounding_diag::record;
+use sounding_diag::record::{self, Coverage};
 
 use crate::messages::Messages;
 use crate::privacy::{self, Privacy};
@@ -39,7 +39,12 @@ pub fn line(
     }
     let mut fields = Fields::default();
     match record::decode(record, &mut fields) {
-        Ok(()) => drop(line.insert("fields".into(), Json::Object(fields.root))),
+        Ok(()) => {
+            line.insert("fields".into(), Json::Object(fields.root));
+            if let Ok(Coverage::Longer(unread)) = record::check(record) {
+                line.insert("unread_bytes".into(), unread.into());
+            }
+        }
         Err(error) => {
             line.insert("unread".into(), error.to_string().into());
             let raw: String = record.body.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -79,7 +84,9 @@ impl Sink for Fields {
             Value::Flag(set) => set.into(),
             Value::Scaled(number) => json!(number),
             Value::Name(number, None) => number.into(),
-            Value::Hex(..) | Value::Name(_, Some(_)) | Value::Bytes(_) => value.to_string().into(),
+            Value::Hex(..) | Value::Name(_, Some(_)) | Value::Bytes(_) | Value::Plmn(_) => {
+                value.to_string().into()
+            }
         };
         self.object().insert(name.into(), json);
     }

@@ -42,6 +42,7 @@ pub struct Extractor {
     /// The same from records of RLC, while no others have come.
     rlc_lte: Air,
     rlc_nr: nr::Frames,
+    ranks: channel::Ranks,
 }
 
 impl Extractor {
@@ -68,7 +69,9 @@ impl Extractor {
             NrDownlinkData::CODE => {
                 nr::downlink_blocks(at, &NrDownlinkData::parse(body)?, frames, sink);
             }
-            PeriodicCsf::CODE => channel::periodic(at, &PeriodicCsf::parse(body)?, sink),
+            PeriodicCsf::CODE => {
+                channel::periodic(at, &PeriodicCsf::parse(body)?, &mut self.ranks, sink);
+            }
             AperiodicCsf::CODE => channel::aperiodic(at, &AperiodicCsf::parse(body)?, sink),
             NrCsf::CODE => channel::nr(at, &NrCsf::parse(body)?, frames, sink),
             NrSearcher::CODE => nr::cells(at, &NrSearcher::parse(body)?, sink),

@@ -127,7 +127,7 @@ impl Conversion {
             Value::Int(number) => number as f64,
             Value::Flag(set) => f64::from(u8::from(set)),
             Value::Scaled(number) => number,
-            Value::Bytes(_) => return None,
+            Value::Bytes(_) | Value::Plmn(_) => return None,
         };
         match *self {
             Self::Linear { times, plus } => Some(number * times + plus),

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use sounding_diag::layout::{Item, Layout, Probe};
-use sounding_diag::record::{RecordError, Version, layouts};
+use sounding_diag::record::{Coverage, RecordCounts, RecordError, Version, layouts};
 use sounding_diag::{LogCode, LogRecord};
 use sounding_rrc::DecodeError;
 use sounding_rrc::facts::facts;
@@ -43,11 +43,9 @@ pub struct Counts {
     pub records: u64,
     /// Values given to the caller.
     pub values: u64,
-    /// Records of an unknown version, or with a sub-packet of an unknown version.
-    pub unsupported: u64,
-    /// Records whose bytes do not fit their description.
-    pub corrupt: u64,
-    /// Records of a version that lacks the KPI.
+    /// The same records by how much of them is read. A record whose message does not decode is corrupt.
+    pub by_coverage: RecordCounts,
+    /// Whole records of a version that lacks the KPI.
     pub lacking: u64,
 }
 
@@ -193,18 +191,17 @@ impl Subscription {
             self.counts.values += 1;
             sink(reading);
         });
+        let counts = &mut self.counts.by_coverage;
         match read {
-            Ok(Seen::All) => {}
-            Ok(Seen::Lacking) => self.counts.lacking += 1,
-            Ok(Seen::UnknownSubPackets) => self.counts.unsupported += 1,
+            Ok(Seen { coverage: Ok(coverage), has_all }) => {
+                counts.handle(Ok(coverage));
+                self.counts.lacking += u64::from(coverage == Coverage::Whole && !has_all);
+            }
+            Ok(Seen { coverage: Err(_), .. }) => counts.unsupported += 1,
             Err(error) => {
-                match error {
-                    Unread::Message { .. } | Unread::Record(RecordError::Corrupt { .. }) => {
-                        self.counts.corrupt += 1;
-                    }
-                    Unread::Record(
-                        RecordError::Undescribed { .. } | RecordError::Unsupported { .. },
-                    ) => self.counts.unsupported += 1,
+                match &error {
+                    Unread::Message { .. } => counts.corrupt += 1,
+                    Unread::Record(error) => counts.handle(Err(error)),
                 }
                 return Err(error);
             }
@@ -214,12 +211,11 @@ impl Subscription {
 }
 
 /// How a record without an error was read.
-enum Seen {
-    All,
-    /// Not every KPI is in this version.
-    Lacking,
-    /// Some sub-packets have unknown versions.
-    UnknownSubPackets,
+struct Seen {
+    /// An error if none of its sub-packets is described.
+    coverage: Result<Coverage, Version>,
+    /// Every KPI is in this version.
+    has_all: bool,
 }
 
 impl Subscribed {
@@ -227,9 +223,6 @@ impl Subscribed {
     fn read(&mut self, log: &LogRecord<'_>, mut sink: impl FnMut(Reading)) -> Result<Seen, Unread> {
         if !self.told.is_empty() {
             self.listen(log, &mut sink)?;
-        }
-        if self.fields == 0 {
-            return Ok(Seen::All);
         }
         let (code, body, at) = (log.code, log.body, log.at);
         let Some(version) = code.version_of(body) else {
@@ -247,28 +240,23 @@ impl Subscribed {
         };
         self.last = Some((version, index));
         let probes = &self.probes[index];
-        let mut unknown = 0;
         for Located { slot, conversion, probe } in probes {
             let met = probe.read(body, |item, field| {
                 if let Some(value) = conversion.value(field) {
                     sink(Reading { slot: *slot, value, item, at });
                 }
             });
-            let version = Version::Packet(version);
-            let met = met.map_err(|short| RecordError::Corrupt {
+            met.map_err(|short| RecordError::Corrupt {
                 code,
-                version,
+                version: Version::Packet(version),
                 need: short.need,
                 at: short.at,
                 have: short.have,
             })?;
-            unknown = unknown.max(met.unknown);
         }
-        Ok(match (unknown, probes.len() == self.fields) {
-            (1.., _) => Seen::UnknownSubPackets,
-            (0, false) => Seen::Lacking,
-            (0, true) => Seen::All,
-        })
+        // Bytes outside the paths may not fit the description; the values do not depend on them.
+        let survey = self.layouts[index].survey(body).unwrap_or_default();
+        Ok(Seen { coverage: Coverage::of(&survey, version), has_all: probes.len() == self.fields })
     }
 
     /// Reads the facts in the message of a record, if the record has or completes one.

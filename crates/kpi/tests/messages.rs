@@ -6,10 +6,10 @@ use std::io::Read;
 use sounding_diag::capture::Capture;
 use sounding_diag::layout::Item;
 use sounding_diag::packet::Packet;
-use sounding_diag::record::{LteRrc, NrRrc};
+use sounding_diag::record::{LteRrc, NrRrc, RecordCounts};
 use sounding_diag::{LogCode, LogRecord};
 use sounding_kpi::registry::{self, NamedKpi, Source};
-use sounding_kpi::{Counts, Reading, Subscription, Unread};
+use sounding_kpi::{Reading, Subscription, Unread};
 use sounding_rrc::facts::{Known, facts};
 use sounding_testdata::{shared, shared_files};
 
@@ -166,7 +166,10 @@ fn an_invalid_message_is_counted_and_reported() {
     let read = subscription.handle(&log(LteRrc::CODE, &unknown), |reading| panic!("{reading:?}"));
     assert!(matches!(read, Err(Unread::Record(_))), "{read:?}");
     let counts = subscription.counts();
-    assert_eq!((counts.corrupt, counts.unsupported, counts.values), (1, 1, 0));
+    assert_eq!(
+        (counts.by_coverage.corrupt, counts.by_coverage.unsupported, counts.values),
+        (1, 1, 0)
+    );
 }
 
 #[test]
@@ -209,7 +212,7 @@ fn what_messages_of_the_captures_tell_lies_in_its_range() {
                 }
             });
         });
-        let Counts { corrupt, unsupported, .. } = subscription.counts();
+        let RecordCounts { corrupt, unsupported, .. } = subscription.counts().by_coverage;
         assert_eq!(corrupt, 0, "{}", path.display());
         undescribed += unsupported;
     }

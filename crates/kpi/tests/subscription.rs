@@ -12,8 +12,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sounding_diag::LogCode;
 use sounding_diag::capture::Capture;
+use sounding_diag::layout::{Kind, Layout, Part};
 use sounding_diag::packet::Packet;
-use sounding_diag::record::{self, RecordError};
+use sounding_diag::record::{self, RecordCounts, RecordError};
 use sounding_kpi::registry::{self, NamedKpi, Source};
 use sounding_kpi::{Subscription, Unread};
 
@@ -59,7 +60,7 @@ fn a_record_cut_short_gives_what_its_path_still_has_or_an_error_and_nothing() {
                     Ok(_) => assert_eq!(values, whole, "{} cut at {cut}", kpi.name),
                     Err(Unread::Record(RecordError::Corrupt { .. })) => {
                         assert!(values.is_empty(), "{} cut at {cut}", kpi.name);
-                        assert_eq!(subscription.counts().corrupt, 1);
+                        assert_eq!(subscription.counts().by_coverage.corrupt, 1);
                         let decoded = record::decode(&log, &mut Builder::new());
                         assert!(decoded.is_err(), "{} cut at {cut}", kpi.name);
                     }
@@ -77,7 +78,7 @@ fn an_undescribed_version_is_counted() {
     let log = synthetic::record(kpi.code, &[255, 0, 0, 0, 0, 0, 0, 0]);
     let refused = subscription.handle(&log, |reading| panic!("{reading:?}"));
     assert!(matches!(refused, Err(Unread::Record(RecordError::Unsupported { .. }))));
-    assert_eq!(subscription.counts().unsupported, 1);
+    assert_eq!(subscription.counts().by_coverage.unsupported, 1);
 }
 
 #[test]
@@ -91,13 +92,62 @@ fn a_version_without_the_kpi_is_counted_apart() {
     assert_eq!(subscription.counts().lacking, 1);
 }
 
+/// The periodic feedback that the other bytes are added to.
+fn feedback(beyond: &[u8]) -> Vec<u8> {
+    let mut body = vec![0; 12];
+    (body[0], body[3]) = (101, 4 << 1);
+    body[4..8].copy_from_slice(&(9_u32 << 10).to_le_bytes());
+    body.extend(beyond);
+    body
+}
+
+#[test]
+fn a_record_beyond_its_layout_keeps_its_values_and_is_counted_apart() {
+    let kpi = registry::find("lte.csf.cqi").expect("it is registered");
+    for (beyond, counts) in [
+        (&[][..], RecordCounts { whole: 1, ..RecordCounts::default() }),
+        (&[0, 0][..], RecordCounts { longer: 1, ..RecordCounts::default() }),
+    ] {
+        let mut subscription = Subscription::of([kpi]);
+        let mut values = Vec::new();
+        let body = feedback(beyond);
+        let log = synthetic::record(kpi.code, &body);
+        assert_eq!(subscription.handle(&log, |reading| values.push(reading.value)), Ok(true));
+        assert_eq!(values, [9.0]);
+        assert_eq!(subscription.counts().by_coverage, counts);
+    }
+}
+
+#[test]
+fn wideband_quality_without_a_precoder_has_a_kpi_in_every_version() {
+    let layouts = record::layouts(LogCode::new(0xB14D)).expect("it is described");
+    let mut typed = 0;
+    for layout in layouts {
+        for choice in choices(layout, "report_type") {
+            typed += usize::from(choice == "wideband_cqi");
+        }
+    }
+    // Version 164 has no kind of report.
+    assert_eq!(typed, layouts.len() - 1);
+}
+
+/// The names of a choice of a record's first block.
+fn choices(layout: &Layout, name: &str) -> Vec<&'static str> {
+    let Some(Part::Block(block)) = layout.parts.first() else { panic!("a block comes first") };
+    let mut fields = block.fields.iter().copied().flatten();
+    match fields.find(|field| field.name == name).map(|field| field.kind) {
+        Some(Kind::Names(names)) => names.iter().map(|(_, name)| *name).collect(),
+        _ => Vec::new(),
+    }
+}
+
 #[test]
 fn an_undescribed_sub_packet_is_counted() {
     let kpi = registry::find("lte.cell.rsrp").expect("it is registered");
     let mut subscription = Subscription::of([kpi]);
     let log = synthetic::record(kpi.code, &[1, 1, 0, 0, 25, 255, 8, 0, 1, 2, 3, 4]);
     assert_eq!(subscription.handle(&log, |reading| panic!("{reading:?}")), Ok(true));
-    assert_eq!(subscription.counts().unsupported, 1);
+    assert_eq!(subscription.counts().by_coverage.unsupported, 1);
 }
 
 #[test]

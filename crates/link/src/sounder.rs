@@ -5,7 +5,7 @@ use core::time::Duration;
 use sounding_diag::LogRecord;
 use sounding_diag::capture::{self, Located, Reader};
 use sounding_diag::packet::Packet;
-use sounding_diag::record::RecordError;
+use sounding_diag::record::{self, RecordCounts, RecordError};
 use sounding_kpi::{Extractor, Kpi};
 use sounding_trace::dci::Heard;
 use sounding_units::{Bytes, HostInstant, ModemInstant};
@@ -41,12 +41,8 @@ pub enum Arrival {
 pub struct Counts {
     /// Bytes, frames and packets, good and bad.
     pub stream: capture::Counts,
-    /// Log records that were read for KPIs.
-    pub read: u64,
-    /// Log records of a kind that holds a KPI, in an unknown version.
-    pub unsupported: u64,
-    /// Log records whose bytes do not fit their description.
-    pub corrupt: u64,
+    /// Log records of a kind that holds a KPI, by how much of them is read.
+    pub records: RecordCounts,
     /// KPIs found.
     pub kpis: u64,
 }
@@ -243,10 +239,9 @@ impl Sounder {
             (Err(error), _) | (Ok(_), Err(error)) => Err(error),
         };
         match outcome {
-            Ok(holds_kpis) => self.counts.read += u64::from(holds_kpis),
-            Err(RecordError::Undescribed { .. }) => {}
-            Err(RecordError::Unsupported { .. }) => self.counts.unsupported += 1,
-            Err(RecordError::Corrupt { .. }) => self.counts.corrupt += 1,
+            Ok(true) => self.counts.records.handle(record::check(record).as_ref().copied()),
+            Ok(false) | Err(RecordError::Undescribed { .. }) => {}
+            Err(error) => self.counts.records.handle(Err(&error)),
         }
         watch(self, Seen::Record(record));
     }

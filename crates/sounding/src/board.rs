@@ -11,7 +11,7 @@ use sounding_modem::{Polled, Readings, Retry, Source};
 
 use crate::doctor::refuse_held;
 use crate::session_report;
-use crate::skipped::counted;
+use crate::skipped::{counted, left};
 use crate::{cli_types, screen, signals};
 
 /// The KPIs of a congestion control (BISCAY §3.2.2, Gandalf Table 8), if no names are given.
@@ -104,11 +104,10 @@ pub(crate) fn run(args: Board) -> Result<ExitCode> {
     session_report::tell(|| readings.poll_event());
     let (counts, stream) = (readings.counts(), readings.stream());
     eprintln!(
-        "sounding: {}, {}; {} of unknown versions, {} corrupt; {}",
+        "sounding: {}, {}; {}; {}",
         counted(counts.records, "record", "records"),
         counted(counts.values, "value", "values"),
-        counts.unsupported,
-        counts.corrupt,
+        left(&counts.by_coverage),
         counted(stream.damaged(), "corrupt frame", "corrupt frames")
     );
     outcome.map(|()| ExitCode::SUCCESS)

@@ -130,7 +130,7 @@ pub(crate) fn run(args: &Convert) -> Result<ExitCode> {
         FileKind::Pcap | FileKind::Pcapng => ["message", "messages"],
         _ => ["record", "records"],
     };
-    let records = Records { without_nas: job.messages.undecoded(), ..job.tally.unread };
+    let records = Records { without_nas: job.messages.undecoded(), ..job.tally.read.into() };
     let skipped = Skipped { records, absent: job.asked.absent(), ..skipped };
     skipped.tell_after(Some(job.tally.sentence(written)));
     Ok(ExitCode::SUCCESS)
@@ -236,6 +236,7 @@ impl Job<'_> {
                     self.tally.left_out.hidden += 1;
                     return Ok(());
                 }
+                self.tally.read.handle(record::check(log).as_ref().copied());
                 match out.handle_message(log, &message)? {
                     Became::Written => self.tally.written += 1,
                     Became::NoPlace => self.tally.left_out.no_place += 1,
@@ -261,14 +262,12 @@ impl Job<'_> {
         }
     }
 
-    /// Counts a record that is in the file with its contents, or as unreadable.
+    /// Counts a record that is in the file with its contents, or only with its bytes.
     fn count_shown(&mut self, log: &LogRecord<'_>) {
         self.tally.written += 1;
         let hidden = self.privacy == Privacy::Redact && privacy::identifies(log);
         self.tally.blank += u64::from(hidden);
-        if let Err(error) = record::check(log) {
-            self.tally.unread.handle(&error);
-        }
+        self.tally.read.handle(record::check(log).as_ref().copied());
     }
 
     /// The users who may read the output.

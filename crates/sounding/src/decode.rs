@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use sounding_diag::LogRecord;
 use sounding_diag::capture::Located;
 use sounding_diag::packet::Packet;
-use sounding_diag::record::{self, RecordError, Version};
+use sounding_diag::record::{self, Coverage, RecordCounts, RecordError, Version};
 use sounding_export::json;
 use sounding_export::messages::Messages;
 
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut summary = Summary::default();
     let mut messages = Messages::default();
-    let mut unread = Records::default();
+    let mut counts = RecordCounts::default();
     let mut asked = Codes::new(&args.code);
     let mut is_whole = true;
     let skipped = Source::open(path)?.for_each(|step| -> Result<_, Failure> {
@@ -77,11 +77,9 @@ pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
             return Ok(ControlFlow::Continue(()));
         }
         let outcome = record::check(&record);
-        if let Err(error) = &outcome {
-            unread.handle(error);
-        }
+        counts.handle(outcome.as_ref().copied());
         if args.summary {
-            summary.handle_record(&record, &outcome);
+            summary.handle_record(&record, outcome.as_ref().copied());
             return Ok(ControlFlow::Continue(()));
         }
         let enough = print(&mut out, &json::line(offset, &record, privacy, &mut messages))?;
@@ -91,7 +89,7 @@ pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
     let skipped = skipped.map_err(|Failure(report)| report)?;
     // If part of the capture is not described, we cannot know whether the field is absent.
     let absent = if is_whole { asked.absent() } else { Vec::new() };
-    let records = Records { without_nas: messages.undecoded(), ..unread };
+    let records = Records { without_nas: messages.undecoded(), ..counts.into() };
     let skipped = Skipped { records, absent, ..skipped };
     let written = match (args.summary, args.json) {
         (true, true) => {
@@ -122,45 +120,78 @@ fn print(out: &mut impl Write, line: &Json) -> Result<bool> {
 /// The content of a capture, by code and version.
 #[derive(Default)]
 struct Summary {
-    kinds: BTreeMap<(u16, u32), Kind>,
+    kinds: BTreeMap<(u16, Option<u32>), Kind>,
 }
 
 #[derive(Default)]
 struct Kind {
     name: Option<&'static str>,
-    described: u64,
-    unsupported: u64,
-    corrupt: u64,
+    counts: RecordCounts,
     bytes: u64,
+    /// Sub-packets and kinds of message that are not described, in order, the first few of them.
+    missing: BTreeSet<Version>,
+    has_more: bool,
+}
+
+impl Kind {
+    fn handle_missing(&mut self, missing: Version) {
+        /// A capture of nonsense has thousands.
+        const MOST: usize = 8;
+        if matches!(missing, Version::Packet(_)) || self.missing.contains(&missing) {
+            return;
+        }
+        self.has_more |= self.missing.len() == MOST;
+        if self.missing.len() < MOST {
+            self.missing.insert(missing);
+        }
+    }
+
+    /// What is not described, in words.
+    fn missing(&self) -> Vec<String> {
+        let more = self.has_more.then(|| "others".to_owned());
+        self.missing.iter().map(Version::to_string).chain(more).collect()
+    }
+
+    fn without(&self) -> String {
+        let missing = self.missing();
+        if missing.is_empty() {
+            return String::new();
+        }
+        format!(", not described: {}", missing.join(", "))
+    }
 }
 
 impl Summary {
-    fn handle_record(&mut self, record: &LogRecord<'_>, outcome: &Result<(), RecordError>) {
-        let version = record.code.version_of(record.body).unwrap_or_default();
-        let kind = self.kinds.entry((record.code.number(), version)).or_default();
+    fn handle_record(&mut self, record: &LogRecord<'_>, outcome: Result<Coverage, &RecordError>) {
+        let kind =
+            self.kinds.entry((record.code.number(), record::version_of(record))).or_default();
         kind.name = record.code.name();
         kind.bytes += record.body.len() as u64;
+        kind.counts.handle(outcome);
         match outcome {
-            Ok(()) => kind.described += 1,
-            Err(RecordError::Corrupt { .. }) => kind.corrupt += 1,
-            Err(_) => kind.unsupported += 1,
+            Ok(Coverage::Partly(missing)) => kind.handle_missing(missing),
+            Err(&RecordError::Unsupported { version, .. }) => kind.handle_missing(version),
+            _ => {}
         }
     }
 
     fn table(&self, skipped: &Skipped) -> String {
         let mut text = format!(
-            "{:<8} {:>7} {:>10} {:>11} {:>8} {:>12}  name\n",
-            "code", "version", "decoded", "unsupported", "corrupt", "bytes"
+            "{:<8} {:>7} {:>10} {:>8} {:>8} {:>11} {:>8} {:>12}  name\n",
+            "code", "version", "decoded", "in part", "longer", "unsupported", "corrupt", "bytes"
         );
         for ((code, version), kind) in &self.kinds {
             text += &format!(
-                "0x{code:04X}   {:>7} {:>10} {:>11} {:>8} {:>12}  {}\n",
-                Version::Packet(*version).to_string(),
-                kind.described,
-                kind.unsupported,
-                kind.corrupt,
+                "0x{code:04X}   {:>7} {:>10} {:>8} {:>8} {:>11} {:>8} {:>12}  {}{}\n",
+                version.map_or("-".into(), |version| Version::Packet(version).to_string()),
+                kind.counts.whole,
+                kind.counts.partly,
+                kind.counts.longer,
+                kind.counts.unknown(),
+                kind.counts.corrupt,
                 kind.bytes,
-                kind.name.unwrap_or("-")
+                kind.name.unwrap_or("-"),
+                kind.without(),
             );
         }
         let stream = &skipped.stream;
@@ -186,8 +217,10 @@ impl Summary {
             .map(|((code, version), kind)| {
                 json!({
                     "code": format!("0x{code:04X}"), "version": version, "name": kind.name,
-                    "decoded": kind.described, "unsupported": kind.unsupported,
-                    "corrupt": kind.corrupt, "bytes": kind.bytes,
+                    "decoded": kind.counts.whole, "in_part": kind.counts.partly,
+                    "longer": kind.counts.longer, "unsupported": kind.counts.unknown(),
+                    "corrupt": kind.counts.corrupt, "bytes": kind.bytes,
+                    "not_described": kind.missing(),
                 })
             })
             .collect();

@@ -123,13 +123,13 @@ fn recorded(
     mut subscription: Subscription,
     printer: &mut Printer<impl Write>,
 ) -> Result<Skipped> {
-    let mut records = BTreeMap::<LogCode, u64>::new();
+    let mut met = BTreeMap::<LogCode, u64>::new();
     let skipped = input::Source::of(source)?.for_each(|step| -> Result<_, CaptureError> {
         if let Step::Found(Ok(Located { packet: Packet::Log(log), .. })) = step {
             // Unreadable records are counted.
             let is_asked_for =
                 subscription.handle(&log, |reading| printer.print(None, &reading)).unwrap_or(true);
-            *records.entry(log.code).or_default() += u64::from(is_asked_for);
+            *met.entry(log.code).or_default() += u64::from(is_asked_for);
         }
         Ok(if printer.failed.is_some() {
             ControlFlow::Break(())
@@ -137,12 +137,12 @@ fn recorded(
             ControlFlow::Continue(())
         })
     })?;
-    let absent = printer.absent(|kpi| match records.get(&kpi.code).copied().unwrap_or_default() {
+    let absent = printer.absent(|kpi| match met.get(&kpi.code).copied().unwrap_or_default() {
         0 => format!("there is no record {}", kpi.code),
         1 => format!("the one record {} has no value of it", kpi.code),
         count => format!("none of {count} records {} has a value of it", kpi.code),
     });
-    Ok(Skipped { records: unread(&subscription.counts()), absent, ..skipped })
+    Ok(Skipped { records: records(&subscription.counts()), absent, ..skipped })
 }
 
 /// Prints KPIs until an interrupt, or until the source ends.
@@ -169,16 +169,15 @@ fn live(
     Ok(Skipped {
         name: readings.source().to_string(),
         stream: readings.stream(),
-        records: unread(&readings.counts()),
+        records: records(&readings.counts()),
         absent: printer.absent(|kpi| format!("it is in record {}", kpi.code)),
         ..Skipped::default()
     })
 }
 
-/// Counts of unreadable records, among those with these KPIs.
-fn unread(counts: &Counts) -> Records {
-    let &Counts { unsupported, lacking, corrupt, .. } = counts;
-    Records { undescribed: unsupported, lacking, corrupt, ..Records::default() }
+/// The records that can have these KPIs.
+fn records(counts: &Counts) -> Records {
+    Records { lacking: counts.lacking, ..counts.by_coverage.into() }
 }
 
 /// Prints readings, and keeps the first error.

@@ -406,7 +406,7 @@ impl Reader for LiveRows<'_> {
     }
 }
 
-/// The unreadable ones of the records that a rate needs.
+/// The records that a rate needs.
 fn records(counts: &Counts) -> Records {
-    Records { undescribed: counts.unsupported, corrupt: counts.corrupt, ..Records::default() }
+    counts.records.into()
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value as Json, json};
 use sounding_diag::capture::Counts;
-use sounding_diag::record::RecordError;
+use sounding_diag::record::RecordCounts;
 use sounding_export::messages::NO_NAS;
 
 /// The parts of a capture that are not in the command's output.
@@ -30,28 +30,20 @@ pub(crate) struct Absent {
     pub(crate) because: Option<String>,
 }
 
-/// Records that came whole out of the stream and cannot be read.
+/// Records that came whole out of the stream.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Records {
-    /// Undescribed codes, versions, sub-packets or kinds of message.
-    pub(crate) undescribed: u64,
+    /// How much of them was read.
+    pub(crate) read: RecordCounts,
     /// The number of records whose version lacks the requested fields.
     pub(crate) lacking: u64,
-    /// Their bytes do not fit their description.
-    pub(crate) corrupt: u64,
     /// They are read, but not their NAS messages, for which this build has no decoder.
     pub(crate) without_nas: u64,
 }
 
-impl Records {
-    /// Counts a record that was not read.
-    pub(crate) fn handle(&mut self, error: &RecordError) {
-        *match error {
-            RecordError::Undescribed { .. } | RecordError::Unsupported { .. } => {
-                &mut self.undescribed
-            }
-            RecordError::Corrupt { .. } => &mut self.corrupt,
-        } += 1;
+impl From<RecordCounts> for Records {
+    fn from(read: RecordCounts) -> Self {
+        Self { read, ..Self::default() }
     }
 }
 
@@ -76,10 +68,8 @@ impl Skipped {
     }
 
     fn sentence(&self, first: Option<String>) -> Option<String> {
-        let clauses: Vec<String> = [first, self.nowhere(), self.not_read(), self.not_decoded()]
-            .into_iter()
-            .flatten()
-            .collect();
+        let clauses = [first, self.nowhere(), self.not_read(), self.doubtful(), self.not_decoded()];
+        let clauses: Vec<String> = clauses.into_iter().flatten().collect();
         (!clauses.is_empty()).then(|| format!("{}: {}", self.name, clauses.join("; ")))
     }
 
@@ -107,6 +97,18 @@ impl Skipped {
             text += &format!("; `sounding decode {} --summary` shows more", self.name);
         }
         Some(text)
+    }
+
+    /// The sentence about records of which more is in the capture than in the output.
+    fn doubtful(&self) -> Option<String> {
+        let RecordCounts { partly, longer, .. } = self.records.read;
+        let partly = (partly > 0).then(|| counted(partly, "record in part", "records in part"));
+        let longer = (longer > 0).then(|| {
+            let [one, many] = ["record longer than its layout", "records longer than their layout"];
+            counted(longer, one, many)
+        });
+        let parts: Vec<String> = [partly, longer].into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| format!("read: {}", parts.join(", ")))
     }
 
     /// The sentence about messages for which this build has no decoder.
@@ -139,10 +141,10 @@ impl Skipped {
             }
         };
         put(stream.damaged() - cut, "corrupt frame", "corrupt frames");
-        put(records.corrupt, "corrupt record", "corrupt records");
+        put(records.read.corrupt, "corrupt record", "corrupt records");
         let undescribed = "of unknown codes or versions";
         put(
-            records.undescribed,
+            records.read.unknown(),
             &format!("record {undescribed}"),
             &format!("records {undescribed}"),
         );
@@ -167,7 +169,7 @@ impl Skipped {
     /// The same for programs; `None` if nothing was skipped and nothing is absent.
     pub(crate) fn json(&self) -> Option<Json> {
         let mut line = Map::new();
-        if !self.parts().is_empty() {
+        if !self.parts().is_empty() || self.doubtful().is_some() {
             line.insert("skipped".into(), self.numbers());
         }
         if !self.absent.is_empty() {
@@ -194,11 +196,24 @@ impl Skipped {
             "cut_at": stream.cut_at,
             "cut_bytes": stream.cut_bytes,
             "packing": packing,
-            "corrupt_records": records.corrupt,
-            "undescribed_records": records.undescribed,
+            "corrupt_records": records.read.corrupt,
+            "undescribed_records": records.read.unknown(),
+            "partly_read_records": records.read.partly,
+            "longer_records": records.read.longer,
             "lacking_records": records.lacking,
         })
     }
+}
+
+/// How many records are not read, or not all of them, in words.
+pub(crate) fn left(counts: &RecordCounts) -> String {
+    format!(
+        "{} of unknown versions, {} corrupt, {} read in part, {} longer than their layout",
+        counts.unknown(),
+        counts.corrupt,
+        counts.partly,
+        counts.longer
+    )
 }
 
 /// A number of things in words: `1 frame`, `2 frames`.
@@ -249,7 +264,16 @@ mod tests {
         assert_eq!(
             sentence(
                 stream(1, Some(9), 9),
-                Records { undescribed: 2, lacking: 1, corrupt: 1, without_nas: 0 }
+                Records {
+                    read: RecordCounts {
+                        undescribed: 1,
+                        unsupported: 1,
+                        corrupt: 1,
+                        ..RecordCounts::default()
+                    },
+                    lacking: 1,
+                    without_nas: 0,
+                }
             )
             .as_deref(),
             Some(
@@ -261,6 +285,29 @@ mod tests {
         let both = sentence(stream(3, Some(9), 7), none).expect("something");
         assert!(both.contains("2 corrupt frames, the frame that the end cuts off"), "{both}");
         assert!(both.contains("the first: frame of 2 bytes at offset 7"), "{both}");
+    }
+
+    #[test]
+    fn records_that_are_read_in_part_or_are_longer_are_no_corrupt_ones() {
+        let read = RecordCounts { whole: 5, partly: 1, longer: 2, ..RecordCounts::default() };
+        assert_eq!(
+            sentence(stream(0, None, 0), read.into()).as_deref(),
+            Some("a.qmdl: read: 1 record in part, 2 records longer than their layout")
+        );
+        let skipped = Skipped { records: read.into(), ..Skipped::default() };
+        let numbers = &skipped.json().expect("something")["skipped"];
+        assert_eq!(
+            (&numbers["partly_read_records"], &numbers["longer_records"]),
+            (&json!(1), &json!(2))
+        );
+        assert_eq!(
+            (&numbers["corrupt_records"], &numbers["undescribed_records"]),
+            (&json!(0), &json!(0))
+        );
+        assert_eq!(
+            sentence(stream(0, None, 0), RecordCounts { partly: 0, longer: 0, ..read }.into()),
+            None
+        );
     }
 
     #[test]

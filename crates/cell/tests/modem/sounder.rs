@@ -39,7 +39,8 @@ fn goodput_and_estimate(
         sounder.handle_bytes(Arrival::At(record.made_at), &record.bytes, |_, _| {});
     }
     let counts = sounder.counts();
-    assert_eq!((counts.unsupported, counts.corrupt), (0, 0));
+    assert_eq!(counts.records.read(), counts.records.whole);
+    assert_eq!((counts.records.unsupported, counts.records.corrupt), (0, 0));
     let goodput = run.goodput[usize::from(up)] as f64 * 8e-6 / SPAN.as_secs_f64();
     [goodput, sum / f64::from(count)]
 }

@@ -1,19 +1,28 @@
 use super::Bits;
 use crate::radio::Decibels;
-use crate::sink::{Names, Value};
+use crate::sink::{Names, Plmn, Value};
 
 /// One named number, or run of bytes, of a block.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
     /// Its name: lower case, with the unit where it has one.
     pub name: &'static str,
-    /// Its bits, from the start of its block. For [`Kind::Bytes`] and [`Kind::Network`] only the start counts.
+    /// Its bits, from the start of its block. For kinds of whole bytes only the start counts.
     pub bits: Bits,
     /// The kind of its value.
     pub kind: Kind,
-    /// Bits of its block that are all zero if there is no value: an absent antenna, a level that was not measured.
-    /// `None` for a field that always has a value.
-    pub unless_zero: Option<Bits>,
+    /// When there is no value: an absent antenna, a level that was not measured. `None` for a field that always has a
+    /// value.
+    pub absent: Option<Absent>,
+}
+
+/// Bits of a block that are zero where a field has no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Absent {
+    /// The bits.
+    pub bits: Bits,
+    /// Another number that means the same; zero if there is no other.
+    pub floor: u64,
 }
 
 /// How the bits of a field become a value.
@@ -45,6 +54,10 @@ pub enum Kind {
     Names(Names),
     /// That many opaque bytes.
     Bytes(u16),
+    /// The identity of a network in three octets (TS 24.008 §10.5.1.3).
+    Plmn,
+    /// The same in six bytes, a digit in each.
+    PlmnDigits,
     /// The lowest of the bits of that many bytes in network order, as protocol headers are written on the air.
     Network {
         /// Number of bytes.
@@ -58,8 +71,10 @@ impl Field {
     /// The value in `block`; `None` if the block marks it as absent.
     #[inline]
     pub fn value<'a>(&self, block: &'a [u8]) -> Option<Value<'a>> {
-        match self.unless_zero {
-            Some(bits) if bits.read(block) == 0 => None,
+        let raw = self.absent.map(|absent| (absent.bits.read(block), absent.floor));
+        match raw {
+            Some((0, _)) => None,
+            Some((raw, floor)) if raw == floor => None,
             _ => Some(self.read(block)),
         }
     }
@@ -81,6 +96,8 @@ impl Field {
                 let start = self.bits.start();
                 Value::Bytes(block.get(start..start + usize::from(len)).unwrap_or_default())
             }
+            Kind::Plmn => Value::Plmn(Plmn::from_octets(self.array(block))),
+            Kind::PlmnDigits => Value::Plmn(Plmn::from_digits(self.array(block))),
             Kind::Network { bytes, width } => {
                 let start = self.bits.start();
                 let bytes = block.get(start..start + usize::from(bytes)).unwrap_or_default();
@@ -88,6 +105,11 @@ impl Field {
                 Value::Uint(word & (u64::MAX >> (64 - width)))
             }
         }
+    }
+
+    fn array<const N: usize>(&self, block: &[u8]) -> [u8; N] {
+        let bytes = block.get(self.bits.start()..).and_then(|rest| rest.first_chunk());
+        bytes.copied().unwrap_or([15; N])
     }
 
     /// The level in `block`; `None` without a level, or if the field is of another kind.
@@ -101,7 +123,15 @@ impl Field {
 
     /// The same field, which has a value only if `bits` of its block are not all zero.
     pub(crate) const fn unless_zero(self, bits: Bits) -> Self {
-        Self { unless_zero: Some(bits), ..self }
+        Self { absent: Some(Absent { bits, floor: 0 }), ..self }
+    }
+
+    /// The same field, in which this number means the same as zero, where zero means that there is no value.
+    pub(crate) const fn or_unless(self, floor: u64) -> Self {
+        match self.absent {
+            Some(absent) => Self { absent: Some(Absent { floor, ..absent }), ..self },
+            None => self,
+        }
     }
 
     /// The same field, in which zero means that there is no value.
@@ -113,11 +143,13 @@ impl Field {
     pub const fn end(&self) -> usize {
         let own = match self.kind {
             Kind::Bytes(len) => self.bits.start() + len as usize,
+            Kind::Plmn => self.bits.start() + 3,
+            Kind::PlmnDigits => self.bits.start() + 6,
             Kind::Network { bytes, .. } => self.bits.start() + bytes as usize,
             _ => self.bits.end(),
         };
-        match self.unless_zero {
-            Some(bits) if bits.end() > own => bits.end(),
+        match self.absent {
+            Some(Absent { bits, .. }) if bits.end() > own => bits.end(),
             _ => own,
         }
     }
@@ -134,7 +166,7 @@ fn name_of(names: Names, raw: u64) -> Option<&'static str> {
 }
 
 const fn plain(name: &'static str, bits: Bits, kind: Kind) -> Field {
-    Field { name, bits, kind, unless_zero: None }
+    Field { name, bits, kind, absent: None }
 }
 
 pub(crate) const fn uint(name: &'static str, bits: Bits) -> Field {
@@ -167,6 +199,14 @@ pub(crate) const fn scaled_int(name: &'static str, bits: Bits, scale: f64, offse
 
 pub(crate) const fn bytes(name: &'static str, at: u16, len: u16) -> Field {
     plain(name, super::u8(at), Kind::Bytes(len))
+}
+
+pub(crate) const fn plmn(name: &'static str, at: u16) -> Field {
+    plain(name, super::u8(at), Kind::Plmn)
+}
+
+pub(crate) const fn plmn_digits(name: &'static str, at: u16) -> Field {
+    plain(name, super::u8(at), Kind::PlmnDigits)
 }
 
 pub(crate) const fn network(name: &'static str, at: u16, bytes: u8, width: u8) -> Field {
@@ -207,6 +247,15 @@ mod tests {
     }
 
     #[test]
+    fn a_network_prints_as_country_and_code() {
+        assert_eq!(printed(plmn("plmn", 1), &[9, 0x13, 0x00, 0x21]), "310-120");
+        assert_eq!(printed(plmn("plmn", 0), &[0x62, 0xF2, 0x20]), "262-02");
+        assert_eq!(printed(plmn("plmn", 0), &[0xFF; 3]), "fff-ff");
+        assert_eq!(printed(plmn_digits("plmn", 0), &[2, 6, 2, 0, 1, 15]), "262-01");
+        assert_eq!((plmn("plmn", 1).end(), plmn_digits("plmn", 1).end()), (4, 7));
+    }
+
+    #[test]
     fn a_level_that_was_not_measured_is_none() {
         let level = scaled("level", u8(0), 1.0, -180.0);
         assert_eq!(level.value(&[0, 7]), Some(Value::Scaled(-180.0)));
@@ -215,5 +264,9 @@ mod tests {
         // Whether zero is a value depends on another field.
         assert_eq!(level.unless_zero(u8(1)).value(&[0, 7]), Some(Value::Scaled(-180.0)));
         assert_eq!(level.unless_zero(u8(1)).value(&[7, 0]), None);
+        let floored = level.unless_itself_zero().or_unless(40);
+        assert_eq!(floored.value(&[40]), None);
+        assert_eq!(floored.value(&[0]), None);
+        assert_eq!(floored.value(&[41]), Some(Value::Scaled(-139.0)));
     }
 }

@@ -218,7 +218,11 @@ impl<'a> Place<'a> {
                     status.visit(sink);
                 }
             }
-            Part::Chain | Part::Block(_) | Part::List { .. } | Part::SubPackets { .. } => {}
+            Part::Padding(_)
+            | Part::Chain
+            | Part::Block(_)
+            | Part::List { .. }
+            | Part::SubPackets { .. } => {}
         }
     }
 

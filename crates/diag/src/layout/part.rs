@@ -59,6 +59,8 @@ pub enum Part {
         /// Their name.
         name: &'static str,
     },
+    /// Bytes to the end of the record or sub-packet that carry nothing, at most so many. A longer end is unread.
+    Padding(u16),
     /// Control elements of an NR uplink MAC PDU, each after its subheader; the last block has their length.
     NrControls {
         /// Place of the byte count of the last block.
@@ -77,7 +79,8 @@ pub enum Part {
     },
     /// Words of four bytes up to and with the first whose lowest bit is clear.
     Chain,
-    /// Sub-packets, each with its own id, version and length.
+    /// Sub-packets, each with its own id, version and length. A length is a whole number of words: up to three bytes at
+    /// the end are padding, whatever the parts say.
     SubPackets {
         /// Place of the count in the last block.
         count: Bits,
@@ -136,8 +139,23 @@ pub struct Short {
     pub have: usize,
 }
 
+/// How much of a body a layout describes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Survey {
+    /// Bytes beyond the parts, to the end of the record, and to the end of each described sub-packet.
+    /// [`Part::Padding`] is a part.
+    pub unread: usize,
+    /// Described sub-packets.
+    pub described: usize,
+    /// Id and version of the first sub-packet that is not described.
+    pub missing: Option<(u8, u8)>,
+}
+
 /// Bytes of id, version and length before a sub-packet's contents; the length counts them.
 pub(super) const SUB_HEADER: usize = 4;
+
+/// The lengths of sub-packets are whole numbers of these.
+const WORD: usize = 4;
 
 impl Part {
     /// Length of this part at `at`, whose preceding block starts at `block`; an error if the body is too
@@ -156,6 +174,7 @@ impl Part {
             | Part::NrControls { len }
             | Part::NrStatus { len, .. } => fits(body, at, len.read(&body[block..]) as usize),
             Part::Rest { .. } => Ok(body.len().saturating_sub(at)),
+            Part::Padding(most) => Ok(body.len().saturating_sub(at).min(usize::from(most))),
             Part::NrControl => {
                 let head = fits(body, at, 2).map(|_| &body[at..])?;
                 fits(body, at, nr::element_len(head))
@@ -193,12 +212,42 @@ impl Part {
             Part::SubPackets { count, known } => {
                 let mut end = at;
                 for _ in 0..count.read(&body[block..]) {
-                    end += measure_sub_packet(known, body, end)?;
+                    end += measure_sub_packet(known, body, end)?.0;
                 }
                 Ok(end - at)
             }
         }
     }
+}
+
+/// As [`measure`] from the first byte on, for the whole body.
+pub(super) fn survey(parts: &'static [Part], body: &[u8]) -> Result<Survey, Short> {
+    let (mut end, mut block) = (0, 0);
+    let mut found = Survey::default();
+    for part in parts {
+        let at = end;
+        if let Part::SubPackets { count, known } = part {
+            for _ in 0..count.read(&body[block..]) {
+                let (size, contents) = measure_sub_packet(known, body, end)?;
+                match contents {
+                    Some(contents) => {
+                        found.described += 1;
+                        let room = size - SUB_HEADER;
+                        found.unread += room.saturating_sub(contents.next_multiple_of(WORD));
+                    }
+                    None => found.missing = found.missing.or(Some((body[end], body[end + 1]))),
+                }
+                end += size;
+            }
+        } else {
+            end += part.measure(body, end, block)?;
+        }
+        if matches!(part, Part::Block(_)) {
+            block = at;
+        }
+    }
+    found.unread += body.len() - end;
+    Ok(found)
 }
 
 /// Length of `parts` at `at`; an error if the body is too short for them.
@@ -215,21 +264,21 @@ pub(super) fn measure(parts: &'static [Part], body: &[u8], at: usize) -> Result<
     Ok(end - at)
 }
 
+/// Length of the sub-packet at `at`, and of its contents if it is described.
 pub(super) fn measure_sub_packet(
     known: &'static [SubLayout],
     body: &[u8],
     at: usize,
-) -> Result<usize, Short> {
+) -> Result<(usize, Option<usize>), Short> {
     fits(body, at, SUB_HEADER)?;
     let size = usize::from(u16::from_le_bytes([body[at + 2], body[at + 3]]));
     fits(body, at, size.max(SUB_HEADER))?;
     if size < SUB_HEADER {
         return Err(Short { at, need: SUB_HEADER, have: size });
     }
-    if let Some(sub) = SubLayout::find(known, body[at], body[at + 1]) {
-        measure(sub.parts, &body[..at + size], at + SUB_HEADER)?;
-    }
-    Ok(size)
+    let layout = SubLayout::find(known, body[at], body[at + 1]);
+    let contents = layout.map(|sub| measure(sub.parts, &body[..at + size], at + SUB_HEADER));
+    Ok((size, contents.transpose()?))
 }
 
 pub(super) fn fits(body: &[u8], at: usize, need: usize) -> Result<usize, Short> {
@@ -278,6 +327,11 @@ impl SubLayout {
 }
 
 impl Layout {
+    /// How much of a body it describes; an error if the body is too short for it.
+    pub fn survey(&self, body: &[u8]) -> Result<Survey, Short> {
+        survey(self.parts, body)
+    }
+
     /// Whether it describes this version.
     pub fn describes(&self, version: u32) -> bool {
         self.versions.is_empty() || self.versions.contains(&version)

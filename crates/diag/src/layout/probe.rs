@@ -269,7 +269,7 @@ impl Trail {
             End::SubPackets { count, known, .. } => {
                 let mut end = at;
                 for _ in 0..count.read(block) {
-                    end += measure_sub_packet(known, body, end)?;
+                    end += measure_sub_packet(known, body, end)?.0;
                 }
                 Ok(())
             }

@@ -1,7 +1,7 @@
 use std::format;
 use std::string::String;
 
-use super::{Block, Count, Layout, Part, Sink, Value, bits, names, u8, uint};
+use super::{Block, Count, Layout, Part, Sink, SubLayout, Survey, Value, bits, names, u8, uint};
 
 /// Every field in one line, lists in brackets.
 #[derive(Default)]
@@ -116,4 +116,35 @@ fn a_control_element_is_as_long_as_it_says() {
         "mac[(channel=short_bsr bsr_group=2 bsr_index=7 )] tail=9 "
     );
     assert!((0..long.len()).all(|len| line(&ONE, &long[..len]).is_none()));
+}
+
+#[test]
+fn bytes_beyond_the_padding_are_unread_in_a_record_and_in_its_sub_packets() {
+    static PADDED: Layout = Layout { versions: &[], parts: &[HEAD, Part::Padding(2)] };
+    let unread = |body: &[u8]| PADDED.survey(body).map(|found| found.unread);
+    assert_eq!(unread(&[7]), Ok(0));
+    assert_eq!(unread(&[7, 0, 0]), Ok(0));
+    assert_eq!(unread(&[7, 0, 0, 1, 2]), Ok(2));
+    assert_eq!(line(&PADDED, &[7, 0, 0, 1, 2]).unwrap(), "head=7 ");
+    static OUTER: Layout = Layout {
+        versions: &[],
+        parts: &[
+            HEAD,
+            Part::SubPackets {
+                count: u8(0),
+                known: &[SubLayout {
+                    id: 5,
+                    name: "padded",
+                    versions: &[1],
+                    parts: &[HEAD, Part::Padding(2)],
+                }],
+            },
+        ],
+    };
+    // The contents of the first sub-packet fit. Those of the second take three bytes of eleven, and a fourth fills the
+    // word. A byte follows the sub-packets.
+    let body = [2, 5, 1, 7, 0, 9, 0, 0, 5, 1, 15, 0, 9, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 8];
+    assert_eq!(OUTER.survey(&body), Ok(Survey { unread: 8, described: 2, missing: None }));
+    let unknown = [1, 6, 2, 5, 0, 9];
+    assert_eq!(OUTER.survey(&unknown), Ok(Survey { missing: Some((6, 2)), ..Survey::default() }));
 }

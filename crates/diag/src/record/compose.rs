@@ -185,6 +185,7 @@ fn write(parts: &'static [Part], form: &Form, out: &mut Vec<u8>) -> Result<(), E
             Part::NrStatus { len, .. } => content("status", Some(len), form, block, out)?,
             Part::Opaque { name, len } => content(name, Some(len), form, block, out)?,
             Part::Rest { name } => content(name, None, form, block, out)?,
+            Part::Padding(_) => {}
             Part::Chain => match form.raw("chain")? {
                 [] => out.extend([0; 4]),
                 chain => out.extend(chain),
@@ -267,9 +268,8 @@ fn announce(
 fn fill(field: &Field, entry: &Entry, block: &mut [u8]) -> Result<(), EmitError> {
     let unknown = EmitError::Unknown { field: field.name };
     match (field.kind, entry) {
-        (Kind::Bytes(size), Entry::Bytes(bytes)) => {
-            let start = field.bits.start();
-            let place = block.get_mut(start..start + usize::from(size)).ok_or(unknown)?;
+        (Kind::Bytes(_) | Kind::Plmn | Kind::PlmnDigits, Entry::Bytes(bytes)) => {
+            let place = block.get_mut(field.bits.start()..field.end()).ok_or(unknown)?;
             let place = place.get_mut(..bytes.len()).ok_or(EmitError::Long { len: bytes.len() })?;
             place.copy_from_slice(bytes);
             Ok(())

@@ -1,7 +1,7 @@
 //! 0xB14D and 0xB14E, channel state feedback on PUCCH and on PUSCH: CQI, precoder and rank as reported.
 //!
 //! 0xB14D versions 22, 24, 43, 101, 102, 103, 142, 164; 0xB14E versions 22, 23, 42, 101, 102, 103, 142, 164. Source: docs/reference/diag.md,
-//! records and layouts; 0xB14D 43 and 102 and 0xB14E 42 and 102 agree with captures field by field. Reporting modes and
+//! records and layouts; 0xB14D 43, 101 and 102 and 0xB14E 42 and 102 agree with captures field by field. Reporting modes and
 //! types are those of TS 36.213 §7.2.1 and §7.2.2.
 
 use super::common::CARRIER;
@@ -20,8 +20,12 @@ const TRANSMISSION_MODE: Names = &[
 ];
 const PERIODIC_MODE: Names = &[(2, "1-1")];
 const PERIODIC_MODE_V22: Names = &[(1, "1-1")];
-const PERIODIC_TYPE: Names = &[(2, "wideband_cqi_pmi"), (3, "rank")];
-const PERIODIC_TYPE_V22: Names = &[(1, "wideband_cqi_pmi"), (2, "rank")];
+/// Types of report (TS 36.213 §7.2.2). The fourth is the wideband CQI of modes without a precoder.
+const PERIODIC_TYPE: Names =
+    &[(1, "subband_cqi"), (2, "wideband_cqi_pmi"), (3, "rank"), (4, "wideband_cqi")];
+/// The same, counted from 0.
+const PERIODIC_TYPE_V22: Names =
+    &[(0, "subband_cqi"), (1, "wideband_cqi_pmi"), (2, "rank"), (3, "wideband_cqi")];
 const APERIODIC_MODE: Names = &[(0, "1-2"), (1, "2-0"), (2, "2-2"), (3, "3-0"), (4, "3-1")];
 
 const VERSION: &[Field] = &[uint("version", u8(0))];
@@ -181,8 +185,8 @@ pub(super) static PERIODIC_LAYOUTS: &[Layout] = &[
             &[VERSION, TIME, PERIODIC, BANDWIDTH_PART, PERIODIC_RANK, PERIODIC_WORD, PERIODIC_V24],
         )],
     ),
-    layout(&[43, 101], &[record(12, &[VERSION, TIME, PERIODIC, PERIODIC_RANK, PERIODIC_WORD])]),
-    layout(&[102], &[record(12, &[VERSION, TIME, PERIODIC, PERIODIC_WORD, PERIODIC_V102])]),
+    layout(&[43], &[record(12, &[VERSION, TIME, PERIODIC, PERIODIC_RANK, PERIODIC_WORD])]),
+    layout(&[101, 102], &[record(12, &[VERSION, TIME, PERIODIC, PERIODIC_WORD, PERIODIC_V102])]),
     layout(
         &[103],
         &[record(12, &[VERSION, TIME, PERIODIC, PERIODIC_WORD, PERIODIC_V102, PERIODIC_V103])],

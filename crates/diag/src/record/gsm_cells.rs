@@ -7,8 +7,8 @@
 //! 0x506C, 0x5071, 0x507A, 0x507B and 0x5134 agree with the vectors of another decoder; the others are in no capture.
 
 use crate::layout::{
-    Bits, Block, Count, Field, Layout, Part, bits, bytes, flag, int, scaled, scaled_int, u8, u16,
-    u32, uint,
+    Bits, Block, Count, Field, Layout, Part, bits, bytes, flag, int, plmn, scaled, scaled_int, u8,
+    u16, u32, uint,
 };
 
 const fn block(size: u16, fields: &'static [&'static [Field]]) -> Part {
@@ -230,7 +230,7 @@ macro_rules! identity {
             uint("bcc", u8($at + 2)),
             uint("ncc", u8($at + 3)),
             uint("cell_identity", u16($at + 4)),
-            bytes("plmn", $at + 6, 3),
+            plmn("plmn", $at + 6),
             bytes("lac", $at + 9, 2),
             uint("priority", u8($at + 11)),
             uint("ncc_permitted", u8($at + 12)),

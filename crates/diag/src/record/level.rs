@@ -10,6 +10,20 @@ use crate::layout::{Bits, Field, scaled};
 
 const STEP: f64 = 0.0625;
 
+/// An RSRP of −140 dBm, the lowest that RRC reports (TS 36.133 §9.1.4). Modems of LTE-M write it for the second antenna,
+/// which they do not have, beside the lowest RSRQ and an RSSI of −10 dBm.
+const LOWEST_REPORTED: u64 = 640;
+
+/// The same fields for a modem that writes [`LOWEST_REPORTED`] for an absent antenna.
+pub(super) const fn unless_lowest<const N: usize>(mut fields: [Field; N]) -> [Field; N] {
+    let mut i = 0;
+    while i < N {
+        fields[i] = fields[i].or_unless(LOWEST_REPORTED);
+        i += 1;
+    }
+    fields
+}
+
 /// RSRP in dBm, counted from −180; zero means no value.
 pub(super) const fn rsrp(name: &'static str, bits: Bits) -> Field {
     scaled(name, bits, STEP, -180.0).unless_itself_zero()

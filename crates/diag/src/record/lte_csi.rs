@@ -6,50 +6,81 @@ use crate::LogCode;
 use crate::layout::{Bits, Layout, Node, try_key};
 use crate::radio::Tti;
 
-/// A report of channel state.
+/// A report of channel quality.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LteCsi {
     /// When it was sent; its place in version 164 is unknown.
     pub tti: Option<Tti>,
     /// Component carrier, 0 for the primary.
     pub carrier: Option<u8>,
-    /// Wideband CQI of each codeword, 0..=15. With one layer the second has no meaning.
-    pub cqi: [u8; 2],
-    /// Layers that it is for, 1..=4. In older versions only reports of rank have it.
+    /// The transmission mode, as the modem numbers it.
+    pub mode: Option<u8>,
+    /// Wideband CQI of the first codeword, 0..=15.
+    pub cqi: u8,
+    /// The same of the second codeword, which has a meaning with several layers only. Reports without a precoder
+    /// have none (TS 36.213 §7.2.2).
+    pub second: Option<u8>,
+    /// Layers that it is for, 1..=4. If it is unknown, the last [`LteRank`] has it.
     pub rank: Option<u8>,
     /// Whether the CQI counts in the table up to 256QAM (TS 36.213 Table 7.2.3-2).
     pub alternative_table: Option<bool>,
 }
 
+/// A report of the rank, which the reports of quality after it are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LteRank {
+    /// Component carrier, 0 for the primary.
+    pub carrier: Option<u8>,
+    /// The transmission mode, as the modem numbers it.
+    pub mode: Option<u8>,
+    /// Layers, 1..=4.
+    pub rank: u8,
+}
+
+/// The contents of a periodic report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PeriodicReport {
+    /// Channel quality over the whole carrier.
+    Quality(LteCsi),
+    /// The rank alone.
+    Rank(LteRank),
+}
+
 /// The bit paths of the fields of [`LteCsi`], in one version.
 struct Keys {
     report_type: Option<Bits>,
-    /// The version's number for reports of wideband CQI.
-    wideband: u64,
+    /// The version's number for reports of wideband CQI with a precoder. Those of rank and of wideband CQI alone follow.
+    precoded: u64,
     subframe: Option<Bits>,
     frame: Option<Bits>,
     carrier: Option<Bits>,
+    mode: Option<Bits>,
     cqi: [Option<Bits>; 2],
     rank: Option<Bits>,
+    /// Reports of quality with a precoder have the rank too.
+    ranked: bool,
     alternative: Option<Bits>,
 }
 
 impl Keys {
-    const fn of(layout: &Layout, cqi: [&str; 2], wideband: u64, ranked: bool) -> Self {
+    const fn of(layout: &Layout, cqi: [&str; 2], precoded: u64, ranked: bool) -> Self {
         let parts = layout.parts;
         Self {
             report_type: try_key(parts, "report_type"),
-            wideband,
+            precoded,
             subframe: try_key(parts, "subframe"),
             frame: try_key(parts, "frame"),
             carrier: try_key(parts, "carrier"),
+            mode: try_key(parts, "transmission_mode"),
             cqi: [try_key(parts, cqi[0]), try_key(parts, cqi[1])],
-            rank: if ranked { try_key(parts, "rank") } else { None },
+            rank: try_key(parts, "rank"),
+            ranked,
             alternative: try_key(parts, "alternative_cqi_table"),
         }
     }
 
-    fn read(&self, node: &Node<'_>) -> LteCsi {
+    /// A report of quality, with a precoder or without.
+    fn read(&self, node: &Node<'_>, precoded: bool) -> LteCsi {
         let number = |bits: Bits| node.read(bits) as u8;
         let tti = match (self.frame, self.subframe) {
             (Some(frame), Some(subframe)) => {
@@ -57,17 +88,31 @@ impl Keys {
             }
             _ => None,
         };
+        let rank = self.rank.filter(|_| precoded && self.ranked);
         LteCsi {
             tti,
             carrier: self.carrier.map(number),
-            cqi: self.cqi.map(|bits| bits.map_or(0, number)),
-            rank: self.rank.map(|bits| number(bits) + 1),
+            mode: self.mode.map(number),
+            cqi: self.cqi[0].map_or(0, number),
+            second: self.cqi[1].filter(|_| precoded).map(number),
+            rank: rank.map(|bits| number(bits) + 1),
             alternative_table: self.alternative.map(|bits| node.read(bits) != 0),
         }
     }
 
-    fn is_wideband(&self, node: &Node<'_>) -> bool {
-        self.report_type.is_none_or(|bits| node.read(bits) == self.wideband)
+    fn periodic(&self, node: &Node<'_>) -> Option<PeriodicReport> {
+        let number = |bits: Bits| node.read(bits) as u8;
+        let kind = self.report_type.map_or(self.precoded, |bits| node.read(bits));
+        match kind.checked_sub(self.precoded)? {
+            0 => Some(PeriodicReport::Quality(self.read(node, true))),
+            1 => Some(PeriodicReport::Rank(LteRank {
+                carrier: self.carrier.map(number),
+                mode: self.mode.map(number),
+                rank: number(self.rank?) + 1,
+            })),
+            2 => Some(PeriodicReport::Quality(self.read(node, false))),
+            _ => None,
+        }
     }
 }
 
@@ -120,10 +165,9 @@ impl<'a> PeriodicCsf<'a> {
         Ok(Self { node, version })
     }
 
-    /// The report, if it is one of wideband CQI.
-    pub fn report(&self) -> Option<LteCsi> {
-        let keys = &PERIODIC_KEYS[self.version];
-        keys.is_wideband(&self.node).then(|| keys.read(&self.node))
+    /// The report, if it is one of the rank or of wideband CQI.
+    pub fn report(&self) -> Option<PeriodicReport> {
+        PERIODIC_KEYS[self.version].periodic(&self.node)
     }
 }
 
@@ -146,7 +190,7 @@ impl<'a> AperiodicCsf<'a> {
 
     /// The report.
     pub fn report(&self) -> LteCsi {
-        APERIODIC_KEYS[self.version].read(&self.node)
+        APERIODIC_KEYS[self.version].read(&self.node, true)
     }
 }
 
@@ -163,16 +207,38 @@ mod tests {
         }
     }
 
+    /// A body of version 101 or 102: two bits of kind from the second of byte 3 on, CQI in the word at 4, rank in byte 9.
+    fn report(version: u8, kind: u8, cqi: [u32; 2], rank: u8) -> Option<PeriodicReport> {
+        let mut body = [0_u8; 12];
+        body[0] = version;
+        body[3] = kind << 1;
+        let word = cqi[0] << 10 | cqi[1] << 14 | 1 << 22 | 3 << 26;
+        body[4..8].copy_from_slice(&word.to_le_bytes());
+        body[9] = (rank - 1) << 2;
+        PeriodicCsf::parse(&body).expect("described").report()
+    }
+
     #[test]
     fn a_report_of_rank_is_none_of_cqi() {
-        // Version 102: two bits of kind from the second of byte 3 on, CQI in the word at 4.
-        let mut body = [0_u8; 12];
-        body[0] = 102;
-        body[3] = 2 << 1;
-        body[4..8].copy_from_slice(&(7_u32 << 10 | 5 << 14 | 1 << 22).to_le_bytes());
-        let report = PeriodicCsf::parse(&body).expect("described").report().expect("of CQI");
-        assert_eq!((report.cqi, report.carrier, report.rank), ([7, 5], Some(1), Some(1)));
-        body[3] = 3 << 1;
-        assert_eq!(PeriodicCsf::parse(&body).expect("described").report(), None);
+        for version in [101, 102] {
+            let Some(PeriodicReport::Quality(csi)) = report(version, 2, [7, 5], 1) else {
+                panic!("of CQI")
+            };
+            assert_eq!(
+                (csi.cqi, csi.second, csi.carrier, csi.rank),
+                (7, Some(5), Some(1), Some(1))
+            );
+            let rank = LteRank { carrier: Some(1), mode: Some(3), rank: 2 };
+            assert_eq!(report(version, 3, [0, 0], 2), Some(PeriodicReport::Rank(rank)));
+            assert_eq!(report(version, 1, [7, 5], 1), None);
+        }
+    }
+
+    #[test]
+    fn wideband_cqi_without_a_precoder_is_of_the_first_codeword_and_of_the_last_rank() {
+        let Some(PeriodicReport::Quality(csi)) = report(101, 4, [9, 0], 1) else {
+            panic!("of CQI")
+        };
+        assert_eq!((csi.cqi, csi.second, csi.mode, csi.rank), (9, None, Some(3), None));
     }
 }

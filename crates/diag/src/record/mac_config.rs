@@ -20,6 +20,12 @@ const fn block(size: u16, fields: &'static [&'static [Field]]) -> Part {
     Part::Block(Block { size, fields })
 }
 
+/// Room for logical channels. The source counts 290 bytes of them.
+const CHANNELS: u16 = 32;
+
+/// Room for channels of broadcast, whose format is unknown.
+const UNUSED: Part = Part::Padding(98);
+
 const fn list(name: &'static str, count: Count, parts: &'static [Part]) -> Part {
     Part::List { name, count, parts }
 }
@@ -109,7 +115,7 @@ const KNOWN: &[SubLayout] = &[
                     uint("channel_count", u8(33)),
                 ]],
             ),
-            list("channels", Count::Says(u8(33)), CHANNEL),
+            list("channels", Count::Of(u8(33), CHANNELS), CHANNEL),
         ],
     ),
     config(
@@ -127,11 +133,11 @@ const KNOWN: &[SubLayout] = &[
                     ],
                 ],
             ),
-            list("channels", Count::Says(u8(34)), CHANNEL),
+            list("channels", Count::Of(u8(34), CHANNELS), CHANNEL),
         ],
     ),
-    config(13, &[1], &[block(2, &[&[uint("active_channels", u16(0))]])]),
-    config(13, &[2], &[block(3, &[SUBSCRIPTION, &[uint("active_channels", u16(1))]])]),
+    config(13, &[1], &[block(2, &[&[uint("active_channels", u16(0))]]), UNUSED]),
+    config(13, &[2], &[block(3, &[SUBSCRIPTION, &[uint("active_channels", u16(1))]]), UNUSED]),
     config(
         14,
         &[1],

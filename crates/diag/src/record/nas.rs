@@ -17,7 +17,7 @@
 //! 0xB814 and 0xB815, which have no vectors.
 
 use crate::layout::{
-    Block, Count, Field, Layout, Names, Part, bits, bytes, flag, hex, names, u8, u16, u32, uint,
+    Block, Count, Layout, Names, Part, bits, bytes, flag, hex, names, plmn, u8, u16, u32, uint,
 };
 
 /// The release of the specification: three numbers from `$at` on.
@@ -82,11 +82,6 @@ const EMM: Names = &[
     (5, "service_request_initiated"),
     (6, "deregistered_initiated"),
 ];
-
-/// Three octets of a network's identity, TS 24.008 §10.5.1.3.
-const fn plmn(name: &'static str, at: u16) -> Field {
-    bytes(name, at, 3)
-}
 
 pub(super) static EMM_STATE: &[Layout] = &[Layout {
     versions: &[2],

@@ -150,6 +150,7 @@ pub(super) static SYSTEM_LAYOUTS: &[Layout] = &[Layout {
     )],
 }];
 
+/// The one record in a capture ends in zeroes, as many as two more layers and three cells would take in each.
 pub(super) static RESELECTION_LAYOUTS: &[Layout] = &[Layout {
     versions: &[4],
     parts: &[
@@ -173,6 +174,7 @@ pub(super) static RESELECTION_LAYOUTS: &[Layout] = &[Layout {
                 ),
             ],
         ),
+        Part::Padding(96),
     ],
 }];
 

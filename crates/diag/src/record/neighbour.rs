@@ -156,14 +156,17 @@ const fn detected(count: Bits) -> Part {
     Part::List { name: "detected", count: Count::Says(count), parts: DETECTED }
 }
 
+/// Neighbours that were dropped leave their zeroes.
+const UNUSED: Part = Part::Padding(24);
+
 pub(super) static INTRA_FREQUENCY_LAYOUTS: &[Layout] = &[
     Layout {
         versions: &[3],
-        parts: &[serving!(24, u16(8), 10), neighbours(u8(22)), detected(u8(23))],
+        parts: &[serving!(24, u16(8), 10), neighbours(u8(22)), detected(u8(23)), UNUSED],
     },
     Layout {
         versions: &[4],
-        parts: &[serving!(28, u32(8), 12), neighbours(u8(24)), detected(u8(25))],
+        parts: &[serving!(28, u32(8), 12), neighbours(u8(24)), detected(u8(25)), UNUSED],
     },
 ];
 

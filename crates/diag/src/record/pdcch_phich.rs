@@ -1,8 +1,8 @@
 //! 0xB16B, PDCCH and PHICH indication: downlink control messages and the base station's answers to uplink blocks.
 //!
-//! Versions 5, 25, 33, 34, 42. Source: docs/reference/diag.md, records and layouts; 5 and 34 agree with captures field by field. A
-//! subframe has the number of results of each kind. Versions 5, 34 and 42 always reserve space for the maximum,
-//! 25 and 33 do not.
+//! Versions 5, 25, 33, 34, 42. Source: docs/reference/diag.md, records and layouts; 5, 25 and 34 agree with captures field by field. A
+//! subframe has the number of results of each kind. Every version reserves space
+//! for the maximum of each kind, whatever the numbers.
 
 use super::common::{ACK, AGGREGATION, RNTI, SEARCH_SPACE};
 use super::{RecordError, checked};
@@ -55,18 +55,29 @@ const MESSAGE: &[Field] = &[
     flag("new_downlink", 2, 4),
     uint("downlink_blocks", bits(2, 6, 5)),
 ];
-const S0_V42: &[Field] = &[uint("s0_index", u32(4))];
+const SLEEP_V42: &[Field] = &[
+    uint("s0_index", bits(4, 4, 0)),
+    uint("s1_index", bits(4, 9, 5)),
+    uint("s2_index", bits(4, 14, 10)),
+    uint("s3_index", bits(4, 19, 15)),
+    flag("msleep", 4, 20),
+    flag("usleep", 4, 21),
+    uint("usleep_duration", bits(4, 26, 22)),
+    flag("fake_subframe", 4, 27),
+    flag("ul_dropped", 4, 28),
+    flag("interference_active", 4, 29),
+];
 
 const PDCCH_V5: &[Part] = &[Part::Block(Block { size: 4, fields: &[MESSAGE] })];
 const PDCCH: &[Part] = &[Part::Block(Block { size: 8, fields: &[MESSAGE] })];
-const PDCCH_V42: &[Part] = &[Part::Block(Block { size: 8, fields: &[MESSAGE, S0_V42] })];
+const PDCCH_V42: &[Part] = &[Part::Block(Block { size: 8, fields: &[MESSAGE, SLEEP_V42] })];
 
 const EVENTS_V42: Part = Part::Block(Block {
     size: 16,
     fields: &[&[
         uint("full_mode_events", u32(0)),
         uint("dl_subframe_count", u32(4)),
-        uint("force_send_pdcch", u32(8)),
+        flag("force_send_pdcch", 8, 0),
     ]],
 });
 
@@ -103,8 +114,8 @@ pub(super) static LAYOUTS: &[Layout] = &[
             subframe(4, &[HEADER]),
             report(&[
                 subframe(4, &[SUBFRAME]),
-                phich(Count::Says(PHICHS)),
-                pdcch(Count::Says(PDCCHS), PDCCH),
+                phich(Count::Of(PHICHS, 3)),
+                pdcch(Count::Of(PDCCHS, 8), PDCCH),
             ]),
         ],
     },
@@ -114,8 +125,8 @@ pub(super) static LAYOUTS: &[Layout] = &[
             subframe(4, &[HEADER]),
             report(&[
                 subframe(12, &[SUBFRAME]),
-                phich(Count::Says(PHICHS)),
-                pdcch(Count::Says(PDCCHS), PDCCH),
+                phich(Count::Of(PHICHS, 5)),
+                pdcch(Count::Of(PDCCHS, 8), PDCCH),
             ]),
         ],
     },
@@ -246,5 +257,59 @@ impl core::fmt::Debug for PdcchPhich<'_> {
 impl core::fmt::Debug for IndicationSubframe<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("IndicationSubframe").field("tti", &self.tti).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    /// Subframes of `size` bytes with one answer and two messages each, one after the other; the rest of each is
+    /// filled with something.
+    fn report(version: u8, head: usize, answers: usize, size: usize) -> Vec<u8> {
+        let mut body = alloc::vec![version, 0, 0, 4];
+        for subframe in 0..4_u32 {
+            let start = body.len();
+            body.resize(start + size, 0xEE);
+            let word = 2 | 1 << 3 | 100 << 6 | subframe << 16;
+            body[start..start + 4].copy_from_slice(&word.to_le_bytes());
+            body[start + head..start + head + 4].copy_from_slice(&0x28_u32.to_le_bytes());
+            let messages = start + head + 4 * answers;
+            for at in [messages, messages + 8] {
+                body[at..at + 4].copy_from_slice(&(44_u32 << 7 | 1 << 20).to_le_bytes());
+            }
+        }
+        body
+    }
+
+    #[test]
+    fn subframes_have_the_space_of_all_answers_and_messages_whatever_they_hold() {
+        for (version, head, answers, size) in [(25, 4, 3, 80), (33, 12, 5, 96)] {
+            let body = report(version, head, answers, size);
+            let found = LAYOUTS.iter().find(|layout| layout.describes(version.into()));
+            assert_eq!(
+                found.map(|layout| layout.survey(&body).map(|found| found.unread)),
+                Some(Ok(0))
+            );
+            let report = PdcchPhich::parse(&body).expect("it is described");
+            let read: Vec<_> = report
+                .subframes()
+                .map(|one| {
+                    let sizes = one.messages().map(|message| message.payload_bits);
+                    (
+                        one.tti,
+                        sizes.collect::<Vec<_>>(),
+                        one.answers().map(|a| a.acknowledged).collect(),
+                    )
+                })
+                .collect();
+            let wanted =
+                (0..4).map(|at| (Tti::new(100, at), alloc::vec![44, 44], alloc::vec![true]));
+            assert_eq!(read, wanted.collect::<Vec<_>>(), "version {version}");
+            // A record without its last space is no whole one.
+            assert!(PdcchPhich::parse(&body[..body.len() - 1]).is_err(), "version {version}");
+        }
     }
 }

@@ -146,11 +146,11 @@ const fn one(size: u16, fields: &'static [&'static [Field]]) -> Part {
     Part::Block(Block { size, fields })
 }
 
-const V23: &[Part] = &[one(52, &[HEAD, ANTENNAS_V23, CODING_V23])];
+const V23: &[Part] = &[one(52, &[HEAD, ANTENNAS_V23, CODING_V23]), Part::Padding(4)];
 const V28: &[Part] = &[one(56, &[HEAD, ANTENNAS_V23, CODING_V23, REPETITION_V28])];
 const V103: &[Part] = &[one(56, &[HEAD, ANTENNAS_V23, CODING_V103])];
 const V122: &[Part] = &[one(56, &[HEAD, ANTENNAS_V122, VOLTAGE_V122, CODING_V122])];
-const V123: &[Part] = &[one(56, &[HEAD, ANTENNAS_V122, CODING_V122])];
+const V123: &[Part] = &[one(56, &[HEAD, ANTENNAS_V122, CODING_V122]), Part::Padding(8)];
 
 pub(super) static LAYOUTS: &[Layout] = &[
     Layout { versions: &[23], parts: V23 },

@@ -205,7 +205,8 @@ pub(super) static ATTEMPT_LAYOUTS: &[Layout] = &[Layout {
         Part::SubPackets {
             count: u8(1),
             known: &[
-                attempts(&[2], &[block(32, &[ATTEMPT, MESSAGES_V2])]),
+                // The one record in a capture has a word more, which is no message.
+                attempts(&[2], &[block(32, &[ATTEMPT, MESSAGES_V2]), Part::Padding(4)]),
                 attempts(&[3], &[block(34, &[SUBSCRIPTION, ATTEMPT_V3, MESSAGES_V3])]),
                 attempts(&[4], &[block(33, &[ATTEMPT, LEVEL, MESSAGES_V4])]),
                 attempts(&[49], &[block(48, &[SUBSCRIPTION, ATTEMPT_V3, MESSAGES_V3, TAIL_V49])]),

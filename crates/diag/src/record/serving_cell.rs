@@ -1,12 +1,14 @@
 //! 0xB193, serving cell measurement: signal strength and quality of the serving cells.
 //!
-//! Packet version 1 with sub-packet 25 of versions 4, 7, 18, 19, 22, 24, 35, 36, 40, 48, 50, 60, 66. Source: docs/reference/diag.md, records
-//! and layouts; 4, 18, 19 and 36 agree with captures field by field. In 48, 50 and 60 the words after the third RSRP
+//! Packet version 1 with sub-packet 25 of versions 4, 7, 18, 19, 22, 24, 35, 36, 40, 41, 48, 50, 57, 59, 60, 66. Source: docs/reference/diag.md, records
+//! and layouts; 4, 18, 19 and 36 agree with captures field by field, 41, 57, 59 and 60 with published payloads. In 48, 50 and 60 the words after the third RSRP
 //! are one word later than in the notes, as in 40. Read this way, the combined values are those of the best antenna in
-//! every vector and capture. By its source, 66 is 48 with eight bytes before each cell. The SNR of 60 is unknown.
+//! every vector and capture. By its source, 66 is 48 with eight bytes before each cell. 41 has the cells of 48. In 57, 59
+//! and 60 the SNR is unknown; the levels after cancelling interference are where the RSRQ equals the combined one in
+//! every vector.
 
 use super::common::CELL;
-use super::level::{high_rsrp, rsrp, rsrq, rssi, snr};
+use super::level::{high_rsrp, rsrp, rsrq, rssi, snr, unless_lowest};
 use super::sub::HEADER;
 use super::{RecordError, checked_sub_packets};
 use crate::LogCode;
@@ -131,9 +133,10 @@ const V7: &[Part] = &[Part::Block(Block {
     size: 80,
     fields: &[&[uint("earfcn", u32(0))], cell!(4, 8), two_antennas!(16)],
 })];
+const LEVELS_V18: [Field; 11] = unless_lowest(*two_antennas!(20));
 const V18: &[Part] = &[Part::Block(Block {
     size: 92,
-    fields: &[&[uint("earfcn", u32(0))], cell!(4, 8), two_antennas!(20), projected!(84)],
+    fields: &[&[uint("earfcn", u32(0))], cell!(4, 8), &LEVELS_V18, projected!(84)],
 })];
 
 const CELL_V19: &[Part] = &[Part::Block(Block {
@@ -207,9 +210,25 @@ const CELL_V48: &[Part] = &[Part::Block(Block {
         projected!(116),
     ],
 })];
+const CELL_V57: &[Part] = &[Part::Block(Block {
+    size: 164,
+    fields: &[
+        &[hex("receiver_map", u32(0))],
+        cell!(8, 12),
+        SERVING_15,
+        four_antennas!(24, 40),
+        projected!(140),
+    ],
+})];
 const CELL_V60: &[Part] = &[Part::Block(Block {
     size: 148,
-    fields: &[&[hex("receiver_map", u32(0))], cell!(8, 12), SERVING_15, four_antennas!(24, 40)],
+    fields: &[
+        &[hex("receiver_map", u32(0))],
+        cell!(8, 12),
+        SERVING_15,
+        four_antennas!(24, 40),
+        projected!(140),
+    ],
 })];
 const CELL_V66: &[Part] = &[Part::Block(Block {
     size: 144,
@@ -225,6 +244,14 @@ const CELL_V66: &[Part] = &[Part::Block(Block {
 
 const fn cells(parts: &'static [Part]) -> Part {
     Part::List { name: "cells", count: Count::Says(u16(4)), parts }
+}
+
+/// Versions up to 41 have room for four cells. How many of 22, 24 and 35 have it is unknown.
+const fn room(cell: &[Part]) -> Part {
+    match cell {
+        [Part::Block(Block { size, .. })] => Part::Padding(3 * *size),
+        _ => panic!("a cell is one block"),
+    }
 }
 
 const HEADER_8: Part = Part::Block(Block { size: 8, fields: &[LIST_HEADER] });
@@ -246,14 +273,16 @@ pub(super) static LAYOUTS: &[Layout] = &[Layout {
                 measured(&[4], V4),
                 measured(&[7], V7),
                 measured(&[18], V18),
-                measured(&[19], &[HEADER_8, cells(CELL_V19)]),
-                measured(&[22], &[HEADER_8, cells(CELL_V22)]),
-                measured(&[24], &[HEADER_8, cells(CELL_V24)]),
-                measured(&[35], &[HEADER_V35, cells(CELL_V35)]),
-                measured(&[36], &[HEADER_V35, cells(CELL_V36)]),
-                measured(&[40], &[HEADER_V35, cells(CELL_V40)]),
+                measured(&[19], &[HEADER_8, cells(CELL_V19), room(CELL_V19)]),
+                measured(&[22], &[HEADER_8, cells(CELL_V22), room(CELL_V22)]),
+                measured(&[24], &[HEADER_8, cells(CELL_V24), room(CELL_V24)]),
+                measured(&[35], &[HEADER_V35, cells(CELL_V35), room(CELL_V35)]),
+                measured(&[36], &[HEADER_V35, cells(CELL_V36), room(CELL_V36)]),
+                measured(&[40], &[HEADER_V35, cells(CELL_V40), room(CELL_V40)]),
+                measured(&[41], &[HEADER_V35, cells(CELL_V48), room(CELL_V48)]),
                 measured(&[48, 50], &[HEADER_V48, cells(CELL_V48)]),
-                measured(&[60], &[HEADER_8, cells(CELL_V60)]),
+                measured(&[57], &[HEADER_8, cells(CELL_V57)]),
+                measured(&[59, 60], &[HEADER_8, cells(CELL_V60)]),
                 measured(&[66], &[HEADER_8, cells(CELL_V66)]),
             ],
         },
@@ -293,7 +322,7 @@ impl Keys {
     }
 }
 
-static KEYS: [Keys; 12] = [
+static KEYS: [Keys; 15] = [
     Keys::of(4, u16(0), V4),
     Keys::of(7, u32(0), V7),
     Keys::of(18, u32(0), V18),
@@ -303,7 +332,10 @@ static KEYS: [Keys; 12] = [
     Keys::of(35, u32(0), CELL_V35),
     Keys::of(36, u32(0), CELL_V36),
     Keys::of(40, u32(0), CELL_V40),
+    Keys::of(41, u32(0), CELL_V48),
     Keys::of(48, u32(0), CELL_V48),
+    Keys::of(57, u32(0), CELL_V57),
+    Keys::of(59, u32(0), CELL_V60),
     Keys::of(60, u32(0), CELL_V60),
     Keys::of(66, u32(0), CELL_V66),
 ];
@@ -387,5 +419,36 @@ impl Keys {
 impl core::fmt::Debug for ServingCells<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_list().entries(self.cells()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_antenna_that_a_modem_of_lte_m_does_not_have_is_absent() {
+        // One sub-packet of version 18: RSRP of −140 dBm, RSRQ of −30 dB and RSSI of −10 dBm for the second antenna.
+        let mut body = [0_u8; 100];
+        body[..8].copy_from_slice(&[1, 1, 0, 0, 25, 18, 96, 0]);
+        let words =
+            [1722 << 10, 640 << 12, 1722 << 12, 173 << 12, 173 << 20, 1600 << 21 | 1132 << 10];
+        for (word, at) in words.into_iter().zip((28..).step_by(4)) {
+            body[at..at + 4].copy_from_slice(&u32::to_le_bytes(word));
+        }
+        let mut found = alloc::vec::Vec::new();
+        let node = checked_sub_packets(ServingCells::CODE, LAYOUTS, &body).expect("described");
+        let sub = node.sub_packets().next().and_then(|sub| sub.node).expect("described");
+        for name in ["rsrp_rx0_dbm", "rsrq_rx0_db", "rssi_rx0_dbm", "rsrp_dbm"] {
+            found.push(try_field(V18, name).and_then(|field| field.value(sub.bytes())).is_some());
+        }
+        assert_eq!(found, [true; 4]);
+        for name in ["rsrp_rx1_dbm", "rsrq_rx1_db", "rssi_rx1_dbm", "snr_rx1_db"] {
+            let field = try_field(V18, name).expect("it has the field");
+            assert_eq!(field.value(sub.bytes()), None, "{name}");
+        }
+        let cells = ServingCells::parse(&body).expect("described").cells().next().expect("one");
+        assert_eq!(cells.rsrp, Some(Decibels::from_f64(-72.375)));
+        assert_eq!(cells.snr[1], None);
     }
 }

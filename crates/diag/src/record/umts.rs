@@ -7,7 +7,7 @@
 //! decoder reads: the kind of each message is that of its second octet.
 
 use crate::layout::{
-    Bits, Block, Field, Layout, Names, Part, bits, bytes, names, u8, u16, u32, uint,
+    Bits, Block, Field, Layout, Names, Part, bits, names, plmn, u8, u16, u32, uint,
 };
 
 const fn unversioned(parts: &'static [Part]) -> Layout {
@@ -179,18 +179,22 @@ const MM_SUBSTATES: Names = &[
     (8, "normal_service"),
 ];
 
-pub(super) static REGISTRATION: &[Layout] = &[unversioned(&[Part::Block(Block {
-    size: 13,
-    fields: &[&[
-        uint("network_operation_mode", u8(0)),
-        uint("service_kind", u8(1)),
-        bytes("plmn", 2, 3),
-        uint("lac", u16(5)),
-        uint("rac", u8(7)),
-        uint("available_plmns", u8(8)),
-        uint("csg", u32(9)),
-    ]],
-})])];
+pub(super) static REGISTRATION: &[Layout] = &[unversioned(&[
+    Part::Block(Block {
+        size: 13,
+        fields: &[&[
+            uint("network_operation_mode", u8(0)),
+            uint("service_kind", u8(1)),
+            plmn("plmn", 2),
+            uint("lac", u16(5)),
+            uint("rac", u8(7)),
+            uint("available_plmns", u8(8)),
+            uint("csg", u32(9)),
+        ]],
+    }),
+    // The same.
+    Part::Padding(30),
+])];
 
 /// Channel, kind and length of a message of GSM, from byte `$at` on.
 macro_rules! gsm {
@@ -224,6 +228,8 @@ pub(super) static GPRS_NAS: &[Layout] = &[unversioned(&[
         ]],
     ),
     message(u16(2)),
+    // What the modem's memory held before.
+    Part::Padding(250),
 ])];
 
 const GSM_CHANNELS: Names =

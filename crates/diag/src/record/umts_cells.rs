@@ -5,8 +5,8 @@
 //! layouts; 0x4127 agrees with a capture field by field, it and 0x4005 2 with the vectors of another decoder.
 
 use crate::layout::{
-    Bits, Block, Count, Field, Layout, Names, Part, bits, bytes, int, names, scaled_int, u8, u16,
-    u32, uint,
+    Bits, Block, Count, Field, Layout, Names, Part, bits, int, names, plmn_digits, scaled_int, u8,
+    u16, u32, uint,
 };
 
 const fn block(size: u16, fields: &'static [&'static [Field]]) -> Part {
@@ -25,7 +25,7 @@ pub(super) static IDENTITY_LAYOUTS: &[Layout] = &[Layout {
             uint("registration_area", u8(12)),
             uint("allowed_access", u8(15)),
             uint("psc", bits(16, 15, 4)),
-            bytes("plmn", 18, 6),
+            plmn_digits("plmn", 18),
             uint("lac", u32(24)),
             uint("rac", u32(28)),
         ]],

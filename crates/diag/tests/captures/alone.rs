@@ -1,11 +1,11 @@
 //! Records in captures that no other decoder reads. Their values must agree with other records or with the standard.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sounding_diag::LogCode;
 use sounding_diag::capture::Capture;
 use sounding_diag::packet::Packet;
-use sounding_diag::record;
+use sounding_diag::record::{self, Coverage};
 
 use crate::all::{found, known};
 use crate::tree::{Builder, Item};
@@ -28,6 +28,30 @@ fn records(codes: &[u16]) -> Vec<Vec<(u16, Item)>> {
         all.push(found);
     }
     all
+}
+
+/// So the described sizes, padding included, are the modem's, but for four records of which only a part is described.
+#[test]
+fn no_record_of_a_capture_is_longer_than_its_layout() {
+    let mut longer = BTreeMap::<(LogCode, Option<u32>), BTreeMap<usize, usize>>::new();
+    let unread = found().unread.iter().map(|(_, path)| path);
+    for path in found().pairs.iter().map(|pair| &pair.capture).chain(unread) {
+        let bytes = std::fs::read(path).expect("the capture can be read");
+        let mut capture = Capture::new(&bytes).expect("it is a capture");
+        while let Some(packet) = capture.poll_packet() {
+            let Ok(located) = packet else { continue };
+            let Packet::Log(log) = located.packet else { continue };
+            if let Ok(Coverage::Longer(unread)) = record::check(&log) {
+                let kind = longer.entry((log.code, record::version_of(&log))).or_default();
+                *kind.entry(unread).or_default() += 1;
+            }
+        }
+    }
+    for known in [(0xB0CD, 41), (0xB116, 21), (0xB184, 1), (0xB1B2, 48)] {
+        let found = longer.remove(&(LogCode::new(known.0), Some(known.1)));
+        assert!(found.is_some() || self::known().is_none(), "{known:x?}");
+    }
+    assert!(longer.is_empty(), "unread bytes, and how often: {longer:#?}");
 }
 
 fn number(item: &Item, name: &str) -> i64 {

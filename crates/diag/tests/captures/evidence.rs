@@ -11,6 +11,7 @@ use sounding_units::ModemInstant;
 
 use crate::all::known;
 use crate::found::Pair;
+use crate::handed::each_of;
 use crate::vectors::bodies;
 
 type Held = BTreeSet<(LogCode, Version)>;
@@ -33,9 +34,23 @@ fn versions(log: &LogRecord<'_>) -> Vec<Version> {
         .collect()
 }
 
-/// In the captures that are known, and in one that no other reader has read.
+/// Single records that were read independently: of captures, and published payloads.
+const HANDED: &[&str] = &["b16b_v25.qmdl", "b14d.qmdl", "nr17.qmdl", "rrc16.qmdl"];
+const PUBLISHED: &[&str] =
+    &["b193_v41.qmdl", "b193_v57.qmdl", "b193_v59_one_cell.qmdl", "b197_v3.qmdl"];
+
+fn in_files(names: &[&str], held: &mut Held) {
+    for name in names {
+        each_of(name, |log, _| {
+            held.extend(versions(log).into_iter().map(|version| (log.code, version)));
+        });
+    }
+}
+
+/// In the captures that are known, in one that no other reader has read, and in single records.
 fn in_captures(known: Vec<&Pair>) -> Held {
     let mut held = Held::new();
+    in_files(HANDED, &mut held);
     let unread = shared("captures/HandyMenny__uecapabilityparser/scat.qmdl");
     for path in known.into_iter().map(|pair| pair.capture.clone()).chain(unread) {
         let bytes = std::fs::read(path).expect("the capture can be read");
@@ -53,6 +68,7 @@ fn in_captures(known: Vec<&Pair>) -> Held {
 
 fn in_vectors() -> Held {
     let mut held = Held::new();
+    in_files(PUBLISHED, &mut held);
     for (code, body) in bodies() {
         let at = ModemInstant::default();
         let log = LogRecord { code, at, stamp: 0, radio: None, body: &body };

@@ -11,6 +11,7 @@ mod composed;
 mod evidence;
 mod expected;
 mod found;
+mod handed;
 mod pinned;
 mod rules;
 #[path = "../tree/mod.rs"]
@@ -122,9 +123,7 @@ fn unread(log: &LogRecord<'_>) -> usize {
     let layouts = record::layouts(log.code).expect("it is described");
     let version = log.code.version_of(log.body).expect("it has a version");
     let layout = layouts.iter().find(|layout| layout.describes(version));
-    let node = layout.expect("it is described").node(log.body).expect("it decodes");
-    let packets = node.sub_packets().filter_map(|sub| Some(sub.len - 4 - sub.node?.extent()));
-    log.body.len() - node.extent() + packets.sum::<usize>()
+    layout.expect("it is described").survey(log.body).expect("it decodes").unread
 }
 
 /// The typed view of a record that decodes must be there too.

@@ -111,7 +111,7 @@ fn fill(parts: &[Part], numbers: &mut Numbers, body: &mut Vec<u8>) {
                 assert!(len.write(bytes, &mut body[block..]), "the length fits");
                 body.extend((0..bytes).map(|_| numbers.next() as u8));
             }
-            Part::Rest { .. } => {}
+            Part::Rest { .. } | Part::Padding(_) => {}
             Part::NrControls { len } => {
                 let elements = nr_elements(numbers.below(4), numbers);
                 assert!(len.write(elements.len() as u64, &mut body[block..]), "the length fits");

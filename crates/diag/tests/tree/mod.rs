@@ -1,6 +1,6 @@
 //! A decoded record as a tree of names and values.
 
-use sounding_diag::layout::{Sink, Value};
+use sounding_diag::layout::{Plmn, Sink, Value};
 
 /// A value that outlives the record.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,6 +10,7 @@ pub(crate) enum Leaf {
     Choice(i64, Option<&'static str>),
     Real(f64),
     Bytes(Vec<u8>),
+    Plmn(Plmn),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +45,15 @@ impl Item {
     pub(crate) fn bytes(&self, name: &str) -> Option<&[u8]> {
         self.0.iter().find_map(|(found, node)| match node {
             Node::Leaf(Leaf::Bytes(bytes)) if *found == name => Some(bytes.as_slice()),
+            _ => None,
+        })
+    }
+
+    /// A network, printed.
+    #[allow(dead_code, reason = "not every user of this file has records with networks")]
+    pub(crate) fn plmn(&self, name: &str) -> Option<String> {
+        self.0.iter().find_map(|(found, node)| match node {
+            Node::Leaf(Leaf::Plmn(plmn)) if *found == name => Some(plmn.to_string()),
             _ => None,
         })
     }
@@ -90,6 +100,7 @@ impl Sink for Builder {
             Value::Flag(set) => Leaf::Number(i64::from(set)),
             Value::Scaled(number) => Leaf::Real(number),
             Value::Bytes(bytes) => Leaf::Bytes(bytes.to_vec()),
+            Value::Plmn(plmn) => Leaf::Plmn(plmn),
         };
         self.innermost().0.push((name, Node::Leaf(leaf)));
     }

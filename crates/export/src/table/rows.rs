@@ -37,6 +37,7 @@ impl Cell {
             // A choice without a name is text too, so that a column is of one kind.
             Value::Name(number, None) => Self::Text(number.to_string().into()),
             Value::Bytes(bytes) => Self::Bytes(bytes.into()),
+            Value::Plmn(plmn) => Self::Text(plmn.to_string().into()),
         }
     }
 

@@ -69,6 +69,7 @@ impl Sink for Sum {
             Value::Flag(set) => f64::from(u8::from(set)),
             Value::Scaled(number) => number,
             Value::Bytes(bytes) => bytes.len() as f64,
+            Value::Plmn(_) => 1.0,
         };
     }
     fn begin_list(&mut self, _: &'static str) {}

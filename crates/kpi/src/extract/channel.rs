@@ -1,15 +1,43 @@
 //! Channel reports of devices.
 
-use sounding_diag::record::{AperiodicCsf, LteCsi, NrCsf, PeriodicCsf};
+use sounding_diag::record::{AperiodicCsf, LteCsi, LteRank, NrCsf, PeriodicCsf, PeriodicReport};
 use sounding_phy::lte;
 use sounding_units::ModemInstant;
 
 use super::nr::{Dates, Frames};
 use crate::{Channel, CqiTable, Kpi};
 
-pub(super) fn periodic(at: ModemInstant, csf: &PeriodicCsf<'_>, sink: &mut impl FnMut(Kpi)) {
-    if let Some(report) = csf.report() {
-        sink(Kpi::Channel(of_lte(at, &report)));
+/// The last rank that was reported for each carrier, and in which transmission mode.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ranks([Option<(Option<u8>, u8)>; 16]);
+
+impl Ranks {
+    fn handle(&mut self, report: &LteRank) {
+        if let Some(last) = self.0.get_mut(usize::from(report.carrier.unwrap_or(0))) {
+            *last = Some((report.mode, report.rank));
+        }
+    }
+
+    /// The rank that a report of quality is for, which another mode may have set aside (TS 36.213 §7.2.2).
+    fn of(&self, report: &LteCsi) -> Option<u8> {
+        let (mode, rank) = (*self.0.get(usize::from(report.carrier.unwrap_or(0)))?)?;
+        (mode == report.mode).then_some(rank)
+    }
+}
+
+pub(super) fn periodic(
+    at: ModemInstant,
+    csf: &PeriodicCsf<'_>,
+    ranks: &mut Ranks,
+    sink: &mut impl FnMut(Kpi),
+) {
+    match csf.report() {
+        Some(PeriodicReport::Rank(report)) => ranks.handle(&report),
+        Some(PeriodicReport::Quality(report)) => {
+            let rank = report.rank.or_else(|| ranks.of(&report));
+            sink(Kpi::Channel(of_lte(at, &LteCsi { rank, ..report })));
+        }
+        None => {}
     }
 }
 
@@ -19,7 +47,6 @@ pub(super) fn aperiodic(at: ModemInstant, csf: &AperiodicCsf<'_>, sink: &mut imp
 
 /// A record is one report, written when it was sent.
 fn of_lte(at: ModemInstant, report: &LteCsi) -> Channel {
-    let [cqi, second] = report.cqi;
     let table = match report.alternative_table {
         Some(true) => lte::CqiTable::Qam256,
         Some(false) | None => lte::CqiTable::Qam64,
@@ -27,8 +54,8 @@ fn of_lte(at: ModemInstant, report: &LteCsi) -> Channel {
     Channel {
         at,
         carrier: report.carrier.unwrap_or(0),
-        cqi,
-        second: report.rank.is_some_and(|rank| rank > 1).then_some(second),
+        cqi: report.cqi,
+        second: report.second.filter(|_| report.rank.is_some_and(|rank| rank > 1)),
         rank: report.rank,
         table: CqiTable::Lte(table),
     }

@@ -24,7 +24,7 @@ PUCCH = 0xB13C {
 
 /// Periodic channel state feedback.
 PERIODIC_CSF = 0xB14D {
-    "lte.csf.cqi" Index 0..=15 "cqi_0@report_type=wideband_cqi_pmi"
+    "lte.csf.cqi" Index 0..=15 "cqi_0@report_type=wideband_cqi_pmi|wideband_cqi"
         "TS 36.213 Table 7.2.3-1" "channel quality of the first codeword";
     "lte.csf.cqi_1" Index 0..=15 "cqi_1@report_type=wideband_cqi_pmi"
         "TS 36.213 Table 7.2.3-1" "channel quality of the second codeword";

@@ -65,6 +65,7 @@ fn converted(kpi: &NamedKpi, leaf: &Leaf) -> Option<f64> {
         Leaf::Choice(number, name) => Value::Name(number.cast_unsigned(), *name),
         Leaf::Real(real) => Value::Scaled(*real),
         Leaf::Bytes(bytes) => Value::Bytes(bytes),
+        Leaf::Plmn(plmn) => Value::Plmn(*plmn),
     })
 }
 

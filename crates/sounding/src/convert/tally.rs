@@ -1,9 +1,10 @@
 //! Counts of a conversion: what it wrote, what it left out, and why.
 
 use sounding_diag::capture::EmitError;
+use sounding_diag::record::RecordCounts;
 use sounding_export::message::Without;
 
-use crate::skipped::{Records, counted};
+use crate::skipped::counted;
 
 /// Counts of a capture's packets by result. Each packet counts once, except that hidden packets also count as written.
 #[derive(Debug, Default)]
@@ -13,8 +14,8 @@ pub(super) struct Tally {
     /// Of these, packets with only kind, time and length in the file, because their content may identify a person.
     pub(super) blank: u64,
     pub(super) left_out: LeftOut,
-    /// Records that cannot be read.
-    pub(super) unread: Records,
+    /// Records by how much of them is read.
+    pub(super) read: RecordCounts,
 }
 
 /// Packets that are not in the file.
@@ -43,7 +44,7 @@ impl Tally {
             Without::Message => self.left_out.without_message += 1,
             Without::Part => self.left_out.parts += 1,
             Without::Around => self.left_out.no_place += 1,
-            Without::Unread(error) => self.unread.handle(error),
+            Without::Unread(error) => self.read.handle(Err(error)),
         }
     }
 

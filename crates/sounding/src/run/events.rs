@@ -15,7 +15,7 @@ use sounding_units::{HostInstant, Rate};
 use super::event_queue::Outbox;
 use crate::cli_types;
 use crate::session_report;
-use crate::skipped::counted;
+use crate::skipped::{counted, left};
 pub(super) use sniffers::SnifferChange;
 
 /// The daemon's reports: JSON lines for programs on standard output, or sentences for people on standard error.
@@ -339,9 +339,11 @@ impl Events {
             "frames": stream.frames.good,
             "corrupt_frames": stream.damaged(),
             "records": stream.logs,
-            "read": counts.read,
-            "unsupported": counts.unsupported,
-            "corrupt_records": counts.corrupt,
+            "read": counts.records.read(),
+            "unsupported": counts.records.unsupported,
+            "corrupt_records": counts.records.corrupt,
+            "partly_read_records": counts.records.partly,
+            "longer_records": counts.records.longer,
             "kpis": counts.kpis,
             "codes_switched_off": session_report::names(switched_off),
             "late_heartbeats": late,
@@ -352,11 +354,10 @@ impl Events {
         let line = line(self.json, &event, || {
             let peers = peers.map(|counts| format!("; {}", disbelieved(counts)));
             Some(format!(
-                "{}, {} read for KPIs, {} of unknown versions, {} corrupt; {}; {}; {} dropped{}{}",
+                "{}, {} read for KPIs, {}; {}; {}; {} dropped{}{}",
                 counted(stream.logs, "record", "records"),
-                counts.read,
-                counts.unsupported,
-                counts.corrupt,
+                counts.records.read(),
+                left(&counts.records),
                 counted(stream.damaged(), "corrupt frame", "corrupt frames"),
                 counted(late, "late heartbeat", "late heartbeats"),
                 counted(dropped, "message", "messages"),

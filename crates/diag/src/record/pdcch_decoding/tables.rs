@@ -208,7 +208,11 @@ pub(crate) static LAYOUTS: &[Layout] = &[
     },
     Layout {
         versions: &[121, 123],
-        parts: &[one(8, &[VERSION, TTI, CELL_V42, TAIL]), hypotheses(u8(7), V121)],
+        parts: &[
+            one(8, &[VERSION, TTI, CELL_V42, TAIL]),
+            hypotheses(u8(7), V121),
+            Part::Padding(4),
+        ],
     },
     Layout {
         versions: &[43],

@@ -14,16 +14,7 @@ pub(super) fn wcdma() -> Vec<Rule> {
         same("registration_area", "UTRA registration area (overlapping URAs)"),
         same("allowed_access", "Allowed call access"),
         error("psc", "PSC", |item| json!(item.number("psc").map(|psc| psc << 4))),
-        differently("plmn", "PLMN", |item| {
-            let digits = |digits: &[u8]| {
-                digits
-                    .iter()
-                    .filter(|digit| **digit < 10)
-                    .fold(String::new(), |text, digit| text + &digit.to_string())
-            };
-            let plmn = item.bytes("plmn").map(|plmn| plmn.split_at(3));
-            json!(plmn.map(|(mcc, mnc)| format!("{}-{}", digits(mcc), digits(mnc))))
-        }),
+        differently("plmn", "PLMN", |item| json!(item.plmn("plmn"))),
         same("lac", "LAC"),
         same("rac", "RAC"),
     ])

@@ -234,12 +234,9 @@ fn emm_substate(item: &Item) -> Json {
     })
 }
 
-/// A network's digits, low half of each octet first, the third of the network code last of all; TS 24.008 §10.5.1.3.
+/// The reference prints half an octet in decimal, also if it is no digit.
 fn network(item: &Item, name: &str) -> Json {
-    let octets = item.bytes(name).expect("a network is bytes");
-    let [a, b, c] = *octets else { panic!("a network has three octets") };
-    let last = if b >> 4 == 15 { String::new() } else { (b >> 4).to_string() };
-    json!(format!("{}{}{}-{}{}{last}", a & 15, a >> 4, b & 15, c & 15, c >> 4))
+    json!(item.plmn(name).map(|plmn| plmn.replace('f', "15")))
 }
 
 pub(super) fn wcdma_rrc(channel: u8, reference: &mut Map<String, Json>) -> Vec<Rule> {

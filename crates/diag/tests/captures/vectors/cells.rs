@@ -9,10 +9,16 @@ pub(super) fn master_information(vector: &Vector) {
     let carrier = number(&tree, "earfcn");
     let (frame, antennas) = (number(&tree, "frame"), number(&tree, "tx_antennas"));
     let found = match tree.number("dl_bandwidth_prb") {
-        Some(prb) => format!(
-            "LTE MIB Info: EARFCN: {carrier}, SFN: {frame:4}, Bandwidth: {}, TX antennas: {antennas}",
-            megahertz(prb)
-        ),
+        Some(prb) => {
+            let schedule = tree.number("sib1_br_schedule");
+            let kind = if schedule.is_some() { "LTE-M" } else { "LTE" };
+            let schedule = schedule.map(|index| format!(", schedulingInfoSIB1-BR-r13: {index}"));
+            format!(
+                "{kind} MIB Info: EARFCN: {carrier}, SFN: {frame:4}, Bandwidth: {}, TX antennas: {antennas}{}",
+                megahertz(prb),
+                schedule.unwrap_or_default()
+            )
+        }
         None => {
             format!("LTE MIB-NB Info: EARFCN: {carrier}, SFN: {frame:4}, TX antennas: {antennas}")
         }

@@ -61,23 +61,25 @@ pub(super) fn bursts(vector: &Vector) {
     assert_eq!(printed_bursts(&vector.decode(), "Burst Metric"), vector.printed());
 }
 
-/// Of cells without a known identity the second decoder prints the identity's byte for their power.
+/// Of cells without a known identity older releases of the second decoder print the identity's byte for their power.
 pub(super) fn surrounding(vector: &Vector) {
     let tree = vector.decode();
     let cells = tree.list("cells");
     let mut lines = vec![format!("GSM Surround Cell BA: {} cells", cells.len())];
+    let mut old = lines.clone();
     for (i, cell) in cells.iter().enumerate() {
         assert_eq!(number(cell, "bsic_known"), 0, "no vector has a cell with an identity");
         let (carrier, band) = (number(cell, "arfcn"), number(cell, "band"));
         let identity = number(cell, "ncc") << 3 | number(cell, "bcc");
-        lines.push(format!(
-            "GSM Surround Cell BA: Cell {i}: ARFCN: {carrier}/BC: {band}/BSIC: N/A, RxPwr: {identity}.00"
-        ));
+        let head = format!("GSM Surround Cell BA: Cell {i}: ARFCN: {carrier}/BC: {band}/BSIC: N/A");
+        lines.push(format!("{head}, RxPwr: {}", level(cell, "rx_power_dbm")));
+        old.push(format!("{head}, RxPwr: {identity}.00"));
         // Nothing near a cell is fainter than noise or louder than its mast.
         let power = cell.real("rx_power_dbm").expect("there is a power");
         assert!((-120.0..=-20.0).contains(&power), "{power}");
     }
-    assert_eq!(lines.join("\n"), vector.printed());
+    let printed = vector.printed();
+    assert!(printed == lines.join("\n") || printed == old.join("\n"), "{printed}\n{lines:#?}");
 }
 
 pub(super) fn serving_power(vector: &Vector) {

@@ -1,6 +1,6 @@
 //! Cells of WCDMA, and what its RLC ciphered.
 
-use super::{Vector, level, number};
+use super::{Vector, level, number, plmn};
 use crate::tree::Item;
 
 pub(super) fn ranks(vector: &Vector) {
@@ -22,17 +22,12 @@ pub(super) fn ranks(vector: &Vector) {
 
 pub(super) fn cell(vector: &Vector) {
     let tree = vector.decode();
-    let digits = tree.bytes("plmn").expect("there is a network");
-    let text = |digits: &[u8]| -> String {
-        digits.iter().filter(|digit| **digit < 10).map(u8::to_string).collect()
-    };
     let found = format!(
-        "WCDMA Cell ID: UARFCN: {}/{}, PSC: {}, MCC/MNC: {}/{}, xLAC/xRAC/xCID: {:x}/{:x}/{:x}",
+        "WCDMA Cell ID: UARFCN: {}/{}, PSC: {}, MCC/MNC: {}, xLAC/xRAC/xCID: {:x}/{:x}/{:x}",
         number(&tree, "dl_uarfcn"),
         number(&tree, "ul_uarfcn"),
         number(&tree, "psc"),
-        text(&digits[..3]),
-        text(&digits[3..]),
+        plmn(&tree, "plmn"),
         number(&tree, "lac"),
         number(&tree, "rac"),
         number(&tree, "cell_identity"),
