@@ -5,7 +5,7 @@ use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use nix::fcntl::{AT_FDCWD, Flock};
+use nix::fcntl::{AT_FDCWD, Flock, posix_fallocate};
 use nix::sys::stat::{FchmodatFlags, Mode, fchmodat};
 use sounding_kpi::Reading;
 use sounding_kpi::board::{Board, Writer, words_for};
@@ -128,6 +128,11 @@ fn zeroed(path: &PathBuf, bytes: u64) -> io::Result<Memory> {
     let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o644).open(path)?;
     // The umask may have reduced the mode above.
     file.set_permissions(Permissions::from_mode(0o644))?;
-    file.set_len(bytes)?;
+    let len = i64::try_from(bytes).map_err(io::Error::other)?;
+    // A file with holes would be as long, and the first store on a full disk would end the process (SIGBUS).
+    if let Err(errno) = posix_fallocate(&file, 0, len) {
+        let _ = fs::remove_file(path);
+        return Err(errno.into());
+    }
     Memory::writable(&file)
 }

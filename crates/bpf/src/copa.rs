@@ -100,6 +100,14 @@ impl CopaInstance {
         self.skel.maps.peers.as_fd()
     }
 
+    /// Has only flows of this thread's network namespace counted. Before Linux 5.14 namespaces cannot be distinguished, and
+    /// all are.
+    pub fn count_own_namespace(&mut self) {
+        if let Some(bss) = self.skel.maps.bss_data.as_mut() {
+            bss.counted_netns = netns::cookie().unwrap_or(0);
+        }
+    }
+
     /// Flows that began under it.
     pub fn begun(&self) -> u64 {
         self.skel.maps.bss_data.as_ref().map_or(0, |bss| bss.counts.flows)

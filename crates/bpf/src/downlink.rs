@@ -45,6 +45,7 @@ use crate::loader::radios;
 use crate::log::Complaints;
 use crate::netns;
 use crate::skel_downlink::{DownlinkSkel, DownlinkSkelBuilder};
+use crate::subordinates::SubordinateMap;
 
 /// The ExID of the option (RFC 6994 §3) unless another is chosen. Not registered with IANA: both ends are to be ours.
 pub const EXID: u16 = 0xB15C;
@@ -214,6 +215,12 @@ impl Downlink {
     /// they were made in it.
     pub fn adopt(&self) -> Result<Walked, DownlinkError> {
         self.walk(&self.adopt)
+    }
+
+    /// The map by which ids of `/etc/subuid` count as the users that have them. At load it is empty.
+    pub fn subordinates(&self) -> io::Result<SubordinateMap> {
+        let map = MapHandle::try_from(&self.skel.maps.subordinates);
+        map.map(SubordinateMap::of).map_err(io::Error::other)
     }
 
     /// The page this instance goes by.

@@ -47,6 +47,7 @@ mod registration;
 mod sharing;
 #[cfg(test)]
 mod stack;
+mod subordinates;
 
 /// The skeleton of an object that the build made.
 macro_rules! skeleton {
@@ -103,3 +104,4 @@ pub use sharing::{Application, Counting, MAX_WEIGHTS, Owner, Sharing};
 pub use sounding_cc::Phase;
 pub use sounding_cc::biscay::{Bound, Config as LawConfig, FeedEstimate};
 pub use sounding_cc::sharing::Policy;
+pub use subordinates::{BadLine, SubordinateMap, Subordinates};

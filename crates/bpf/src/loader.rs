@@ -22,6 +22,7 @@ use crate::netns;
 use crate::preflight;
 use crate::sharing::{Counting, Sharing};
 use crate::skel::{CcSkel, CcSkelBuilder};
+use crate::subordinates::SubordinateMap;
 
 /// Transitions kept for [`Instance::poll_transition`]; beyond it the oldest go.
 const MAX_QUEUED: usize = 4096;
@@ -223,6 +224,20 @@ impl Instance {
         bss.radios.numbers = radios(devices)?;
         bss.radios.netns_cookie = if devices.is_empty() { 0 } else { netns::cookie()? };
         Ok(())
+    }
+
+    /// The map by which ids of `/etc/subuid` count as the users that have them. At load it is empty.
+    pub fn subordinates(&self) -> io::Result<SubordinateMap> {
+        let map = MapHandle::try_from(&self.skel.maps.subordinates);
+        map.map(SubordinateMap::of).map_err(io::Error::other)
+    }
+
+    /// Has only flows of this thread's network namespace report transitions: a container's could fill the queue. Before Linux
+    /// 5.14 namespaces cannot be distinguished, and all report.
+    pub fn report_own_namespace(&mut self) {
+        if let Some(bss) = self.skel.maps.bss_data.as_mut() {
+            bss.reported_netns = netns::cookie().unwrap_or(0);
+        }
     }
 
     /// What each program cost so far.

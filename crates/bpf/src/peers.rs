@@ -24,6 +24,7 @@ use crate::intf::{MAX_RATE, WirePeer, WirePeerReport, read};
 use crate::lead::Lead;
 use crate::loader::Instance;
 use crate::log::Complaints;
+use crate::netns;
 use crate::skel_peers::{PeersSkel, PeersSkelBuilder};
 
 /// Reports kept for [`Peers::poll_report`]; beyond it the oldest go.
@@ -46,7 +47,7 @@ impl Default for PeersConfig {
     }
 }
 
-/// The parts of peers' reports that were not used.
+/// The parts of peers' reports that were not used, by sockets of the network namespace in which [`Peers::attach`] was called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PeerCounts {
     /// Segments with the option that TCP drops: their acknowledgement is of nothing that was sent, or the time stamp is
@@ -97,7 +98,8 @@ pub struct Peers {
 }
 
 impl Peers {
-    /// Loads the program and attaches it to the cgroup. Sockets that are connected already are deaf before
+    /// Loads the program and attaches it to the cgroup, whose sockets may be in any network namespace. Those of this thread's
+    /// are counted and reported. Sockets that are connected already are deaf before
     /// [`adopt`](Self::adopt).
     pub fn attach(instance: &impl HearsPeers, config: &PeersConfig) -> Result<Self, DownlinkError> {
         let cgroup = open_cgroup(config.cgroup.as_deref())?;
@@ -109,6 +111,8 @@ impl Peers {
         if let Some(rodata) = open.maps.rodata_data.as_mut() {
             rodata.exid = config.exid.into();
             rodata.at_most = config.at_most.bytes_per_sec().min(MAX_RATE);
+            // Unknown before Linux 5.14: then sockets of all namespaces are counted.
+            rodata.netns_cookie = netns::cookie().unwrap_or(0);
         }
         // Reports are kept in the map that the instance reads.
         open.maps.peers.reuse_fd(instance.peers_map()).map_err(rejected)?;
@@ -157,8 +161,8 @@ impl Peers {
         })
     }
 
-    /// The oldest report not yet polled: of a connection whose peer said something for the first time, or overstates. Never
-    /// blocks.
+    /// The oldest report not yet polled: of a connection of this network namespace whose peer said something for the first
+    /// time, or overstates. Never blocks.
     pub fn poll_report(&self) -> Option<PeerReport> {
         // What consume fails with is EINTR; the records stay for the next poll.
         let _ = self.ring.consume();

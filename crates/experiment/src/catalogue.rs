@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use sounding_host::{MAX_TRACE, read_at_most};
 use sounding_trace::{ParseTraceError, Trace, mahimahi};
 use thiserror::Error;
 
@@ -30,8 +31,8 @@ pub enum TraceFileError {
 
 /// A file of mahimahi's packet deliveries.
 pub fn trace(path: &Path) -> Result<Trace, TraceFileError> {
-    let bytes =
-        fs::read(path).map_err(|source| TraceFileError::Read { path: path.into(), source })?;
+    let bytes = read_at_most(path, MAX_TRACE)
+        .map_err(|source| TraceFileError::Read { path: path.into(), source })?;
     mahimahi::parse(&bytes).map_err(|source| TraceFileError::Format { path: path.into(), source })
 }
 

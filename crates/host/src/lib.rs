@@ -1,10 +1,11 @@
 //! Host functions that several crates share: the clock that the kernel side also reads, threads of higher priority and
-//! processors that wake at once, locked memory, the folder for files that the next boot does not need, the rights of a
-//! process, and the paths of the system's programs.
+//! processors that wake at once, locked memory, the folder for files that the next boot does not need, files that are read up to a
+//! limit, the rights of a process, and the paths of the system's programs.
 
 mod clock;
 pub mod files;
 mod folder;
+mod limited;
 mod memory;
 mod priority;
 mod privilege;
@@ -13,6 +14,7 @@ mod wakefulness;
 
 pub use clock::{boottime_now, monotonic_now, thread_cpu};
 pub use folder::runtime_folder;
+pub use limited::{MAX_TEXT, MAX_TRACE, read_at_most, read_text_at_most};
 pub use memory::lock_into_memory;
 pub use priority::{Priority, prefer_this_thread};
 pub use privilege::{Capabilities, is_raised, keep_only};

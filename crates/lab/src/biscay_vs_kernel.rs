@@ -133,7 +133,7 @@ pub fn links(plan: &Plan) -> Result<Vec<RadioLink>, PlanError> {
 }
 
 fn read(path: &Path) -> Result<Option<Vec<u8>>, PlanError> {
-    match std::fs::read(path) {
+    match sounding_host::read_at_most(path, sounding_host::MAX_TRACE) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(PlanError::Read { path: path.display().to_string(), error }),

@@ -4,6 +4,7 @@
 //! fixed size, and nothing waits for the reader of the queue: the oldest messages are dropped, and counted.
 
 mod follow;
+mod owner;
 mod remote;
 mod source;
 
@@ -17,6 +18,7 @@ use sounding_kpi::Direction;
 use sounding_trace::dci::{Counts, Heard};
 use sounding_units::HostInstant;
 
+use owner::Trusted;
 pub use source::{SnifferLog, SnifferSource, UnknownSniffer};
 
 /// Messages that wait at most. A cell's control channel holds some ten in a millisecond, and a reader comes every 5 ms.
@@ -31,6 +33,8 @@ pub struct SnifferStatus {
     pub bad: Option<String>,
     /// Messages that the queue had no room for.
     pub dropped: u64,
+    /// Datagrams that came while another user than those trusted had a socket on the service's port.
+    pub foreign: u64,
     /// Messages of NG-Scope's service about one user, from which nothing follows.
     pub of_one_user: u64,
     /// Why nothing is read at the moment.
@@ -79,7 +83,9 @@ impl Sniffer {
                 SnifferSource::Log { log, path } => {
                     follow::run(log.live(cell, direction), log, &path, &outlet);
                 }
-                SnifferSource::Udp(address) => remote::run(address, &outlet),
+                SnifferSource::Udp { address, user } => {
+                    remote::run(address, Trusted::besides(user), &outlet);
+                }
             }
         })?;
         Ok(Self {
@@ -139,6 +145,7 @@ impl Outlet {
             read.heard.drain(..).for_each(|heard| shared.push(now, heard));
             shared.status.counts = read.counts;
             shared.status.of_one_user = read.of_one_user;
+            shared.status.foreign = read.foreign;
             if let Some(bad) = read.bad.take() {
                 shared.status.bad = Some(bad);
             }
@@ -158,6 +165,7 @@ struct Batch {
     heard: Vec<Heard>,
     counts: Counts,
     of_one_user: u64,
+    foreign: u64,
     bad: Option<String>,
 }
 

@@ -101,6 +101,7 @@ pub struct Peer<C> {
     sent: VecDeque<(u32, u16, Option<HostInstant>)>,
     key_frame_asked: Option<HostInstant>,
     outputs: VecDeque<PeerOutput>,
+    foreign: u64,
 }
 
 impl<C: Corrections> Peer<C> {
@@ -132,6 +133,7 @@ impl<C: Corrections> Peer<C> {
             sent: VecDeque::with_capacity(REMEMBERED),
             key_frame_asked: None,
             outputs: VecDeque::new(),
+            foreign: 0,
         };
         Ok((peer, answer.to_sdp_string()))
     }
@@ -146,7 +148,13 @@ impl<C: Corrections> Peer<C> {
         self.hold.counts()
     }
 
-    /// A datagram arrived. What is malformed is dropped.
+    /// Datagrams that were dropped because their address has not passed ICE's check.
+    pub fn foreign(&self) -> u64 {
+        self.foreign
+    }
+
+    /// A datagram arrived. What is malformed is dropped, and so is all but ICE's own from an address that has not passed its check:
+    /// anybody may send to the port. Returns whether it is of the call.
     ///
     /// # Errors
     ///
@@ -156,9 +164,15 @@ impl<C: Corrections> Peer<C> {
         now: HostInstant,
         source: SocketAddr,
         datagram: &[u8],
-    ) -> Result<(), PeerError> {
+    ) -> Result<bool, PeerError> {
+        let Some(input) = self.input(now, source, datagram) else { return Ok(false) };
+        if !self.rtc.accepts(&input) {
+            self.foreign += 1;
+            return Ok(false);
+        }
         let Some(header) = RtpHeader::parse(datagram) else {
-            return self.deliver(now, source, datagram);
+            self.rtc.handle_input(input).map_err(PeerError::call)?;
+            return Ok(true);
         };
         let sent = self.send_time.and_then(|number| header.sent(number, now));
         if self.sent.len() == REMEMBERED {
@@ -166,7 +180,7 @@ impl<C: Corrections> Peer<C> {
         }
         self.sent.push_back((header.source(), header.sequence(), sent));
         self.hold.handle_packet(Way { sent, arrived: now }, (source, datagram.to_vec()));
-        Ok(())
+        Ok(true)
     }
 
     /// The next output.
@@ -196,20 +210,30 @@ impl<C: Corrections> Peer<C> {
         self.start.0 + (at - self.start.1)
     }
 
+    /// A datagram as the stack reads it; `None` if it is none of a call's.
+    fn input<'a>(
+        &self,
+        at: HostInstant,
+        source: SocketAddr,
+        datagram: &'a [u8],
+    ) -> Option<Input<'a>> {
+        let contents = datagram.try_into().ok()?;
+        let destination = self.local;
+        let received = Receive { proto: Protocol::Udp, source, destination, contents };
+        Some(Input::Receive(self.instant(at), received))
+    }
+
+    /// Gives the stack a packet that was held: its address may have lost its place meanwhile.
     fn deliver(
         &mut self,
         at: HostInstant,
         source: SocketAddr,
         datagram: &[u8],
     ) -> Result<(), PeerError> {
-        let Ok(contents) = datagram.try_into() else { return Ok(()) };
-        let destination = self.local;
-        let received = Receive { proto: Protocol::Udp, source, destination, contents };
-        let input = Input::Receive(self.instant(at), received);
-        if !self.rtc.accepts(&input) {
-            return Ok(());
+        match self.input(at, source, datagram).filter(|input| self.rtc.accepts(input)) {
+            Some(input) => self.rtc.handle_input(input).map_err(PeerError::call),
+            None => Ok(()),
         }
-        self.rtc.handle_input(input).map_err(PeerError::call)
     }
 
     /// Takes what the stack puts out; when it wants to run again.
@@ -264,3 +288,6 @@ impl<C: Corrections> Peer<C> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -118,3 +118,28 @@ fn a_line_that_is_no_offer_ends_the_peer_with_its_reason() {
         assert!(said.contains(reason), "{line}: {said}");
     }
 }
+
+#[test]
+fn connections_that_end_make_room_for_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("peer");
+    let mut peer = Call::peer(&["--socket", socket.to_str().unwrap(), "--at-most", "60"]);
+    let report = b"{\"report\":{\"until_ns\":1}}\n";
+    let mut open = Vec::new();
+    for number in 0..200 {
+        let mut stream = scene::connected(socket.to_str().unwrap());
+        stream.write_all(report).unwrap();
+        open.push(stream);
+        // Thirty are open beside each other.
+        if number >= 30 {
+            drop(open.remove(0));
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let mut last = scene::connected(socket.to_str().unwrap());
+    last.write_all(b"{\"offer\":{\"sdp\":\"v=1\",\"address\":\"127.0.0.1\"}}\n").unwrap();
+    let status = peer.ended_within(Duration::from_secs(20)).expect("the offer is read");
+    assert_eq!(status.code(), Some(1));
+    let (_, said) = peer.end();
+    assert!(said.contains("the offer cannot be answered"), "{said}");
+}

@@ -15,7 +15,7 @@ use sounding_cc::{Fallback, Law};
 use sounding_host::Wakefulness;
 use sounding_kpi::Direction;
 use sounding_link::Method;
-use sounding_modem::Source;
+use sounding_modem::{SnifferSource, Source};
 use thiserror::Error;
 
 /// Direction of the data.
@@ -215,6 +215,32 @@ impl RouterUser {
 
     pub(crate) fn is_named(self) -> bool {
         self.router_user.is_some()
+    }
+}
+
+/// The user whose sniffer is believed on this host.
+#[derive(Args, Clone, Copy, Debug, Default)]
+#[group(id = "sniffer_user_flags")]
+pub(crate) struct SnifferUser {
+    /// For --sniffer udp:ADDRESS:PORT on this host: a user, by name or number, whose sockets may have that port besides root's
+    /// and this user's own; every user can take it
+    #[arg(long, value_name = "USER", value_parser = user)]
+    sniffer_user: Option<u32>,
+}
+
+impl SnifferUser {
+    /// The sniffers with that user, if one is named, else with `configured`.
+    pub(crate) fn of(
+        self,
+        sniffers: Vec<SnifferSource>,
+        configured: Option<u32>,
+    ) -> Result<Vec<SnifferSource>, Unused> {
+        let is_service = |sniffer: &SnifferSource| matches!(sniffer, SnifferSource::Udp { .. });
+        if self.sniffer_user.is_some() && !sniffers.iter().any(is_service) {
+            return Err(Unused { flag: "--sniffer-user", owner: "--sniffer udp:ADDRESS:PORT" });
+        }
+        let user = self.sniffer_user.or(configured);
+        Ok(sniffers.into_iter().map(|sniffer| sniffer.served_by(user)).collect())
     }
 }
 

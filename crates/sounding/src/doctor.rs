@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use clap::Args;
-use miette::Result;
+use miette::{IntoDiagnostic as _, Result};
 use serde::Serialize;
 use sounding_host::Priority;
 use sounding_modem::SnifferSource;
@@ -17,7 +17,7 @@ use crate::screen;
 use ports::Port;
 pub(crate) use ports::refuse_held;
 
-use crate::cli_types::RouterUser;
+use crate::cli_types::{RouterUser, SnifferUser};
 
 /// Checks what this machine and its modem can do, and names the cure for each problem
 #[derive(Args, Debug)]
@@ -45,6 +45,8 @@ pub(crate) struct Doctor {
     #[arg(long, value_name = "SNIFFER")]
     sniffer: Vec<SnifferSource>,
     #[command(flatten)]
+    sniffer_user: SnifferUser,
+    #[command(flatten)]
     router: RouterUser,
 }
 
@@ -64,6 +66,7 @@ pub(crate) struct Check {
 }
 
 pub(crate) fn run(args: &Doctor) -> Result<ExitCode> {
+    let named = args.sniffer_user.of(args.sniffer.clone(), None).into_diagnostic()?;
     let mut checks = needed_for_demo();
     let works = checks.iter().all(|check| check.ok);
     checks.extend(offers());
@@ -72,7 +75,7 @@ pub(crate) fn run(args: &Doctor) -> Result<ExitCode> {
     checks.push(real_time());
     checks.extend(downlink());
     checks.extend(background());
-    checks.extend(sniffers::checks(&args.sniffer));
+    checks.extend(sniffers::checks(&named));
     if !args.no_ports {
         checks.extend(ports::checks(&args.ports, args.router));
     }

@@ -4,13 +4,14 @@ mod plan;
 mod table;
 
 use std::ffi::OsString;
-use std::fs;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 use std::time::Duration;
 
 use miette::{Diagnostic, IntoDiagnostic};
 use sounding_emu::{Config, Emulation, Logs, Scheduling, StartError, StopError};
+use sounding_host::{MAX_TRACE, read_at_most};
 use sounding_sim::{PathConfig, QueueLimit};
 use sounding_trace::{ParseStepsError, ParseTraceError, Schedule, Steps, mahimahi};
 use sounding_units::Bytes;
@@ -228,7 +229,11 @@ fn schedule(option: &'static str, value: &str) -> Result<Schedule, EmuError> {
     };
     let path = Path::new(value);
     let looks_like_rates = value.contains(',') || value.contains(' ');
-    match fs::read(path) {
+    if path.metadata().is_ok_and(|about| about.file_type().is_char_device()) {
+        let source = std::io::Error::other("is a device, not a trace");
+        return Err(EmuError::Read { option, path: path.into(), source });
+    }
+    match read_at_most(path, MAX_TRACE) {
         Ok(bytes) => mahimahi::parse(&bytes)
             .map(Schedule::from)
             .map_err(|source| EmuError::Trace { option, path: path.into(), source }),

@@ -22,7 +22,7 @@ use crate::screen;
 use crate::skipped::Skipped;
 
 /// Commands that need a whole capture refuse one above this size, before the machine runs out of memory.
-const LARGEST: u64 = 4 << 30;
+const LARGEST: u64 = sounding_host::MAX_TRACE;
 /// Bytes read at once.
 const CHUNK: usize = 1 << 20;
 
@@ -258,15 +258,25 @@ pub(crate) fn read_whole(path: &Path, largest: u64) -> miette::Result<Vec<u8>> {
     let failed = |error: io::Error| miette::miette!("{}: {error}", screen::path(path));
     let stream: Box<dyn Read> = match path == Path::new("-") {
         true => Box::new(io::stdin().lock()),
-        false => Box::new(File::open(path).map_err(failed)?),
+        false => {
+            refuse_device(path)?;
+            Box::new(File::open(path).map_err(failed)?)
+        }
     };
+    let too_large = || {
+        let text = format!("{}: larger than {} GiB", screen::path(path), largest >> 30);
+        miette::miette!(help = "cut it first", "{text}")
+    };
+    // Packed it is smaller than what it holds.
+    if path.metadata().is_ok_and(|about| about.is_file() && about.len() > largest) {
+        return Err(too_large());
+    }
     let mut bytes = Vec::new();
     unpacked(stream)
         .and_then(|out| out.take(largest + 1).read_to_end(&mut bytes))
         .map_err(failed)?;
     if bytes.len() as u64 > largest {
-        let text = format!("{}: larger than {} GiB", screen::path(path), largest >> 30);
-        return Err(miette::miette!(help = "cut it first", "{text}"));
+        return Err(too_large());
     }
     Ok(bytes)
 }

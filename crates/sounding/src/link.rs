@@ -19,7 +19,7 @@ use sounding_link::{Arrival, Config, Counts, Method, Seen, Sounder};
 use sounding_modem::{Framing, Live, Sniffer, SnifferSource, Source};
 use sounding_units::{HostInstant, ModemInstant};
 
-use crate::cli_types::{DirectionWord, MethodWord, RouterUser, source_parser};
+use crate::cli_types::{DirectionWord, MethodWord, RouterUser, SnifferUser, source_parser};
 use crate::cqi_rates;
 use crate::kpi::is_recorded;
 use crate::skipped::{Records, Skipped};
@@ -97,6 +97,8 @@ pub(crate) struct Link {
     /// also udp:ADDRESS:PORT (NG-Scope's service); once for each carrier, in their order
     #[arg(long, value_name = "SNIFFER")]
     sniffer: Vec<SnifferSource>,
+    #[command(flatten)]
+    sniffer_user: SnifferUser,
     /// For --method cqi: keeps what is learnt of each cell's rates in this file, a line for each cell, and begins with what it has
     #[arg(long, value_name = "FILE")]
     cqi_rates: Option<PathBuf>,
@@ -228,13 +230,13 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
         window: args.window,
         ..Config::new(direction)
     });
+    let named = args.sniffer_user.of(args.sniffer.clone(), None).into_diagnostic()?;
     let (mut log, mut sniffers) = (Vec::new(), Vec::new());
     match args.direction {
-        Some(word) if is_recorded(&args.source) => log = sniffer::read(&args.sniffer, word.into())?,
+        Some(word) if is_recorded(&args.source) => log = sniffer::read(&named, word.into())?,
         Some(word) => {
             let start = |(cell, source)| Sniffer::start(source, cell, word.into());
-            sniffers =
-                (0..).zip(&args.sniffer).map(start).collect::<io::Result<_>>().into_diagnostic()?;
+            sniffers = (0..).zip(&named).map(start).collect::<io::Result<_>>().into_diagnostic()?;
         }
         None => {}
     }

@@ -19,6 +19,7 @@ mod share;
 mod sleep;
 mod sniffers;
 mod steps;
+mod subordinates;
 mod supervisor;
 
 use std::path::PathBuf;
@@ -48,7 +49,7 @@ A port that does not answer is read as it is. Where the port offers it, the mode
 
 With --method cell and --sniffer the estimate has a share of the cell's idle resource blocks, and the fair share of this device:
 what a server under PBE-CC sends at. NG-Scope sends its messages to whom it likes over udp:ADDRESS:PORT; it is asked for them, and
-nothing is received from another address. A log is read as `tail -F` does; it may be a FIFO. When a sniffer falls silent, estimates
+nothing is received from another address. On this host its port has to be root's, this user's or --sniffer-user's. A log is read as `tail -F` does; it may be a FIFO. When a sniffer falls silent, estimates
 are the modem's own 100 ms later.
 
 With --downlink it also throttles who sends to this machine to what the downlink carries, by the receive windows of its

@@ -22,6 +22,8 @@ char _license[] SEC("license") = "Dual MIT/GPL";
 
 /* What became of sockets so far. */
 struct copa_counts counts = {};
+/* The network namespace whose sockets are counted; 0: all. */
+__u64 counted_netns = 0;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -73,7 +75,8 @@ void BPF_PROG(copa_begins, struct sock *sk)
 	flow->begun = 0;
 	flow->elsewhere = 0;
 	set_window(sk, flow);
-	__sync_fetch_and_add(&counts.flows, 1);
+	if (!counted_netns || sk->__sk_common.skc_net.net->net_cookie == counted_netns)
+		__sync_fetch_and_add(&counts.flows, 1);
 }
 
 SEC("struct_ops")

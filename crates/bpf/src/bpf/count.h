@@ -64,7 +64,7 @@ static __always_inline __u32 sender_of(struct __sk_buff *skb)
 	struct sk_buff *kernels = bpf_cast_to_kern_ctx(skb);
 	struct sock *sk = kernels->sk;
 
-	return sk ? owner_of(sk) : bpf_get_socket_uid(skb);
+	return sk ? owner_of(sk) : user_of(bpf_get_socket_uid(skb));
 }
 
 static __always_inline int load_net(struct __sk_buff *skb, __u32 at, void *to, __u32 size)

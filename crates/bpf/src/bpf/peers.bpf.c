@@ -16,8 +16,9 @@ char _license[] SEC("license") = "Dual MIT/GPL";
 /* Set by the loader before load. */
 const volatile __u32 exid = 0;
 const volatile __u64 at_most = 0;	/* bytes/s of IP packets */
+const volatile __u64 netns_cookie = 0;	/* whose sockets are counted and reported; 0: all */
 
-/* What was not believed, of all connections. */
+/* What was not believed, of all connections of that network namespace. */
 __u64 segments_forged = 0;		/* with the option, that TCP drops */
 __u64 segments_unreadable = 0;		/* whose option means nothing to this version */
 __u64 connections_limited = 0;
@@ -59,6 +60,15 @@ static __always_inline __u32 judge_segment(struct bpf_sock_ops *ctx)
 		      !BPF_CORE_READ_BITFIELD(tp, rx_opt.saw_tstamp);
 	return trust_segment(bpf_ntohl(head->ack_seq), tp->snd_una, tp->snd_nxt,
 			     tp->max_window, lacks_stamp);
+}
+
+/*
+ * A container's sockets are in the daemon's cgroup too, and its peers are its own: flows there use
+ * what they hear, and it changes no figure here.
+ */
+static __always_inline int is_counted(struct bpf_sock_ops *ctx)
+{
+	return !netns_cookie || bpf_get_netns_cookie(ctx) == netns_cookie;
 }
 
 static __always_inline void report(struct bpf_sock_ops *ctx, const struct sounding_peer *peer,
@@ -135,6 +145,7 @@ static __always_inline void read_option(struct bpf_sock_ops *ctx)
 	struct bpf_sock *sk = ctx->sk;
 	struct sounding_peer *peer;
 	__u32 segment;
+	int counted;
 	long read;
 
 	if (!sk)
@@ -146,7 +157,8 @@ static __always_inline void read_option(struct bpf_sock_ops *ctx)
 	if (option.len != OPTION_LENGTH_1 && option.len < OPTION_LENGTH_2)
 		return;
 	segment = judge_segment(ctx);
-	if (segment == TRUST_FORGED)
+	counted = is_counted(ctx);
+	if (segment == TRUST_FORGED && counted)
 		__sync_fetch_and_add(&segments_forged, 1);
 	if (segment != TRUST_HEARD)
 		return;
@@ -154,11 +166,13 @@ static __always_inline void read_option(struct bpf_sock_ops *ctx)
 	if (!peer)
 		return;
 	if (keep(peer, &option, bpf_ktime_get_ns())) {
-		__sync_fetch_and_add(&segments_unreadable, 1);
+		if (counted)
+			__sync_fetch_and_add(&segments_unreadable, 1);
 		return;
 	}
 	peer->heard++;
-	count(ctx, peer);
+	if (counted)
+		count(ctx, peer);
 }
 
 /*

@@ -31,6 +31,8 @@ const volatile struct law_config config;
 
 /* transitions that found the ring full */
 __u64 transitions_dropped = 0;
+/* The network namespace whose flows report transitions; 0: all. */
+__u64 reported_netns = 0;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
@@ -113,6 +115,8 @@ static __always_inline void report(struct sock *sk, struct sounding_flow *flow,
 {
 	struct sounding_transition *t;
 
+	if (reported_netns && sk->__sk_common.skc_net.net->net_cookie != reported_netns)
+		return;
 	t = bpf_ringbuf_reserve(&transitions, sizeof(*t), 0);
 	if (!t) {
 		__sync_fetch_and_add(&transitions_dropped, 1);

@@ -1,9 +1,9 @@
 //! A link's capacity over time, from a plan: a rate, steps, or a file.
 
-use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use sounding_host::{MAX_TRACE, read_at_most};
 use sounding_trace::{Schedule, Series, Steps, Trace, mahimahi};
 
 use super::Wrong;
@@ -39,7 +39,7 @@ impl Capacity {
             );
             return Err(Wrong::new(key, message));
         }
-        let bytes = fs::read(&path)
+        let bytes = read_at_most(&path, MAX_TRACE)
             .map_err(|error| Wrong::new(key, format!("cannot read {}: {error}", path.display())))?;
         let wrong = |what: &str, error: String| {
             Wrong::new(key, format!("{} is not {what}: {error}", path.display()))

@@ -1,11 +1,11 @@
 //! The text of a plan, the settings of the command line, and the resulting runs.
 
-use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use sounding_cc::Registry;
+use sounding_host::{MAX_TEXT, read_text_at_most};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
@@ -85,7 +85,7 @@ impl Text {
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Self, PlanError> {
         let name = path.display().to_string();
-        let text = fs::read_to_string(path).map_err(|error| PlanError {
+        let text = read_text_at_most(path, MAX_TEXT).map_err(|error| PlanError {
             name: name.clone(),
             text: String::new(),
             span: None,

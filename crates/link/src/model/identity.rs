@@ -1,6 +1,7 @@
 //! Which of a sniffer's users this device is: the one whose messages grant what its modem reports.
 
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 use core::time::Duration;
 
 use sounding_units::ModemInstant;
@@ -17,6 +18,10 @@ const BEYOND_NEXT_PERMILLE: usize = 1_400;
 /// A user that has less than this of the grants is not this device any more, after so many batches.
 const LOST_PERMILLE: usize = 250;
 const LOST_AFTER: u32 = 3;
+
+/// Grants that messages may be for, at most: a cell's half second has some ten thousand. A flood of messages finds nobody, and takes
+/// no more time.
+const MAX_VOTES: usize = 1 << 15;
 
 /// What both clocks are cut to: slots of LTE last a millisecond, and dates of a record may be off by part of one.
 const STEP: u64 = 500_000;
@@ -62,24 +67,28 @@ impl IdentitySearch {
 
     fn compare(&mut self, cells: &[Option<Sniffed>]) {
         // How many grants each user had at each distance of the two clocks.
-        let mut votes: BTreeMap<(usize, u16, i64), usize> = BTreeMap::new();
+        let mut votes: Vec<(usize, u16, i64)> = Vec::new();
         for (cell, sniffed) in cells.iter().enumerate() {
             for message in sniffed.iter().flat_map(Sniffed::messages) {
                 let time = nanos(message.time) / STEP;
                 for (at, prb) in &self.batch {
-                    if u32::from(message.prb) == *prb {
+                    if u32::from(message.prb) == *prb && votes.len() < MAX_VOTES {
                         let distance = time as i64 - (at / STEP) as i64;
-                        *votes.entry((cell, message.rnti, distance)).or_default() += 1;
+                        votes.push((cell, message.rnti, distance));
                     }
                 }
             }
         }
         let mut best: BTreeMap<(usize, u16), usize> = BTreeMap::new();
-        for ((cell, rnti, distance), count) in &votes {
+        votes.sort_unstable();
+        let mut equal = votes.chunk_by(|one, other| one == other).peekable();
+        while let Some(alike) = equal.next() {
+            let (cell, rnti, distance) = alike[0];
             // A date on the edge of a step falls to either side.
-            let next = votes.get(&(*cell, *rnti, distance + 1)).copied().unwrap_or_default();
-            let most = best.entry((*cell, *rnti)).or_default();
-            *most = (*most).max(count + next);
+            let is_next = |next: &&&[_]| next[0] == (cell, rnti, distance + 1);
+            let next = equal.peek().filter(is_next).map_or(0, |next| next.len());
+            let most = best.entry((cell, rnti)).or_default();
+            *most = (*most).max(alike.len() + next);
         }
         self.judge(&best);
     }

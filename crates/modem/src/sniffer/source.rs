@@ -18,7 +18,23 @@ pub enum SnifferSource {
         path: PathBuf,
     },
     /// NG-Scope's service over UDP, which is asked for its messages.
-    Udp(SocketAddr),
+    Udp {
+        /// Where it is.
+        address: SocketAddr,
+        /// A user of this host, by number, whose sockets may have its port besides root's and this process's own.
+        user: Option<u32>,
+    },
+}
+
+impl SnifferSource {
+    /// The same with a user whose service is believed on this host; it has no effect on logs.
+    #[must_use]
+    pub fn served_by(self, user: Option<u32>) -> Self {
+        match self {
+            Self::Udp { address, .. } => Self::Udp { address, user },
+            log => log,
+        }
+    }
 }
 
 /// How a log is written.
@@ -75,7 +91,7 @@ impl FromStr for SnifferSource {
         if kind == "udp" {
             let address: SocketAddr = place.parse().map_err(|_| unknown())?;
             let is_one = address.port() > 0 && !address.ip().is_unspecified();
-            return if is_one { Ok(Self::Udp(address)) } else { Err(unknown()) };
+            return if is_one { Ok(Self::Udp { address, user: None }) } else { Err(unknown()) };
         }
         let found = SnifferLog::ALL.into_iter().find(|(_, name)| *name == kind);
         let (log, _) = found.ok_or_else(unknown)?;
@@ -91,7 +107,7 @@ impl fmt::Display for SnifferSource {
                     SnifferLog::ALL.iter().find(|(one, _)| one == log).map_or("", |one| one.1);
                 write!(f, "{name}:{}", path.display())
             }
-            Self::Udp(address) => write!(f, "udp:{address}"),
+            Self::Udp { address, .. } => write!(f, "udp:{address}"),
         }
     }
 }

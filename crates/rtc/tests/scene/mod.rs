@@ -85,7 +85,7 @@ fn lines(text: &str) -> Vec<Json> {
 }
 
 /// A connection to the peer, which needs a moment to listen.
-fn connected(socket: &str) -> UnixStream {
+pub(crate) fn connected(socket: &str) -> UnixStream {
     let until = Instant::now() + Duration::from_secs(20);
     loop {
         match UnixStream::connect(socket) {

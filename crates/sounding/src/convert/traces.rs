@@ -6,6 +6,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use miette::{Result, miette};
+use sounding_host::MAX_TRACE;
 use sounding_trace::{LinkTrace, csv, mahimahi};
 
 use super::format::{FileKind, Target};
@@ -13,9 +14,6 @@ use super::parquet;
 use crate::input::read_whole;
 use crate::output::{Access, Output};
 use crate::screen;
-
-/// No trace is larger: 2^25 lines of mahimahi's, which is all that is read of them.
-const LARGEST: u64 = 1 << 30;
 
 /// The format of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -53,7 +51,7 @@ pub(super) fn run(
     target: Target,
     force: bool,
 ) -> Result<()> {
-    let bytes = read_whole(input, LARGEST)?;
+    let bytes = read_whole(input, MAX_TRACE)?;
     let refused = |error: &dyn fmt::Display| miette!("{}: {error}", screen::path(input));
     let course = match kind {
         InputKind::Csv => csv::parse(&bytes).map_err(|error| refused(&error))?,

@@ -25,7 +25,7 @@ pub(super) fn checks(sniffers: &[SnifferSource]) -> Vec<Check> {
 
 fn of(source: &SnifferSource, cell: u8) -> Check {
     let cure = match source {
-        SnifferSource::Udp(_) => SERVICE,
+        SnifferSource::Udp { .. } => SERVICE,
         SnifferSource::Log { .. } => LOG,
     };
     let found =
@@ -44,11 +44,15 @@ fn listen(mut sniffer: Sniffer) -> Result<String, String> {
         }
         std::thread::sleep(Duration::from_millis(5));
     }
-    let SnifferStatus { counts, bad, of_one_user, problem, .. } = sniffer.status();
+    let SnifferStatus { counts, bad, foreign, of_one_user, problem, .. } = sniffer.status();
     if counts.messages > 0 {
         let width =
             widest.map(|prb| format!(", a cell of {prb} resource blocks")).unwrap_or_default();
         return Ok(format!("{} messages, {} bad{width}", counts.messages, counts.bad));
+    }
+    if *foreign > 0 {
+        let why = problem.as_deref().unwrap_or("another user has its port");
+        return Err(format!("{foreign} datagrams, none of them believed: {why}"));
     }
     Err(match (problem, bad) {
         (Some(problem), _) => problem.clone(),

@@ -1,3 +1,5 @@
+mod sniffers;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -6,6 +8,7 @@ use clap::Args;
 use serde::Deserialize;
 use sounding_bpf::{LawConfig, Sharing};
 use sounding_cc::{Fallback, Law};
+use sounding_host::{MAX_TEXT, read_text_at_most};
 use sounding_kpi::Direction;
 use sounding_link::{Bound, Method};
 use sounding_modem::{SnifferSource, Source};
@@ -17,8 +20,8 @@ use super::copa_plan::CopaPlan;
 use super::downlink;
 use super::share::{self, ApplicationWord, ShareWord};
 use crate::cli_types::{
-    BoundWord, DirectionWord, FallbackWord, LawWord, MethodWord, RouterUser, Unused, is_prefix,
-    user,
+    BoundWord, DirectionWord, FallbackWord, LawWord, MethodWord, RouterUser, SnifferUser, Unused,
+    is_prefix, user,
 };
 
 /// The configuration of `sounding run`, from its file and its flags; flags win.
@@ -87,6 +90,8 @@ pub(crate) struct Flags {
     /// nr-scope:FILE, read while it grows; once for each carrier, in their order
     #[arg(long, value_name = "SNIFFER")]
     sniffer: Vec<SnifferSource>,
+    #[command(flatten)]
+    sniffer_user: SnifferUser,
     /// With --method cqi: keep what is learnt of each cell's rates in this file, and begin with what it has
     #[arg(long, value_name = "FILE")]
     cqi_rates: Option<PathBuf>,
@@ -209,6 +214,7 @@ struct Link {
     direction: Option<DirectionWord>,
     method: Option<MethodWord>,
     sniffers: Vec<String>,
+    sniffer_user: Option<String>,
     cqi_rates: Option<PathBuf>,
     window: Option<String>,
     bound: Option<BoundWord>,
@@ -243,7 +249,7 @@ impl Config {
             None => File::default(),
             Some(path) => {
                 let at = || path.to_path_buf();
-                let text = std::fs::read_to_string(path)
+                let text = read_text_at_most(path, MAX_TEXT)
                     .map_err(|error| ConfigError::Read { path: at(), error })?;
                 toml::from_str(&text)
                     .map_err(|error| ConfigError::Parse { path: at(), error: Box::new(error) })?
@@ -271,7 +277,10 @@ impl Config {
         // In the file it may stand for when it is wanted.
         let cqi_rates = flags.cqi_rates.or(file.link.cqi_rates);
         let cqi_rates = cqi_rates.filter(|_| link.method == Method::Cqi);
-        let sniffers = sniffers(flags.sniffer, &file.link.sniffers, link.method)?;
+        let sniffers = sniffers::chosen(flags.sniffer, &file.link.sniffers, link.method)?;
+        let sniffer_user = file.link.sniffer_user.as_deref().map(user).transpose();
+        let sniffer_user = sniffer_user.map_err(ConfigError::SnifferUser)?;
+        let sniffers = flags.sniffer_user.of(sniffers, sniffer_user)?;
         let window = flags.window.or(time("link.window", file.link.window.as_deref())?);
         link.window = window.unwrap_or(link.window);
         if !(Duration::from_millis(1)..=Duration::from_secs(10)).contains(&link.window) {
@@ -387,30 +396,6 @@ impl Config {
     fn looking_back(&self, span: Option<Duration>) -> sounding_link::Config {
         self.link.over(span.filter(|_| !self.own_window))
     }
-}
-
-/// As many as a device has carriers at most.
-const SNIFFERS: usize = 8;
-
-/// Those of the flags, else those of the file. In the file they may stand for when they are wanted.
-fn sniffers(
-    flags: Vec<SnifferSource>,
-    file: &[String],
-    method: Method,
-) -> Result<Vec<SnifferSource>, ConfigError> {
-    let read: Result<Vec<SnifferSource>, _> = file.iter().map(|text| text.parse()).collect();
-    let read = read.map_err(ConfigError::Sniffer)?;
-    if method != Method::Cell {
-        return match flags.is_empty() {
-            true => Ok(Vec::new()),
-            false => Err(Unused { flag: "--sniffer", owner: "--method cell" }.into()),
-        };
-    }
-    let sniffers = if flags.is_empty() { read } else { flags };
-    if sniffers.len() > SNIFFERS {
-        return Err(ConfigError::Sniffers(sniffers.len()));
-    }
-    Ok(sniffers)
 }
 
 #[cfg(test)]

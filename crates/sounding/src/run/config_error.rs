@@ -36,6 +36,9 @@ pub(crate) enum ConfigError {
     /// No user of this machine.
     #[error("modem.router_user: {0}")]
     RouterUser(String),
+    /// No user of this machine.
+    #[error("link.sniffer_user: {0}")]
+    SnifferUser(String),
     /// Outside what the kernel side takes.
     #[error("cc.allowance: {0:?} is longer than 1s")]
     Allowance(Duration),

@@ -55,10 +55,13 @@ impl Copa {
         }
         // The port first: a wrong device then leaves the kernel untouched.
         let port = wanted.device.as_ref().map(steps::open_port).transpose()?;
-        let instance = CopaInstance::load(&wanted.name).map_err(|error| {
+        let mut instance = CopaInstance::load(&wanted.name).map_err(|error| {
             let cure = error.cure();
             miette!(help = cure, "{error}")
         })?;
+        if wanted.peers.is_some() {
+            instance.count_own_namespace();
+        }
         let mut guard = Guard::start().into_diagnostic()?;
         guard.keep_name(instance.name(), instance.outlasting()).into_diagnostic()?;
         // What may be refused comes before what changes the machine.

@@ -27,6 +27,7 @@ use super::posts::Posts;
 use super::sleep::Sleep;
 use super::sniffers::Sniffers;
 use super::steps;
+use super::subordinates::Watched;
 use super::supervisor::Supervisor;
 use crate::cqi_rates::Store;
 use crate::guard::Guard;
@@ -43,6 +44,7 @@ pub(super) struct Daemon {
     receiving: Option<Receiving>,
     /// Devices that this machine sends to, if their reports are used.
     hearing: Option<Hearing>,
+    subordinates: Watched,
     instance: Instance,
     guard: Guard,
     supervisor: Supervisor,
@@ -85,9 +87,12 @@ impl Daemon {
         let mut instance = steps::load_law(&config)?;
         let mut guard = steps::start_guard(&instance)?;
         // What may be refused comes before what changes the machine.
-        let hearing = config.downlink.listen(&instance, &mut events)?;
+        let hearing = config.downlink.listen(&mut instance, &mut events)?;
         let told = config.told_of_downlink();
         let mut receiving = config.downlink.start(told, &mut guard, &mut events)?;
+        let downlink = receiving.as_ref().map(Receiving::subordinates);
+        let maps = [Some(instance.subordinates()), downlink].into_iter().flatten();
+        let subordinates = steps::follow_subordinates(maps, &mut events)?;
         steps::take_new_flows(&config, &mut guard)?;
 
         let awake = cli_types::awake(config.cpu_latency)?;
@@ -118,6 +123,7 @@ impl Daemon {
             others,
             receiving,
             hearing,
+            subordinates,
             instance,
             guard,
             supervisor,
@@ -147,7 +153,7 @@ impl Daemon {
         // The programs first, then what points to them by name; last words wait for their reader, so they come last.
         drop(self.receiving);
         let disbelieved = self.hearing.map(Hearing::end);
-        drop(self.instance);
+        drop((self.subordinates, self.instance));
         drop((self.guard, self.supervisor));
         let sniffed = self.sniffers.counts();
         self.events.done(&self.sounder.counts(), self.live.switched_off(), disbelieved, sniffed);

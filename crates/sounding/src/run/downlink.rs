@@ -1,13 +1,14 @@
 //! The other direction: the downlink's rate goes to the senders to this machine, or comes from the devices that this
 //! machine sends to.
 
+use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
 use miette::{IntoDiagnostic, Result};
 use serde::Deserialize;
-use sounding_bpf::{Downlink, DownlinkConfig, EXID, Instance, PeersConfig, Signal};
+use sounding_bpf::{Downlink, DownlinkConfig, EXID, Instance, PeersConfig, Signal, SubordinateMap};
 use sounding_cc::Law;
 use sounding_kpi::Direction;
 use sounding_link::{Arrival, CellRates, Lately, RadioDelay, Sounder};
@@ -158,13 +159,15 @@ impl Plan {
         Law::Sounding.span().filter(|_| windows)
     }
 
-    /// Makes flows under any law use their peers' reports, if configured.
+    /// Makes flows under any law use their peers' reports, if configured. Then only flows of this network namespace report.
     pub(super) fn listen(
         &self,
-        instance: &Instance,
+        instance: &mut Instance,
         events: &mut Events,
     ) -> Result<Option<Hearing>> {
-        self.server.as_ref().map(|config| Hearing::start(instance, config, events)).transpose()
+        let Some(config) = &self.server else { return Ok(None) };
+        instance.report_own_namespace();
+        Hearing::start(instance, config, events).map(Some)
     }
 
     /// Reports the downlink to senders, if that is wanted.
@@ -199,6 +202,11 @@ pub(super) struct Receiving {
 }
 
 impl Receiving {
+    /// The map by which ids of `/etc/subuid` count as their users.
+    pub(super) fn subordinates(&self) -> io::Result<SubordinateMap> {
+        self.downlink.subordinates()
+    }
+
     /// The modem's network devices have these numbers from here on.
     pub(super) fn follow(&mut self, devices: &[u32]) {
         // At most as many as fit. Open connections are taken on where the kernel allows that.

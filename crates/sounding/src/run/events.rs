@@ -1,5 +1,6 @@
 mod rates;
 mod sniffers;
+mod subordinates;
 
 use std::io;
 use std::time::Duration;

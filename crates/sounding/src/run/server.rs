@@ -10,6 +10,7 @@ use sounding_host::monotonic_now;
 use super::config::Config;
 use super::events::Events;
 use super::peers::Hearing;
+use super::subordinates::Watched;
 use super::supervisor::Supervisor;
 use super::{TICK, steps};
 use crate::guard::Guard;
@@ -18,6 +19,7 @@ use crate::signals;
 /// Flows whose other ends report what they carry.
 pub(super) struct Server {
     hearing: Option<Hearing>,
+    subordinates: Watched,
     instance: Instance,
     guard: Guard,
     events: Events,
@@ -31,15 +33,17 @@ impl Server {
         let stop = signals::stop_flag().into_diagnostic()?;
         let (mut events, supervisor) = steps::start_reports(config, json)?;
         steps::limit_interfaces(config)?;
-        let instance = steps::load_law(config)?;
+        let mut instance = steps::load_law(config)?;
         let mut guard = steps::start_guard(&instance)?;
         let hearing =
-            config.downlink.listen(&instance, &mut events).wrap_err("peers are not heard")?;
+            config.downlink.listen(&mut instance, &mut events).wrap_err("peers are not heard")?;
+        let subordinates =
+            steps::follow_subordinates([instance.subordinates()].into_iter(), &mut events)?;
         steps::take_new_flows(config, &mut guard)?;
         steps::drop_rights()?;
         events.serving(&config.name);
         supervisor.ready();
-        Ok(Self { hearing, instance, guard, events, supervisor, stop })
+        Ok(Self { hearing, subordinates, instance, guard, events, supervisor, stop })
     }
 
     /// Reports what flows do, until `stop`.
@@ -50,6 +54,7 @@ impl Server {
             while let Some(transition) = self.instance.poll_transition() {
                 self.events.transition(&transition);
             }
+            self.subordinates.attend(&mut self.events);
             if let Some(hearing) = &mut self.hearing {
                 hearing.attend(monotonic_now(), &mut self.events);
             }
@@ -60,7 +65,7 @@ impl Server {
     pub(super) fn stop(self) {
         self.supervisor.stopping();
         let counts = self.hearing.map(Hearing::end);
-        drop((self.instance, self.guard));
+        drop((self.subordinates, self.instance, self.guard));
         self.events.served(counts.unwrap_or_default());
     }
 }

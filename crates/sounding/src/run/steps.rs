@@ -1,8 +1,10 @@
 //! The steps by which a daemon starts. [`Daemon::start`](super::daemon::Daemon::start) and
 //! [`Server::start`](super::server::Server::start) have their order.
 
+use std::io;
+
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
-use sounding_bpf::{Instance, MAX_RADIOS};
+use sounding_bpf::{Instance, MAX_RADIOS, SubordinateMap};
 use sounding_diag::session::Wanted;
 use sounding_host::{Capabilities, keep_only};
 use sounding_link::CellRates;
@@ -13,6 +15,7 @@ use super::events::Events;
 use super::hardware::Hardware;
 use super::posts::Posts;
 use super::sniffers::Sniffers;
+use super::subordinates::Watched;
 use super::supervisor::Supervisor;
 use crate::cli_types;
 use crate::cqi_rates::Store;
@@ -117,6 +120,15 @@ pub(super) fn load_law(config: &Config) -> Result<Instance> {
         let cure = error.cure();
         miette!(help = cure, "{error}")
     })
+}
+
+/// Has ids of `/etc/subuid` count as their users in these maps, now and while the file changes.
+pub(super) fn follow_subordinates(
+    maps: impl Iterator<Item = io::Result<SubordinateMap>>,
+    events: &mut Events,
+) -> Result<Watched> {
+    let maps = maps.collect::<io::Result<_>>().into_diagnostic()?;
+    Watched::start(maps, events).into_diagnostic()
 }
 
 /// Starts the guard. It restores what the later steps change, and takes out the law's name.

@@ -1,7 +1,7 @@
-//! A user that has thousands of user numbers in a user namespace, as /etc/subuid gives them to users for their
-//! containers.
+//! A user that has thousands of user numbers, as /etc/subuid gives them to users for their containers: in a user namespace,
+//! and outside of it by files with the set-user-id bit.
 
-use std::io::{self};
+use std::io::{self, BufRead as _, BufReader};
 use std::net::{SocketAddrV4, TcpListener};
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
@@ -9,12 +9,16 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use std::{fs, thread};
 
-use sounding_bpf::Sharing;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value as Json;
+use sounding_bpf::{Sharing, Subordinates};
 use sounding_testdata::steadily;
 use sounding_units::Rate;
 
+use crate::rig::skipped;
 use crate::sharing::{LINK, Scene};
-use crate::users::STRANGER;
+use crate::users::{STRANGER, UsersFlow};
 
 /// Numbers that no machine assigns.
 const FIRST: u32 = 1_900_000_000;
@@ -142,4 +146,77 @@ fn a_user_gains_nothing_by_the_numbers_that_it_has_in_a_user_namespace() {
         assert!(*least >= LINK.scaled(1, 2), "{least}");
         bulk.stop().expect("it ends in good order");
     });
+}
+
+/// The least part of a bulk flow beside a crowd of other users' flows, each of another number.
+fn part_beside_a_crowd(scene: &Scene) -> Rate {
+    let slow = Rate::from_bytes_per_sec(NEXT_TO_NOTHING.into());
+    let bulk = scene.upload();
+    let crowd: Vec<_> = (0..CROWD)
+        .map(|at| UsersFlow::idling(&scene.emulation, FIRST + at, scene.instance.name(), slow))
+        .collect();
+    thread::sleep(Duration::from_secs(2));
+    let share = || {
+        thread::sleep(Duration::from_millis(10));
+        scene.flow(&bulk).share
+    };
+    let least = std::iter::repeat_with(share).take(100).min().expect("some");
+    let seen = scene.flow(&bulk).flows;
+    drop(crowd);
+    bulk.stop().expect("it ends in good order");
+    println!("a part of {least} at least beside {seen} flows");
+    assert!(seen > CROWD, "{seen} flows");
+    least
+}
+
+const CROWD: u32 = 60;
+
+#[test]
+fn a_user_gains_nothing_by_the_numbers_that_it_has_outside_of_a_namespace() {
+    steadily(|| {
+        let Some(scene) = Scene::new("subid", Sharing::default()) else { return };
+        // As of sixty users that have nothing to do with each other.
+        assert!(part_beside_a_crowd(&scene) <= LINK.scaled(1, 30));
+        drop(scene);
+        let Some(scene) = Scene::new("subid", Sharing::default()) else { return };
+        let text = format!("{STRANGER}:{FIRST}:65536\n");
+        let (ids, bad) = Subordinates::parse(text.as_bytes(), b"", |_| None);
+        assert_eq!((ids.ranges(), bad.len()), (1, 0));
+        let mut map = scene.instance.subordinates().expect("a map");
+        map.set(&ids).expect("it is written");
+        assert!(part_beside_a_crowd(&scene) >= LINK.scaled(1, 2));
+    });
+}
+
+#[test]
+fn a_daemon_reads_etc_subuid_at_its_start_and_when_it_changes() {
+    if skipped() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = |name: &str| folder.path().join(name);
+    fs::copy("/etc/passwd", place("passwd")).expect("it is there");
+    fs::write(place("subuid"), "root:1900000000:65536\nroot:1\n").expect("room");
+    // No other process sees this /etc.
+    let script = format!(
+        "mount --bind {} /etc && exec \"$0\" run --peers --json --name {}_su",
+        folder.path().display(),
+        std::process::id() % 1_000_000
+    );
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "sh", "-c", &script, env!("CARGO_BIN_EXE_sounding")]);
+    let mut daemon = Process(command.stdout(Stdio::piped()).spawn().expect("it starts"));
+    let lines = BufReader::new(daemon.0.stdout.take().expect("asked for")).lines();
+    let events = lines.map_while(Result::ok).map(|line| serde_json::from_str::<Json>(&line));
+    let mut events = events.map(|event| event.expect("JSON"));
+    let mut next = || events.find(|event| event["event"] == "subordinates").expect("it goes on");
+    let first = next();
+    assert_eq!((&first["ranges"], &first["lines_left_out"]), (&1.into(), &1.into()), "{first}");
+    assert_eq!(first["left_out"][0]["line"], 2, "{first}");
+    fs::write(place("subuid"), "root:1900000000:65536\n7:1900065536:65536\n").expect("room");
+    let second = next();
+    assert_eq!((&second["ranges"], &second["failed"]), (&2.into(), &Json::Null), "{second}");
+    kill(Pid::from_raw(daemon.0.id().cast_signed()), Signal::SIGINT).expect("it is there");
+    events.for_each(drop);
+    assert!(daemon.0.wait().expect("it ended").success());
 }

@@ -15,7 +15,7 @@ use device::{Device, downlink};
 use forger::{Forger, Forgery};
 use serde_json::Value as Json;
 use sounding_bpf::{EXID, OwnCgroup};
-use sounding_emu::{Config, Direction, Emulation};
+use sounding_emu::{Config, Direction, Emulation, Netns};
 use sounding_link::{FairShare, LinkEstimate};
 use sounding_sim::{PathConfig, QueueLimit};
 use sounding_testbed::daemon::Daemon;
@@ -111,12 +111,24 @@ fn download(speaker: Speaker, lasts: Duration, flags: &[&str]) -> Ran {
 }
 
 fn download_over(carries: Rate, speaker: Speaker, lasts: Duration, flags: &[&str]) -> Ran {
+    download_beside(None, carries, speaker, lasts, flags)
+}
+
+/// The same where the daemon is in the server's network namespace, or in another one.
+fn download_beside(
+    netns: Option<&Netns>,
+    carries: Rate,
+    speaker: Speaker,
+    lasts: Duration,
+    flags: &[&str],
+) -> Ran {
     let own = OwnCgroup::enter(&format!("sounding-pe-{}", std::process::id())).expect("a cgroup");
     let emulation = Emulation::start(path(carries)).expect("an emulation");
     let name = format!("pe{}", std::process::id() % 1_000_000);
     let folder = own.path().to_string_lossy().into_owned();
     let flags: Vec<_> = ["--cgroup", &*folder].into_iter().chain(flags.iter().copied()).collect();
-    let daemon = Daemon::serve_in(emulation.far(), Path::new(PROGRAM), &name, &flags);
+    let netns = netns.unwrap_or(emulation.far());
+    let daemon = Daemon::serve_in(netns, Path::new(PROGRAM), &name, &flags);
     let daemon = daemon.expect("ready");
     let device = match speaker {
         Speaker::Device(says) => Some(device(&emulation, &own, (says, None), EXID)),
@@ -334,6 +346,37 @@ fn a_segment_that_tcp_does_not_take_says_nothing() {
             let dropped = ran.count("segments_forged");
             assert_eq!(dropped > 300, counted, "{forgery:?}: {dropped} counted");
             assert_eq!(ran.count("connections_overstated"), 0);
+        });
+    }
+}
+
+#[test]
+fn a_server_in_a_container_has_the_law_and_changes_no_figure_of_the_daemon() {
+    if skipped() {
+        return;
+    }
+    for (speaker, most) in [
+        (Speaker::Device(PATH), 20),
+        (Speaker::Device(LIE), FEW),
+        (Speaker::Forger(Forgery::Acknowledges(1 << 30)), FEW),
+    ] {
+        steadily(|| {
+            let host = Netns::new().expect("a namespace");
+            let ran =
+                download_beside(Some(&host), PATH, speaker, LASTS, &["--peers-at-most", "900Mbit"]);
+            assert!(ran.resent() < most, "{speaker:?}: {} resent", ran.resent());
+            assert_arrives(&ran);
+            for count in [
+                "segments_forged",
+                "segments_unreadable",
+                "connections_limited",
+                "connections_overstated",
+            ] {
+                assert_eq!(ran.count(count), 0, "{speaker:?}: {count}");
+            }
+            for event in ["peer", "overstated", "disbelieved", "transition"] {
+                assert_eq!(ran.events(event).count(), 0, "{speaker:?}: {event}");
+            }
         });
     }
 }

@@ -215,8 +215,11 @@ impl Call {
         datagram: &[u8],
     ) -> Result<(), sounding_rtc::peer::PeerError> {
         let now = monotonic_now();
-        self.heard_at = now;
-        self.peer.handle_datagram(now, source, datagram)
+        // A stranger does not keep a call alive.
+        if self.peer.handle_datagram(now, source, datagram)? {
+            self.heard_at = now;
+        }
+        Ok(())
     }
 
     fn finish(mut self) -> io::Result<()> {
@@ -236,6 +239,7 @@ impl Call {
             "packets_corrected": packets.corrected,
             "packets_unknown": packets.unknown,
             "packets_expired": packets.expired,
+            "datagrams_foreign": self.peer.foreign(),
         } });
         self.note(&summary)?;
         if let Some(log) = &mut self.log {

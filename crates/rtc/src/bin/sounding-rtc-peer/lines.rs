@@ -1,10 +1,13 @@
 //! Lines of JSON, from standard input or from connections to a socket.
 
+use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use sounding_rtc::line::Line as Command;
 
@@ -12,8 +15,10 @@ use sounding_rtc::line::Line as Command;
 const LONGEST: u64 = 256 << 10;
 /// Commands that wait; a reader with more waits too.
 const WAITING: usize = 1_024;
-/// Connections that are served in a call, one after the other or beside each other.
+/// Connections that are served beside each other. One that ends makes room for another.
 const CONNECTIONS: usize = 64;
+/// Nothing is accepted for so long after the system refused to: it may lack descriptors.
+const REFUSED: Duration = Duration::from_millis(10);
 
 /// What a reader passes on, with the number of its connection.
 pub(crate) enum Line {
@@ -22,43 +27,81 @@ pub(crate) enum Line {
     Closed,
 }
 
+type Output = Box<dyn Write + Send>;
+
+/// Open connections, each with its output until that is taken.
+#[derive(Clone, Default)]
+struct Connections(Arc<Mutex<HashMap<usize, Option<Output>>>>);
+
+impl Connections {
+    fn lock(&self) -> MutexGuard<'_, HashMap<usize, Option<Output>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Serves a connection in a thread of its own, if there is room for it.
+    fn serve(
+        &self,
+        number: usize,
+        stream: UnixStream,
+        to: &SyncSender<(usize, Line)>,
+    ) -> io::Result<()> {
+        let output: Output = Box::new(stream.try_clone()?);
+        {
+            let mut open = self.lock();
+            if open.len() >= CONNECTIONS {
+                let why = format!("{CONNECTIONS} connections are open: close one");
+                return Err(io::Error::other(why));
+            }
+            open.insert(number, Some(output));
+        }
+        let (connections, to) = (self.clone(), to.clone());
+        let reading = thread::Builder::new().spawn(move || {
+            read(number, stream, &to);
+            connections.lock().remove(&number);
+        });
+        reading.map(drop).inspect_err(|_| drop(self.lock().remove(&number)))
+    }
+}
+
 pub(crate) struct Lines {
     pub(crate) lines: Receiver<(usize, Line)>,
-    outputs: Receiver<(usize, Box<dyn Write + Send>)>,
+    connections: Connections,
 }
 
 /// Opens the input: standard input as the connection 0, or a socket.
 pub(crate) fn open(socket: Option<&Path>) -> Result<Lines, String> {
     let (to_lines, lines) = sync_channel(WAITING);
-    let (to_outputs, outputs) = sync_channel(CONNECTIONS);
+    let connections = Connections::default();
     match socket {
         None => {
-            let _ = to_outputs.send((0, Box::new(io::stdout()) as Box<dyn Write + Send>));
+            connections.lock().insert(0, Some(Box::new(io::stdout())));
             thread::spawn(move || read(0, io::stdin(), &to_lines));
         }
         Some(path) => {
             let place = |error| format!("{}: {error}", path.display());
             let listener = UnixListener::bind(path).map_err(place)?;
+            let connections = connections.clone();
             thread::spawn(move || {
-                for (number, stream) in listener.incoming().flatten().take(CONNECTIONS).enumerate()
-                {
-                    let Ok(output) = stream.try_clone() else { continue };
-                    if to_outputs.send((number, Box::new(output) as _)).is_err() {
-                        return;
+                for (number, stream) in listener.incoming().enumerate() {
+                    match stream {
+                        Ok(stream) => {
+                            if let Err(error) = connections.serve(number, stream, &to_lines) {
+                                eprintln!("sounding-rtc-peer: a connection is refused: {error}");
+                            }
+                        }
+                        Err(_) => thread::sleep(REFUSED),
                     }
-                    let to_lines = to_lines.clone();
-                    thread::spawn(move || read(number, stream, &to_lines));
                 }
             });
         }
     }
-    Ok(Lines { lines, outputs })
+    Ok(Lines { lines, connections })
 }
 
 impl Lines {
     /// Where answers to a connection go.
-    pub(crate) fn output(&self, number: usize) -> Option<Box<dyn Write + Send>> {
-        self.outputs.try_iter().find(|(of, _)| *of == number).map(|(_, output)| output)
+    pub(crate) fn output(&self, number: usize) -> Option<Output> {
+        self.connections.lock().get_mut(&number)?.take()
     }
 }
 

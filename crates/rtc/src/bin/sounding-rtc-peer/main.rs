@@ -17,7 +17,8 @@ use clap::{Parser, ValueEnum};
 /// nanoseconds of the device's CLOCK_MONOTONIC. {"end":{}} ends the call, as does the end of the input.
 #[derive(Debug, Parser)]
 struct Args {
-    /// Wait for connections at this UNIX socket, instead of standard input. The call ends with the connection that made the offer
+    /// Wait for connections at this UNIX socket, instead of standard input, 64 at a time. The call ends with the connection that made
+    /// the offer
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
     /// Where corrected arrivals come from

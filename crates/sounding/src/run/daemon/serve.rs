@@ -136,6 +136,7 @@ impl Daemon {
         if let Some(hearing) = &mut self.hearing {
             hearing.attend(now, &mut self.events);
         }
+        self.subordinates.attend(&mut self.events);
         self.warn_if_mute(now);
         if self.rates.as_mut().is_some_and(|rates| rates.is_due(now)) {
             self.keep_rates();

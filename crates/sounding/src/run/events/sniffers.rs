@@ -47,7 +47,7 @@ impl Events {
         sniffer: &SnifferSource,
         status: &SnifferStatus,
     ) {
-        let SnifferStatus { counts, bad, dropped, of_one_user, .. } = status;
+        let SnifferStatus { counts, bad, dropped, foreign, of_one_user, .. } = status;
         let mut event = sniffer_counts(sniffer, status);
         event["event"] = "sniffer_bad".into();
         event["at_ns"] = now.as_nanos().into();
@@ -60,6 +60,11 @@ impl Events {
             }
             if *dropped > 0 {
                 parts.push(format!("{dropped} messages came too fast and were dropped"));
+            }
+            if *foreign > 0 {
+                parts.push(format!(
+                    "{foreign} datagrams left out: another user had a socket on its port; --sniffer-user names whom to believe"
+                ));
             }
             if *of_one_user > 0 {
                 parts.push(format!(
@@ -90,6 +95,7 @@ fn sniffer_counts(sniffer: &SnifferSource, status: &SnifferStatus) -> Json {
         "messages": status.counts.messages,
         "bad": status.counts.bad,
         "dropped": status.dropped,
+        "foreign": status.foreign,
         "of_one_user": status.of_one_user,
     })
 }

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
+mod strangers;
+
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::UdpSocket;
@@ -92,6 +94,8 @@ impl Cell {
     /// Its modem, on a port.
     fn modem(&self) -> (Ended, PathBuf) {
         let port = self.path("modem");
+        // One that was ended before has left its link.
+        let _ = fs::remove_file(&port);
         let mut command = Command::new(PROGRAM);
         command
             .args(["modem", "sim"])
