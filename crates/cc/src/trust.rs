@@ -28,8 +28,8 @@ const HEAVY: u32 = 8;
 const DRAINED: u32 = 2;
 const MEASURED: u32 = 4;
 const CYCLE: u32 = 8;
-/// The most that is tried above the arrivals, in eighths: three times, as without a cut.
-const MOST_EXCESS: u32 = 16;
+/// The most that is tried above the arrivals, in eighths: a start by doubling has as much.
+const MOST_EXCESS: u32 = 8;
 /// The most cycles without a try, after tries that showed nothing.
 const MOST_PAUSE: u32 = 4;
 /// A device whose claim the arrivals bear out for so many rounds is believed again. Each cut adds as many, up to [`STRIKES`] times.
@@ -87,7 +87,7 @@ pub struct Trust {
 }
 
 /// A claim that was cut after heavy losses, until deliveries show more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Cap {
     /// What arrives, payload, bytes a second.
     rate: u64,
@@ -218,8 +218,12 @@ impl Trust {
             }
             seen.free |= !input.limited;
             seen.limited |= input.limited;
-            if self.cap.is_none() && (seen.above || seen.was_above) && self.loses_much(input) {
-                self.cut(input);
+            if self.loses_much(input) {
+                match self.cap {
+                    None if seen.above || seen.was_above => self.cut(input),
+                    Some(cap) if seen.over && cap.tries() => self.cap = Some(cap.failed(self, input)),
+                    _ => {}
+                }
             }
         }
         let most = self.most(input);
@@ -248,20 +252,8 @@ impl Trust {
 
     fn cut(&mut self, input: &Input) {
         self.strikes = (self.strikes + 1).min(STRIKES);
-        self.cap = Some(Cap {
-            rate: input.delivers(),
-            is_new: true,
-            round: 0,
-            excess: 1,
-            wait: 0,
-            pause: 1,
-            drains: true,
-            borne: 0,
-            from_ns: self.began_ns,
-            from_delivered: self.ends_at,
-            from_lost: input.lost,
-            limited: false,
-        });
+        let cap = Cap { pause: 1, ..Cap::default() };
+        self.cap = Some(Cap { wait: 0, ..cap.failed(self, input) });
     }
 
     fn end_round(&mut self, seen: Seen, input: &Input) -> Seen {
@@ -341,9 +333,7 @@ impl Trust {
             if is_lossy || input.queues(mean) {
                 cap.rate = cap.rate.min(mean.max(cap.rate * 7 / 8));
             }
-            cap.excess = 1;
-            cap.wait = cap.pause;
-            cap.pause = (cap.pause * 2).min(MOST_PAUSE);
+            cap.rest();
         }
         cap
     }
@@ -377,16 +367,41 @@ impl Trust {
 }
 
 impl Cap {
+    /// Whether more than arrives is tried.
+    fn tries(&self) -> bool {
+        self.wait == 0 && !(self.drains && self.round < DRAINED)
+    }
+
+    /// No try until some cycles later.
+    fn rest(&mut self) {
+        self.excess = 1;
+        self.wait = self.pause;
+        self.pause = (self.pause * 2).min(MOST_PAUSE);
+    }
+
+    /// Losses were heavy: this round measures anew what arrives.
+    fn failed(mut self, trust: &Trust, input: &Input) -> Self {
+        self.rate = input.delivers();
+        self.is_new = true;
+        self.round = 0;
+        self.drains = true;
+        self.rest();
+        (self.from_ns, self.from_delivered, self.from_lost) =
+            (trust.began_ns, trust.ends_at, input.lost);
+        self.limited = false;
+        self
+    }
+
     /// What is used of a claim, payload. A claim that the arrivals bear out is used as it is.
     fn used(&self, input: &Input) -> u64 {
         if input.rate <= input.whole(self.rate) {
             self.rate
+        } else if self.tries() {
+            self.rate + self.rate * u64::from(self.excess) / 8
         } else if self.drains && self.round < DRAINED {
             self.rate / 2
-        } else if self.wait > 0 {
-            self.rate
         } else {
-            self.rate + self.rate * u64::from(self.excess) / 8
+            self.rate
         }
     }
 }

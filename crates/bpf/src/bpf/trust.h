@@ -121,8 +121,8 @@ LAW_INLINE __u32 trust_segment(__u32 ack, __u32 una, __u32 nxt, __u32 max_window
 #define TRUST_DRAINED		2U
 #define TRUST_MEASURED		4U
 #define TRUST_CYCLE		8U
-/* The most that is tried above the arrivals, in eighths: three times, as without a cut. */
-#define TRUST_MOST_EXCESS	16U
+/* The most that is tried above the arrivals, in eighths: a start by doubling has as much. */
+#define TRUST_MOST_EXCESS	8U
 /* The most cycles without a try, after tries that showed nothing. */
 #define TRUST_MOST_PAUSE	4U
 /*
@@ -250,21 +250,41 @@ LAW_INLINE int trust_loses_much(const struct peer_trust *trust, const struct tru
 	       lost * 16 >= lost + trust_gained(in->delivered, trust->ends_at);
 }
 
-LAW_INLINE void trust_cut(struct peer_trust *trust, const struct trust_input *in)
+/* Whether more than arrives is tried. */
+LAW_INLINE int trust_tries(const struct trust_cap *cap)
+{
+	return !cap->wait && !(cap->flags & TRUST_DRAINS && cap->round < TRUST_DRAINED);
+}
+
+/* No try until some cycles later. */
+LAW_INLINE void trust_rest(struct trust_cap *cap)
+{
+	cap->excess = 1;
+	cap->wait = cap->pause;
+	cap->pause = law_min(cap->pause * 2, TRUST_MOST_PAUSE);
+}
+
+/* Losses were heavy: this round measures anew what arrives. */
+LAW_INLINE void trust_failed(struct peer_trust *trust, const struct trust_input *in)
 {
 	struct trust_cap *cap = &trust->cap;
 
-	trust->strikes = law_min(trust->strikes + 1, TRUST_STRIKES);
 	cap->rate = trust_delivers(in);
 	cap->from_ns = trust->began_ns;
 	cap->from_delivered = trust->ends_at;
 	cap->from_lost = in->lost;
 	cap->round = 0;
-	cap->excess = 1;
-	cap->wait = 0;
-	cap->pause = 1;
-	cap->borne = 0;
 	cap->flags = TRUST_UNMEASURED | TRUST_DRAINS;
+	trust_rest(cap);
+}
+
+LAW_INLINE void trust_cut(struct peer_trust *trust, const struct trust_input *in)
+{
+	trust->strikes = law_min(trust->strikes + 1, TRUST_STRIKES);
+	trust->cap.pause = 1;
+	trust->cap.borne = 0;
+	trust_failed(trust, in);
+	trust->cap.wait = 0;
 }
 
 /* A cycle ends: do deliveries show more? */
@@ -292,9 +312,7 @@ LAW_INLINE void trust_judge(struct trust_cap *cap, const struct trust_input *in)
 	} else {
 		if (lossy || trust_queues(in, mean))
 			cap->rate = law_min(cap->rate, law_max(mean, cap->rate * 7 / 8));
-		cap->excess = 1;
-		cap->wait = cap->pause;
-		cap->pause = law_min(cap->pause * 2, TRUST_MOST_PAUSE);
+		trust_rest(cap);
 	}
 }
 
@@ -382,11 +400,11 @@ LAW_INLINE __u64 trust_used(const struct trust_cap *cap, const struct trust_inpu
 {
 	if (in->rate <= trust_whole(in, cap->rate))
 		return cap->rate;
+	if (trust_tries(cap))
+		return cap->rate + cap->rate * cap->excess / 8;
 	if (cap->flags & TRUST_DRAINS && cap->round < TRUST_DRAINED)
 		return cap->rate / 2;
-	if (cap->wait)
-		return cap->rate;
-	return cap->rate + cap->rate * cap->excess / 8;
+	return cap->rate;
 }
 
 /* What may be believed at most, whatever is claimed. */
@@ -419,9 +437,14 @@ LAW_INLINE void trust_acked(struct peer_trust *trust, const struct trust_input *
 	if (law_reached(in->prior_delivered, trust->ends_at))
 		trust_round(trust, in);
 	trust->flags |= in->limited ? TRUST_LIMITED : TRUST_FREE;
-	if (!trust->cap.excess && trust->flags & (TRUST_ABOVE | TRUST_WAS_ABOVE) &&
-	    trust_loses_much(trust, in))
-		trust_cut(trust, in);
+	if (!trust_loses_much(trust, in))
+		return;
+	if (!trust->cap.excess) {
+		if (trust->flags & (TRUST_ABOVE | TRUST_WAS_ABOVE))
+			trust_cut(trust, in);
+	} else if (trust->flags & TRUST_OVER && trust_tries(&trust->cap)) {
+		trust_failed(trust, in);
+	}
 }
 
 /* At an ACK or a restart from idle: the usable part of the claim. */
