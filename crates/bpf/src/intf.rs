@@ -230,7 +230,7 @@ pub(crate) struct WirePeer {
     pub(crate) believed_fair: u64,
     pub(crate) delivered: u64,
     pub(crate) heard: u64,
-    pub(crate) trust: [u64; 4],
+    pub(crate) trust: [u64; 12],
     pub(crate) told: u32,
     pub(crate) delays: u32,
 }

@@ -46,6 +46,12 @@ pub trait Controller: Debug + Send {
         let _ = (now, estimate, flows);
     }
 
+    /// The same of a link at the other end, as the device there reports it. It may lie: [`Trusting`](crate::trust::Trusting) limits what
+    /// the controller behind it is told.
+    fn handle_report(&mut self, now: HostInstant, report: &LinkEstimate, flows: u32) {
+        self.handle_estimate(now, report, flows);
+    }
+
     /// This flow's part of its device's link changed; the default is that it is alone. Comes before the estimate it is of.
     fn handle_part(&mut self, now: HostInstant, part: Part) {
         let _ = (now, part);

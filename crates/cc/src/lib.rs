@@ -51,6 +51,7 @@ pub mod sprout;
 #[cfg(feature = "third-law")]
 pub mod steady;
 mod stock;
+pub mod trust;
 pub mod vegas;
 pub mod verus;
 

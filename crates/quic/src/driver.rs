@@ -26,6 +26,7 @@
 use std::time::Duration;
 
 use sounding_cc::part::DeliveryRate;
+use sounding_cc::trust::Trusting;
 use sounding_cc::{Ack, Controller, Delivered, Departure, Maker, Stamp, Start};
 use sounding_units::{Bytes, HostInstant, Rate};
 
@@ -105,12 +106,17 @@ struct Batch {
     newest: HostInstant,
 }
 
+/// A controller that doubts what its peer reports.
+fn doubting(make: &Maker, start: &Start) -> Box<dyn Controller> {
+    Box::new(Trusting::new(start, make(start)))
+}
+
 impl Driver {
     /// A connection that begins, with a controller from `make`.
     pub fn new(make: &Maker, start: Start, handle: &EstimateHandle) -> Self {
         Self {
             make: Remake(make.clone()),
-            controller: make(&start),
+            controller: doubting(make, &start),
             start,
             begun: true,
             obeys_rates: true,
@@ -179,7 +185,7 @@ impl Driver {
     fn begin(&mut self, now: HostInstant) {
         if !self.begun && now > self.start.now {
             self.start.now = now;
-            self.controller = (self.make.0)(&self.start);
+            self.controller = doubting(&self.make.0, &self.start);
         }
         self.begun = true;
     }

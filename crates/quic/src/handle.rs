@@ -42,6 +42,8 @@ struct Said {
     estimate: LinkEstimate,
     at: HostInstant,
     withdrawn: bool,
+    /// A peer reported it.
+    of_peer: bool,
 }
 
 #[derive(Debug)]
@@ -84,7 +86,15 @@ impl EstimateHandle {
     /// If several callers set one handle, the latest knowledge counts: an estimate that was known later, and is still
     /// valid, stays.
     pub fn set(&self, estimate: LinkEstimate, at: HostInstant) {
-        let new = Said { estimate, at, withdrawn: false };
+        self.set_said(Said { estimate, at, withdrawn: false, of_peer: false });
+    }
+
+    /// The same as a peer reports it, which may lie.
+    pub(crate) fn set_report(&self, report: LinkEstimate, at: HostInstant) {
+        self.set_said(Said { estimate: report, at, withdrawn: false, of_peer: true });
+    }
+
+    fn set_said(&self, new: Said) {
         self.say(|link| {
             let stays = link.said.is_some_and(|held| held.outdates(new));
             if !stays {
@@ -266,7 +276,7 @@ impl HandleReader {
             // Division by their number would give away a part that a new flow does not use yet.
             flows += u32::from(asks || member.claim != Claim::Limited(Rate::ZERO));
         }
-        let said = link.said.map(|said| said.aged(now));
+        let said = link.said.map(|said| (said.aged(now), said.of_peer));
         self.place.read(&link.delays, now);
         drop(link);
         let part = pool.part(WEIGHT);
@@ -274,8 +284,10 @@ impl HandleReader {
             self.part = part;
             controller.handle_part(now, part);
         }
-        if let Some(estimate) = said {
-            controller.handle_estimate(now, &estimate, flows);
+        match said {
+            Some((report, true)) => controller.handle_report(now, &report, flows),
+            Some((estimate, false)) => controller.handle_estimate(now, &estimate, flows),
+            None => {}
         }
         self.place.tell(now, offset, controller);
     }

@@ -268,7 +268,7 @@ impl Intake {
         let rate = limited(report.estimate.rate);
         let fair = report.estimate.fair;
         let fair = fair.map(|fair| FairShare { rate: limited(fair.rate), ..fair });
-        self.handle.set(LinkEstimate { age, rate, fair, ..report.estimate }, now);
+        self.handle.set_report(LinkEstimate { age, rate, fair, ..report.estimate }, now);
         if let Some(delays) = Delays::parse(datagram) {
             delays.set(&self.handle, now, on_its_way);
         }

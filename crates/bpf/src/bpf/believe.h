@@ -21,7 +21,9 @@ static __attribute__((noinline)) void believe(struct sock *sk, struct sounding_p
 	struct trust_input told = {
 		.rate = peer->claim.rate,
 		.delivered_rate = in->e2e,
+		.now_ns = in->now_ns,
 		.delivered = ((struct tcp_sock *)sk)->delivered,
+		.lost = ((struct tcp_sock *)sk)->lost,
 		.mss = in->mss,
 		.rtt_us = in->rtt_min_us,
 		.queue_us = config.allowance_us,

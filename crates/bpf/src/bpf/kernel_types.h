@@ -172,6 +172,7 @@ struct tcp_sock {
 	__u32 retrans_out;
 	__u32 sacked_out;
 	__u32 lost_out;
+	__u32 lost;
 	__u32 delivered;
 	__u32 delivered_ce;
 	struct minmax rtt_min;

@@ -21,7 +21,7 @@ struct sounding_peer {
 	__u32 told;			/* what was counted of this connection, PEER_* */
 	__u32 delays;			/* what the radio adds, codes of wire.h, of stated_at_ns */
 };
-SOUNDING_ASSERT(sizeof(struct sounding_peer) == 136);
+SOUNDING_ASSERT(sizeof(struct sounding_peer) == 200);
 
 /* Flags of struct sounding_peer. */
 #define PEER_LIMITED		1	/* it said more than the limit */

@@ -18,7 +18,7 @@ pub(crate) fn claims(data: &[u8]) -> bool {
 }
 
 /// Bytes of one `struct host_step` of `trust_host.c`, and of its answer.
-pub(crate) const STEP: usize = 88;
+pub(crate) const STEP: usize = 96;
 pub(crate) const ANSWER: usize = 24;
 
 /// A connection to a device with arbitrary reports and acknowledgements: no rate is used beyond the claim, nor beyond
@@ -49,15 +49,15 @@ impl Met<'_> {
 
 fn judge(step: &Met<'_>, answer: &Met<'_>) {
     let [first, second, third] = [0, 8, 16].map(|at| answer.long(at));
-    match step.int(84) {
+    match step.int(92) {
         0 => {
-            let (at_most, word) = (step.long(56), step.int(64));
+            let (at_most, word) = (step.long(64), step.int(72));
             assert_eq!(first, u64::from(word & 0x7FFF_FFFF) * 125);
             assert_eq!((second, third), (first.min(at_most), u64::from(word >> 31 == 0)));
         }
         1 => {
             let [ack, una, nxt, max_window, lacks_stamp] =
-                [64, 68, 72, 76, 80].map(|at| step.int(at));
+                [72, 76, 80, 84, 88].map(|at| step.int(at));
             let under_way = nxt.wrapping_sub(una).cast_signed() >= 0
                 && ack.wrapping_sub(una) <= nxt.wrapping_sub(una);
             if first == 0 {
@@ -70,9 +70,9 @@ fn judge(step: &Met<'_>, answer: &Met<'_>) {
         }
         2 => assert_eq!((first, second, third), (0, 0, 0)),
         4 => {
-            let (at_most, word) = (step.long(56), step.int(64));
+            let (at_most, word) = (step.long(64), step.int(72));
             // A state that this version does not know.
-            let is_unknown = step.int(68) >> 21 & 7 > 4;
+            let is_unknown = step.int(76) >> 21 & 7 > 4;
             assert_eq!(first == u64::MAX, is_unknown);
             if !is_unknown {
                 assert!(first <= 4_095 << 30 && second == first.min(at_most));
@@ -83,9 +83,9 @@ fn judge(step: &Met<'_>, answer: &Met<'_>) {
         5 => assert!(first <= step.long(0) && (second, third) == (0, 0)),
         _ => {
             let (claimed, delivered) = (step.long(0), step.long(8).min(12_500_000_000));
-            let packet = u64::from(step.int(24).clamp(1, 65_535)) + 52;
+            let packet = u64::from(step.int(36).clamp(1, 65_535)) + 52;
             let proven = delivered * packet / (packet - 52) * 3;
-            let [rtt_us, queue_us] = [28, 32].map(|at| u64::from(step.int(at).min(10_000_000)));
+            let [rtt_us, queue_us] = [40, 44].map(|at| u64::from(step.int(at).min(10_000_000)));
             let start = 128 * packet * 1_000_000 / (rtt_us + queue_us).max(1);
             assert!(first <= claimed && second <= 3 && third <= 16);
             let most = if second == 3 && delivered > 0 { proven } else { proven.max(start) };

@@ -34,22 +34,15 @@ fn a_flow_sends_what_the_device_reports_and_its_queue_is_at_most_a_path() {
     });
 }
 
-/// The law answers no loss, and its window has room for a path's worth of queue. So a lie costs more than under the other laws until
-/// three rounds without more arrivals show it.
-const FEW_HERE: u32 = 1_000;
-
 #[test]
-fn a_rate_that_no_path_has_is_used_up_to_what_arrives_and_is_counted() {
+fn a_rate_that_no_path_has_is_used_up_to_what_arrives() {
     if skipped() {
         return;
     }
     steadily(|| {
         let ran = download(Speaker::Device(LIE), LASTS, &LAW);
         assert!(ran.obeyed());
-        assert!(ran.resent() < FEW_HERE, "{} resent", ran.resent());
         assert_arrives(&ran);
-        assert_eq!(ran.count("segments_forged"), 0);
-        assert_eq!(ran.count("connections_overstated"), 1);
         // At the end only what arrives, and an eighth for a path that gets wider.
         let last = ran.flow.samples.last().expect("a sample").info.pacing_rate;
         assert!(last.bits_per_sec() * 4 < PATH.bits_per_sec() * 5, "{last:?}");
