@@ -21,6 +21,7 @@ mod sbom;
 mod silent_tests;
 mod skips;
 mod words;
+mod writes;
 
 fn main() -> ExitCode {
     let task = std::env::args().nth(1).unwrap_or_default();
@@ -82,7 +83,7 @@ fn check() -> ExitCode {
         }
     };
     let circles = circles::find(&metadata);
-    let checks: [(&str, Vec<String>); 13] = [
+    let checks: [(&str, Vec<String>); 14] = [
         ("arrows run one way", arrows::violations(&metadata)),
         ("modules of one parent use each other one way", circles.violations),
         ("ARCHITECTURE.md is a true map", map::violations(&metadata)),
@@ -97,6 +98,7 @@ fn check() -> ExitCode {
             licences::duplicates(&metadata),
         ),
         ("tests judge something whatever happens", silent_tests::violations(&metadata)),
+        ("results are written in one place", writes::violations(&metadata)),
         ("links of documents lead somewhere", links::violations(&metadata)),
         ("the project speaks of itself alone", words::violations(&metadata)),
     ];
@@ -113,6 +115,10 @@ fn check() -> ExitCode {
         for circle in &circles.known {
             println!("     {circle}");
         }
+    }
+    println!("code that writes what is no result of a user:");
+    for (path, reason) in writes::ALLOWED {
+        println!("     {path}: {reason}");
     }
     println!("code that keeps a phrase of the list:");
     for (path, part) in code_prose::ALLOWED {

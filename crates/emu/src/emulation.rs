@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime};
 
+use sounding_host::files::grow;
 use sounding_host::monotonic_now;
 use sounding_sim::{
     Device, DropFrom, Duplex, Links, Network, Order, Path as LinkPath, PathConfig, QueueLimit,
@@ -344,7 +345,7 @@ fn open_log(
     };
     let create = |path: &Path| -> io::Result<LinkLog<BufWriter<File>>> {
         let origin = HostInstant::default();
-        LinkLog::new(BufWriter::new(File::create(path)?), &header, Some(&link.schedule), origin)
+        LinkLog::new(BufWriter::new(grow(path)?), &header, Some(&link.schedule), origin)
     };
     create(path).map(Some).map_err(|source| StartError::Log { path: path.clone(), source })
 }

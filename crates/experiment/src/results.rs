@@ -3,12 +3,11 @@
 //! Every file and every folder of a run is either complete or absent. It is written under a temporary name and renamed
 //! when it is complete.
 
-use std::fs;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 use sounding_export::table::TableError;
-use sounding_host::files::{Folder, temporary, write};
+use sounding_host::files::{Access, Draft, Folder, Over, make_folder, write};
 use thiserror::Error;
 
 use crate::simulate::{self, About, Files, Finished, Output, Place};
@@ -52,8 +51,7 @@ impl Results {
         path: &Path,
         runs: impl IntoIterator<Item = usize>,
     ) -> Result<Self, ResultsError> {
-        fs::create_dir_all(path)
-            .map_err(|source| ResultsError::Create { path: path.into(), source })?;
+        make_folder(path).map_err(|source| ResultsError::Create { path: path.into(), source })?;
         let results = Self { path: path.into() };
         let files = ["result.json", "flows.parquet"].map(|name| path.join(name));
         let mut there = runs.into_iter().map(|run| results.folder_of(run)).chain(files);
@@ -80,26 +78,23 @@ impl Results {
     /// Writes what became of all runs.
     pub fn store(&self, about: &About, finished: &Finished) -> Result<(), ResultsError> {
         let path = self.path.join("flows.parquet");
-        self.parquet(&path, about, finished)
-            .map_err(|source| ResultsError::Write { path, source })?;
+        parquet(&path, about, finished).map_err(|source| ResultsError::Write { path, source })?;
         let path = self.path.join("result.json");
         let written =
             simulate::json(about, finished).and_then(|text| write(&path, text.as_bytes()));
         written.map_err(|source| ResultsError::Write { path, source: source.into() })
     }
+}
 
-    fn parquet(&self, path: &Path, about: &About, finished: &Finished) -> Result<(), TableError> {
-        let file = temporary().tempfile_in(&self.path)?;
-        let writer = BufWriter::new(file.reopen()?);
-        simulate::parquet(about, finished, Box::new(writer))?;
-        file.as_file().sync_all()?;
-        file.persist(path).map(drop).map_err(|error| error.error.into())
-    }
+fn parquet(path: &Path, about: &About, finished: &Finished) -> Result<(), TableError> {
+    let mut draft = Draft::begin(path, Access::Usual)?;
+    simulate::parquet(about, finished, &mut draft)?;
+    Ok(draft.finish(Over::File)?)
 }
 
 /// Begins the folder of a run.
 pub fn run_folder(path: &Path) -> io::Result<Box<dyn Place>> {
-    Ok(Box::new(RunFolder(Folder::begin(path)?)))
+    Ok(Box::new(RunFolder(Folder::begin(path, Access::Usual)?)))
 }
 
 /// The folder of a run.
@@ -113,6 +108,6 @@ impl Files for RunFolder {
 
 impl Place for RunFolder {
     fn finish(self: Box<Self>) -> io::Result<()> {
-        self.0.finish()
+        self.0.finish(Over::Nothing)
     }
 }

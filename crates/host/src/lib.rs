@@ -2,6 +2,7 @@
 //! processors that wake at once, locked memory, the folder for files that the next boot does not need, files that are read up to a
 //! limit, the rights of a process, and the paths of the system's programs.
 
+pub mod caller;
 mod clock;
 pub mod files;
 mod folder;

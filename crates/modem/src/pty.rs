@@ -9,13 +9,14 @@ use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
 use nix::sys::termios::{self, SetArg};
+use sounding_host::files::Link;
 
 /// The modem's end of a pty: the other end is a tty that a daemon opens as it would open `/dev/ttyUSB0`.
 #[derive(Debug)]
 pub struct Pty {
     master: File,
     path: PathBuf,
-    link: Option<PathBuf>,
+    _link: Option<Link>,
 }
 
 impl Pty {
@@ -34,14 +35,8 @@ impl Pty {
         let mut raw = termios::tcgetattr(&tty)?;
         termios::cfmakeraw(&mut raw);
         termios::tcsetattr(&tty, SetArg::TCSANOW, &raw)?;
-        let link = match link {
-            Some(name) => {
-                std::os::unix::fs::symlink(&path, name)?;
-                Some(name.to_path_buf())
-            }
-            None => None,
-        };
-        Ok(Self { master: File::from(OwnedFd::from(master)), path, link })
+        let link = link.map(|name| Link::create(name, &path)).transpose()?;
+        Ok(Self { master: File::from(OwnedFd::from(master)), path, _link: link })
     }
 
     /// The tty to open.
@@ -99,14 +94,6 @@ impl Pty {
             Ok(_) => Ok(fds[0].revents().is_some_and(|events| events.intersects(what))),
             Err(nix::errno::Errno::EINTR) => Ok(true),
             Err(errno) => Err(errno.into()),
-        }
-    }
-}
-
-impl Drop for Pty {
-    fn drop(&mut self) {
-        if let Some(link) = &self.link {
-            let _ = std::fs::remove_file(link);
         }
     }
 }

@@ -1,7 +1,6 @@
 //! A page of figures, and its files.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 use sounding_export::table::TableError;
+use sounding_host::files::{self, Access, Draft, Over};
 use thiserror::Error;
 
 use super::draw::Size;
@@ -163,8 +163,8 @@ impl Page {
             let path = path.to_owned();
             move |source| WriteError::File { path, source }
         };
-        fs::create_dir_all(&figures).map_err(file(&figures))?;
-        let write = |path: PathBuf, bytes: &[u8]| fs::write(&path, bytes).map_err(file(&path));
+        files::make_folder(&figures).map_err(file(&figures))?;
+        let write = |path: PathBuf, bytes: &[u8]| files::write(&path, bytes).map_err(file(&path));
         write(folder.join("report.html"), self.html().as_bytes())?;
         write(folder.join("report.md"), self.markdown().as_bytes())?;
         let styles = self.styles();
@@ -178,8 +178,11 @@ impl Page {
                 write(path("png"), &drawing::png(&svg).map_err(picture)?)?;
             }
             let path = path("parquet");
-            let out = fs::File::create(&path).map_err(file(&path))?;
-            let written = figure.data().write(out, &figure.title, &figure.origin);
+            let written = Draft::begin(&path, Access::Usual).map_err(TableError::from);
+            let written = written.and_then(|mut draft| {
+                figure.data().write(&mut draft, &figure.title, &figure.origin)?;
+                Ok(draft.finish(Over::File)?)
+            });
             written.map_err(|source| WriteError::Data { path, source })?;
         }
         Ok(())

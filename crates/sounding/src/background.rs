@@ -11,10 +11,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use miette::{Diagnostic, IntoDiagnostic};
+use miette::{Context, Diagnostic, IntoDiagnostic};
 use sounding_bpf::{Background, BackgroundConfig, BackgroundCounts, BackgroundError, LoadError};
+use sounding_host::caller::{Caller, NoCaller};
 
-use crate::caller::{Caller, NoCaller, hand_over};
+use crate::output::write_text;
+use crate::screen;
 use by_sockets::BySockets;
 use cgroup::Transient;
 use child::{Running, Signals};
@@ -154,7 +156,7 @@ pub(crate) fn run(args: &Args) -> miette::Result<ExitCode> {
             let counts = loaded.counts();
             tell(&counts);
             if let Some(path) = &args.json {
-                write_json(path, &as_json(loaded.name(), &counts, code)).into_diagnostic()?;
+                write_json(path, &as_json(loaded.name(), &counts, code))?;
             }
             drop(loaded);
             keeper.end(&cgroup);
@@ -164,7 +166,7 @@ pub(crate) fn run(args: &Args) -> miette::Result<ExitCode> {
             let every = Some(by_sockets::EVERY);
             let code = running.wait(&signals, every, || sockets.choose()).into_diagnostic()?;
             if let Some(path) = &args.json {
-                write_json(path, &sockets.as_json(code)).into_diagnostic()?;
+                write_json(path, &sockets.as_json(code))?;
             }
             code
         }
@@ -251,12 +253,8 @@ fn as_json(name: &str, counts: &BackgroundCounts, code: u8) -> serde_json::Value
     })
 }
 
-fn write_json(path: &Path, value: &serde_json::Value) -> io::Result<()> {
-    if path == Path::new("-") {
-        println!("{value}");
-        return Ok(());
-    }
-    fs::write(path, format!("{value}\n"))?;
-    hand_over(&fs::File::open(path)?);
-    Ok(())
+fn write_json(path: &Path, value: &serde_json::Value) -> miette::Result<()> {
+    write_text(path, &format!("{value}\n"))
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot write {}", screen::path(path)))
 }

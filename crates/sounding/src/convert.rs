@@ -31,7 +31,7 @@ use sounding_export::privacy::{self, Privacy};
 
 use crate::capture_args::{Codes, PrivacyArgs, parse_code};
 use crate::input::{Failure, Source, Step};
-use crate::output::{Access, Output};
+use crate::output::{Access, Output, Over};
 use crate::screen;
 use crate::signals;
 use crate::skipped::{Records, Skipped};
@@ -152,8 +152,7 @@ impl Job<'_> {
     /// Writes packet by packet.
     fn stream(&mut self, target: Target) -> Result<Skipped> {
         let source = Source::open(&self.args.input)?;
-        let output =
-            Output::begin(&self.args.output, target.packing, self.access(), self.args.force);
+        let output = Output::begin(&self.args.output, target.packing, self.access());
         let output = output.map_err(|error| self.failed(error))?;
         let mut writer = match target.kind {
             FileKind::Jsonl => Writer::Lines(output),
@@ -175,7 +174,7 @@ impl Job<'_> {
             Writer::Lines(output) | Writer::Capture(output, ..) => output,
             Writer::Messages(messages) => messages.into_inner(),
         };
-        output.finish().map_err(|error| self.failed(error))?;
+        output.finish(self.over()).map_err(|error| self.failed(error))?;
         Ok(skipped)
     }
 
@@ -276,6 +275,11 @@ impl Job<'_> {
             Privacy::Expose => Access::Private,
             Privacy::Redact => Access::Usual,
         }
+    }
+
+    /// What the output may replace. What is there without `--force` was looked at before, and is an empty folder.
+    fn over(&self) -> Over {
+        if self.args.force { Over::All } else { Over::Nothing }
     }
 
     fn failed(&self, error: io::Error) -> miette::Report {

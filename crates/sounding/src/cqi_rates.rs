@@ -7,12 +7,13 @@
 //!
 //! The first line says what the others are. A file without it is something else, and is neither read nor replaced.
 
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use sounding_host::files::{self, Access, Draft, Over};
 use sounding_link::{CellRates, NoRates};
 use sounding_units::HostInstant;
 
@@ -67,7 +68,8 @@ fn cells(file: &Path) -> Result<Vec<CellRates>, Wrong> {
         opened => opened?,
     };
     let about = file.metadata()?;
-    if !about.is_file() || about.uid() != nix::unistd::geteuid().as_raw() {
+    let own = [files::owner()?, nix::unistd::geteuid().as_raw()];
+    if !about.is_file() || !own.contains(&about.uid()) {
         return Err(Wrong::Foreign);
     }
     let mut text = String::new();
@@ -90,18 +92,10 @@ fn text(rates: impl Iterator<Item = CellRates>) -> String {
 
 /// A reader finds the old file or the new one, and never half of one.
 fn replace(file: &Path, text: &str) -> io::Result<()> {
-    let mut name = file.file_name().unwrap_or_default().to_owned();
-    name.push(".new");
-    let beside = file.with_file_name(name);
-    // Never into an existing file: it may be a symbolic link that another user has made.
-    match fs::remove_file(&beside) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
     // Cells say where a device was.
-    let mut made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
-    made.write_all(text.as_bytes())?;
-    fs::rename(&beside, file)
+    let mut draft = Draft::begin(file, Access::Private)?;
+    draft.write_all(text.as_bytes())?;
+    draft.finish_unsynced(Over::File)
 }
 
 /// The file of a daemon, which keeps it up to date.
@@ -143,6 +137,7 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;

@@ -13,8 +13,9 @@ use sounding_experiment::dataset::{
     entries, make_all, real,
 };
 use sounding_experiment::simulate::{Files, Output, Place};
+use sounding_host::files::{self, make_folder};
 
-use crate::output::Folder;
+use crate::output::{Access, Folder, Over};
 use crate::{screen, signals, sim};
 
 /// Make a set of traces like BISCAY's from modelled cells.
@@ -61,7 +62,7 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
         return Err(miette::miette!("--duration: a trace is at least 1s long"));
     }
     let order = Order { traces, duration, seed };
-    fs::create_dir_all(&args.dir)
+    make_folder(&args.dir)
         .into_diagnostic()
         .wrap_err_with(|| format!("the folder of the set, {}", screen::path(&args.dir)))?;
     let (mut made, mut missing) = (Vec::new(), Vec::new());
@@ -78,7 +79,7 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
     let jobs = args.jobs.map_or_else(sim::processors, usize::from);
     let bar = bar(missing.len() as u64);
     let open = |entry: &Entry| -> io::Result<Box<dyn Place>> {
-        let folder = Folder::begin(&args.dir.join(&entry.name))?;
+        let folder = Folder::begin(&args.dir.join(&entry.name), Access::Usual)?;
         Ok(Box::new(TraceFolder { folder, failed: Arc::default() }))
     };
     let result = make_all(&missing, jobs, &stop, &open, &mut |_| bar.inc(1));
@@ -98,7 +99,7 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
     });
     let manifest = serde_json::to_string_pretty(&manifest).into_diagnostic()? + "\n";
     let path = args.dir.join("manifest.json");
-    sounding_host::files::write(&path, manifest.as_bytes())
+    files::write(&path, manifest.as_bytes())
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot write {}", screen::path(&path)))?;
     let rows = compare(&made, &args.data);
@@ -160,7 +161,7 @@ impl Place for TraceFolder {
     fn finish(self: Box<Self>) -> io::Result<()> {
         let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take();
         failed.map_or(Ok(()), Err)?;
-        self.folder.finish()
+        self.folder.finish(Over::Nothing)
     }
 }
 

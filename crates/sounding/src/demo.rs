@@ -8,6 +8,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use sounding_experiment::provenance::{Begun, Provenance};
+use sounding_host::files::make_folder;
 use sounding_kpi::Direction;
 use sounding_report::{Cell, Figure, Kind, Origin, Page, Section, Table};
 use sounding_testbed::kernel_compare::{self, Figures, Measured};
@@ -15,6 +16,7 @@ use sounding_testbed::kernel_run::FlowSetup;
 use sounding_testbed::radio::RadioLink;
 
 use crate::input;
+use crate::output::write_text;
 use crate::screen;
 
 /// Our laws, BBR and CUBIC over one emulated radio link; needs only this machine
@@ -58,7 +60,7 @@ const SHARED: &str = "captures/lgs96__mobileinsight_core/diag_log_20211220_00472
 
 pub(crate) fn run(args: &Demo) -> Result<ExitCode> {
     refuse_if_impossible()?;
-    fs::create_dir_all(&args.out)
+    make_folder(&args.out)
         .into_diagnostic()
         .wrap_err_with(|| format!("the folder for the report, {}", screen::path(&args.out)))?;
     let (link, seed) = link(args)?;
@@ -259,7 +261,7 @@ fn page(
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).into_diagnostic().wrap_err_with(|| format!("{}", screen::path(path)))
+    write_text(path, text).into_diagnostic().wrap_err_with(|| format!("{}", screen::path(path)))
 }
 
 fn clock_bar(message: &str, duration: Duration) -> ProgressBar {

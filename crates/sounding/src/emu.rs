@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use miette::{Diagnostic, IntoDiagnostic};
 use sounding_emu::{Config, Emulation, Logs, Scheduling, StartError, StopError};
+use sounding_host::caller::NoCaller;
 use sounding_host::{MAX_TRACE, read_at_most};
 use sounding_sim::{PathConfig, QueueLimit};
 use sounding_trace::{ParseStepsError, ParseTraceError, Schedule, Steps, mahimahi};
 use sounding_units::Bytes;
 
-use crate::caller::NoCaller;
 use crate::modem::PortArgs;
 use crate::screen;
 use command::Interrupts;
@@ -184,7 +184,7 @@ pub(crate) fn run(args: &Args) -> miette::Result<ExitCode> {
     let status = command::run(args, &emulation, &interrupts)?;
     let report = emulation.stop().map_err(EmuError::from)?;
     if let Some(path) = &args.json {
-        table::write_json(path, &table::to_json(&report, status)).into_diagnostic()?;
+        table::write_json(path, &table::to_json(&report, status))?;
     }
     eprint!("{}", table::table(&report));
     Ok(command::exit_code(status))

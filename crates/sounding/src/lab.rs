@@ -3,7 +3,6 @@ mod import;
 mod report;
 mod sweep;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -14,6 +13,7 @@ use sounding_lab::experiment::{End, Outcome, Registered};
 use sounding_lab::registry::{EXPERIMENTS, line};
 
 use crate::dataset;
+use crate::output::write_text;
 use crate::screen;
 use host::Terminal;
 
@@ -144,20 +144,18 @@ struct Output {
 impl Output {
     fn write(&self, outcome: &Outcome) -> miette::Result<()> {
         let Outcome { text, markdown, json, .. } = outcome;
-        match &self.json {
-            Some(path) if path == Path::new("-") => println!("{json}"),
-            Some(path) => {
-                write(path, &format!("{json}\n"))?;
-                print!("{text}");
-            }
-            None => print!("{text}"),
+        if let Some(path) = &self.json {
+            write(path, &format!("{json}\n"))?;
+        }
+        if self.json.as_deref() != Some(Path::new("-")) {
+            print!("{text}");
         }
         self.markdown.as_ref().map_or(Ok(()), |path| write(path, markdown))
     }
 }
 
 fn write(path: &Path, text: &str) -> miette::Result<()> {
-    fs::write(path, text)
+    write_text(path, text)
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot write {}", screen::path(path)))
 }

@@ -10,7 +10,6 @@ mod say;
 mod background;
 mod before;
 mod board;
-mod caller;
 mod capture_args;
 mod cli_types;
 mod convert;

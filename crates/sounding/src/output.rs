@@ -1,29 +1,15 @@
-//! Output files that are never incomplete.
+//! Output files that are never incomplete, and may be compressed.
 //!
-//! Output goes to a temporary name beside the final one, and is renamed once it is complete and on disk. An error, a
-//! full disk or Ctrl-C removes it, and leaves any earlier file of the final name.
+//! An error, a full disk or Ctrl-C leaves any earlier file of the final name.
 
-use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Stdout, Write};
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flate2::write::GzEncoder;
 #[cfg(feature = "lab")]
 pub(crate) use sounding_host::files::Folder;
-use sounding_host::files::{folder_of, temporary};
-use tempfile::NamedTempFile;
-
-use crate::caller;
-
-/// The users who may read an output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
-    /// By the process's umask.
-    Usual,
-    /// Its owner alone: it holds what identifies a person.
-    Private,
-}
+use sounding_host::files::{self, Draft};
+pub(crate) use sounding_host::files::{Access, Over};
 
 /// The compression of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,22 +32,16 @@ enum Packed {
 
 enum Target {
     Stdout(BufWriter<Stdout>),
-    /// A device or a pipe, which cannot be renamed to.
-    Direct(BufWriter<File>),
-    /// With its final name, and whether another file may have that.
-    File(BufWriter<NamedTempFile>, PathBuf, bool),
+    File(Draft),
 }
 
 impl Output {
-    /// Begins an output; `-` is standard output. An existing file is replaced at the end with `force`, and is an error
-    /// without.
-    pub(crate) fn begin(
-        path: &Path,
-        packing: Packing,
-        access: Access,
-        force: bool,
-    ) -> io::Result<Self> {
-        let target = Target::begin(path, access, force)?;
+    /// Begins an output; `-` is standard output.
+    pub(crate) fn begin(path: &Path, packing: Packing, access: Access) -> io::Result<Self> {
+        let target = match path == Path::new("-") {
+            true => Target::Stdout(BufWriter::new(io::stdout())),
+            false => Target::File(Draft::begin(path, access)?),
+        };
         let packed = match packing {
             Packing::None => Packed::None(target),
             Packing::Gzip => Packed::Gzip(GzEncoder::new(target, flate2::Compression::default())),
@@ -71,14 +51,25 @@ impl Output {
     }
 
     /// Completes the output and gives it its name.
-    pub(crate) fn finish(self) -> io::Result<()> {
+    pub(crate) fn finish(self, over: Over) -> io::Result<()> {
         let target = match self.packed {
             Packed::None(target) => target,
             Packed::Gzip(encoder) => encoder.finish()?,
             Packed::Zstd(encoder) => encoder.finish()?,
         };
-        target.finish()
+        match target {
+            Target::Stdout(mut out) => out.flush(),
+            Target::File(draft) => draft.finish(over),
+        }
     }
+}
+
+/// Writes a text that is there whole or not at all; `-` is standard output.
+pub(crate) fn write_text(path: &Path, text: &str) -> io::Result<()> {
+    if path == Path::new("-") {
+        return io::stdout().write_all(text.as_bytes());
+    }
+    files::write(path, text.as_bytes())
 }
 
 impl Write for Output {
@@ -99,55 +90,18 @@ impl Write for Output {
     }
 }
 
-impl Target {
-    fn begin(path: &Path, access: Access, force: bool) -> io::Result<Self> {
-        if path == Path::new("-") {
-            return Ok(Self::Stdout(BufWriter::new(io::stdout())));
-        }
-        if path.metadata().is_ok_and(|about| !about.is_file() && !about.is_dir()) {
-            let file = OpenOptions::new().write(true).open(path)?;
-            return Ok(Self::Direct(BufWriter::new(file)));
-        }
-        let mut temporary = temporary();
-        if access == Access::Private {
-            temporary.permissions(Permissions::from_mode(0o600));
-        }
-        let file = temporary.tempfile_in(folder_of(path))?;
-        if access == Access::Private {
-            caller::hand_over(file.as_file());
-        }
-        Ok(Self::File(BufWriter::new(file), path.to_path_buf(), force))
-    }
-
-    fn finish(self) -> io::Result<()> {
-        match self {
-            Self::Stdout(mut out) => out.flush(),
-            Self::Direct(mut out) => out.flush(),
-            Self::File(_, path, false) if path.exists() => Err(io::ErrorKind::AlreadyExists.into()),
-            Self::File(out, path, _) => {
-                let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
-                // Some file systems report a full disk only here.
-                file.as_file().sync_all()?;
-                file.persist(path).map(drop).map_err(|error| error.error)
-            }
-        }
-    }
-}
-
 impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Stdout(out) => out.write(bytes),
-            Self::Direct(out) => out.write(bytes),
-            Self::File(out, ..) => out.write(bytes),
+            Self::File(out) => out.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Self::Stdout(out) => out.flush(),
-            Self::Direct(out) => out.flush(),
-            Self::File(out, ..) => out.flush(),
+            Self::File(out) => out.flush(),
         }
     }
 }

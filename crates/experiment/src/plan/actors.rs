@@ -69,6 +69,7 @@ impl Actors {
         let mut groups = Vec::<Group>::new();
         let mut first = 0_u16;
         for (at, (name, count)) in sizes.into_iter().enumerate() {
+            check_name(&name).map_err(|what| Wrong::new(format!("{table}.{at}.name"), what))?;
             if groups.iter().any(|group| group.name == name) {
                 let message = format!("{name:?} is the name of another device");
                 return Err(Wrong::new(format!("{table}.{at}.name"), message));
@@ -80,6 +81,8 @@ impl Actors {
         }
         let mut flows = Vec::new();
         for (at, flow) in plan.flows.iter().enumerate() {
+            check_name(flow.label())
+                .map_err(|what| Wrong::new(format!("flows.{at}.name"), what))?;
             let group = find(&groups, flow, at)?;
             let devices = group.devices.clone();
             if let TrafficPlan::Arrivals { load, sizes } = &flow.traffic {
@@ -127,6 +130,26 @@ impl Actors {
         busy.dedup();
         busy
     }
+}
+
+/// Longest name in bytes. A file's name has that of a flow and that of its device, and at most 255 bytes.
+const LONGEST_NAME: usize = 100;
+
+/// Names become parts of the names of files.
+fn check_name(name: &str) -> Result<(), String> {
+    let wrong = match name {
+        "" => "is empty",
+        "." | ".." => "is the name of a folder",
+        _ if name.len() > LONGEST_NAME => {
+            return Err(format!(
+                "has more than {LONGEST_NAME} bytes, and becomes part of a file's name"
+            ));
+        }
+        _ if name.contains('/') => "has a slash",
+        _ if name.chars().any(char::is_control) => "has a control character",
+        _ => return Ok(()),
+    };
+    Err(format!("{name:?} {wrong}, and becomes part of a file's name"))
 }
 
 fn find<'a>(groups: &'a [Group], flow: &FlowPlan, at: usize) -> Result<&'a Group, Wrong> {

@@ -211,6 +211,27 @@ fn an_unknown_key_of_a_device_is_answered_with_those_of_both_its_parts() {
 }
 
 #[test]
+fn a_name_that_would_lead_a_file_elsewhere_is_refused_in_its_line() {
+    let long = "x".repeat(101);
+    let names = ["", ".", "..", "/any/where", "../..", "a/b", "a\\u0000b", "a\\nb", &long];
+    for name in names {
+        let named = |was: &str, plan: &str| with(plan, was, &format!("\"{name}\""));
+        let link = format!("links.0.name=\"{name}\"");
+        for (error, key) in [
+            (runs(&named("\"others\"", CELL), &[]), "plan.toml:12:1: cell.devices.1.name"),
+            (runs(&named("\"upload\"", CELL), &[]), "plan.toml:17:1: flows.0.name"),
+            (runs(PLAN, &[&link]), "links.0.name"),
+        ] {
+            let error = error.expect_err(name).to_string();
+            assert!(error.contains(key) && error.contains("a file's name"), "{name:?}: {error}");
+        }
+    }
+    for name in ["a phone", "...", "T\u{e9}l\u{e9}phone", &long[..100]] {
+        runs(&with(CELL, "\"others\"", &format!("\"{name}\"")), &[]).expect(name);
+    }
+}
+
+#[test]
 fn what_only_the_network_can_refuse_is_said_with_its_place_too() {
     let sets = [
         (CELL, "cell.carriers.0.prb=500"),

@@ -1,14 +1,13 @@
 //! Outcomes as JSON, as Parquet and as a table for people.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Write};
 
 use serde::Serialize;
 use sounding_export::figures::{Cell, Figures, Kind};
 use sounding_export::table::TableError;
 use sounding_sim::world::Report;
 
-use super::keep::Output;
 use super::outcome::{Delays, FlowOutcome, Outcome};
 use super::{About, Finished};
 use crate::columns::aligned;
@@ -31,7 +30,11 @@ pub fn json(about: &About, finished: &Finished) -> io::Result<String> {
 }
 
 /// A row for each flow of each run; swept keys have columns.
-pub fn parquet(about: &About, finished: &Finished, out: Output) -> Result<(), TableError> {
+pub fn parquet(
+    about: &About,
+    finished: &Finished,
+    out: impl Write + Send,
+) -> Result<(), TableError> {
     let outcomes = &finished.outcomes;
     let swept: Vec<String> = outcomes
         .first()

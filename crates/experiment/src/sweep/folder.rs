@@ -12,7 +12,7 @@ use thiserror::Error;
 use super::Part;
 use crate::plan::Run;
 use crate::simulate::{About, Keep, Outcome, SimulateError};
-use sounding_host::files::{self, TEMPORARY, write, write_unsynced};
+use sounding_host::files::{self, Access, Over, TEMPORARY, write, write_unsynced};
 
 /// Why a sweep cannot be made.
 #[derive(Debug, Error)]
@@ -119,7 +119,7 @@ impl Folder {
         part: Part,
         wait: bool,
     ) -> Result<Self, SweepError> {
-        fs::create_dir_all(path.join("runs")).map_err(at(path))?;
+        files::make_folder(&path.join("runs")).map_err(at(path))?;
         let locks = locks(path, part, wait)?;
         let origin = Origin::of(about, runs, keep);
         match there(path)? {
@@ -234,8 +234,7 @@ fn there(path: &Path) -> Result<Option<Origin>, SweepError> {
 fn locks(path: &Path, part: Part, wait: bool) -> Result<Vec<File>, SweepError> {
     let lock = |name: &str, shared: bool| {
         let path = path.join(name);
-        let file = File::options().create(true).truncate(false).write(true).open(&path);
-        let file = file.map_err(at(&path))?;
+        let file = files::grow(&path).map_err(at(&path))?;
         let locked = match (shared, wait) {
             (true, true) => file.lock_shared().map_err(TryLockError::Error),
             (false, true) => file.lock().map_err(TryLockError::Error),
@@ -261,8 +260,7 @@ fn clean(path: &Path) -> io::Result<()> {
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
             if entry.file_name().to_string_lossy().starts_with(TEMPORARY) {
-                let path = entry.path();
-                if path.is_dir() { fs::remove_dir_all(path)? } else { fs::remove_file(path)? }
+                files::remove(&entry.path())?;
             }
         }
     }
@@ -271,10 +269,7 @@ fn clean(path: &Path) -> io::Result<()> {
 
 /// Copies the folder of a run so that it appears whole.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    let whole = files::Folder::begin(to)?;
+    let whole = files::Folder::begin(to, Access::Usual)?;
     whole.copy(from)?;
-    if to.exists() {
-        fs::remove_dir_all(to)?;
-    }
-    whole.finish()
+    whole.finish(Over::All)
 }

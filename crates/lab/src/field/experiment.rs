@@ -1,11 +1,11 @@
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use miette::{Context, IntoDiagnostic};
 use sounding_experiment::provenance::Begun;
 use sounding_experiment::simulate::About;
+use sounding_host::files;
 use sounding_report::findings::GROUPS;
 
 use crate::experiment::{Experiment, Host, Outcome, Sweep, jobs};
@@ -122,7 +122,7 @@ impl Experiment for FieldExperiment {
 }
 
 fn write(host: &dyn Host, path: &Path, text: &str) -> miette::Result<()> {
-    fs::write(path, text)
+    files::write(path, text.as_bytes())
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot write {}", host.shown(path)))
 }

@@ -14,8 +14,7 @@ use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Gid, Pid, Uid, setgid, setgroups, setuid};
-
-use crate::caller::Caller;
+use sounding_host::caller::Caller;
 
 /// A terminal sends a signal to all of its foreground processes, so that the command has it already (`SI_KERNEL`).
 const BY_TERMINAL: i32 = 0x80;

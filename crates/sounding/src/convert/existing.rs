@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use miette::{Result, miette};
+use sounding_host::files::names_descriptor;
 
 use super::format::FileKind;
 
@@ -38,7 +39,7 @@ pub(super) struct Existing<'a> {
 impl<'a> Existing<'a> {
     pub(super) fn of(path: &'a Path, force: bool) -> Self {
         let what = match path.metadata() {
-            _ if path == Path::new("-") => What::Nothing,
+            _ if path == Path::new("-") || names_descriptor(path) => What::Nothing,
             Ok(about) if about.is_file() => What::File,
             Ok(about) if about.is_dir() => What::Folder(Contents::of(path)),
             _ => What::Nothing,

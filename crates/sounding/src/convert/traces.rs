@@ -12,7 +12,7 @@ use sounding_trace::{LinkTrace, csv, mahimahi};
 use super::format::{FileKind, Target};
 use super::parquet;
 use crate::input::read_whole;
-use crate::output::{Access, Output};
+use crate::output::{Access, Output, Over};
 use crate::screen;
 
 /// The format of the input.
@@ -60,10 +60,10 @@ pub(super) fn run(
             LinkTrace::Opportunities(mahimahi::parse(&bytes).map_err(|error| refused(&error))?)
         }
     };
-    write(&course, output, target, force)
+    write(&course, output, target, if force { Over::File } else { Over::Nothing })
 }
 
-fn write(course: &LinkTrace, path: &Path, target: Target, force: bool) -> Result<()> {
+fn write(course: &LinkTrace, path: &Path, target: Target, over: Over) -> Result<()> {
     let failed = |error: &dyn fmt::Display| miette!("{}: {error}", screen::path(path));
     let mut text = String::new();
     match target.kind {
@@ -71,10 +71,10 @@ fn write(course: &LinkTrace, path: &Path, target: Target, force: bool) -> Result
         FileKind::Csv => drop(csv::write(course, &mut text)),
         FileKind::Mahimahi => text = opportunities(course, path)?,
         FileKind::Parquet => {
-            let output = Output::begin(path, target.packing, Access::Usual, force);
+            let output = Output::begin(path, target.packing, Access::Usual);
             let mut output = output.map_err(|error| failed(&error))?;
             parquet::write(course, &mut output).map_err(|error| failed(&error))?;
-            return output.finish().map_err(|error| failed(&error));
+            return output.finish(over).map_err(|error| failed(&error));
         }
         _ => {
             return Err(miette!(
@@ -84,10 +84,10 @@ fn write(course: &LinkTrace, path: &Path, target: Target, force: bool) -> Result
             ));
         }
     }
-    let output = Output::begin(path, target.packing, Access::Usual, force);
+    let output = Output::begin(path, target.packing, Access::Usual);
     let mut output = output.map_err(|error| failed(&error))?;
     output.write_all(text.as_bytes()).map_err(|error| failed(&error))?;
-    output.finish().map_err(|error| failed(&error))
+    output.finish(over).map_err(|error| failed(&error))
 }
 
 /// Writes a mahimahi trace, and reports what this format cannot hold.

@@ -4,8 +4,7 @@ use std::process::Command;
 
 use nix::unistd::geteuid;
 use sounding_emu::RunAs;
-
-use crate::caller::{Caller, Home, NoCaller};
+use sounding_host::caller::{Caller, Home, NoCaller};
 
 /// A user of the emulation. Making it takes root; using it does not.
 pub(super) struct Guest {

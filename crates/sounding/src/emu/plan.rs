@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args, path: &Path) -> Result<ExitCode> {
             "complete": !interrupts.raised(),
             "runs": results,
         });
-        table::write_json(path, &result).into_diagnostic()?;
+        table::write_json(path, &result)?;
     }
     Ok(if interrupts.raised() { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }
@@ -100,7 +100,7 @@ fn guest(args: &Args, text: &Text, run: &Run, interrupts: &Interrupts) -> Result
     let status = command::run(args, emulated.emulation(), interrupts)?;
     let ended = emulated.stop().into_diagnostic()?;
     if let Some(path) = &args.json {
-        table::write_json(path, &table::to_json(&ended.report, status)).into_diagnostic()?;
+        table::write_json(path, &table::to_json(&ended.report, status))?;
     }
     eprint!("{}", table::table(&ended.report));
     Ok(command::exit_code(status))

@@ -1,12 +1,15 @@
 //! The report of an emulation that has ended.
 
-use std::fs;
 use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use miette::{Context, IntoDiagnostic};
 use serde_json::json;
 use sounding_emu::{DirectionReport, Lateness, Report, Scheduling};
+
+use crate::output::write_text;
+use crate::screen;
 
 /// The moved packets, and the punctuality of the emulation.
 pub(super) fn table(report: &Report) -> String {
@@ -124,11 +127,8 @@ pub(super) fn to_json(report: &Report, status: Option<ExitStatus>) -> serde_json
     })
 }
 
-pub(super) fn write_json(path: &Path, value: &serde_json::Value) -> std::io::Result<()> {
-    if path == Path::new("-") {
-        println!("{value:#}");
-        Ok(())
-    } else {
-        fs::write(path, format!("{value:#}\n"))
-    }
+pub(super) fn write_json(path: &Path, value: &serde_json::Value) -> miette::Result<()> {
+    write_text(path, &format!("{value:#}\n"))
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot write {}", screen::path(path)))
 }

@@ -1,10 +1,10 @@
-use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use miette::{Context, IntoDiagnostic};
 use sounding_experiment::provenance::Begun;
+use sounding_host::files::make_folder;
 use sounding_report::findings::{self, Findings, Options};
 
 use crate::screen;
@@ -57,7 +57,7 @@ pub(super) fn run(args: Args) -> miette::Result<ExitCode> {
         .into_diagnostic()?;
     let options = Options { window: args.window, drawn: args.scenarios };
     let page = findings::page(&results, &options, &begun.end()).into_diagnostic()?;
-    fs::create_dir_all(&args.out)
+    make_folder(&args.out)
         .into_diagnostic()
         .wrap_err_with(|| format!("the folder for the report, {}", screen::path(&args.out)))?;
     page.write(&args.out).into_diagnostic()?;

@@ -1,5 +1,4 @@
 use std::collections::HashSet;
-use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,6 +11,7 @@ use sounding_experiment::plan::{Run, Text, names_controller, network};
 use sounding_experiment::simulate::{self, About, Finished, Keep, Place, SimulateError};
 use sounding_experiment::sweep::summary::Summary;
 use sounding_experiment::sweep::{Folder, Part, Progress, SweepError, collect, sweep};
+use sounding_host::files;
 
 use crate::screen;
 use crate::signals;
@@ -134,10 +134,8 @@ impl SweepSetup<'_> {
         let open = |run: &Run| -> io::Result<Box<dyn Place>> {
             let place = folder.run_folder(run);
             // A run was killed between writing its files and its outcome.
-            match fs::remove_dir_all(&place) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-                _ => run_folder(&place),
-            }
+            files::remove(&place)?;
+            run_folder(&place)
         };
         let mut progress = |told| bar.tell(told);
         let made = sweep(&folder, &runs, *part, keep, about, *jobs, &stop, &open, &mut progress);

@@ -1,9 +1,8 @@
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use crate::caller;
+use sounding_host::files::{Access, create_new};
 
 /// A capture that is being written: a stream of HDLC frames.
 ///
@@ -23,8 +22,7 @@ const TERMINATOR: u8 = 0x7E;
 impl Recording {
     /// A new file; one that is there already is left alone. It holds identities, and only its owner may read it.
     pub(super) fn create(path: &Path) -> io::Result<Self> {
-        let file = File::options().write(true).create_new(true).mode(0o600).open(path)?;
-        caller::hand_over(&file);
+        let file = create_new(path, Access::Private)?;
         Ok(Self { file, len: 0, whole: 0 })
     }
 

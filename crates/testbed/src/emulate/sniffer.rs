@@ -1,6 +1,6 @@
 //! The logs of a plan's sniffer, which grow while the plan runs.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
@@ -9,6 +9,7 @@ use std::thread::{self, JoinHandle};
 use sounding_cell::config::Rat;
 use sounding_emu::SnifferTap;
 use sounding_experiment::plan::{Plan, Run};
+use sounding_host::files::{self, Access, Folder};
 use sounding_kpi::Direction;
 use sounding_sim::Device;
 use sounding_trace::dci::{Dci, Format, Heard};
@@ -21,7 +22,7 @@ const CAPACITY: usize = 1 << 16;
 #[derive(Debug)]
 pub(super) struct SnifferLogs {
     folder: PathBuf,
-    is_own: bool,
+    _own: Option<Folder>,
     lines: Option<SyncSender<Heard>>,
     writer: Option<JoinHandle<()>>,
 }
@@ -45,24 +46,23 @@ impl SnifferLogs {
     /// Begins to write them, to a folder or to a new one.
     pub(super) fn start(run: &Run, folder: Option<&Path>) -> io::Result<Self> {
         let carriers = run.plan.cell.as_ref().map_or(&[][..], |cell| &cell.carriers);
-        let is_own = folder.is_none();
-        let folder = match folder {
+        let (folder, own) = match folder {
             Some(folder) => {
-                fs::create_dir_all(folder)?;
-                folder.to_path_buf()
+                files::make_folder(folder)?;
+                (folder.to_path_buf(), None)
             }
             None => {
-                let name = format!("sounding-sniffer-{}-{}", std::process::id(), run.number);
-                let folder = std::env::temp_dir().join(name);
-                fs::create_dir(&folder)?;
-                folder
+                // It never gets this name.
+                let name = std::env::temp_dir().join("sniffer");
+                let own = Folder::begin(&name, Access::Usual)?;
+                (own.path(), Some(own))
             }
         };
         let mut logs = Vec::new();
         for (carrier, config) in carriers.iter().enumerate() {
             let mut of_carrier = Vec::new();
             for (end, format) in kinds(config.rat) {
-                let mut file = BufWriter::new(File::create(path(&folder, carrier, end))?);
+                let mut file = BufWriter::new(files::grow(&path(&folder, carrier, end))?);
                 if !format.header().is_empty() {
                     writeln!(file, "{}", format.header())?;
                     file.flush()?;
@@ -76,7 +76,7 @@ impl SnifferLogs {
             // A disk that is full ends the logs, and not the plan.
             let _ = write(&to_write, &mut logs);
         })?;
-        Ok(Self { folder, is_own, lines: Some(lines), writer: Some(writer) })
+        Ok(Self { folder, _own: own, lines: Some(lines), writer: Some(writer) })
     }
 
     /// What the emulation gives its lines to.
@@ -140,9 +140,6 @@ impl Drop for SnifferLogs {
         self.lines = None;
         if let Some(writer) = self.writer.take() {
             let _ = writer.join();
-        }
-        if self.is_own {
-            let _ = fs::remove_dir_all(&self.folder);
         }
     }
 }

@@ -8,6 +8,7 @@ use std::sync::mpsc::{RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use sounding_host::files::grow;
 use sounding_host::monotonic_now;
 use sounding_rtc::line::Line as Command;
 use sounding_rtc::peer::{Frames, Peer, PeerOutput};
@@ -80,9 +81,7 @@ fn begin(
     end: HostInstant,
 ) -> Result<Call, String> {
     let log = log.map(|path| {
-        File::create(path)
-            .map(BufWriter::new)
-            .map_err(|error| format!("{}: {error}", path.display()))
+        grow(path).map(BufWriter::new).map_err(|error| format!("{}: {error}", path.display()))
     });
     let log = log.transpose()?;
     loop {

@@ -7,13 +7,10 @@ use sounding_diag::LogCode;
 use sounding_diag::packet::Packet;
 use sounding_export::table::{Schemas, TableError, Tables};
 
-use crate::caller::Caller;
-use sounding_host::files::{folder_of, temporary};
-
 use super::replayable::Replayable;
 use crate::convert::Job;
 use crate::convert::tally::Tally;
-use crate::output::{Access, Folder, Output, Packing};
+use crate::output::{Folder, Output, Over, Packing};
 use crate::screen;
 use crate::skipped::Skipped;
 
@@ -36,19 +33,14 @@ pub(in crate::convert) fn write(job: &mut Job<'_>) -> Result<Skipped> {
         ));
     }
     if schemas.codes().len() == 1 {
-        let output = Output::begin(path, Packing::None, job.access(), job.args.force);
+        let output = Output::begin(path, Packing::None, job.access());
         let output = output.map_err(|error| job.failed(error))?;
         let mut output = Some(output);
         let open = |_| output.take().ok_or_else(|| std::io::Error::other("one table, one file"));
         let tables = Tables::new(schemas, privacy, open).map_err(|e| failed(job, e))?;
         let (skipped, written) = fill(job, &input, tables)?;
         for (_, output) in written {
-            // The name may belong to a folder of tables.
-            let finished = match path.is_dir() {
-                true => replacing(path, || output.finish()),
-                false => output.finish(),
-            };
-            finished.map_err(|error| job.failed(error))?;
+            output.finish(job.over()).map_err(|error| job.failed(error))?;
         }
         return Ok(skipped);
     }
@@ -60,11 +52,7 @@ pub(in crate::convert) fn write(job: &mut Job<'_>) -> Result<Skipped> {
             schemas.codes().len()
         ));
     }
-    let folder = match job.access() {
-        Access::Usual => Folder::begin(path),
-        Access::Private => Folder::begin_private(path, Caller::owner()),
-    };
-    let folder = folder.map_err(|error| job.failed(error))?;
+    let folder = Folder::begin(path, job.access()).map_err(|error| job.failed(error))?;
     let open = |code: LogCode| folder.file(&format!("{code}.parquet"));
     let tables = Tables::new(schemas, privacy, open).map_err(|e| failed(job, e))?;
     let (skipped, written) = fill(job, &input, tables)?;
@@ -72,11 +60,7 @@ pub(in crate::convert) fn write(job: &mut Job<'_>) -> Result<Skipped> {
         // Some file systems report a full disk only here.
         File::sync_all(&file).map_err(|error| job.failed(error))?;
     }
-    let finished = match job.args.force {
-        true => replacing(path, || folder.finish()),
-        false => folder.finish(),
-    };
-    finished.map_err(|error| job.failed(error))?;
+    folder.finish(job.over()).map_err(|error| job.failed(error))?;
     Ok(skipped)
 }
 
@@ -102,45 +86,5 @@ fn failed(job: &Job<'_>, error: TableError) -> miette::Report {
     match error {
         TableError::Io(error) => job.failed(error),
         other => miette!("{}: {other}", screen::path(&job.args.output)),
-    }
-}
-
-/// Gives `path` to what `finish` puts there. What is there already steps aside first, and comes back if that fails: a
-/// folder and a file cannot take each other's place otherwise, nor one full folder another's.
-fn replacing(
-    path: &std::path::Path,
-    finish: impl FnOnce() -> std::io::Result<()>,
-) -> std::io::Result<()> {
-    if !path.exists() {
-        return finish();
-    }
-    let mut aside = temporary().tempdir_in(folder_of(path))?;
-    let old = aside.path().join("old");
-    std::fs::rename(path, &old)?;
-    let finished = finish();
-    if finished.is_err() && std::fs::rename(&old, path).is_err() {
-        // If even that fails, it stays in its place.
-        aside.disable_cleanup(true);
-    }
-    finished
-}
-
-#[cfg(test)]
-mod tests {
-    use std::{fs, io};
-
-    use super::replacing;
-
-    #[test]
-    fn what_steps_aside_comes_back_if_its_successor_fails() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("out.parquet");
-        fs::write(&path, "precious").expect("a file");
-        let failed = replacing(&path, || Err(io::ErrorKind::StorageFull.into()));
-        assert!(failed.is_err());
-        assert_eq!(fs::read(&path).expect("it is there"), b"precious");
-        replacing(&path, || fs::create_dir(&path)).expect("it is replaced");
-        assert!(path.is_dir());
-        assert_eq!(folder.path().read_dir().expect("a folder").count(), 1, "nothing else is left");
     }
 }

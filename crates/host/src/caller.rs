@@ -1,8 +1,6 @@
-//! The user of sudo: files written for them are theirs, and programs that they run get their user.
+//! The user of sudo: results are written with its rights, and its programs run as it.
 
 use std::ffi::CString;
-use std::fs::File;
-use std::os::unix::fs::fchown;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -10,15 +8,17 @@ use nix::unistd::{Gid, Uid, User, geteuid, getgrouplist};
 
 /// The user that became root by sudo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Caller {
-    pub(crate) uid: u32,
-    pub(crate) gid: u32,
+pub struct Caller {
+    /// The user.
+    pub uid: u32,
+    /// Its group.
+    pub gid: u32,
 }
 
 /// The caller in sudo's environment is no user.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name}={value:?} is no user or group: sudo sets SUDO_UID and SUDO_GID, both as numbers")]
-pub(crate) struct NoCaller {
+pub struct NoCaller {
     name: &'static str,
     value: String,
 }
@@ -26,7 +26,7 @@ pub(crate) struct NoCaller {
 impl Caller {
     /// `None` if this is not root, sudo was not used, or root used it. Only root, or sudo, can set this in root's
     /// environment.
-    pub(crate) fn of_sudo() -> Result<Option<Self>, NoCaller> {
+    pub fn of_sudo() -> Result<Option<Self>, NoCaller> {
         if !geteuid().is_root() {
             return Ok(None);
         }
@@ -45,15 +45,10 @@ impl Caller {
         let gid = number("SUDO_GID", gid.unwrap_or_default())?;
         Ok((uid != 0).then_some(Self { uid, gid }))
     }
-
-    /// The same for files that only their owner may read. The user could not read a file that belongs to root.
-    pub(crate) fn owner() -> Option<(u32, u32)> {
-        Self::of_sudo().ok().flatten().map(|caller| (caller.uid, caller.gid))
-    }
 }
 
 /// A user as the machine knows it.
-pub(crate) struct Home {
+pub struct Home {
     name: String,
     folder: PathBuf,
     shell: PathBuf,
@@ -61,7 +56,7 @@ pub(crate) struct Home {
 
 impl Home {
     /// The command finds this user's files, and not those of root, whose home sudo names.
-    pub(crate) fn name_in(&self, command: &mut Command) {
+    pub fn name_in(&self, command: &mut Command) {
         command.env("HOME", &self.folder).env("SHELL", &self.shell);
         command.env("USER", &self.name).env("LOGNAME", &self.name);
     }
@@ -69,7 +64,7 @@ impl Home {
 
 impl Caller {
     /// Its groups, and its home if the machine knows it. A machine that does not know a user gives it no groups.
-    pub(crate) fn known(self) -> (Vec<u32>, Option<Home>) {
+    pub fn known(self) -> (Vec<u32>, Option<Home>) {
         let Some(user) = User::from_uid(Uid::from_raw(self.uid)).ok().flatten() else {
             return (Vec::new(), None);
         };
@@ -77,14 +72,6 @@ impl Caller {
         let groups = getgrouplist(&name, Gid::from_raw(self.gid)).unwrap_or_default();
         let home = Home { name: user.name, folder: user.dir, shell: user.shell };
         (groups.into_iter().map(Gid::as_raw).collect(), Some(home))
-    }
-}
-
-/// Gives a new file that only its owner may read to the user of sudo, if there is one.
-pub(crate) fn hand_over(file: &File) {
-    if let Some((uid, gid)) = Caller::owner() {
-        // If that fails, as on a file system without owners, the file stays root's, and stays closed to others.
-        let _ = fchown(file, Some(uid), Some(gid));
     }
 }
 
