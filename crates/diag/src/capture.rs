@@ -12,7 +12,7 @@ mod header;
 mod recognise;
 
 pub use format::{EmitError, Format, Kind, emit_unframed};
-pub use recognise::{CaptureError, Looks, PROBE, recognise};
+pub use recognise::{CaptureError, Looks, PROBE, packing, recognise};
 
 use sounding_units::ModemInstant;
 
@@ -199,9 +199,12 @@ impl Reader {
     fn read<'s, 'c: 's>(&'s mut self, found: Found<'c>) -> Result<Located<'s>, Damage> {
         let framed = match (&mut self.cut, found) {
             (_, Found::Bad(bad)) => Err(bad),
-            (Cut::Hdlc(deframer), Found::Hdlc(found)) => {
-                deframer.finish(found).map(|frame| (frame.offset, Packet::parse(frame.payload)))
-            }
+            (Cut::Hdlc(deframer), Found::Hdlc(found)) => deframer.finish(found).map(|frame| {
+                if let Some(lost) = frame.lost {
+                    self.packets.note(lost.into());
+                }
+                (frame.offset, Packet::parse(frame.payload))
+            }),
             (Cut::Flat(flat, format), Found::Flat(found)) => {
                 flat.record(found).map(|(offset, record)| (offset, unframed(*format, record)))
             }

@@ -3,11 +3,17 @@
 //! A frame is its payload and a CRC-16 (X-25, little-endian) of it, with 0x7E and 0x7D written as 0x7D and the byte
 //! XOR 0x20, and ends with 0x7E. A further 0x7E between frames has no meaning. Source: notes,
 //! Diag §5; RFC 1662 §4 and appendix C describe the same escape and check.
+//!
+//! Some modems put a run of one byte before a frame (Quectel EG25-G: up to hundreds of 0x10), and a port that loses bytes joins
+//! the beginning of one frame to the next. If a check is wrong, the frame is therefore read once more from where a log header
+//! announces exactly the rest. Only a right check makes it a frame.
 
 use alloc::vec::Vec;
 
 use crc::{CRC_16_IBM_SDLC, Crc, Table};
 use memchr::{memchr, memchr2};
+
+use crate::packet;
 
 const TERMINATOR: u8 = 0x7E;
 const ESCAPE: u8 = 0x7D;
@@ -30,6 +36,8 @@ pub struct Frame<'a> {
     pub offset: u64,
     /// The payload, unescaped, without its check.
     pub payload: &'a [u8],
+    /// The bytes before the payload, if they are no padding: the beginning of a frame that lost its end.
+    pub lost: Option<BadFrame>,
 }
 
 /// Bytes of the stream that end like a frame and are not one.
@@ -84,6 +92,8 @@ pub struct FrameCounts {
     pub good: u64,
     /// Byte sequences that were not frames.
     pub bad: u64,
+    /// Bytes of padding that stood before frames.
+    pub padding: u64,
 }
 
 impl FrameCounts {
@@ -141,7 +151,7 @@ impl Deframer {
             held_wire: 0,
             escaped: false,
             overlong: false,
-            counts: FrameCounts { bytes: 0, good: 0, bad: 0 },
+            counts: FrameCounts { bytes: 0, good: 0, bad: 0, padding: 0 },
         }
     }
 
@@ -206,16 +216,26 @@ impl Deframer {
         } else {
             check(bytes)
         };
-        match checked {
-            Ok(payload) => {
-                counts.good += 1;
-                Ok(Frame { offset, payload })
-            }
-            Err(reason) => {
-                counts.bad += 1;
-                Err(BadFrame { offset, len, reason })
-            }
-        }
+        let bad = |reason| BadFrame { offset, len, reason };
+        let (payload, lost) = match checked {
+            Ok(payload) => (payload, None),
+            Err(reason) => match behind(bytes, reason) {
+                Some((before, payload)) if before.iter().all(|byte| *byte == before[0]) => {
+                    counts.padding += before.len() as u64;
+                    (payload, None)
+                }
+                Some((before, payload)) => {
+                    counts.bad += 1;
+                    (payload, Some(BadFrame { len: before.len() as u64, ..bad(reason) }))
+                }
+                None => {
+                    counts.bad += 1;
+                    return Err(bad(reason));
+                }
+            },
+        };
+        counts.good += 1;
+        Ok(Frame { offset, payload, lost })
     }
 
     /// Counts a payload that came without a frame; its offset.
@@ -295,6 +315,27 @@ fn check(bytes: &[u8]) -> Result<&[u8], BadFrameReason> {
     let found = u16::from_le_bytes(*found);
     let computed = CHECK.checksum(payload);
     if computed == found { Ok(payload) } else { Err(BadFrameReason::Check { computed, found }) }
+}
+
+/// Most places of one bad frame that are checked again, so that a frame full of headers costs no more than a few frames.
+/// Chosen: two headers that both announce exactly the rest are rare.
+const MOST_PLACES: usize = 4;
+
+/// The frame at the end of these bytes, if only their check is wrong: the bytes before it, and its payload.
+fn behind(bytes: &[u8], reason: BadFrameReason) -> Option<(&[u8], &[u8])> {
+    if !matches!(reason, BadFrameReason::Check { .. }) {
+        return None;
+    }
+    places(bytes).find_map(|at| {
+        let (before, frame) = bytes.split_at(at);
+        Some((before, check(frame).ok()?))
+    })
+}
+
+/// The places in a bad frame that are worth another check.
+fn places(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    let payload = &bytes[..bytes.len().saturating_sub(CHECK_LEN)];
+    packet::logs_to_the_end(payload).filter(|at| *at > 0).take(MOST_PLACES)
 }
 
 /// Appends the frame of `payload`, including the terminator, to `out`.

@@ -268,6 +268,9 @@ pub(crate) fn read_whole(path: &Path, largest: u64) -> miette::Result<Vec<u8>> {
         let text = format!("{}: larger than {} GiB", screen::path(path), largest >> 30);
         return Err(miette::miette!(help = "cut it first", "{text}"));
     }
+    if let Some(packing) = capture::packing(&bytes) {
+        return Err(miette::miette!("{}: it is {packing}: unpack it first", screen::path(path)));
+    }
     Ok(bytes)
 }
 

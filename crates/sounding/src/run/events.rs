@@ -15,7 +15,7 @@ use sounding_units::{HostInstant, Rate};
 use super::event_queue::Outbox;
 use crate::cli_types;
 use crate::session_report;
-use crate::skipped::counted;
+use crate::skipped::{self, counted};
 pub(super) use sniffers::SnifferChange;
 
 /// The daemon's reports: JSON lines for programs on standard output, or sentences for people on standard error.
@@ -338,6 +338,7 @@ impl Events {
             "bytes": stream.frames.bytes,
             "frames": stream.frames.good,
             "corrupt_frames": stream.damaged(),
+            "padding_bytes": stream.frames.padding,
             "records": stream.logs,
             "read": counts.read,
             "unsupported": counts.unsupported,
@@ -357,7 +358,7 @@ impl Events {
                 counts.read,
                 counts.unsupported,
                 counts.corrupt,
-                counted(stream.damaged(), "corrupt frame", "corrupt frames"),
+                skipped::damage(stream),
                 counted(late, "late heartbeat", "late heartbeats"),
                 counted(dropped, "message", "messages"),
                 peers.unwrap_or_default(),
