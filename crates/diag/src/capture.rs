@@ -199,12 +199,9 @@ impl Reader {
     fn read<'s, 'c: 's>(&'s mut self, found: Found<'c>) -> Result<Located<'s>, Damage> {
         let framed = match (&mut self.cut, found) {
             (_, Found::Bad(bad)) => Err(bad),
-            (Cut::Hdlc(deframer), Found::Hdlc(found)) => deframer.finish(found).map(|frame| {
-                if let Some(lost) = frame.lost {
-                    self.packets.note(lost.into());
-                }
-                (frame.offset, Packet::parse(frame.payload))
-            }),
+            (Cut::Hdlc(deframer), Found::Hdlc(found)) => {
+                deframer.finish(found).map(|frame| (frame.offset, Packet::parse(frame.payload)))
+            }
             (Cut::Flat(flat, format), Found::Flat(found)) => {
                 flat.record(found).map(|(offset, record)| (offset, unframed(*format, record)))
             }

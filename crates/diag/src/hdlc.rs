@@ -4,9 +4,9 @@
 //! XOR 0x20, and ends with 0x7E. A further 0x7E between frames has no meaning. Source: notes,
 //! Diag §5; RFC 1662 §4 and appendix C describe the same escape and check.
 //!
-//! Some modems put a run of one byte before a frame (Quectel EG25-G: up to hundreds of 0x10), and a port that loses bytes joins
-//! the beginning of one frame to the next. If a check is wrong, the frame is therefore read once more from where a log header
-//! announces exactly the rest. Only a right check makes it a frame.
+//! Some modems put a run of one byte before a frame (Quectel EG25-G: up to hundreds of 0x10). If a check is wrong, the frame is
+//! therefore checked once more from where a log header behind such a run announces exactly the rest. Only a right check makes it a
+//! frame.
 
 use alloc::vec::Vec;
 
@@ -36,8 +36,6 @@ pub struct Frame<'a> {
     pub offset: u64,
     /// The payload, unescaped, without its check.
     pub payload: &'a [u8],
-    /// The bytes before the payload, if they are no padding: the beginning of a frame that lost its end.
-    pub lost: Option<BadFrame>,
 }
 
 /// Bytes of the stream that end like a frame and are not one.
@@ -214,28 +212,19 @@ impl Deframer {
         } else if broken {
             Err(BadFrameReason::Escape)
         } else {
-            check(bytes)
+            check(bytes).map(|payload| (0, payload))
         };
-        let bad = |reason| BadFrame { offset, len, reason };
-        let (payload, lost) = match checked {
-            Ok(payload) => (payload, None),
-            Err(reason) => match behind(bytes, reason) {
-                Some((before, payload)) if before.iter().all(|byte| *byte == before[0]) => {
-                    counts.padding += before.len() as u64;
-                    (payload, None)
-                }
-                Some((before, payload)) => {
-                    counts.bad += 1;
-                    (payload, Some(BadFrame { len: before.len() as u64, ..bad(reason) }))
-                }
-                None => {
-                    counts.bad += 1;
-                    return Err(bad(reason));
-                }
-            },
-        };
-        counts.good += 1;
-        Ok(Frame { offset, payload, lost })
+        match checked.or_else(|reason| behind_padding(bytes, reason)) {
+            Ok((padding, payload)) => {
+                counts.good += 1;
+                counts.padding += padding;
+                Ok(Frame { offset, payload })
+            }
+            Err(reason) => {
+                counts.bad += 1;
+                Err(BadFrame { offset, len, reason })
+            }
+        }
     }
 
     /// Counts a payload that came without a frame; its offset.
@@ -321,21 +310,18 @@ fn check(bytes: &[u8]) -> Result<&[u8], BadFrameReason> {
 /// Chosen: two headers that both announce exactly the rest are rare.
 const MOST_PLACES: usize = 4;
 
-/// The frame at the end of these bytes, if only their check is wrong: the bytes before it, and its payload.
-fn behind(bytes: &[u8], reason: BadFrameReason) -> Option<(&[u8], &[u8])> {
-    if !matches!(reason, BadFrameReason::Check { .. }) {
-        return None;
-    }
-    places(bytes).find_map(|at| {
-        let (before, frame) = bytes.split_at(at);
-        Some((before, check(frame).ok()?))
-    })
+/// The frame behind a run of one byte, if only the check of these bytes is wrong: the length of the run, and the payload.
+fn behind_padding(bytes: &[u8], reason: BadFrameReason) -> Result<(u64, &[u8]), BadFrameReason> {
+    let BadFrameReason::Check { .. } = reason else { return Err(reason) };
+    let checked = |at: usize| Some((at as u64, check(&bytes[at..]).ok()?));
+    places(bytes).find_map(checked).ok_or(reason)
 }
 
 /// The places in a bad frame that are worth another check.
 fn places(bytes: &[u8]) -> impl Iterator<Item = usize> {
     let payload = &bytes[..bytes.len().saturating_sub(CHECK_LEN)];
-    packet::logs_to_the_end(payload).filter(|at| *at > 0).take(MOST_PLACES)
+    let run = payload.iter().take_while(|byte| **byte == payload[0]).count();
+    packet::logs_to_the_end(payload).filter(move |at| (1..=run).contains(at)).take(MOST_PLACES)
 }
 
 /// Appends the frame of `payload`, including the terminator, to `out`.

@@ -143,7 +143,7 @@ fn regenerate() {
     write("capture", "command", b"\x00\x78\xF0\x7E");
     write("session", "answers", &answers());
     write("session", "refusals", &[4, 0x13, 0, 0, 0, 1, 0x13, 2, 0x14, 0x73, 1, 0x15]);
-    // Runs of one byte before a frame, and a frame that lost its end.
+    // Runs of one byte before frames.
     let padded = [&[0x10; 40][..], &stream[..1500], &[0x10; 7], &stream[..1500]].concat();
     write("capture", "padded", &padded);
     write("hdlc", "padded", &[&[7], &padded[..]].concat());
