@@ -103,7 +103,10 @@ fn words(event: &Event) -> String {
             compiled.as_deref().unwrap_or("at a time unknown")
         ),
         Event::Ready { codes, missing, kept, events, messages } => {
-            let mut text = format!("the modem logs {codes} kinds of records for this");
+            let mut text = match codes {
+                0 if !kept.is_empty() => "no log mask is set".to_owned(),
+                _ => format!("the modem logs {codes} kinds of records for this"),
+            };
             if !missing.is_empty() {
                 text += &format!(", and does not know {}", names(missing).join(", "));
             }

@@ -334,6 +334,7 @@ fn hiding() -> Rig {
     Rig::of(Behaviour { all_on: true, hides_masks: true, ..Behaviour::default() })
 }
 
+const RESTORED: &str = "log mask is as it was";
 const KEPT: &str = "does not tell the log mask of equipment";
 
 fn has_read(rig: &Rig) -> bool {
@@ -353,7 +354,7 @@ fn a_mask_that_the_modem_does_not_tell_stays_and_what_comes_is_read() {
         rig.run(arguments, has_read, libc::SIGINT);
         let said = rig.said();
         assert!(said.contains("--set-untold-mask"), "{arguments:?}: {said}");
-        assert!(!said.contains("as it was"), "nothing was set: {said}");
+        assert!(!said.contains(RESTORED), "nothing was set: {said}");
         assert!(rig.notes().is_empty(), "{:?}", rig.notes());
         let tally = rig.end();
         assert_eq!(tally.masked, 0, "{arguments:?} switched records off: {tally:?}");
@@ -367,7 +368,7 @@ fn a_mask_that_the_modem_does_not_tell_is_set_on_demand_and_the_end_says_what_st
     let arguments = ["kpi", "modem", "--kpi", "lte.pusch.tbs", "--set-untold-mask"];
     rig.run(&arguments, |rig| rig.said().lines().count() > 100, libc::SIGINT);
     let said = rig.said();
-    assert!(!said.contains(KEPT) && !said.contains("as it was"), "{said}");
+    assert!(!said.contains(KEPT) && !said.contains(RESTORED), "{said}");
     assert!(said.contains("cannot be restored: 1 kind of records stays on"), "{said}");
     let tally = rig.end();
     assert!(tally.masked > 0, "the mask is the verb's: {tally:?}");
