@@ -119,6 +119,8 @@ class Counts:
     """Where the frame begins that the end of the stream cut off; one of the corrupt frames."""
     cut_bytes: int
     """How many bytes of that frame there are; 0 if there is none."""
+    padding_bytes: int
+    """Bytes of padding that stood before frames."""
     others: int
     """Packets that are not log records."""
     records: int

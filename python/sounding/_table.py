@@ -80,7 +80,7 @@ class Table(Mapping[str, Column]):
         self._columns = columns
         #: What became of the capture behind it: of its records, and of bytes that are none (`corrupt_frames`; `first_damage`
         #: is where the first of them begins, `cut_at` where a frame begins that the end cut off, None where there is none, and
-        #: `cut_bytes` how many bytes of it there are).
+        #: `cut_bytes` how many bytes of it there are; `padding_bytes` stood before frames).
         self.counts: dict[str, int | None] = {}
 
     @classmethod

@@ -62,6 +62,8 @@ pub(crate) struct Counts {
     cut_at: Option<u64>,
     /// How many bytes of that frame there are; 0 if there is none.
     cut_bytes: u64,
+    /// Bytes of padding that stood before frames.
+    padding_bytes: u64,
     /// Packets that are not log records.
     others: u64,
     /// Log records, of all codes.
@@ -211,6 +213,7 @@ pub(crate) fn table<'py>(
     counts.set_item("first_damage", stream.first_damage.map(|damage| damage.offset()))?;
     counts.set_item("cut_at", stream.cut_at)?;
     counts.set_item("cut_bytes", stream.cut_bytes)?;
+    counts.set_item("padding_bytes", stream.frames.padding)?;
     let table = PyDict::new(py);
     table.set_item("columns", columns)?;
     table.set_item("counts", counts)?;
@@ -326,6 +329,7 @@ impl Reader {
             first_damage: stream.first_damage.map(|damage| damage.offset()),
             cut_at: stream.cut_at,
             cut_bytes: stream.cut_bytes,
+            padding_bytes: stream.frames.padding,
             others: stream.others,
             records: stream.logs,
             decoded: tally.read(),

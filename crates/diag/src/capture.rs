@@ -12,7 +12,7 @@ mod header;
 mod recognise;
 
 pub use format::{EmitError, Format, Kind, emit_unframed};
-pub use recognise::{CaptureError, Looks, PROBE, recognise};
+pub use recognise::{CaptureError, Looks, PROBE, packing, recognise};
 
 use sounding_units::ModemInstant;
 

@@ -3,11 +3,17 @@
 //! A frame is its payload and a CRC-16 (X-25, little-endian) of it, with 0x7E and 0x7D written as 0x7D and the byte
 //! XOR 0x20, and ends with 0x7E. A further 0x7E between frames has no meaning. Source: notes,
 //! Diag §5; RFC 1662 §4 and appendix C describe the same escape and check.
+//!
+//! Some modems put a run of one byte before a frame (Quectel EG25-G: up to hundreds of 0x10). If a check is wrong, the frame is
+//! therefore checked once more from where a log header behind such a run announces exactly the rest. Only a right check makes it a
+//! frame.
 
 use alloc::vec::Vec;
 
 use crc::{CRC_16_IBM_SDLC, Crc, Table};
 use memchr::{memchr, memchr2};
+
+use crate::packet;
 
 const TERMINATOR: u8 = 0x7E;
 const ESCAPE: u8 = 0x7D;
@@ -84,6 +90,8 @@ pub struct FrameCounts {
     pub good: u64,
     /// Byte sequences that were not frames.
     pub bad: u64,
+    /// Bytes of padding that stood before frames.
+    pub padding: u64,
 }
 
 impl FrameCounts {
@@ -141,7 +149,7 @@ impl Deframer {
             held_wire: 0,
             escaped: false,
             overlong: false,
-            counts: FrameCounts { bytes: 0, good: 0, bad: 0 },
+            counts: FrameCounts { bytes: 0, good: 0, bad: 0, padding: 0 },
         }
     }
 
@@ -204,11 +212,12 @@ impl Deframer {
         } else if broken {
             Err(BadFrameReason::Escape)
         } else {
-            check(bytes)
+            check(bytes).map(|payload| (0, payload))
         };
-        match checked {
-            Ok(payload) => {
+        match checked.or_else(|reason| behind_padding(bytes, reason)) {
+            Ok((padding, payload)) => {
                 counts.good += 1;
+                counts.padding += padding;
                 Ok(Frame { offset, payload })
             }
             Err(reason) => {
@@ -295,6 +304,24 @@ fn check(bytes: &[u8]) -> Result<&[u8], BadFrameReason> {
     let found = u16::from_le_bytes(*found);
     let computed = CHECK.checksum(payload);
     if computed == found { Ok(payload) } else { Err(BadFrameReason::Check { computed, found }) }
+}
+
+/// Most places of one bad frame that are checked again, so that a frame full of headers costs no more than a few frames.
+/// Chosen: two headers that both announce exactly the rest are rare.
+const MOST_PLACES: usize = 4;
+
+/// The frame behind a run of one byte, if only the check of these bytes is wrong: the length of the run, and the payload.
+fn behind_padding(bytes: &[u8], reason: BadFrameReason) -> Result<(u64, &[u8]), BadFrameReason> {
+    let BadFrameReason::Check { .. } = reason else { return Err(reason) };
+    let checked = |at: usize| Some((at as u64, check(&bytes[at..]).ok()?));
+    places(bytes).find_map(checked).ok_or(reason)
+}
+
+/// The places in a bad frame that are worth another check.
+fn places(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    let payload = &bytes[..bytes.len().saturating_sub(CHECK_LEN)];
+    let run = payload.iter().take_while(|byte| **byte == payload[0]).count();
+    packet::logs_to_the_end(payload).filter(move |at| (1..=run).contains(at)).take(MOST_PLACES)
 }
 
 /// Appends the frame of `payload`, including the terminator, to `out`.

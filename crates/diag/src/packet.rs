@@ -18,6 +18,25 @@ const LOG_INNER: usize = 12;
 // 0x98, version, reserved u16, radio id u32.
 const WRAPPER: usize = 8;
 
+/// Positions at which a packet with a log record may begin that ends with these bytes: both of its lengths say so. A record inside
+/// a wrapper begins with the wrapper.
+pub(crate) fn logs_to_the_end(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    let fits = move |at: usize| match bytes[at..] {
+        [LOG, _, a, b, c, d, ..] => {
+            let rest = bytes.len() - at - LOG_HEADER;
+            [a, b] == [c, d] && usize::from(u16::from_le_bytes([a, b])) == rest && rest >= LOG_INNER
+        }
+        _ => false,
+    };
+    let wrapper = move |at: usize| {
+        let start = at.checked_sub(WRAPPER)?;
+        matches!(bytes[start..], [MULTI_RADIO, _, 0, 0, ..]).then_some(start)
+    };
+    memchr::memchr_iter(LOG, bytes)
+        .filter(move |at| fits(*at))
+        .flat_map(move |at| wrapper(at).into_iter().chain([at]))
+}
+
 /// One log record, as the modem sent it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogRecord<'a> {

@@ -13,8 +13,9 @@
 //! ```
 //!
 //! Masks are the modem's state and outlive the session. The session saves the log mask that it finds, sets the smallest
-//! mask that it needs, and restores the saved one at the end. A killed session restores nothing. Its saved masks are in
-//! its [note](Session::note), which the next session [recalls](Session::recall). Event and message masks are read and
+//! mask that it needs, and restores the saved one at the end. A mask that the modem does not tell could not be restored. It is
+//! therefore left alone, unless [`set_untold`](Session::set_untold) says otherwise. A killed session restores nothing. Its saved
+//! masks are in its [note](Session::note), which the next session [recalls](Session::recall). Event and message masks are read and
 //! never changed. A port without answers, such as a read-only bridge, is used as it is.
 
 mod budget;
@@ -89,6 +90,12 @@ pub struct Session {
     has_recalled: bool,
     /// A mask could not be restored.
     is_left: bool,
+    /// Masks that the modem does not tell are set too.
+    sets_untold: bool,
+    /// The last request, as it was sent: a port of AT commands sends it back.
+    asked: Vec<u8>,
+    /// Requests came back.
+    echoes: bool,
     /// The masks to restore when the end began.
     note_at_end: Note,
     /// Why the note could not be kept, as last reported.
@@ -120,6 +127,9 @@ impl Session {
             masks: Masks::default(),
             has_recalled: false,
             is_left: false,
+            sets_untold: false,
+            asked: Vec::new(),
+            echoes: false,
             note_at_end: Note::default(),
             unkept: None,
             events_on: 0,
@@ -128,6 +138,12 @@ impl Session {
         };
         session.greet();
         session
+    }
+
+    /// Also sets a log mask that the modem does not tell. It cannot be restored: its codes stay on at the end, which reports
+    /// them. Call this first.
+    pub fn set_untold(&mut self) {
+        self.sets_untold = true;
     }
 
     /// An earlier session was killed before it could restore masks, and left this note. If the modem still has the
@@ -174,6 +190,7 @@ impl Session {
 
     fn greet(&mut self) {
         self.state = State::Greeting;
+        self.echoes = false;
         self.steps.clear();
         self.pending = None;
         self.steps.push_back(Step::Version);
@@ -187,6 +204,11 @@ impl Session {
     /// A packet came that is no log record: its command and what follows it.
     pub fn handle_other(&mut self, now: HostInstant, command: u8, body: &[u8]) {
         self.budget.handle(now, None, body.len() + 1);
+        // No answer equals its request.
+        if self.asked.split_first() == Some((&command, body)) {
+            self.echoes = true;
+            return;
+        }
         let Some(answer) = Answer::parse(command, body) else { return };
         if self.state == State::Mute {
             // It was slow, or has come up since.
@@ -213,6 +235,11 @@ impl Session {
             self.steps.extend(self.masks.unread().into_iter().map(Step::ReadLogMask));
         }
         self.state = State::Restoring;
+        let codes: Vec<_> =
+            self.on.iter().copied().filter(|code| self.masks.stays(*code)).collect();
+        if !codes.is_empty() {
+            self.events.push_back(Event::Stays { codes });
+        }
         self.masks.set().into_iter().for_each(|equipment| self.set_mask(equipment));
         self.advance(now);
     }
@@ -262,7 +289,10 @@ impl Session {
                         Step::SetLogMask(equipment) => self.masks.to_set(equipment),
                         _ => None,
                     };
+                    let start = out.len();
                     step.emit(mask, out);
+                    self.asked.clear();
+                    self.asked.extend_from_slice(&out[start..]);
                     return true;
                 }
             }
@@ -273,7 +303,7 @@ impl Session {
     fn give_up(&mut self, step: Step) {
         if self.state == State::Greeting {
             self.state = State::Mute;
-            self.events.push_back(Event::Mute);
+            self.events.push_back(if self.echoes { Event::Echoes } else { Event::Mute });
             return;
         }
         self.events.push_back(Event::Unanswered(step));
@@ -290,10 +320,18 @@ impl Session {
                 self.state = State::Logging;
                 self.budget.restart(now);
                 let (here, missing) =
-                    self.on.iter().partition::<Vec<_>, _>(|code| self.masks.has(**code));
+                    self.on.iter().partition::<Vec<LogCode>, _>(|code| self.masks.has(**code));
+                let is_kept =
+                    |code: &LogCode| !self.sets_untold && !self.masks.is_told(code.equipment());
+                let kept: BTreeSet<u8> =
+                    here.iter().filter(|code| is_kept(code)).map(|code| code.equipment()).collect();
+                let codes = here.iter().filter(|code| !is_kept(code)).count();
+                // A budget cannot switch them off.
+                self.on.retain(|code| !kept.contains(&code.equipment()));
                 self.events.push_back(Event::Ready {
-                    codes: here.len(),
+                    codes,
                     missing,
+                    kept: kept.into_iter().collect(),
                     events: self.events_on,
                     messages: self.messages_on,
                 });

@@ -143,6 +143,10 @@ fn regenerate() {
     write("capture", "command", b"\x00\x78\xF0\x7E");
     write("session", "answers", &answers());
     write("session", "refusals", &[4, 0x13, 0, 0, 0, 1, 0x13, 2, 0x14, 0x73, 1, 0x15]);
+    // Runs of one byte before frames.
+    let padded = [&[0x10; 40][..], &stream[..1500], &[0x10; 7], &stream[..1500]].concat();
+    write("capture", "padded", &padded);
+    write("hdlc", "padded", &[&[7], &padded[..]].concat());
     write("hdlc", "frames", &[&[7], &stream[..1500]].concat());
     write("hdlc", "escapes", &[&[1; 1], [0x7D; 40].as_slice(), &[0x7E; 3]].concat());
     write("hdlc", "too-long", &[&[64; 1], [0x55; 1200].as_slice(), &[0x7E]].concat());

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sounding_host::{MAX_TRACE, read_at_most};
 use sounding_trace::{ParseTraceError, Trace, mahimahi};
+use sounding_units::without_mark;
 use thiserror::Error;
 
 /// Why a recorded link cannot be used.
@@ -38,7 +39,8 @@ pub fn trace(path: &Path) -> Result<Trace, TraceFileError> {
 
 /// The cells of these columns of every line that has them all.
 pub fn rows<const N: usize>(data: &Path, columns: [&str; N]) -> io::Result<Vec<[String; N]>> {
-    let text = fs::read_to_string(data.join("traces/files.tsv"))?;
+    let text = fs::read(data.join("traces/files.tsv"))?;
+    let text = str::from_utf8(without_mark(&text)).map_err(io::Error::other)?;
     let mut lines = text.lines();
     let names: Vec<&str> = lines.next().unwrap_or_default().split('\t').collect();
     let mut places = [0; N];

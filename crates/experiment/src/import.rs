@@ -18,7 +18,7 @@ use std::time::Duration;
 use flate2::read::MultiGzDecoder;
 use sounding_export::table::TableError;
 use sounding_trace::log::{Problem, Source};
-use sounding_units::Bytes;
+use sounding_units::{Bytes, without_mark};
 use thiserror::Error;
 
 pub use log::{MAX_EVENTS, Recorded};
@@ -225,10 +225,14 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>, ImportError> {
     file.by_ref().take(2).read_to_end(&mut start).map_err(failed)?;
     let is_packed = start == [0x1F, 0x8B];
     let whole = io::Cursor::new(start).chain(file);
-    Ok(match is_packed {
-        true => Box::new(BufReader::new(MultiGzDecoder::new(BufReader::new(whole)))),
-        false => Box::new(BufReader::new(whole)),
-    })
+    let mut text: Box<dyn Read> = match is_packed {
+        true => Box::new(MultiGzDecoder::new(BufReader::new(whole))),
+        false => Box::new(whole),
+    };
+    let mut start = Vec::new();
+    text.by_ref().take(3).read_to_end(&mut start).map_err(failed)?;
+    let start = io::Cursor::new(without_mark(&start).to_vec());
+    Ok(Box::new(BufReader::new(start.chain(text))))
 }
 
 impl Recorded {

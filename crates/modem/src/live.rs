@@ -59,6 +59,15 @@ impl Live {
         self
     }
 
+    /// Also sets a log mask that the modem does not tell, if `even_untold`. That mask stays at the end.
+    #[must_use]
+    pub fn setting_untold(mut self, even_untold: bool) -> Self {
+        if let Some(session) = self.session.as_mut().filter(|_| even_untold) {
+            session.set_untold();
+        }
+        self
+    }
+
     /// For a reader that does not need fresh records and prefers few wake-ups.
     #[must_use]
     pub fn in_no_hurry(mut self) -> Self {

@@ -17,6 +17,8 @@ pub enum Probe {
     Answers(Identity),
     /// Diag records without a request, and no answer: a bridge in one direction, or a busy modem.
     Talks,
+    /// It sends requests back, and no answer: a port for AT commands.
+    Echoes,
     /// No answer, or none that is Diag.
     Silent,
 }
@@ -25,7 +27,7 @@ pub enum Probe {
 pub fn probe(transport: &mut dyn Transport, patience: Duration) -> io::Result<Probe> {
     let mut reader = Reader::new();
     let mut identity = None;
-    let mut talks = false;
+    let (mut talks, mut echoes) = (false, false);
     if transport.takes_requests() {
         ask(transport, Request::Version)?;
     }
@@ -43,9 +45,14 @@ pub fn probe(transport: &mut dyn Transport, patience: Duration) -> io::Result<Pr
         };
         let known = identity.is_some();
         let mut handle = |located: Located<'_>| {
-            talks = true;
-            if let Packet::Other { command, body, .. } = located.packet {
-                learn(&mut identity, command, body);
+            match located.packet {
+                // No answer equals its request.
+                Packet::Other { command, body: [], .. } if is_request(command) => echoes = true,
+                Packet::Other { command, body, .. } => {
+                    talks = true;
+                    learn(&mut identity, command, body);
+                }
+                Packet::Log(_) => talks = true,
             }
         };
         match transport.framing() {
@@ -68,6 +75,7 @@ pub fn probe(transport: &mut dyn Transport, patience: Duration) -> io::Result<Pr
     Ok(match identity {
         Some(identity) => Probe::Answers(identity),
         None if talks => Probe::Talks,
+        None if echoes => Probe::Echoes,
         None => Probe::Silent,
     })
 }
@@ -76,6 +84,11 @@ fn ask(transport: &mut dyn Transport, request: Request<'_>) -> io::Result<()> {
     let mut payload = Vec::new();
     request.emit(&mut payload);
     transport.send(&payload)
+}
+
+/// Whether this byte alone is one of the requests made here.
+fn is_request(command: u8) -> bool {
+    [Request::Version, Request::BuildId].iter().any(|request| request.command() == command)
 }
 
 fn is_complete(identity: Option<&Identity>) -> bool {

@@ -56,6 +56,13 @@ impl Readings {
         }
     }
 
+    /// Also sets a log mask that the modem does not tell, if `even_untold`. That mask stays at the end.
+    #[must_use]
+    pub fn setting_untold(mut self, even_untold: bool) -> Self {
+        self.live = self.live.setting_untold(even_untold);
+        self
+    }
+
     /// The source.
     pub fn source(&self) -> &Source {
         &self.source

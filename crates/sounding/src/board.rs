@@ -11,7 +11,7 @@ use sounding_modem::{Polled, Readings, Retry, Source};
 
 use crate::doctor::refuse_held;
 use crate::session_report;
-use crate::skipped::{counted, left};
+use crate::skipped::{self, counted, left};
 use crate::{cli_types, screen, signals};
 
 /// The KPIs of a congestion control (BISCAY §3.2.2, Gandalf Table 8), if no names are given.
@@ -53,6 +53,8 @@ pub(crate) struct Board {
     source: Source,
     #[command(flatten)]
     router: cli_types::RouterUser,
+    #[command(flatten)]
+    untold: cli_types::UntoldMask,
     /// Name that readers open it by
     #[arg(long, default_value = "modem")]
     name: String,
@@ -87,7 +89,8 @@ pub(crate) fn run(args: Board) -> Result<ExitCode> {
     let _awake = cli_types::awake(args.cpu_latency)?;
     let stop = signals::stop_flag().into_diagnostic()?;
     refuse_held(&source)?;
-    let mut readings = Readings::open(source, subscription).into_diagnostic()?;
+    let readings = Readings::open(source, subscription).into_diagnostic()?;
+    let mut readings = readings.setting_untold(args.untold.set_untold_mask);
     let kpis = readings.subscription().kpis();
     let mut publisher = publisher(&args.name, kpis)?;
     eprintln!(
@@ -108,7 +111,7 @@ pub(crate) fn run(args: Board) -> Result<ExitCode> {
         counted(counts.records, "record", "records"),
         counted(counts.values, "value", "values"),
         left(&counts.by_coverage),
-        counted(stream.damaged(), "corrupt frame", "corrupt frames")
+        skipped::damage(&stream)
     );
     outcome.map(|()| ExitCode::SUCCESS)
 }

@@ -188,6 +188,15 @@ pub(crate) struct Unused {
     pub(crate) owner: &'static str,
 }
 
+/// What becomes of a log mask that the modem does not tell.
+#[derive(Args, Clone, Copy, Debug, Default)]
+#[group(id = "untold_mask_flags")]
+pub(crate) struct UntoldMask {
+    /// Also set a log mask that the modem refuses to tell. It cannot be restored: its records stay on, and the end lists them
+    #[arg(long)]
+    pub(crate) set_untold_mask: bool,
+}
+
 /// The user whose process may answer on a router's socket.
 #[derive(Args, Clone, Copy, Debug, Default)]
 #[group(id = "router_user_flags")]

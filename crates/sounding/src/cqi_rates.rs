@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use sounding_host::files::{self, Access, Draft, Over};
 use sounding_link::{CellRates, NoRates};
-use sounding_units::HostInstant;
+use sounding_units::{HostInstant, without_mark};
 
 const HEADER: &str = "sounding: rates by CQI, version 1";
 
@@ -72,10 +72,11 @@ fn cells(file: &Path) -> Result<Vec<CellRates>, Wrong> {
     if !about.is_file() || !own.contains(&about.uid()) {
         return Err(Wrong::Foreign);
     }
-    let mut text = String::new();
-    if file.take(MOST + 1).read_to_string(&mut text)? as u64 > MOST {
+    let mut text = Vec::new();
+    if file.take(MOST + 1).read_to_end(&mut text)? as u64 > MOST {
         return Err(Wrong::Large);
     }
+    let text = str::from_utf8(without_mark(&text)).map_err(io::Error::other)?;
     let mut lines = (1..).zip(text.lines());
     if lines.next().is_none_or(|(_, line)| line != HEADER) {
         return Err(Wrong::Other);
@@ -160,6 +161,10 @@ mod tests {
         assert_eq!(mode & 0o777, 0o600);
         let (_, cells) = Store::open(file.clone()).expect("its own");
         assert_eq!(cells, rates().collect::<Vec<_>>());
+        // An editor may have put a byte-order mark before it.
+        let kept = fs::read_to_string(&file).expect("it is there");
+        fs::write(&file, format!("\u{feff}{kept}")).expect("room");
+        assert_eq!(read(&file).expect("its own"), cells);
         // What has not changed is not written again.
         fs::remove_file(&file).expect("it is there");
         store.keep(rates()).expect("nothing to do");

@@ -17,7 +17,7 @@ use sounding_export::messages::Messages;
 use crate::capture_args::{Codes, PrivacyArgs, parse_code};
 use crate::coverage;
 use crate::input::{Failure, Source, Step};
-use crate::skipped::{Records, Skipped, counted};
+use crate::skipped::{self, Records, Skipped, counted};
 use crate::{say, screen};
 
 /// Prints the records of a capture, every field by name
@@ -197,7 +197,7 @@ impl Summary {
         let stream = &skipped.stream;
         text += &format!(
             "{}, {}\n",
-            counted(stream.damaged(), "corrupt frame", "corrupt frames"),
+            skipped::damage(stream),
             counted(
                 stream.others,
                 "frame that is no log record",

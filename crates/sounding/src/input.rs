@@ -278,6 +278,9 @@ pub(crate) fn read_whole(path: &Path, largest: u64) -> miette::Result<Vec<u8>> {
     if bytes.len() as u64 > largest {
         return Err(too_large());
     }
+    if let Some(packing) = capture::packing(&bytes) {
+        return Err(miette::miette!("{}: it is {packing}: unpack it first", screen::path(path)));
+    }
     Ok(bytes)
 }
 

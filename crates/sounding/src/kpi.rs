@@ -16,7 +16,7 @@ use sounding_kpi::{Counts, Reading, Subscription};
 use sounding_modem::{Polled, Readings, Source};
 use sounding_units::HostInstant;
 
-use crate::cli_types::{RouterUser, source_parser};
+use crate::cli_types::{RouterUser, UntoldMask, source_parser};
 use crate::doctor::refuse_held;
 use crate::input::{self, CaptureError, Step};
 use crate::session_report;
@@ -46,6 +46,8 @@ pub(crate) struct Kpi {
     source: Option<Source>,
     #[command(flatten)]
     router: RouterUser,
+    #[command(flatten)]
+    untold: UntoldMask,
     /// Names of KPIs
     #[arg(long, value_name = "NAME", value_delimiter = ',', required = true)]
     kpi: Vec<String>,
@@ -97,7 +99,7 @@ pub(crate) fn run(args: Kpi) -> Result<ExitCode> {
             let skipped = if is_recorded(&source) {
                 recorded(&source, subscription, &mut printer)?
             } else {
-                live(source, subscription, &mut printer)?
+                live(source, subscription, args.untold, &mut printer)?
             };
             printer.finish(&skipped)
         }
@@ -149,11 +151,13 @@ fn recorded(
 fn live(
     source: Source,
     subscription: Subscription,
+    untold: UntoldMask,
     printer: &mut Printer<impl Write>,
 ) -> Result<Skipped> {
     let stop = signals::stop_flag().into_diagnostic()?;
     refuse_held(&source)?;
-    let mut readings = Readings::open(source, subscription).into_diagnostic()?;
+    let readings = Readings::open(source, subscription).into_diagnostic()?;
+    let mut readings = readings.setting_untold(untold.set_untold_mask);
     while !stop.load(Ordering::Relaxed) && printer.failed.is_none() {
         let patience = Duration::from_millis(50);
         let polled = readings.poll(patience, |now, reading| printer.print(Some(now), &reading));

@@ -19,7 +19,9 @@ use sounding_link::{Arrival, Config, Counts, Method, Seen, Sounder};
 use sounding_modem::{Framing, Live, Sniffer, SnifferSource, Source};
 use sounding_units::{HostInstant, ModemInstant};
 
-use crate::cli_types::{DirectionWord, MethodWord, RouterUser, SnifferUser, source_parser};
+use crate::cli_types::{
+    DirectionWord, MethodWord, RouterUser, SnifferUser, UntoldMask, source_parser,
+};
 use crate::cqi_rates;
 use crate::kpi::is_recorded;
 use crate::skipped::{Records, Skipped};
@@ -87,6 +89,8 @@ pub(crate) struct Link {
     source: Source,
     #[command(flatten)]
     router: RouterUser,
+    #[command(flatten)]
+    untold: UntoldMask,
     /// One direction only; with --method cqi it is the downlink
     #[arg(long, value_enum)]
     direction: Option<DirectionWord>,
@@ -161,8 +165,8 @@ fn run_delays(args: &Link) -> Result<ExitCode> {
         ((feed, device), false) => {
             let source = args.router.of(args.source.clone()).into_diagnostic()?;
             let read = match (feed, device) {
-                (Some(receiver), _) => feed::feed(&source, receiver),
-                (None, Some(device)) => feed::correct(&source, device),
+                (Some(receiver), _) => feed::feed(&source, args.untold, receiver),
+                (None, Some(device)) => feed::correct(&source, args.untold, device),
                 (None, None) => Ok(()),
             };
             return match read {
@@ -258,7 +262,7 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
     let outcome = if is_recorded(&args.source) {
         reading.read_recorded(&args.source, &directions)
     } else {
-        reading.read_live(&live, &directions, args.method.into())
+        reading.read_live(&live, args.untold, &directions, args.method.into())
     };
     if let Some(file) = &args.cqi_rates {
         cqi_rates::write(file, reading.sounder.rates())?;
@@ -329,13 +333,14 @@ impl Reading {
     fn read_live(
         &mut self,
         source: &Source,
+        untold: UntoldMask,
         directions: &[Direction],
         method: Method,
     ) -> Result<Skipped, Stopped> {
         let codes = directions.iter().flat_map(|&direction| sounding_kpi::codes(direction));
         let codes = codes.chain(method.channel_codes()).copied();
         let mut reader = LiveRows { reading: self, directions, heard: None };
-        live::read(source, codes, &mut reader)?;
+        live::read(source, untold, codes, &mut reader)?;
         let counts = self.sounder.counts();
         let records = records(&counts);
         Ok(Skipped {

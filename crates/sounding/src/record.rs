@@ -19,7 +19,7 @@ use thiserror::Error;
 
 use crate::doctor::refuse_held;
 use crate::session_report;
-use crate::skipped::counted;
+use crate::skipped::{self, counted};
 use crate::{cli_types, screen, signals};
 use file::Recording;
 
@@ -32,7 +32,8 @@ for. A full disk ends the recording, and the file ends with a whole frame.
 
 A port without HDLC is recorded with it, as routers are: every reader of captures takes the file.
 
-The modem is given a log mask of the records that `sounding decode` reads, and the mask found is put back at the end.
+The modem is given a log mask of the records that `sounding decode` reads, and the mask found is put back at the end. A modem that
+refuses to tell its mask keeps it, as with --no-mask.
 
 Examples:
   sudo sounding record /dev/ttyUSB0 drive.qmdl
@@ -53,8 +54,10 @@ pub(crate) struct Record {
     #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = log_code)]
     code: Vec<LogCode>,
     /// Do not change the modem's log mask, and record everything that arrives
-    #[arg(long, conflicts_with_all = ["code", "budget"])]
+    #[arg(long, conflicts_with_all = ["code", "budget", "set_untold_mask"])]
     no_mask: bool,
+    #[command(flatten)]
+    untold: cli_types::UntoldMask,
     /// Highest rate of the modem's output; above it the least important records are switched off
     #[arg(long, value_name = "RATE")]
     budget: Option<Rate>,
@@ -111,7 +114,10 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
     let progress = progress();
     let mut recorder = Recorder {
         // The records in the file carry the modem's own time.
-        live: Live::new(transport, wanted).remembering(source).in_no_hurry(),
+        live: Live::new(transport, wanted)
+            .remembering(source)
+            .setting_untold(args.untold.set_untold_mask)
+            .in_no_hurry(),
         reader: Reader::new(),
         file,
         path: &args.file,
@@ -144,7 +150,7 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
         screen::path(&args.file),
         counted(counts.logs, "log record", "log records"),
         counted(counts.others, "other packet", "other packets"),
-        counted(counts.damaged(), "corrupt frame", "corrupt frames")
+        skipped::damage(&counts)
     );
     if counts.frames.good == 0 {
         let source = source.to_string();
@@ -270,7 +276,7 @@ impl Recorder<'_> {
             "{} {}, {}",
             HumanBytes(counts.frames.bytes),
             counted(counts.logs, "log record", "log records"),
-            counted(counts.damaged(), "corrupt frame", "corrupt frames")
+            skipped::damage(&counts)
         ));
     }
 }

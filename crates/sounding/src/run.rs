@@ -84,7 +84,7 @@ pub(crate) struct Run {
     /// choose it for a socket, and `sounding background` needs no rights. With --cgroup all sockets of a cgroup get it,
     /// with --default or --route all new flows
     #[arg(long, conflicts_with_all = [
-        "config", "device", "law", "fallback", "direction", "method", "sniffer", "window", "bound", "budget", "no_mask", "allowance",
+        "config", "device", "law", "fallback", "direction", "method", "sniffer", "window", "bound", "budget", "no_mask", "set_untold_mask", "allowance",
         "pacing_gain", "share", "application", "weight", "interface", "board", "cpu_latency", "downlink", "slack", "peers", "peers_at_most",
         "check_config", "example_config",
     ])]

@@ -9,6 +9,7 @@ use sounding_link::{LinkEstimate, Sounder};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::screen;
+use crate::skipped::counted;
 
 /// Reports a session's events on standard error. Standard output is for the modem's data.
 pub(crate) fn tell(mut poll_event: impl FnMut() -> Option<Event>) {
@@ -47,16 +48,18 @@ pub(crate) fn sniffed(sounder: &Sounder, now: HostInstant) -> Option<Duration> {
 pub(crate) fn json(event: &Event) -> Json {
     match event {
         Event::Mute => json!({ "event": "no_answer" }),
+        Event::Echoes => json!({ "event": "echoes" }),
         Event::Answers(Identity { compiled, build, protocol }) => json!({
             "event": "answers",
             "compiled": compiled,
             "build": build,
             "protocol": protocol,
         }),
-        Event::Ready { codes, missing, events, messages } => json!({
+        Event::Ready { codes, missing, kept, events, messages } => json!({
             "event": "logging",
             "codes": codes,
             "codes_missing": names(missing),
+            "masks_kept": kept,
             "events_on": events,
             "messages_on": messages,
         }),
@@ -77,6 +80,7 @@ pub(crate) fn json(event: &Event) -> Json {
         Event::Forgone { port } => json!({ "event": "forgone", "device": port }),
         Event::Unkept { why } => json!({ "event": "unkept", "reason": why }),
         Event::Restored => json!({ "event": "restored" }),
+        Event::Stays { codes } => json!({ "event": "stays_on", "codes": names(codes) }),
     }
 }
 
@@ -90,15 +94,29 @@ fn words(event: &Event) -> String {
         Event::Mute => {
             "no answer to requests: the port is used as it is, and its log mask left alone".into()
         }
+        Event::Echoes => "this port sends requests back: it is a port for AT commands, not the modem's Diag; `sounding doctor` \
+                          asks every port, and names the right one"
+            .into(),
         Event::Answers(Identity { compiled, build, .. }) => format!(
             "a modem answers: {}, compiled {}",
             build.as_deref().unwrap_or("software unknown"),
             compiled.as_deref().unwrap_or("at a time unknown")
         ),
-        Event::Ready { codes, missing, events, messages } => {
-            let mut text = format!("the modem logs {codes} kinds of records for this");
+        Event::Ready { codes, missing, kept, events, messages } => {
+            let mut text = match codes {
+                0 if !kept.is_empty() => "no log mask is set".to_owned(),
+                _ => format!("the modem logs {codes} kinds of records for this"),
+            };
             if !missing.is_empty() {
                 text += &format!(", and does not know {}", names(missing).join(", "));
+            }
+            if !kept.is_empty() {
+                let kept: Vec<_> = kept.iter().map(ToString::to_string).collect();
+                text += &format!(
+                    "; it does not tell the log mask of equipment {}, which is left as it is: what comes is read, as with \
+                     --no-mask; --set-untold-mask sets a mask, which then stays",
+                    kept.join(", ")
+                );
             }
             if events + messages > 0 {
                 text += &format!(
@@ -138,6 +156,11 @@ fn words(event: &Event) -> String {
              that it gets now"
         ),
         Event::Restored => "the modem's log mask is as it was".into(),
+        Event::Stays { codes } => format!(
+            "the modem did not tell its log mask, so it cannot be restored: {} on, of these codes: {}",
+            counted(codes.len() as u64, "kind of records stays", "kinds of records stay"),
+            names(codes).join(", ")
+        ),
     }
 }
 

@@ -157,6 +157,7 @@ impl Skipped {
         if let Some(error) = packing {
             parts.push(format!("the rest of the packed file ({error})"));
         }
+        parts.extend(padding(stream));
         parts
     }
 
@@ -195,6 +196,7 @@ impl Skipped {
             "first_damage": first,
             "cut_at": stream.cut_at,
             "cut_bytes": stream.cut_bytes,
+            "padding_bytes": stream.frames.padding,
             "packing": packing,
             "corrupt_records": records.read.corrupt,
             "undescribed_records": records.read.unknown(),
@@ -216,6 +218,18 @@ pub(crate) fn left(counts: &RecordCounts) -> String {
     )
 }
 
+/// The parts of a stream that gave no packet, in words.
+pub(crate) fn damage(stream: &Counts) -> String {
+    let frames = counted(stream.damaged(), "corrupt frame", "corrupt frames");
+    [Some(frames), padding(stream)].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn padding(stream: &Counts) -> Option<String> {
+    let bytes = stream.frames.padding;
+    (bytes > 0)
+        .then(|| counted(bytes, "byte of padding before a frame", "bytes of padding before frames"))
+}
+
 /// A number of things in words: `1 frame`, `2 frames`.
 pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
@@ -233,7 +247,7 @@ mod tests {
             _ => BadFrameReason::Short,
         };
         Counts {
-            frames: FrameCounts { bytes: 100, good: 3, bad },
+            frames: FrameCounts { bytes: 100, good: 3, bad, padding: 0 },
             first_damage: (bad > 0).then_some(Damage::Frame(BadFrame {
                 offset: first,
                 len: 2,

@@ -7,6 +7,9 @@ use std::io::{BufRead, BufReader, Read as _};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
@@ -350,6 +353,44 @@ fn the_doctor_says_of_a_port_that_is_silent_where_to_look_next() {
     assert_eq!(check["ok"], false, "{check}");
     assert!(check["detail"].as_str().unwrap().contains("no Diag frame"), "{check}");
     assert!(!check["cure"].as_str().unwrap().is_empty());
+}
+
+/// A port as a modem has them for AT commands: it sends back what it gets, and an error.
+fn at_port(rig: &mut Rig) -> (Arc<AtomicBool>, JoinHandle<()>) {
+    let mut pty = sounding_modem::Pty::create(Some(&rig.path("ttyUSB2"))).unwrap();
+    rig.source = rig.path("ttyUSB2").display().to_string();
+    let stop = Arc::new(AtomicBool::new(false));
+    let until = Arc::clone(&stop);
+    let served = std::thread::spawn(move || {
+        let mut buffer = [0; 4096];
+        while !until.load(Ordering::Relaxed) {
+            // Nobody has it open yet, or any more.
+            let count = pty.read(&mut buffer).unwrap_or(0);
+            if count > 0 {
+                let answer = [&buffer[..count], b"\r\nERROR\r\n"].concat();
+                pty.write(&answer, PATIENCE).unwrap();
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    });
+    (stop, served)
+}
+
+#[test]
+fn a_port_for_at_commands_is_no_diag_port_however_it_echoes() {
+    let mut rig = Rig::new(&["--link", "modem"]);
+    let (stop, served) = at_port(&mut rig);
+    let check = diagnosis(&rig);
+    assert_eq!(check["ok"], false, "{check}");
+    assert!(check["detail"].as_str().unwrap().contains("AT commands"), "{check}");
+    assert!(check["cure"].as_str().unwrap().contains("other ports"), "{check}");
+    // Other commands do not take it for a modem's either.
+    let output = rig.record("at.qmdl", &["--for", "2s"]).output().unwrap();
+    stop.store(true, Ordering::Relaxed);
+    served.join().unwrap();
+    let said = text(&output.stderr);
+    assert!(said.contains("AT commands") && said.contains("sounding doctor"), "{said}");
+    assert!(!said.contains("a modem answers"), "{said}");
 }
 
 #[test]

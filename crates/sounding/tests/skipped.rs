@@ -250,3 +250,67 @@ fn what_comes_through_a_pipe_is_named_so() {
     );
     assert_eq!(said, expected);
 }
+
+/// A generated capture, and the same with a run of 0x10 before every frame but some, as a Quectel EG25-G puts them; the bytes of these runs.
+fn padded() -> (Vec<u8>, Vec<u8>, usize) {
+    let plain = RadioLink::generated(5, Duration::from_secs(2)).unwrap().capture;
+    let (mut padded, mut runs) = (Vec::new(), 0);
+    for (frame, run) in
+        plain.split_inclusive(|&byte| byte == TERMINATOR).zip([4, 17, 0, 200, 60, 7].iter().cycle())
+    {
+        padded.extend(std::iter::repeat_n(0x10, *run));
+        padded.extend(frame);
+        runs += run;
+    }
+    (plain, padded, runs)
+}
+
+#[test]
+fn frames_behind_a_run_of_one_byte_are_read_and_the_runs_counted() {
+    let (plain, bytes, runs) = padded();
+    let (plain, padded) = (Rig::new("plain.qmdl", &plain), Rig::new("padded.qmdl", &bytes));
+    let values = |rig: &Rig| sounding(&["kpi", rig.name(), "--kpi", "lte.pusch.tbs", "--csv"]);
+    let (expected, found) = (values(&plain), values(&padded));
+    assert!(expected.stdout.len() > 1000);
+    assert!(found.stdout == expected.stdout, "no value is lost");
+    let told = format!("not read: {runs} bytes of padding before frames");
+    assert!(said(&found).contains(&told), "{}", said(&found));
+    assert_eq!(said(&expected), "");
+    let summary = &lines(&sounding(&["decode", padded.name(), "--summary", "--json"]))[0];
+    assert_eq!((&summary["corrupt_frames"], &summary["padding_bytes"]), (&0.into(), &runs.into()));
+}
+
+#[test]
+fn a_packed_capture_says_how_it_is_packed() {
+    let capture = RadioLink::generated(5, Duration::from_secs(1)).unwrap().capture;
+    let rig = Rig::new("drive.qmdl", &capture);
+    let folder = rig.folder.path();
+    let tar = Command::new("tar")
+        .args(["--create", "--file", "drive.tar", "drive.qmdl"])
+        .current_dir(folder)
+        .status();
+    assert!(tar.unwrap().success());
+    let tar = std::fs::read(folder.join("drive.tar")).unwrap();
+    let mut gz = GzEncoder::new(Vec::new(), Compression::fast());
+    gz.write_all(&tar).unwrap();
+    let files = [
+        ("a.tar", tar.clone(), "a tar"),
+        ("a.tar.gz", gz.finish().unwrap(), "a tar"),
+        ("a.tar.zst", zstd::encode_all(&tar[..], 1).unwrap(), "a tar"),
+        ("a.7z", [b"7z\xBC\xAF\x27\x1C", &capture[..]].concat(), "a 7z archive"),
+        ("a.rar", [b"Rar!\x1A\x07\x01\x00", &capture[..]].concat(), "a rar archive"),
+        ("a.bz2", [b"BZh91AY&SY", &capture[..]].concat(), "a bzip2 file"),
+        ("a.zip", [b"PK\x03\x04", &capture[..]].concat(), "a zip"),
+    ];
+    for (name, bytes, packing) in files {
+        std::fs::write(folder.join(name), bytes).unwrap();
+        let output = Command::new(assert_cmd::cargo::cargo_bin!("sounding"))
+            .args(["decode", name, "--summary"])
+            .current_dir(folder)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(1), "{name}");
+        let told = format!("it is {packing}: unpack it first");
+        assert!(said(&output).contains(&told), "{name}: {}", said(&output));
+    }
+}

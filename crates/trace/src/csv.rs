@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use csv_core::{ReadRecordResult, Reader};
+use sounding_units::without_mark;
 
 use crate::link_trace::{Builder, Form, LinkTrace, LinkTraceError};
 
@@ -120,6 +121,7 @@ struct Records<'a> {
 
 impl<'a> Records<'a> {
     fn new(bytes: &'a [u8]) -> Self {
+        let bytes = without_mark(bytes);
         Self { reader: Reader::new(), rest: bytes, fields: [0; LONGEST], ends: [0; COLUMNS] }
     }
 

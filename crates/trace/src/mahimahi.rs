@@ -7,6 +7,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
+use sounding_units::without_mark;
+
 use crate::{InvalidTrace, MAX_MILLIS, MAX_OPPORTUNITIES, Trace};
 
 /// The number of characters of a wrong line that the error quotes.
@@ -78,6 +80,7 @@ pub enum ParseTraceError {
 pub fn parse(bytes: &[u8]) -> Result<Trace, ParseTraceError> {
     let mut millis = Vec::new();
     let mut previous = 0;
+    let bytes = without_mark(bytes);
     let body = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     if body.is_empty() {
         return Err(ParseTraceError::Empty);

@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use sounding_units::Rate;
+use sounding_units::{Rate, without_mark};
 
 use crate::steps::{MAX_STEPS, Step};
 use crate::{ParseStepsError, Steps};
@@ -75,7 +75,8 @@ impl Series {
     /// Reads lines of a time and a rate. Each rate applies from the time of the previous line, as Pensieve plays them. So
     /// the first line only gives the start of the series.
     pub fn parse(bytes: &[u8]) -> Result<Self, ParseSeriesError> {
-        let text = core::str::from_utf8(bytes).map_err(|_| ParseSeriesError::NotText)?;
+        let text =
+            core::str::from_utf8(without_mark(bytes)).map_err(|_| ParseSeriesError::NotText)?;
         let mut steps = Vec::new();
         let mut begins = None;
         let mut before = Duration::ZERO;
@@ -111,7 +112,8 @@ impl Series {
 
     /// Reads a log of G-NetTrack: one line each second. `column` is the rate in kbit/s (`DL_bitrate`, `UL_bitrate`).
     pub fn gnettrack(bytes: &[u8], column: &'static str) -> Result<Self, ParseSeriesError> {
-        let text = core::str::from_utf8(bytes).map_err(|_| ParseSeriesError::NotText)?;
+        let text =
+            core::str::from_utf8(without_mark(bytes)).map_err(|_| ParseSeriesError::NotText)?;
         let mut lines = text.lines();
         let names = lines.next().unwrap_or_default();
         let place = names.split(',').position(|name| name == column);
@@ -131,7 +133,7 @@ impl Series {
 
     /// Whether the first line of a file is that of G-NetTrack's logs.
     pub fn is_gnettrack(bytes: &[u8]) -> bool {
-        bytes.starts_with(b"Timestamp,Longitude,Latitude,")
+        without_mark(bytes).starts_with(b"Timestamp,Longitude,Latitude,")
     }
 
     fn new(steps: Vec<Step>, lasts: Duration) -> Result<Self, ParseSeriesError> {

@@ -164,6 +164,43 @@ fn a_header_says_which_column_is_which() {
         harq: Some(9),
     };
     assert_eq!(lines, [Ok(Heard::Dci(wanted))]);
+    // A version for one carrier lacks its column.
+    let file = file.replace("carrier_index,", "").replace("\n1,", "\n");
+    for cell in [0, 2] {
+        let lines: Vec<_> = Reader::new(Format::NrScope, cell, file.as_bytes()).collect();
+        let wanted = Dci { moment: Moment { cell, ..wanted.moment }, ..wanted };
+        assert_eq!(lines, [Ok(Heard::Dci(wanted))]);
+    }
+}
+
+#[test]
+fn a_log_with_a_byte_order_mark_is_read_as_one_without() {
+    let dci = Dci {
+        moment: Moment { time: Duration::from_secs(1), cell: 0, frame: 1, slot: 2 },
+        rnti: 17_921,
+        direction: Direction::Downlink,
+        prb: 51,
+        cell_prb: None,
+        blocks: [Some(Block { mcs: 19, rv: Some(2), ndi: Some(true), bits: 38_936 }), None],
+        harq: Some(9),
+    };
+    for format in [Format::DciLog(Direction::Downlink), Format::Falcon, Format::NrScope] {
+        let mut text = format.header().to_owned();
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        assert!(format.write(&Heard::Dci(dci), &mut text));
+        text.push('\n');
+        let plain: Vec<_> = Reader::new(format, 0, text.as_bytes()).collect();
+        assert!(matches!(plain[..], [Ok(_)]), "{format}: {plain:?}");
+        // Two logs in one file too.
+        let marked = format!("\u{feff}{text}\u{feff}{text}");
+        let twice = [&plain[..], &plain].concat();
+        assert_eq!(Reader::new(format, 0, marked.as_bytes()).collect::<Vec<_>>(), twice);
+        let mut reader = LiveReader::new(format, 0);
+        let bytes: Vec<&[u8]> = marked.as_bytes().chunks(1).collect();
+        assert_eq!(live(&mut reader, &bytes), twice, "{format}");
+    }
 }
 
 /// Logs of a software base station, in NG-Scope's format.

@@ -15,6 +15,7 @@ mod clock_map;
 mod decimal;
 mod prb;
 mod rate;
+mod text;
 mod transfer;
 
 pub use bytes::Bytes;
@@ -23,3 +24,4 @@ pub use clock_map::ClockMap;
 pub use decimal::scaled_decimal;
 pub use prb::Prb;
 pub use rate::{ParseRateError, Rate};
+pub use text::without_mark;

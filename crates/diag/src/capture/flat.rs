@@ -52,7 +52,7 @@ impl Flat {
             held: Vec::new(),
             start: 0,
             passed: 0,
-            counts: FrameCounts { bytes: 0, good: 0, bad: 0 },
+            counts: FrameCounts { bytes: 0, good: 0, bad: 0, padding: 0 },
         }
     }
 

@@ -17,6 +17,9 @@ pub enum CaptureError {
     /// The input has no bytes.
     #[error("the capture is empty")]
     Empty,
+    /// It holds files, and perhaps a capture among them.
+    #[error("it is {0}: unpack it first")]
+    Packed(&'static str),
     /// No frame with a right check, and no records without framing, in all of it or in the first [`PROBE`] bytes.
     #[error("no Diag record in the first {searched} bytes: it looks like {looks}")]
     NotDiag {
@@ -36,9 +39,6 @@ pub enum Looks {
     /// One of the magic numbers of pcap.
     #[error("a pcap capture")]
     Pcap,
-    /// gzip, zip, xz or zstd.
-    #[error("a compressed file: unpack it first")]
-    Compressed,
     /// Printable characters.
     #[error("text")]
     Text,
@@ -61,6 +61,10 @@ pub fn recognise(beginning: &[u8]) -> Result<Kind, CaptureError> {
     if beginning.is_empty() {
         return Err(CaptureError::Empty);
     }
+    // An archive may hold its files as they are: their frames would be found, and its own bytes taken for damage.
+    if let Some(packing) = packing(beginning) {
+        return Err(CaptureError::Packed(packing));
+    }
     let searched = beginning.len().min(PROBE);
     let bytes = &beginning[..searched];
     // Formats that their first byte identifies come first: a check of sixteen bits is right by chance now and then.
@@ -69,6 +73,31 @@ pub fn recognise(beginning: &[u8]) -> Result<Kind, CaptureError> {
         .or_else(|| holds_frame(bytes).then_some(Kind::of(Format::Hdlc)))
         .or_else(|| FLAT.into_iter().find(|&format| holds(format, bytes)).map(Kind::of))
         .ok_or_else(|| CaptureError::NotDiag { searched, looks: Looks::of(beginning) })
+}
+
+/// The kind of archive or compressed file that starts with `beginning`, if it is one.
+pub fn packing(beginning: &[u8]) -> Option<&'static str> {
+    Some(match beginning {
+        [0x1F, 0x8B, 8, ..] => "a gzip file",
+        [0x28, 0xB5, 0x2F, 0xFD, ..] => "a zstd file",
+        [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => "a zip",
+        [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => "an xz file",
+        [b'B', b'Z', b'h', b'1'..=b'9', b'1', b'A', b'Y', b'&', b'S', b'Y', ..] => "a bzip2 file",
+        [b'7', b'z', 0xBC, 0xAF, 0x27, 0x1C, ..] => "a 7z archive",
+        [b'R', b'a', b'r', b'!', 0x1A, 7, ..] => "a rar archive",
+        _ if is_tar(beginning) => "a tar",
+        _ => return None,
+    })
+}
+
+/// A tar begins with a header of 512 bytes. All its dialects have the sum of its bytes at 148, in octal, which counts that field as spaces.
+fn is_tar(beginning: &[u8]) -> bool {
+    let Some(header) = beginning.first_chunk::<512>() else { return false };
+    let field = header[148..156].trim_ascii_start();
+    let digits = field.iter().take_while(|byte| matches!(byte, b'0'..=b'7'));
+    let noted = digits.fold(0, |sum, digit| sum * 8 + u32::from(digit - b'0'));
+    let sum = |bytes: &[u8]| bytes.iter().map(|&byte| u32::from(byte)).sum::<u32>();
+    header[0] != 0 && noted == sum(&header[..148]) + 8 * u32::from(b' ') + sum(&header[156..])
 }
 
 const FLAT: [Format; 3] = [Format::Hdf, Format::NonHdlc, Format::Dlf];
@@ -140,10 +169,6 @@ impl Looks {
             | [0xA1, 0xB2, 0xC3, 0xD4, ..]
             | [0x4D, 0x3C, 0xB2, 0xA1, ..]
             | [0xA1, 0xB2, 0x3C, 0x4D, ..] => Self::Pcap,
-            [0x1F, 0x8B, ..]
-            | [b'P', b'K', 3, 4, ..]
-            | [0xFD, b'7', b'z', b'X', b'Z', 0, ..]
-            | [0x28, 0xB5, 0x2F, 0xFD, ..] => Self::Compressed,
             _ if beginning.iter().take(4096).all(|&byte| byte == 0) => Self::Zeros,
             _ if beginning.iter().take(4096).all(|&byte| is_text(byte)) => Self::Text,
             _ => Self::Unknown,

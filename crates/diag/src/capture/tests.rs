@@ -1,4 +1,6 @@
 use super::*;
+use alloc::format;
+use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -59,8 +61,6 @@ fn other_files_are_named() {
     for (bytes, looks) in [
         (&b"\x0A\x0D\x0D\x0Apcapng"[..], Looks::PcapNg),
         (b"\xD4\xC3\xB2\xA1", Looks::Pcap),
-        (b"\x1F\x8B\x08\x00", Looks::Compressed),
-        (b"\x28\xB5\x2F\xFD\x04", Looks::Compressed),
         (b"time,cell,rsrp\n", Looks::Text),
         (&[0; 100], Looks::Zeros),
         (b"\x01\x02\x03", Looks::Unknown),
@@ -68,6 +68,64 @@ fn other_files_are_named() {
         let refused = CaptureError::NotDiag { searched: bytes.len(), looks };
         assert_eq!(recognise(bytes), Err(refused));
     }
+}
+
+/// A tar of one file, in the dialect that the bytes at 257 name.
+fn tar(name: &[u8], dialect: &[u8], file: &[u8]) -> Vec<u8> {
+    let mut header = vec![0; 512];
+    header[..name.len()].copy_from_slice(name);
+    header[124..136].copy_from_slice(format!("{:011o}\0", file.len()).as_bytes());
+    header[156] = b'0';
+    header[257..257 + dialect.len()].copy_from_slice(dialect);
+    header[148..156].fill(b' ');
+    let sum: u32 = header.iter().map(|&byte| u32::from(byte)).sum();
+    header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+    header.extend(file);
+    header.resize(header.len().next_multiple_of(512) + 1024, 0);
+    header
+}
+
+#[test]
+fn an_archive_is_named_also_if_it_holds_a_capture_as_it_is() {
+    let capture = records(Format::Hdlc, &[NOW, NOW + 1, NOW + 2]);
+    for dialect in [&b"ustar\x0000"[..], b"ustar  \0", b""] {
+        assert_eq!(
+            recognise(&tar(b"a.qmdl", dialect, &capture)),
+            Err(CaptureError::Packed("a tar"))
+        );
+    }
+    for (magic, packing) in [
+        (&b"\x1F\x8B\x08\x00"[..], "a gzip file"),
+        (b"\x28\xB5\x2F\xFD\x04", "a zstd file"),
+        (b"PK\x03\x04", "a zip"),
+        (b"\xFD7zXZ\x00", "an xz file"),
+        (b"BZh91AY&SY", "a bzip2 file"),
+        (b"7z\xBC\xAF\x27\x1C", "a 7z archive"),
+        (b"Rar!\x1A\x07\x01\x00", "a rar archive"),
+    ] {
+        let refused = CaptureError::Packed(packing);
+        assert_eq!(refused.to_string(), format!("it is {packing}: unpack it first"));
+        for bytes in [magic.to_vec(), [magic, b"~", &capture].concat()] {
+            assert_eq!(recognise(&bytes), Err(refused.clone()));
+        }
+    }
+}
+
+#[test]
+fn a_capture_whose_frames_stand_behind_padding_is_recognised_and_read() {
+    // The first frame too, and none of the runs is as long as another.
+    let mut bytes = Vec::new();
+    for (index, run) in [200, 4, 17, 1, 60, 0, 7].into_iter().enumerate() {
+        bytes.extend(vec![0x10; run]);
+        bytes.extend(records(Format::Hdlc, &[NOW + index as u64]));
+    }
+    assert_eq!(recognise(&bytes), Ok(Kind::of(Format::Hdlc)));
+    let seconds: Vec<_> = read(&bytes).into_iter().map(|(_, second)| second).collect();
+    assert_eq!(seconds, (0..7).map(|index| Some(NOW + index)).collect::<Vec<_>>());
+    let mut capture = Capture::new(&bytes).unwrap();
+    while capture.poll_packet().is_some() {}
+    let counts = capture.counts();
+    assert_eq!((counts.logs, counts.damaged(), counts.frames.padding), (7, 0, 289));
 }
 
 #[test]

@@ -126,5 +126,70 @@ fn what_is_left_at_the_end_is_named() {
     let left = BadFrame { offset: 8, len: 4, reason: BadFrameReason::Unterminated };
     assert_eq!(deframer.handle_end(), Some(left));
     assert_eq!(deframer.handle_end(), None);
-    assert_eq!(deframer.counts(), FrameCounts { bytes: 12, good: 1, bad: 1 });
+    assert_eq!(deframer.counts(), FrameCounts { bytes: 12, good: 1, bad: 1, padding: 0 });
+}
+
+mod behind {
+    use super::*;
+    use crate::LogCode;
+    use crate::packet::{LOG, LogRecord, MAX_BODY};
+    use sounding_units::ModemInstant;
+
+    fn log(radio: Option<u32>, body: &[u8]) -> Vec<u8> {
+        let at = ModemInstant::default();
+        let record = LogRecord { code: LogCode::new(0xB0C0), at, stamp: 0x7D7E, radio, body };
+        let mut payload = Vec::new();
+        record.emit(&mut payload).expect("it fits");
+        payload
+    }
+
+    #[test]
+    fn a_frame_behind_a_run_of_one_byte_is_read_and_the_run_counted() {
+        for radio in [None, Some(1)] {
+            for (run, fill) in [(1, LOG), (4, LOG), (17, LOG), (200, LOG), (3, 0), (60, 0xFF)] {
+                let payload = log(radio, &[0x10; 40]);
+                let mut stream = encoded(&[b"first"]);
+                let offset = stream.len() as u64;
+                stream.resize(stream.len() + run, fill);
+                encode(&payload, &mut stream);
+                for size in [1, 7, stream.len()] {
+                    let mut deframer = Deframer::new();
+                    let found = deframed(&mut deframer, &stream, size);
+                    assert_eq!(found[1], Ok((offset, payload.clone())), "{run} of {fill:#x}");
+                    let counts = deframer.counts();
+                    assert_eq!((counts.good, counts.bad), (2, 0));
+                    assert_eq!(counts.padding, run as u64);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_header_that_fits_is_no_frame_without_a_right_check() {
+        let mut stream = vec![LOG; 9];
+        encode(&log(None, b"body"), &mut stream);
+        let last = stream.len() - 2;
+        stream[last] ^= 1;
+        let found = deframed(&mut Deframer::new(), &stream, 64);
+        assert!(matches!(found[..], [Err(BadFrame { reason: BadFrameReason::Check { .. }, .. })]));
+    }
+
+    #[test]
+    fn a_frame_full_of_headers_is_checked_a_few_times_only() {
+        // A run of one byte announces the same length everywhere, which is the rest in one place.
+        let mut bytes = vec![LOG; MAX_BODY];
+        assert_eq!(places(&bytes).count(), 1);
+        let end = bytes.len();
+        for at in (0..end - 20).step_by(6) {
+            let rest = ((end - at - 4) as u16).to_le_bytes();
+            bytes[at + 2..at + 6].copy_from_slice(&[rest[0], rest[1], rest[0], rest[1]]);
+        }
+        assert!(packet::logs_to_the_end(&bytes).count() > 10_000);
+        bytes.extend([0, 0]);
+        assert!(places(&bytes).count() <= MOST_PLACES);
+        let mut stream = Vec::new();
+        escape(&bytes, &mut stream);
+        stream.push(TERMINATOR);
+        assert!(deframed(&mut Deframer::new(), &stream, stream.len())[0].is_err());
+    }
 }

@@ -115,7 +115,7 @@ impl Session {
             }
             return;
         }
-        if self.masks.decide(equipment, &self.on) {
+        if self.masks.decide(equipment, &self.on, self.sets_untold) {
             // Before the remaining requests: records are more important than information.
             let at = self.steps.iter().position(|step| !matches!(step, Step::SetLogMask(_)));
             self.steps.insert(at.unwrap_or(self.steps.len()), Step::SetLogMask(equipment));

@@ -10,6 +10,8 @@ use crate::command::Refusal;
 pub enum Event {
     /// No answer. Records may come all the same, and are used.
     Mute,
+    /// No answer, but the port sends each request back: it is not a modem's Diag, but its AT commands.
+    Echoes,
     /// The modem answers.
     Answers(Identity),
     /// The log mask is set. The modem's other output does not change.
@@ -18,6 +20,8 @@ pub enum Event {
         codes: usize,
         /// Log codes that the modem's ranges have no room for.
         missing: Vec<LogCode>,
+        /// Equipments whose log mask stays as it is, because the modem does not tell it.
+        kept: Vec<u8>,
         /// Events that are on.
         events: u32,
         /// Subsystems whose messages are on.
@@ -58,6 +62,11 @@ pub enum Event {
     },
     /// The old log mask is restored.
     Restored,
+    /// These codes stay on, because the modem did not tell its log mask before they were set.
+    Stays {
+        /// The codes.
+        codes: Vec<LogCode>,
+    },
 }
 
 /// Why a request was refused.

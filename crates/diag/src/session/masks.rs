@@ -1,7 +1,6 @@
 //! The log masks of a modem: how they were found, and how a session has set them.
 
 use alloc::collections::BTreeMap;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::note::{Note, Noted};
@@ -40,11 +39,11 @@ impl Masks {
     /// that session's saved mask is the one found.
     pub(super) fn handle_read(&mut self, mask: &LogMask<'_>) -> bool {
         let (equipment, mask) = (mask.equipment, Mask::of(mask));
+        // The mask itself knows best how many codes it has.
+        self.items.insert(equipment, mask.items);
         let left = self.left.remove(&equipment).filter(|left| left.is(&mask));
         if let Some(left) = left {
-            let empty = || vec![0; mask.bits.len()];
-            let bits = left.found.unwrap_or_else(empty);
-            self.found.insert(equipment, Mask { items: mask.items, bits });
+            self.found.insert(equipment, Mask { items: mask.items, bits: left.found });
             self.ours.insert(equipment, mask);
             return true;
         }
@@ -62,10 +61,10 @@ impl Masks {
 
     /// Everything that a later session needs to restore the masks if this one cannot.
     pub(super) fn note(&self) -> Note {
-        let ours = self.ours.iter().map(|(&equipment, ours)| {
-            let found = self.found.get(&equipment).filter(|found| found.items == ours.items);
-            let found = found.map(|found| found.bits.clone());
-            Noted { equipment, items: ours.items, found, ours: ours.bits.clone() }
+        let ours = self.ours.iter().filter_map(|(&equipment, ours)| {
+            let found = self.found.get(&equipment).filter(|found| found.items == ours.items)?;
+            let (found, ours) = (found.bits.clone(), ours.clone());
+            Some(Noted { equipment, items: ours.items, found, ours: ours.bits })
         });
         let left = self.left.values().filter(|left| !self.ours.contains_key(&left.equipment));
         Note { masks: ours.chain(left.cloned()).collect() }
@@ -81,9 +80,18 @@ impl Masks {
         self.items.keys().copied()
     }
 
-    /// Decides on the mask of an equipment; whether it has to be set, because the modem has another.
-    pub(super) fn decide(&mut self, equipment: u8, on: &[LogCode]) -> bool {
+    /// Whether the modem has told the mask of an equipment.
+    pub(super) fn is_told(&self, equipment: u8) -> bool {
+        self.found.contains_key(&equipment)
+    }
+
+    /// Decides on the mask of an equipment; whether it has to be set, because the modem has another. One that the modem does not
+    /// tell can never be restored, and is set only if `even_untold`.
+    pub(super) fn decide(&mut self, equipment: u8, on: &[LogCode], even_untold: bool) -> bool {
         let Some(&items) = self.items.get(&equipment) else { return false };
+        if !self.is_told(equipment) && !even_untold {
+            return false;
+        }
         let bits = LogMask::bits_of(equipment, items, on);
         let mask = Mask { items, bits };
         let there = self.ours.get(&equipment).or(self.found.get(&equipment));
@@ -113,15 +121,21 @@ impl Masks {
     /// From now on the old mask is to be restored. Returns whether a mask must be set.
     pub(super) fn put_back(&mut self, equipment: u8) -> bool {
         let Some(mask) = self.ours.get_mut(&equipment) else { return false };
-        // If a modem did not report its mask, none is set.
-        let empty = || Mask { items: mask.items, bits: vec![0; mask.bits.len()] };
-        *mask = self.found.get(&equipment).cloned().unwrap_or_else(empty);
+        let Some(found) = self.found.get(&equipment) else { return false };
+        *mask = found.clone();
         true
     }
 
     /// Whether the modem has a mask that differs from the one found.
     pub(super) fn is_set(&self) -> bool {
-        !self.ours.is_empty()
+        self.ours.keys().any(|equipment| self.is_told(*equipment))
+    }
+
+    /// Whether a code is on because this session has set a mask that it cannot restore.
+    pub(super) fn stays(&self, code: LogCode) -> bool {
+        let ours = self.ours.get(&code.equipment());
+        let on = ours.is_some_and(|ours| ours.has(code));
+        on && !self.is_told(code.equipment())
     }
 
     /// Whether the modem has room for a code.

@@ -1,7 +1,7 @@
 //! The state that outlives a killed session: the masks that it set and those that it found, as text.
 //!
 //! ```text
-//! 11 4096 00…00 00…20…00      equipment, items, the mask that was found (- if the modem did not say), the mask set
+//! 11 4096 00…00 00…20…00      equipment, items, the mask that was found, the mask set
 //! end
 //! ```
 
@@ -24,8 +24,8 @@ pub struct Note {
 pub(super) struct Noted {
     pub(super) equipment: u8,
     pub(super) items: u32,
-    /// The bits found; `None` if the modem did not report them.
-    pub(super) found: Option<Vec<u8>>,
+    /// The bits found.
+    pub(super) found: Vec<u8>,
     /// Bits that were set.
     pub(super) ours: Vec<u8>,
 }
@@ -39,7 +39,6 @@ pub struct NotANote {
 }
 
 const END: &str = "end";
-const UNKNOWN: &str = "-";
 
 impl Noted {
     /// Whether this is the mask that was set.
@@ -58,8 +57,7 @@ impl Note {
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for Noted { equipment, items, found, ours } in &self.masks {
-            let found = found.as_deref().map_or(UNKNOWN.into(), hex);
-            writeln!(f, "{equipment} {items} {found} {}", hex(ours))?;
+            writeln!(f, "{equipment} {items} {} {}", hex(found), hex(ours))?;
         }
         writeln!(f, "{END}")
     }
@@ -86,11 +84,8 @@ fn noted(line: &str) -> Option<Noted> {
     let mut words = line.split(' ');
     let equipment = words.next()?.parse().ok()?;
     let items: u32 = words.next()?.parse().ok()?;
-    let mut mask = || match words.next()? {
-        UNKNOWN => Some(None),
-        word => bits(word).filter(|bits| bits.len() == mask_len(items)).map(Some),
-    };
-    let (found, ours) = (mask()?, mask()??);
+    let mut mask = || bits(words.next()?).filter(|bits| bits.len() == mask_len(items));
+    let (found, ours) = (mask()?, mask()?);
     words.next().is_none().then_some(Noted { equipment, items, found, ours })
 }
 
@@ -113,21 +108,17 @@ mod tests {
     use std::string::ToString;
 
     fn note() -> Note {
-        let noted = |equipment, found: Option<Vec<u8>>| Noted {
-            equipment,
-            items: 20,
-            found,
-            ours: vec![0, 0x5A, 1],
-        };
-        Note { masks: vec![noted(4, Some(vec![0xFF, 0, 1])), noted(11, None)] }
+        let noted =
+            |equipment, found| Noted { equipment, items: 20, found, ours: vec![0, 0x5A, 1] };
+        Note { masks: vec![noted(4, vec![0xFF, 0, 1]), noted(11, vec![0; 3])] }
     }
 
     #[test]
     fn what_is_written_is_read() {
-        assert_eq!(note().to_string(), "4 20 ff0001 005a01\n11 20 - 005a01\nend\n");
+        assert_eq!(note().to_string(), "4 20 ff0001 005a01\n11 20 000000 005a01\nend\n");
         assert_eq!(note().to_string().parse(), Ok(note()));
         assert_eq!(Note::default().to_string().parse(), Ok(Note::default()));
-        let longer = note().to_string() + "11 20 - 005a01\nend\n";
+        let longer = note().to_string() + "11 20 000000 005a01\nend\n";
         assert_eq!(longer.parse(), Ok(note()), "what is left of a longer one");
     }
 
@@ -147,8 +138,9 @@ mod tests {
             "4 20 ff0001 -\nend",
             "4 20 ff0001 005a0x\nend",
             "4 20 ff0001 005a01 1\nend",
-            "256 20 - 005a01\nend",
-            "4 4294967295 - 00\nend",
+            "4 20 - 005a01\nend",
+            "256 20 ff0001 005a01\nend",
+            "4 4294967295 00 00\nend",
         ] {
             assert_eq!(text.parse::<Note>(), Err(NotANote { line: 1 }), "{text}");
         }

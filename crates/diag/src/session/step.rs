@@ -1,6 +1,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::LogCode;
 use crate::command::{LogMask, MessageRange, Request};
 
 /// One request of a session.
@@ -62,6 +63,11 @@ pub(super) struct Mask {
 impl Mask {
     pub(super) fn of(mask: &LogMask<'_>) -> Self {
         Self { items: mask.items, bits: mask.bits.to_vec() }
+    }
+
+    pub(super) fn has(&self, code: LogCode) -> bool {
+        let equipment = code.equipment();
+        LogMask { equipment, items: self.items, bits: &self.bits }.contains(code)
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -1,4 +1,5 @@
 mod put_back;
+mod untold;
 
 use super::*;
 use alloc::collections::BTreeMap;
@@ -16,6 +17,10 @@ struct Modem {
     masks: BTreeMap<u8, Vec<u8>>,
     mute: bool,
     refuses: Vec<u8>,
+    /// The payload of the answer to a request for a log mask, if it is not the mask; an empty one is no answer.
+    hides: Option<&'static [u8]>,
+    /// Sends requests back.
+    echoes: bool,
     asked: Vec<Vec<u8>>,
 }
 
@@ -25,7 +30,14 @@ impl Modem {
     fn new() -> Self {
         let empty = vec![0; ITEMS as usize / 8];
         let masks = [(4, empty.clone()), (0xB, empty)].into();
-        Self { masks, mute: false, refuses: Vec::new(), asked: Vec::new() }
+        Self {
+            masks,
+            mute: false,
+            refuses: Vec::new(),
+            hides: None,
+            echoes: false,
+            asked: Vec::new(),
+        }
     }
 
     fn answer(&mut self, payload: &[u8]) -> Option<Vec<u8>> {
@@ -33,12 +45,18 @@ impl Modem {
         if self.mute {
             return None;
         }
+        if self.echoes {
+            return Some(payload.to_vec());
+        }
         let mut out = Vec::new();
         let request = Request::parse(payload).expect("the session sends what can be read");
         if self.refuses.contains(&payload[0]) {
             let refusal = Refusal::Command;
             Answer::Refused { refusal, command: Some(payload[0]) }.emit(&mut out);
             return Some(out);
+        }
+        if let (Request::LogMaskOf(_), Some(instead)) = (request, self.hides) {
+            return (!instead.is_empty()).then(|| instead.to_vec());
         }
         match request {
             Request::Version => {
@@ -101,6 +119,14 @@ fn talk(session: &mut Session, modem: &mut Modem, from: u64, ms: u64) -> Vec<Eve
     events
 }
 
+/// The beginning of a request that sets a log mask.
+const SET: [u8; 5] = [0x73, 0, 0, 0, 3];
+
+fn ready(codes: usize, missing: &[LogCode], kept: &[u8]) -> Event {
+    let (missing, kept) = (missing.to_vec(), kept.to_vec());
+    Event::Ready { codes, missing, kept, events: 2, messages: 1 }
+}
+
 fn identity() -> Identity {
     Identity {
         compiled: Some("Apr  2 2015 21:45:40".into()),
@@ -115,7 +141,7 @@ fn a_modem_is_identified_and_gets_the_requested_mask_and_no_more() {
     modem.masks.insert(4, vec![0xFF; ITEMS as usize / 8]);
     let mut session = Session::new(wanted(&[PUSCH, MAC, PUSCH]));
     let events = talk(&mut session, &mut modem, 0, 100);
-    let ready = Event::Ready { codes: 2, missing: Vec::new(), events: 2, messages: 1 };
+    let ready = ready(2, &[], &[]);
     assert_eq!(events, [Event::Answers(identity()), ready]);
     assert!(session.is_logging());
     assert!(modem.sends(PUSCH) && modem.sends(MAC));
@@ -128,8 +154,7 @@ fn a_mask_that_is_right_already_is_not_set() {
     modem.masks.insert(0xB, LogMask::bits_of(0xB, ITEMS, &[PUSCH]));
     let mut session = Session::new(wanted(&[PUSCH]));
     talk(&mut session, &mut modem, 0, 100);
-    let sets = modem.asked.iter().filter(|asked| asked.starts_with(&[0x73, 0, 0, 0, 3]));
-    assert_eq!(sets.count(), 0);
+    assert!(!modem.asked.iter().any(|asked| asked.starts_with(&SET)));
 }
 
 #[test]
@@ -180,9 +205,11 @@ fn a_modem_without_log_configuration_is_left_alone_and_reported() {
     let mut session = Session::new(wanted(&[PUSCH]));
     let events = talk(&mut session, &mut modem, 0, 100);
     let why = Reason::Error(Refusal::Command);
-    for step in [Step::LogRanges, Step::ReadLogMask(0xB), Step::SetLogMask(0xB)] {
+    for step in [Step::LogRanges, Step::ReadLogMask(0xB)] {
         assert!(events.contains(&Event::Refused { step, why }), "{step}");
     }
+    assert_eq!(events.last(), Some(&ready(0, &[], &[0xB])));
+    assert!(!modem.asked.iter().any(|asked| asked.starts_with(&SET)), "no mask is set");
 }
 
 #[test]
@@ -191,7 +218,7 @@ fn a_code_that_the_modem_has_no_room_for_is_named() {
     let nr = LogCode::new(0xB883);
     let mut session = Session::new(wanted(&[PUSCH, nr]));
     let events = talk(&mut session, &mut modem, 0, 100);
-    let ready = Event::Ready { codes: 1, missing: vec![nr], events: 2, messages: 1 };
+    let ready = ready(1, &[nr], &[]);
     assert_eq!(events.last(), Some(&ready));
 }
 
@@ -254,4 +281,23 @@ fn what_others_ask_and_are_answered_is_none_of_our_business() {
     session.handle_other(at(1), 0x7D, &[1]);
     assert_eq!(session.poll_event(), None);
     assert!(!session.poll_request(at(2), &mut payload), "the first request still waits");
+}
+
+#[test]
+fn a_port_that_sends_requests_back_is_named_and_set_nothing() {
+    let mut modem = Modem { echoes: true, ..Modem::new() };
+    let mut session = Session::new(wanted(&[PUSCH]));
+    assert_eq!(talk(&mut session, &mut modem, 0, 1000), [Event::Echoes]);
+    assert_eq!(modem.asked, vec![vec![0]; TRIES as usize]);
+    // A port that was taken for a modem's at first is no better: nothing that comes back is an answer.
+    modem.echoes = false;
+    session.handle_reconnect();
+    talk(&mut session, &mut modem, 1000, 3);
+    modem.echoes = true;
+    let events = talk(&mut session, &mut modem, 1003, 5000);
+    assert!(events.contains(&Event::Unanswered(Step::ReadLogMask(0xB))), "{events:?}");
+    assert_eq!(
+        events.last(),
+        Some(&Event::Ready { codes: 0, missing: vec![], kept: vec![0xB], events: 0, messages: 0 })
+    );
 }

@@ -53,6 +53,19 @@ fn a_log_of_mm_link_is_measured_from_the_first_arrival_to_the_last_departure() {
 }
 
 #[test]
+fn a_byte_order_mark_before_a_file_changes_nothing() {
+    let perf = r#"{"bbr": {"1": {"all": {"tput": 1.0, "delay": 2.0, "loss": 0.0}}}}"#;
+    for (name, text) in [("bbr.log", MM_LINK), ("pantheon_perf.json", perf)] {
+        let [plain, marked] = [text.to_owned(), format!("\u{feff}{text}")].map(|text| {
+            let imported = import(&[(name, &text)], |_| {}).expect("figures");
+            format!("{:?}", imported.finished.outcomes)
+        });
+        assert!(plain.contains("bbr"), "{plain}");
+        assert_eq!(marked, plain, "{name}");
+    }
+}
+
+#[test]
 fn small_packets_and_what_leaves_after_the_window_can_be_left_out() {
     let question = Question { window: Some(Duration::from_millis(3)), least: Bytes::new(996) };
     let imported = import(&[("bbr.log", MM_LINK)], |import| import.question = question);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use sounding_host::{MAX_TRACE, read_at_most};
 use sounding_trace::{Schedule, Series, Steps, Trace, mahimahi};
+use sounding_units::without_mark;
 
 use super::Wrong;
 
@@ -87,7 +88,7 @@ impl Capacity {
 
 /// Whether the first line is of two words, which mahimahi's never are.
 fn has_pairs(bytes: &[u8]) -> bool {
-    let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let line = without_mark(bytes).split(|&byte| byte == b'\n').next().unwrap_or_default();
     let words = line.split(|byte| b" \t,\r".contains(byte)).filter(|word| !word.is_empty());
     words.count() == 2
 }

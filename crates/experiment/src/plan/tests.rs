@@ -284,6 +284,34 @@ fn a_place_is_counted_in_lines_and_characters() {
 }
 
 #[test]
+fn a_byte_order_mark_before_a_plan_or_the_file_of_a_link_changes_nothing() {
+    let marked = runs(&format!("\u{feff}{PLAN}"), &[]).expect("a plan");
+    let plain = runs(PLAN, &[]).expect("a plan");
+    assert_eq!(format!("{marked:?}"), format!("{plain:?}"));
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in [
+        ("pairs", "0 0\n30 1\n60 2\n"),
+        ("trace", "0\n3\n"),
+        (
+            "g-nettrack",
+            "Timestamp,Longitude,Latitude,DL_bitrate,UL_bitrate\nx,1,2,72,20\nx,1,2,0,5\n",
+        ),
+    ] {
+        let [plain, marked] = ["", "\u{feff}"].map(|mark| {
+            std::fs::write(folder.path().join(name), format!("{mark}{text}")).expect("room");
+            let plan = PLAN.replace("12Mbit\"\ndown", &format!("{name}\"\ndown"));
+            let run = Text::new("plan.toml", plan, folder.path().into())
+                .runs()
+                .expect("a plan")
+                .remove(0);
+            let port = Actors::new(&run.plan).expect("devices").flows[0].port;
+            format!("{:?}", given(&run, port).expect("a file"))
+        });
+        assert_eq!(marked, plain, "{name}");
+    }
+}
+
+#[test]
 fn a_pattern_in_a_sweep_stands_for_the_files_that_it_matches() {
     let folder = tempfile::tempdir().expect("a folder");
     for name in ["b.down", "a.down", "c.up"] {

@@ -2,6 +2,8 @@
 
 use std::io::{BufRead, Read};
 
+use sounding_units::without_mark;
+
 use super::{Packets, PacketsError};
 
 /// The longest line.
@@ -17,8 +19,7 @@ struct Columns {
 
 impl Columns {
     fn of(head: &str) -> Option<Self> {
-        let names: Vec<&str> =
-            head.trim_start_matches('\u{feff}').split(',').map(str::trim).collect();
+        let names: Vec<&str> = head.split(',').map(str::trim).collect();
         let place = |name: &str| names.iter().position(|of| *of == name);
         Some(Self {
             time: place("time_s")?,
@@ -53,7 +54,8 @@ impl Packets {
                 break;
             }
             let wrong = |what: &str| PacketsError::Line { line: number, what: what.to_owned() };
-            let text = std::str::from_utf8(&line).ok().filter(|_| (read as u64) < LONGEST);
+            let text = if columns.is_none() { without_mark(&line) } else { &line };
+            let text = std::str::from_utf8(text).ok().filter(|_| (read as u64) < LONGEST);
             let Some(columns) = &columns else {
                 columns = Some(text.and_then(Columns::of).ok_or(PacketsError::Unknown)?);
                 continue;

@@ -118,6 +118,7 @@ fn a_table_has_times_to_the_nanosecond_and_what_is_absent_is_unknown() {
         ("b", 1_700_000_000_123_456_789, Some(1500), Some(3_500_000_000))
     );
     assert_eq!(read(b"time_s\n1\n2\n").flows[0].name, "all");
+    assert_eq!(times(&read(b"\xEF\xBB\xBFtime_s\n1\n")), times(&read(b"time_s\n1\n")));
 }
 
 #[test]

@@ -9,6 +9,8 @@ pub(crate) struct Answers {
     build: Vec<u8>,
     items: [u32; EQUIPMENTS],
     masks: Vec<Vec<u8>>,
+    /// It does not tell its log masks.
+    hides_masks: bool,
     /// Whether events and messages are on: all of them, or none. Nothing here switches them.
     others_on: bool,
 }
@@ -31,7 +33,13 @@ impl Answers {
         let mut items = [0; EQUIPMENTS];
         EQUIPMENT.iter().for_each(|&equipment| items[equipment] = ITEMS);
         let masks = items.iter().map(|&items| vec![0; items as usize / 8]).collect();
-        Self { build: build.as_bytes().to_vec(), items, masks, others_on: false }
+        Self {
+            build: build.as_bytes().to_vec(),
+            items,
+            masks,
+            hides_masks: false,
+            others_on: false,
+        }
     }
 
     /// Has room for a code of any equipment.
@@ -45,6 +53,11 @@ impl Answers {
     pub(crate) fn switch_all_on(&mut self) {
         self.masks.iter_mut().for_each(|mask| mask.fill(0xFF));
         self.others_on = true;
+    }
+
+    /// From now on it does not tell its log masks.
+    pub(crate) fn hide_masks(&mut self) {
+        self.hides_masks = true;
     }
 
     /// Whether a log code is on.
@@ -81,6 +94,11 @@ impl Answers {
                 Answer::LogDisabled
             }
             Request::LogRanges => Answer::LogRanges(self.items),
+            Request::LogMaskOf(_) if self.hides_masks => {
+                // Some phones answer with this byte alone.
+                Answer::Refused { refusal: Refusal::Mode, command: None }.emit(out);
+                return false;
+            }
             Request::LogMaskOf(equipment) if knows(equipment) => {
                 Answer::LogMaskOf(self.mask(equipment))
             }

@@ -20,6 +20,8 @@ pub struct Behaviour {
     pub release: Duration,
     /// Every log code, event and message is on from the start, as in a modem that another program has configured.
     pub all_on: bool,
+    /// Requests for log masks are refused, as some phones do.
+    pub hides_masks: bool,
     /// The HDLC framing is switched off.
     pub unframed: bool,
     /// Faults.
@@ -33,6 +35,7 @@ impl Default for Behaviour {
             high_water: 0,
             release: Duration::from_secs(1),
             all_on: false,
+            hides_masks: false,
             unframed: false,
             mischief: Mischief::default(),
         }
@@ -128,6 +131,9 @@ impl SimModem {
         self.records.codes().for_each(|code| self.answers.make_room(code));
         if self.behaviour.all_on {
             self.answers.switch_all_on();
+        }
+        if self.behaviour.hides_masks {
+            self.answers.hide_masks();
         }
     }
 

@@ -32,6 +32,10 @@ pub(crate) struct Port {
 /// A modem answers within milliseconds; a slow one that has just woken, within this.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// The cure of a port that is not the Diag port.
+const OTHER_PORT: &str = "try the other ports of the modem, and switch its Diag port on: on Android as root \
+                          `setprop sys.usb.config diag,adb`, on Quectel modems `AT+QCFG=\"usbcfg\"`";
+
 const SYS: &str = "/sys";
 
 /// One check for each port, or one check that explains why there is no port.
@@ -189,6 +193,10 @@ fn ask_on(source: &Source, opened: Result<Box<dyn Transport>, OpenError>) -> Che
             cure: String::new(),
             port: Some(port),
         },
+        Ok(Probe::Echoes) => {
+            let detail = "it sends requests back: it is a port for AT commands, not for Diag";
+            Check { port: Some(port), ..no(&name, detail.into(), OTHER_PORT.into()) }
+        }
         Ok(Probe::Silent) if answers_unframed(source) => {
             let source = format!("non-hdlc:{name}");
             let detail = format!("a modem answers without HDLC framing: name it {source}");
@@ -196,10 +204,8 @@ fn ask_on(source: &Source, opened: Result<Box<dyn Transport>, OpenError>) -> Che
             Check { area: "modem", name, ok: true, detail, cure: String::new(), port: Some(port) }
         }
         Ok(Probe::Silent) => {
-            let cure = "try the other ports of the modem, and switch its Diag port on: on Android as root \
-                        `setprop sys.usb.config diag,adb`, on Quectel modems `AT+QCFG=\"usbcfg\"`";
             let detail = "no Diag frame in answer to a version request";
-            Check { port: Some(port), ..no(&name, detail.into(), cure.into()) }
+            Check { port: Some(port), ..no(&name, detail.into(), OTHER_PORT.into()) }
         }
         Err(error) => {
             let cure = "unplug the modem and plug it in again";

@@ -18,13 +18,14 @@ use sounding_units::HostInstant;
 
 use super::Stopped;
 use super::live::{self, Reader};
+use crate::cli_types::UntoldMask;
 use crate::screen;
 
 /// A receiver that takes nothing for so long is gone: lines that wait would be of no use.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Reads a live modem until an interrupt or until the receiver is gone. `-` is standard output.
-pub(super) fn feed(source: &Source, receiver: &Path) -> Result<(), Stopped> {
+pub(super) fn feed(source: &Source, untold: UntoldMask, receiver: &Path) -> Result<(), Stopped> {
     let out: Box<dyn Write> = if receiver == Path::new("-") {
         Box::new(io::stdout())
     } else {
@@ -40,7 +41,7 @@ pub(super) fn feed(source: &Source, receiver: &Path) -> Result<(), Stopped> {
         Box::new(stream)
     };
     let lines = Lines { out, text: String::new() };
-    match (Feed::new(Direction::Uplink, lines)).read(source) {
+    match (Feed::new(Direction::Uplink, lines)).read(source, untold) {
         // The call is over.
         Err(Stopped::Output(error))
             if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) =>
@@ -52,11 +53,11 @@ pub(super) fn feed(source: &Source, receiver: &Path) -> Result<(), Stopped> {
 }
 
 /// Reads a live modem until an interrupt, and corrects meanwhile when packets of media come at a network device.
-pub(super) fn correct(source: &Source, device: &str) -> Result<(), Stopped> {
+pub(super) fn correct(source: &Source, untold: UntoldMask, device: &str) -> Result<(), Stopped> {
     let config = ArrivalsConfig { device: device.to_owned(), by_discipline: false };
     let arrivals = Arrivals::load(&config).map_err(refused)?;
     let mut feed = Feed::new(Direction::Downlink, Kernel { arrivals, taken_off: Duration::ZERO });
-    let ended = feed.read(source);
+    let ended = feed.read(source, untold);
     let Kernel { arrivals, taken_off } = &feed.into;
     eprintln!("{}", account(arrivals.counts(), *taken_off));
     ended
@@ -159,7 +160,7 @@ impl<I: Reports> Feed<I> {
         Self { direction, sounder, notices: Notices::new(direction), into }
     }
 
-    fn read(&mut self, source: &Source) -> Result<(), Stopped> {
+    fn read(&mut self, source: &Source, untold: UntoldMask) -> Result<(), Stopped> {
         // At low rates records of the downlink alone are further apart than a modem is silent.
         let own = sounding_kpi::codes(self.direction);
         let also: &[LogCode] = match self.direction {
@@ -167,7 +168,7 @@ impl<I: Reports> Feed<I> {
             Direction::Downlink => sounding_kpi::codes(Direction::Uplink),
         };
         let codes = own.iter().chain(also.iter().filter(|code| !own.contains(code)));
-        live::read(source, codes.copied(), self)
+        live::read(source, untold, codes.copied(), self)
     }
 }
 

@@ -10,6 +10,7 @@ use sounding_host::monotonic_now;
 use sounding_modem::{Live, READ_SIZE, Read, Source};
 
 use super::Stopped;
+use crate::cli_types::UntoldMask;
 use crate::doctor::refuse_held;
 use crate::{session_report, signals};
 
@@ -31,6 +32,7 @@ pub(super) trait Reader {
 /// Reads until an interrupt, an error of the reader or the final end of the source.
 pub(super) fn read(
     source: &Source,
+    untold: UntoldMask,
     codes: impl IntoIterator<Item = LogCode>,
     reader: &mut impl Reader,
 ) -> Result<(), Stopped> {
@@ -42,7 +44,8 @@ pub(super) fn read(
     let port = failed(source.open().into_diagnostic())?;
     reader.begin()?;
     let wanted = Wanted { codes: codes.into_iter().collect(), ..Wanted::default() };
-    let mut live = Live::new(port, Some(wanted)).remembering(source);
+    let live = Live::new(port, Some(wanted)).remembering(source);
+    let mut live = live.setting_untold(untold.set_untold_mask);
     let mut buffer = vec![0; READ_SIZE];
     let mut outcome = Ok(());
     let mut ending = None;

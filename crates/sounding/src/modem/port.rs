@@ -32,6 +32,9 @@ pub(crate) struct PortArgs {
     /// Log records, events and messages are all on from the start, as in a modem that another program has configured
     #[arg(long)]
     all_on: bool,
+    /// Refuse to tell the log masks, as some phones do
+    #[arg(long)]
+    hide_masks: bool,
     /// The HDLC framing is switched off
     #[arg(long)]
     non_hdlc: bool,
@@ -110,6 +113,7 @@ impl PortArgs {
             high_water: self.buffer,
             release: self.release,
             all_on: self.all_on,
+            hides_masks: self.hide_masks,
             unframed: self.non_hdlc,
             mischief: Mischief {
                 corrupt: self.corrupt.0,

@@ -20,7 +20,7 @@ use super::copa_plan::CopaPlan;
 use super::downlink;
 use super::share::{self, ApplicationWord, ShareWord};
 use crate::cli_types::{
-    BoundWord, DirectionWord, FallbackWord, LawWord, MethodWord, RouterUser, SnifferUser, Unused,
+    BoundWord, DirectionWord, FallbackWord, LawWord, MethodWord, RouterUser, SnifferUser, UntoldMask, Unused,
     is_prefix, user,
 };
 
@@ -31,6 +31,8 @@ pub(crate) struct Config {
     pub(crate) device: Option<Source>,
     /// Whether the modem is given the log mask that this needs.
     pub(crate) mask: bool,
+    /// Whether that holds also for a mask that the modem does not tell.
+    pub(crate) sets_untold: bool,
     /// What the modem may send, if that is limited.
     pub(crate) budget: Option<Rate>,
     pub(crate) link: sounding_link::Config,
@@ -77,6 +79,8 @@ pub(crate) struct Flags {
     /// Leave the modem's log mask as it is, and read what comes
     #[arg(long)]
     no_mask: bool,
+    #[command(flatten)]
+    untold: UntoldMask,
     /// What the modem may send; over it the least important records are switched off. 0bit is no limit
     #[arg(long, value_name = "RATE")]
     budget: Option<Rate>,
@@ -176,6 +180,7 @@ impl Flags {
         Ok(CopaPlan {
             device,
             mask: !self.no_mask,
+            sets_untold: self.untold.set_untold_mask,
             budget,
             name,
             default: self.default,
@@ -203,6 +208,7 @@ struct Modem {
     device: Option<String>,
     router_user: Option<String>,
     mask: Option<bool>,
+    set_untold_mask: bool,
     budget: Option<String>,
     interfaces: Vec<String>,
     cpu_latency: Option<String>,
@@ -352,6 +358,7 @@ impl Config {
         Ok(Self {
             device,
             mask: !flags.no_mask && file.modem.mask.unwrap_or(true),
+            sets_untold: flags.untold.set_untold_mask || file.modem.set_untold_mask,
             budget: (budget > Rate::default()).then_some(budget),
             link,
             sniffers,

@@ -97,6 +97,7 @@ impl Copa {
                 events.interfaces(&names);
             }
             let live = Live::new(port, records).remembering(&source);
+            let live = live.setting_untold(wanted.sets_untold);
             events.ready(&wanted.name, &source);
             modem = Some(Modem::new(live, source, names, monotonic_now()));
         } else {

@@ -11,6 +11,8 @@ pub(super) struct CopaPlan {
     pub(super) device: Option<Source>,
     /// Whether the modem is given the log mask that this needs.
     pub(super) mask: bool,
+    /// Whether that holds also for a mask that the modem does not tell.
+    pub(super) sets_untold: bool,
     /// What the modem may send, if that is limited.
     pub(super) budget: Option<Rate>,
     pub(super) name: String,

@@ -117,6 +117,7 @@ impl Daemon {
             events.no_priority(&refused);
         }
         let live = Live::new(port, wanted).remembering(&device);
+        let live = live.setting_untold(config.sets_untold);
 
         Ok(Self {
             live,

@@ -16,7 +16,7 @@ use sounding_units::{HostInstant, Rate};
 use super::event_queue::Outbox;
 use crate::cli_types;
 use crate::session_report;
-use crate::skipped::{counted, left};
+use crate::skipped::{self, counted, left};
 pub(super) use sniffers::SnifferChange;
 
 /// The daemon's reports: JSON lines for programs on standard output, or sentences for people on standard error.
@@ -339,6 +339,7 @@ impl Events {
             "bytes": stream.frames.bytes,
             "frames": stream.frames.good,
             "corrupt_frames": stream.damaged(),
+            "padding_bytes": stream.frames.padding,
             "records": stream.logs,
             "read": counts.records.read(),
             "unsupported": counts.records.unsupported,
@@ -359,7 +360,7 @@ impl Events {
                 counted(stream.logs, "record", "records"),
                 counts.records.read(),
                 left(&counts.records),
-                counted(stream.damaged(), "corrupt frame", "corrupt frames"),
+                skipped::damage(stream),
                 counted(late, "late heartbeat", "late heartbeats"),
                 counted(dropped, "message", "messages"),
                 peers.unwrap_or_default(),

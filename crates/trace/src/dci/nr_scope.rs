@@ -26,35 +26,45 @@ const READ: [&str; 12] = [
     "redundancy_version",
     "new_data_indicator",
     "harq_id",
-    "carrier_index",
+    CARRIER,
 ];
+
+/// Versions for one carrier have no such column.
+const CARRIER: &str = "carrier_index";
 
 /// The positions of the columns that this reader uses.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Columns([usize; READ.len()]);
+pub(super) struct Columns([Option<usize>; READ.len()]);
 
 impl Columns {
     pub(super) fn of(header: &str) -> Result<Self, Problem> {
-        let mut places = [0; READ.len()];
+        let mut places = [None; READ.len()];
         for (place, column) in places.iter_mut().zip(READ) {
-            let found = header.split(',').position(|name| name.trim() == column);
-            *place = found.ok_or(Problem::Header { column })?;
+            *place = header.split(',').position(|name| name.trim() == column);
+            if place.is_none() && column != CARRIER {
+                return Err(Problem::Header { column });
+            }
         }
         Ok(Self(places))
     }
 
-    pub(super) fn read(&self, line: &str) -> Result<Heard, Problem> {
+    /// Reads a line. Its carrier is `cell`, unless a column has it.
+    pub(super) fn read(&self, cell: u8, line: &str) -> Result<Heard, Problem> {
         let cells: Vec<&str> = line.split(',').collect();
-        let wanted = self.0.iter().max().map_or(0, |last| last + 1);
+        let wanted = self.0.iter().flatten().max().map_or(0, |last| last + 1);
         let mut values = [""; READ.len()];
         for (value, &place) in values.iter_mut().zip(&self.0) {
+            let Some(place) = place else { continue };
             let found = cells.get(place);
             *value = found.ok_or(Problem::Columns { found: cells.len(), wanted })?.trim();
         }
         let [time, frame, slot, rnti, format, prb, mcs, bits, rv, ndi, harq, carrier] = values;
         let moment = Moment {
             time: seconds("timestamp", time)?,
-            cell: number("carrier_index", carrier, 0..=255)? as u8,
+            cell: match self.0.last() {
+                Some(None) => cell,
+                _ => number(CARRIER, carrier, 0..=255)? as u8,
+            },
             frame: number("system_frame_index", frame, FRAME)? as u16,
             slot: number("slot_index", slot, 0..=159)? as u8,
         };

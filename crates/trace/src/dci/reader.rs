@@ -3,6 +3,8 @@
 use alloc::vec::Vec;
 use core::str;
 
+use sounding_units::without_mark;
+
 use super::line::{BadLine, Problem};
 use super::{Format, Heard, dci_log, falcon, nr_scope};
 
@@ -58,6 +60,8 @@ impl Lines {
     }
 
     fn read(&mut self, line: &[u8]) -> Result<Option<Heard>, Problem> {
+        // Logs may follow one another, each with its mark.
+        let line = without_mark(line);
         if line.len() > LONGEST {
             return Err(Problem::Long { len: line.len() });
         }
@@ -70,7 +74,7 @@ impl Lines {
             Format::Falcon => falcon::read(self.cell, line).map(Some),
             Format::NrScope => match self.columns {
                 // Logs may follow one another, each with its header.
-                Some(columns) => columns.read(line).map(Some).or_else(|problem| {
+                Some(columns) => columns.read(self.cell, line).map(Some).or_else(|problem| {
                     self.columns = Some(nr_scope::Columns::of(line).map_err(|_| problem)?);
                     Ok(None)
                 }),
@@ -96,7 +100,7 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of a file that is about one cell; NR-Scope says the cell itself.
+    /// A reader of a file that is about one cell. NR-Scope may say the cell itself.
     pub const fn new(format: Format, cell: u8, bytes: &'a [u8]) -> Self {
         Self { lines: Lines::new(format, cell), rest: bytes }
     }
@@ -146,7 +150,7 @@ pub struct LiveReader {
 }
 
 impl LiveReader {
-    /// A reader of a log that is about one cell; NR-Scope says the cell itself.
+    /// A reader of a log that is about one cell. NR-Scope may say the cell itself.
     pub const fn new(format: Format, cell: u8) -> Self {
         Self { lines: Lines::new(format, cell), begun: Vec::new(), skips: false }
     }

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use core::time::Duration;
 
-use sounding_units::{Bytes, scaled_decimal};
+use sounding_units::{Bytes, scaled_decimal, without_mark};
 
 use super::{About, LONGEST, Line};
 
@@ -44,7 +44,7 @@ const MAX_TIME: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Reads a line without its end; `None` of an empty one.
 pub fn parse_line(bytes: &[u8]) -> Result<Option<Line>, BadLine> {
-    let bytes = bytes.trim_ascii();
+    let bytes = without_mark(bytes).trim_ascii();
     if bytes.is_empty() {
         return Ok(None);
     }

@@ -41,6 +41,15 @@ fn the_law_has_its_own_span_unless_one_is_configured() {
 }
 
 #[test]
+fn a_byte_order_mark_before_the_file_changes_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("sounding.toml");
+    std::fs::write(&path, format!("\u{feff}{EXAMPLE}")).expect("room");
+    let config = Config::load(Some(&path), Flags::default()).expect("the example");
+    assert_eq!(config.device, Some(Source::Path("/dev/ttyUSB0".into())));
+}
+
+#[test]
 fn flags_win_over_the_file() {
     let flags = Flags { device: Some("/dev/pts/7".into()), ..Flags::default() };
     let config = parse("[modem]\ndevice = '/dev/ttyUSB0'", flags).expect("fine");
