@@ -47,16 +47,25 @@ fn overloaded() -> impl Strategy<Value = Vec<Move>> {
     let mild = prop_oneof![4 => 0..100u32, 1 => Just(0)];
     let one = (1..200u32, mild, 0..8u32, 20_000_000..120_000_000u64);
     let claims = prop_oneof![8 => Just(125_000_000u64), 1 => 100_000..5_000_000u64];
-    (prop::collection::vec((one, claims), 1..300), 1_000_000..4_000_000u64).prop_map(|(all, arrives)| {
-        let of = |((delivered, lost, like, pass_ns), rate)| {
-            let inflight = 1 + like;
-            let met = Step { mss: MSS as u32, rtt_us: RTT_US, queue_us: QUEUE_US, inflight, acked: 1, ..Step::default() };
-            let delivered_rate = arrives * u64::from(8 + like) / 8;
-            let step = Step { rate, delivered_rate, verb: STEP, ..met };
-            Move { step, delivered, behind: 0, lost: if like > 2 { 0 } else { lost }, pass_ns }
-        };
-        all.into_iter().map(of).collect()
-    })
+    (prop::collection::vec((one, claims), 1..300), 1_000_000..4_000_000u64).prop_map(
+        |(all, arrives)| {
+            let of = |((delivered, lost, like, pass_ns), rate)| {
+                let inflight = 1 + like;
+                let met = Step {
+                    mss: MSS as u32,
+                    rtt_us: RTT_US,
+                    queue_us: QUEUE_US,
+                    inflight,
+                    acked: 1,
+                    ..Step::default()
+                };
+                let delivered_rate = arrives * u64::from(8 + like) / 8;
+                let step = Step { rate, delivered_rate, verb: STEP, ..met };
+                Move { step, delivered, behind: 0, lost: if like > 2 { 0 } else { lost }, pass_ns }
+            };
+            all.into_iter().map(of).collect()
+        },
+    )
 }
 
 /// The moves as steps of counters that wrap.
