@@ -221,7 +221,9 @@ impl Trust {
             if self.loses_much(input) {
                 match self.cap {
                     None if seen.above || seen.was_above => self.cut(input),
-                    Some(cap) if seen.over && cap.tries() => self.cap = Some(cap.failed(self, input)),
+                    Some(cap) if seen.over && cap.tries() => {
+                        self.cap = Some(cap.failed(self, input))
+                    }
                     _ => {}
                 }
             }
@@ -295,13 +297,7 @@ impl Trust {
             cap.is_new = false;
         } else if self.loses_much(input) && !seen.limited && round * 8 < cap.rate * 7 {
             // The path is narrower than it was. Losses that come at any rate do not reduce the cut's rate again and again.
-            cap = Cap {
-                rate: round.max(cap.rate / 2),
-                round: 0,
-                excess: 1,
-                drains: true,
-                ..cap
-            };
+            cap = Cap { rate: round.max(cap.rate / 2), round: 0, excess: 1, drains: true, ..cap };
         }
         if cap.round == MEASURED {
             (cap.from_ns, cap.from_delivered, cap.from_lost, cap.limited) =

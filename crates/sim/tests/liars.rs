@@ -110,7 +110,15 @@ impl Scene {
     fn new(law: &'static str, says: Says) -> Self {
         let carries = |_| PATH;
         let traffic = Traffic::Bulk;
-        Self { law, machine: Machine::Calm, carries, says, knows_share: false, doubts: true, traffic }
+        Self {
+            law,
+            machine: Machine::Calm,
+            carries,
+            says,
+            knows_share: false,
+            doubts: true,
+            traffic,
+        }
     }
 
     /// Both directions: data, and the way back.
@@ -283,8 +291,7 @@ fn a_true_report_of_a_path_that_got_wider_is_followed_as_fast_as_without_doubts(
         for seed in SEEDS.take(5) {
             let doubted = rate(&scene.run(seed, [5, 7]), 2);
             let trusted = rate(&Scene { doubts: false, ..scene }.run(seed, [5, 7]), 2);
-            eprintln!("{law}: {doubted} {trusted}");
-            assert!(doubted > 0.5 * trusted, "{law}: {doubted} and not {trusted} Mbit/s");
+            assert!(doubted > 0.95 * trusted, "{law}: {doubted} and not {trusted} Mbit/s");
         }
     }
 }
@@ -294,9 +301,7 @@ fn a_path_that_got_wider_under_a_lie_is_found() {
     for law in LAWS {
         let carries = |second| if second < 5 { PATH } else { 4 * PATH };
         let scene = Scene { carries, ..Scene::new(law, |_| LIE) };
-        let a = scene.run(1001, [5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
-        eprintln!("{law} {:?}", a.windows(2).map(|w| ((w[1].carried.count()-w[0].carried.count()) / 125_000, w[1].dropped)).collect::<Vec<_>>());
         let used = median(SEEDS.take(5).map(|seed| rate(&scene.run(seed, [11, 15]), 4)));
-        assert!(used > 1.0 * PATH as f64, "{law}: {used} Mbit/s");
+        assert!(used > 2.0 * PATH as f64, "{law}: {used} Mbit/s");
     }
 }

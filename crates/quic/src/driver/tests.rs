@@ -16,6 +16,7 @@ mod claims;
 mod delays;
 mod paths;
 mod pbe_cc;
+mod reports;
 mod times;
 
 const MTU: u64 = 1200;
