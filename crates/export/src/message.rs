@@ -22,6 +22,10 @@ pub enum Channel {
     UmtsRrc(&'static str),
     /// NAS of UMTS and GSM.
     UmtsNas,
+    /// Radio resources of GSM, by the logical channel as its record names it.
+    GsmRr(&'static str),
+    /// RLC/MAC control of GPRS, without the header of its block.
+    GprsMac,
 }
 
 /// A message, and the cell that it was received from.
@@ -62,7 +66,7 @@ impl<'a> Message<'a> {
     pub fn find(record: &LogRecord<'a>) -> Result<Self, Without> {
         let code = record.code.number();
         let is_rrc = [LteRrc::CODE, NrRrc::CODE].contains(&record.code);
-        if !is_rrc && ![UMTS_RRC, UMTS_NAS].contains(&code) && nas(code).is_none() {
+        if !is_rrc && !OLDER.contains(&code) && nas(code).is_none() {
             return Err(Without::Message);
         }
         match Record::parse(record).map_err(Without::Unread)? {
@@ -75,14 +79,23 @@ impl<'a> Message<'a> {
                 Ok(rrc(pdu, own.nr_arfcn, None, own.message))
             }
             Record::Other(node) => {
+                let head = Head::of(&node);
+                let is_up = head.direction == Some("up");
                 let (channel, uplink, carrier) = match code {
                     UMTS_RRC => {
-                        let head = Head::of(&node);
                         let channel = head.channel.filter(|name| UMTS_CHANNELS.contains(name));
                         let channel = channel.ok_or(Without::Around)?;
                         (Channel::UmtsRrc(channel), channel.starts_with("ul"), head.uarfcn)
                     }
-                    UMTS_NAS => (Channel::UmtsNas, Head::of(&node).direction == Some("up"), 0),
+                    0x713A | 0x7B3A | 0x5230 => (Channel::UmtsNas, is_up, 0),
+                    0x512F | 0x5B2F => {
+                        (Channel::GsmRr(head.channel.unwrap_or("unknown")), is_up, 0)
+                    }
+                    // A request for a channel is the modem's own, not what it sends.
+                    GPRS_MAC if head.channel.is_none() || head.message_kind == Some(0x20) => {
+                        return Err(Without::Around);
+                    }
+                    GPRS_MAC => (Channel::GprsMac, is_up, 0),
                     code => {
                         let (channel, uplink) = nas(code).ok_or(Without::Message)?;
                         (channel, uplink, 0)
@@ -123,13 +136,17 @@ const UMTS_CHANNELS: &[&str] =
     &["ul_ccch", "ul_dcch", "dl_ccch", "dl_dcch", "bcch_bch", "bcch_fach", "pcch", "mcch", "msch"];
 
 const UMTS_RRC: u16 = 0x412F;
-const UMTS_NAS: u16 = 0x713A;
+const GPRS_MAC: u16 = 0x5226;
 
-/// The header before a message of UMTS.
+/// Codes of UMTS and GSM; 0x5B2F and 0x7B3A are those of devices with two subscriptions.
+const OLDER: &[u16] = &[UMTS_RRC, 0x713A, 0x7B3A, 0x512F, 0x5B2F, GPRS_MAC, 0x5230];
+
+/// The header before a message of UMTS or GSM.
 #[derive(Default)]
 struct Head {
     channel: Option<&'static str>,
     direction: Option<&'static str>,
+    message_kind: Option<u64>,
     uarfcn: u32,
 }
 
@@ -146,7 +163,8 @@ impl Sink for Head {
         match (name, value) {
             ("channel", Value::Name(_, named)) => self.channel = named,
             ("direction", Value::Name(_, named)) => self.direction = named,
-            ("uarfcn", Value::Uint(number)) => self.uarfcn = number as u32,
+            ("message_kind", Value::Uint(kind)) => self.message_kind = Some(kind),
+            ("uarfcn", Value::Uint(number)) => self.uarfcn = u32::try_from(number).unwrap_or(0),
             _ => {}
         }
     }

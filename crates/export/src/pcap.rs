@@ -1,9 +1,12 @@
 //! RRC and NAS messages as pcap or pcapng, for Wireshark.
 //!
-//! LTE's RRC and NAS and UMTS's RRC go as GSMTAP over UDP. GSMTAP has no type for NR and none for NAS of UMTS, so these
-//! go as exported PDUs, which name their dissector. In a pcapng they have a second interface. A pcap has room for one
-//! kind of packet only, so it leaves them out. MAC is not written: its records hold headers and control elements without
-//! their blocks. The only exception is the first ten bytes of a random access's third message.
+//! RRC and NAS of LTE, UMTS and GSM go as GSMTAP over UDP. GSMTAP has no type for NR, so NR's messages go as exported PDUs, which
+//! name their dissector. In a pcapng they have a second interface. A pcap has room for one kind of packet only, so it leaves them
+//! out. MAC of LTE and NR is not written: its records hold headers and control elements without their blocks. The only exception is
+//! the first ten bytes of a random access's third message.
+//!
+//! GSM's broadcast and common channels go as type Um. A record of another channel has its layer 3 without the layer 2 that Um
+//! has before it. Such messages, and NAS of UMTS and GSM, go as type A-bis, which is layer 3 alone.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -12,7 +15,7 @@ use std::time::Duration;
 use etherparse::PacketBuilder;
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use pcap_file::pcapng::PcapNgWriter;
-use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption,
 };
@@ -40,6 +43,8 @@ pub struct Messages<W: Write> {
 pub enum Became {
     /// It is in the file.
     Written,
+    /// It is in the file without the number of its carrier, for which GSMTAP has fourteen bits.
+    WithoutCarrier,
     /// The file has no place for it.
     NoPlace,
 }
@@ -81,8 +86,14 @@ impl<W: Write> Messages<W> {
         message: &Message<'_>,
     ) -> io::Result<Became> {
         let at = Duration::from_nanos(record.at.unix_nanos());
+        let mut became = Became::Written;
         let (interface, data) = match kind(message.channel) {
-            Some(Kind::Gsmtap(kind, sub)) => (0, gsmtap(message, kind, sub)?),
+            Some(Kind::Gsmtap(kind, sub)) => {
+                if message.carrier > MOST_CARRIER {
+                    became = Became::WithoutCarrier;
+                }
+                (0, gsmtap(message, kind, sub)?)
+            }
             Some(Kind::Named(dissector)) => (1, exported(dissector, message.bytes)),
             None => return Ok(Became::NoPlace),
         };
@@ -96,13 +107,19 @@ impl<W: Write> Messages<W> {
                     timestamp: at,
                     original_len: len,
                     data: Cow::Borrowed(&data),
-                    options: Vec::new(),
+                    options: match became {
+                        Became::WithoutCarrier => {
+                            let carrier = format!("carrier {}", message.carrier);
+                            vec![EnhancedPacketOption::Comment(carrier.into())]
+                        }
+                        _ => Vec::new(),
+                    },
                 };
                 out.write_pcapng_block(block).map(drop)
             }
         }
         .map_err(io_error)?;
-        Ok(Became::Written)
+        Ok(became)
     }
 
     /// Returns the writer.
@@ -127,10 +144,21 @@ fn kind(channel: Channel) -> Option<Kind> {
     const LTE_RRC: u8 = 13;
     const NAS: u8 = 18;
     const UMTS_RRC: u8 = 12;
+    const UM: u8 = 1;
+    const ABIS: u8 = 2;
     let umts = |number| Some(Kind::Gsmtap(UMTS_RRC, number));
     let pdu = match channel {
         Channel::NasNr => return Some(Kind::Named("nas-5gs")),
-        Channel::UmtsNas => return Some(Kind::Named("gsm_a_dtap")),
+        Channel::UmtsNas => return Some(Kind::Gsmtap(ABIS, 0)),
+        Channel::GsmRr(channel) => {
+            return match channel {
+                "bcch" => Some(Kind::Gsmtap(UM, 1)),
+                "ccch" => Some(Kind::Gsmtap(UM, 2)),
+                "dcch" | "sacch" | "sdcch" | "facch" => Some(Kind::Gsmtap(ABIS, 0)),
+                _ => None,
+            };
+        }
+        Channel::GprsMac => return Some(Kind::Gsmtap(UM, 11)),
         Channel::UmtsRrc(channel) => {
             return match channel {
                 "dl_dcch" => umts(0),
@@ -184,11 +212,14 @@ fn kind(channel: Channel) -> Option<Kind> {
     }
 }
 
+/// The largest number of a carrier that GSMTAP has room for.
+const MOST_CARRIER: u32 = 0x3FFF;
+
 /// A message with its GSMTAP header, in UDP, in IP.
 fn gsmtap(message: &Message<'_>, kind: u8, sub: u8) -> io::Result<Vec<u8>> {
     const UPLINK: u16 = 0x4000;
-    // Fourteen bits are all there is for a carrier; a larger number loses its head.
-    let carrier = (message.carrier & 0x3FFF) as u16 | if message.uplink { UPLINK } else { 0 };
+    let fits = u16::try_from(message.carrier).ok().filter(|_| message.carrier <= MOST_CARRIER);
+    let carrier = fits.unwrap_or(0) | if message.uplink { UPLINK } else { 0 };
     let (frame, subframe) = message.tti.map_or((0, 0), |tti| (tti.sfn(), tti.subframe()));
     // Version 2, a header of four words.
     let mut payload = vec![2, 4, kind, 0];
@@ -197,6 +228,10 @@ fn gsmtap(message: &Message<'_>, kind: u8, sub: u8) -> io::Result<Vec<u8>> {
     payload.extend([0, 0]);
     payload.extend(u32::from(frame).to_be_bytes());
     payload.extend([sub, 0, subframe, 0]);
+    if message.channel == Channel::GprsMac {
+        // The header of a control block without optional octets (TS 44.060 §10.4.7), which the record leaves out.
+        payload.push(0x40);
+    }
     payload.extend(message.bytes);
     let here = [127, 0, 0, 1];
     let mut packet = Vec::new();

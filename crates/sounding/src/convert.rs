@@ -238,6 +238,10 @@ impl Job<'_> {
                 self.tally.read.handle(record::check(log).as_ref().copied());
                 match out.handle_message(log, &message)? {
                     Became::Written => self.tally.written += 1,
+                    Became::WithoutCarrier => {
+                        self.tally.written += 1;
+                        self.tally.without_carrier += 1;
+                    }
                     Became::NoPlace => self.tally.left_out.no_place += 1,
                 }
                 Ok(())

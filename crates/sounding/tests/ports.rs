@@ -364,7 +364,7 @@ fn at_port(rig: &mut Rig) -> (Arc<AtomicBool>, JoinHandle<()>) {
     let served = std::thread::spawn(move || {
         let mut buffer = [0; 4096];
         while !until.load(Ordering::Relaxed) {
-            // Nobody has it open yet, or any more.
+            // An error says that no reader has it open.
             let count = pty.read(&mut buffer).unwrap_or(0);
             if count > 0 {
                 let answer = [&buffer[..count], b"\r\nERROR\r\n"].concat();

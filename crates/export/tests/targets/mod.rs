@@ -102,9 +102,10 @@ fn pcaps(records: &[LogRecord<'_>]) {
             pcap.handle_message(record, &message).expect("memory has room"),
             pcapng.handle_message(record, &message).expect("memory has room"),
         ];
-        assert!(became != [Became::Written, Became::NoPlace], "a pcapng has every place of a pcap");
+        let [in_pcap, in_pcapng] = became.map(|became| became != Became::NoPlace);
+        assert!(in_pcapng || !in_pcap, "a pcapng has every place of a pcap");
         for (written, became) in written.iter_mut().zip(became) {
-            *written += u64::from(became == Became::Written);
+            *written += u64::from(became != Became::NoPlace);
         }
     }
     let [in_pcap, in_pcapng] = written;

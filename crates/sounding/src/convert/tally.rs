@@ -13,6 +13,8 @@ pub(super) struct Tally {
     pub(super) written: u64,
     /// Of these, packets with only kind, time and length in the file, because their content may identify a person.
     pub(super) blank: u64,
+    /// Of these, messages without the number of their carrier, for which there is no room.
+    pub(super) without_carrier: u64,
     pub(super) left_out: LeftOut,
     /// Records by how much of them is read.
     pub(super) read: RecordCounts,
@@ -63,6 +65,12 @@ impl Tally {
             text += &format!(
                 ", {} of them hidden because they may identify a person (--no-redact)",
                 self.blank
+            );
+        }
+        if self.without_carrier > 0 {
+            text += &format!(
+                ", {} of them without the number of their carrier, which is over 16383 (a pcapng has it as a comment)",
+                self.without_carrier
             );
         }
         let left_out = self.left_out.parts();

@@ -63,12 +63,12 @@ fn it_is_set_on_demand_and_the_end_says_what_stays() {
 }
 
 #[test]
-fn masks_that_are_told_are_set_and_restored_beside_it() {
+fn other_masks_are_set_and_restored_beside_it() {
     let mut modem = Modem::new();
     modem.masks.insert(4, vec![0xA5; ITEMS as usize / 8]);
     let before = modem.masks.clone();
     let mut session = Session::new(wanted(&[PUSCH, WCDMA]));
-    // Only the first mask is told.
+    // The modem tells the first mask only.
     let mut events = Vec::new();
     for now in 0..3000 {
         let told = modem.asked.iter().any(|asked| asked.starts_with(&[0x73, 0, 0, 0, 4]));
