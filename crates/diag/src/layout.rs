@@ -9,6 +9,7 @@ mod field;
 mod node;
 mod part;
 mod probe;
+mod survey;
 #[cfg(test)]
 mod tests;
 
@@ -16,8 +17,9 @@ pub use crate::sink::{Names, Plmn, Sink, Value};
 pub use bits::Bits;
 pub use field::{Field, Kind};
 pub use node::{Children, Node, SubPacket, SubPackets};
-pub use part::{Block, Count, Layout, Part, Short, SubLayout, Survey};
+pub use part::{Block, Count, Layout, Part, Short, SubLayout};
 pub use probe::{Item, Met, Probe};
+pub use survey::Survey;
 
 pub(crate) use bits::{bits, u8, u16, u32, u64};
 pub(crate) use field::{

@@ -139,23 +139,8 @@ pub struct Short {
     pub have: usize,
 }
 
-/// How much of a body a layout describes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Survey {
-    /// Bytes beyond the parts, to the end of the record, and to the end of each described sub-packet.
-    /// [`Part::Padding`] is a part.
-    pub unread: usize,
-    /// Described sub-packets.
-    pub described: usize,
-    /// Id and version of the first sub-packet that is not described.
-    pub missing: Option<(u8, u8)>,
-}
-
 /// Bytes of id, version and length before a sub-packet's contents; the length counts them.
 pub(super) const SUB_HEADER: usize = 4;
-
-/// The lengths of sub-packets are whole numbers of these.
-const WORD: usize = 4;
 
 impl Part {
     /// Length of this part at `at`, whose preceding block starts at `block`; an error if the body is too
@@ -218,36 +203,6 @@ impl Part {
             }
         }
     }
-}
-
-/// As [`measure`] from the first byte on, for the whole body.
-pub(super) fn survey(parts: &'static [Part], body: &[u8]) -> Result<Survey, Short> {
-    let (mut end, mut block) = (0, 0);
-    let mut found = Survey::default();
-    for part in parts {
-        let at = end;
-        if let Part::SubPackets { count, known } = part {
-            for _ in 0..count.read(&body[block..]) {
-                let (size, contents) = measure_sub_packet(known, body, end)?;
-                match contents {
-                    Some(contents) => {
-                        found.described += 1;
-                        let room = size - SUB_HEADER;
-                        found.unread += room.saturating_sub(contents.next_multiple_of(WORD));
-                    }
-                    None => found.missing = found.missing.or(Some((body[end], body[end + 1]))),
-                }
-                end += size;
-            }
-        } else {
-            end += part.measure(body, end, block)?;
-        }
-        if matches!(part, Part::Block(_)) {
-            block = at;
-        }
-    }
-    found.unread += body.len() - end;
-    Ok(found)
 }
 
 /// Length of `parts` at `at`; an error if the body is too short for them.
@@ -327,11 +282,6 @@ impl SubLayout {
 }
 
 impl Layout {
-    /// How much of a body it describes; an error if the body is too short for it.
-    pub fn survey(&self, body: &[u8]) -> Result<Survey, Short> {
-        survey(self.parts, body)
-    }
-
     /// Whether it describes this version.
     pub fn describes(&self, version: u32) -> bool {
         self.versions.is_empty() || self.versions.contains(&version)

@@ -73,9 +73,9 @@ impl Coverage {
 /// The version of a record; `None` if its first bytes are none: its code is not described, or its records have no
 /// version.
 pub fn version_of(log: &LogRecord<'_>) -> Option<u32> {
-    let layouts = super::layouts(log.code)?;
     /// Its layouts are those of channels, which are its first byte.
     const BY_CHANNEL: LogCode = LogCode::new(0x412F);
+    let layouts = super::layouts(log.code)?;
     let has_version =
         log.code != BY_CHANNEL && layouts.iter().all(|layout| !layout.versions.is_empty());
     log.code.version_of(log.body).filter(|_| has_version)
