@@ -23,7 +23,7 @@ const WRAPPER: usize = 8;
 pub struct LogRecord<'a> {
     /// The log code.
     pub code: LogCode,
-    /// When, by the modem's clock.
+    /// When, by the modem's clock; see [`time`](Self::time).
     pub at: ModemInstant,
     /// The time stamp as on the wire.
     pub stamp: u64,
@@ -162,6 +162,11 @@ pub struct BodyTooLong {
 }
 
 impl LogRecord<'_> {
+    /// When, by the modem's clock; `None` if the modem wrote a stamp of zero, as some do in every record of some codes.
+    pub fn time(&self) -> Option<ModemInstant> {
+        Some(self.at).filter(|at| at.is_known())
+    }
+
     /// Appends the payload of the frame that carries this record to `out`, inside a wrapper if it names a radio.
     pub fn emit(&self, out: &mut Vec<u8>) -> Result<(), BodyTooLong> {
         let announced = self.announced()?;

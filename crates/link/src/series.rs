@@ -89,9 +89,10 @@ impl Series {
     pub fn handle_seen(&mut self, sounder: &Sounder, seen: &Seen<'_>) {
         match seen {
             Seen::Next(record) => {
-                self.step(|bins, ended| bins.handle_record(record.at, ended), sounder);
+                let now = sounder.clock().unwrap_or(record.at);
+                self.step(|bins, ended| bins.handle_record(now, ended), sounder);
                 self.stamped = record.at;
-                self.settle_blocks(record.at);
+                self.settle_blocks(now);
             }
             Seen::Kpi(Kpi::Grant(grant)) => {
                 for way in

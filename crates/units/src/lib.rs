@@ -9,6 +9,7 @@
 #[cfg(test)]
 extern crate std;
 
+mod axis;
 mod bytes;
 mod clock;
 mod clock_map;
@@ -17,6 +18,7 @@ mod prb;
 mod rate;
 mod transfer;
 
+pub use axis::{Axis, Earlier, Placed, Placing};
 pub use bytes::Bytes;
 pub use clock::{HostInstant, ModemInstant};
 pub use clock_map::ClockMap;
