@@ -8,7 +8,6 @@ mod rrc;
 
 use core::time::Duration;
 
-use sounding_diag::{LogCode, LogRecord};
 use sounding_diag::mac::Element;
 use sounding_diag::radio::{Modulation, Rnti, Tti};
 use sounding_diag::record::{
@@ -16,6 +15,7 @@ use sounding_diag::record::{
     NrSearcher, NrUplink, NrUplinkBsr, NrUplinkSchedule, PdschDemapper, PdschStat, PeriodicCsf,
     PuschTxReport, RecordError, ServingCells, UplinkBuffer,
 };
+use sounding_diag::{LogCode, LogRecord};
 use sounding_phy::lte::{self, McsTable, TbsIndex};
 use sounding_units::{Bytes, ModemInstant, Prb};
 

@@ -237,19 +237,16 @@ impl Sounder {
         watch: &mut impl FnMut(&Self, Seen<'_>),
     ) {
         let came = arrival.came();
-        let is_now = match record.time() {
+        let turn = match record.time() {
             None => {
                 self.counts.untimed += 1;
-                false
+                Turn::default()
             }
-            Some(at) if self.reads(record.code) => {
-                let turn = self.clock.handle_read(at, came, record);
-                let is_now = turn.is_now;
-                self.handle_turn(arrival, turn, watch);
-                is_now
-            }
-            Some(at) => self.clock.handle_other(at, came),
+            Some(at) if self.reads(record.code) => self.clock.handle_read(at, came, record),
+            Some(at) => self.clock.handle_other(at, came, record),
         };
+        let is_now = turn.is_now;
+        self.handle_turn(arrival, turn, watch);
         if is_now {
             self.apply(arrival, record, watch);
         }
@@ -287,10 +284,10 @@ impl Sounder {
         watch: &mut impl FnMut(&Self, Seen<'_>),
     ) {
         let now = arrival.moment(record);
-        let clock = self.clock.advance(record.at);
+        self.clock.advance(record.at);
         watch(self, Seen::Next(record));
         for estimator in self.estimators_mut() {
-            estimator.handle_record(now, clock);
+            estimator.handle_record(now, record.at);
         }
         if let Some(delays) = &mut self.delays {
             delays.handle_record(now, record.at);

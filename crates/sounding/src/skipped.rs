@@ -39,6 +39,10 @@ pub(crate) struct Records {
     pub(crate) lacking: u64,
     /// Their bytes do not fit their description.
     pub(crate) corrupt: u64,
+    /// They have no time.
+    pub(crate) untimed: u64,
+    /// Their time is far from that of the records around them.
+    pub(crate) misdated: u64,
     /// They are read, but not their NAS messages, for which this build has no decoder.
     pub(crate) without_nas: u64,
 }
@@ -148,6 +152,9 @@ impl Skipped {
         );
         let lacking = "of versions without what was asked for";
         put(records.lacking, &format!("record {lacking}"), &format!("records {lacking}"));
+        put(records.untimed, "record without a time", "records without a time");
+        let misdated = "with a time far from the others'";
+        put(records.misdated, &format!("record {misdated}"), &format!("records {misdated}"));
         if let Some(offset) = stream.cut_at {
             let bytes = counted(stream.cut_bytes, "byte", "bytes");
             parts.push(format!("the frame that the end cuts off at offset {offset} ({bytes})"));
@@ -197,6 +204,8 @@ impl Skipped {
             "corrupt_records": records.corrupt,
             "undescribed_records": records.undescribed,
             "lacking_records": records.lacking,
+            "untimed_records": records.untimed,
+            "misdated_records": records.misdated,
         })
     }
 }
@@ -249,12 +258,20 @@ mod tests {
         assert_eq!(
             sentence(
                 stream(1, Some(9), 9),
-                Records { undescribed: 2, lacking: 1, corrupt: 1, without_nas: 0 }
+                Records {
+                    undescribed: 2,
+                    lacking: 1,
+                    corrupt: 1,
+                    untimed: 2,
+                    misdated: 1,
+                    without_nas: 0
+                }
             )
             .as_deref(),
             Some(
                 "a.qmdl: not read: 1 corrupt record, 2 records of unknown codes or versions, 1 record of \
-                 versions without what was asked for, the frame that the end cuts off at offset 9 (2 bytes); \
+                 versions without what was asked for, 2 records without a time, 1 record with a time far from the others', \
+                 the frame that the end cuts off at offset 9 (2 bytes); \
                  `sounding decode a.qmdl --summary` shows more"
             )
         );

@@ -100,8 +100,8 @@ impl Axis {
         let Some(newest) = self.newest else {
             return self.believe(at, Earlier::Wait);
         };
-        let in_order = at + Self::OVERTAKEN >= newest
-            && at <= newest + Self::OVERTAKEN.saturating_add(passed);
+        let in_order =
+            at + Self::OVERTAKEN >= newest && at <= newest + Self::OVERTAKEN.saturating_add(passed);
         let Some(waiting) = self.waiting else {
             if in_order {
                 return self.believe(at, Earlier::Wait);

@@ -3,10 +3,10 @@
 
 use alloc::vec::Vec;
 
-use sounding_diag::{LogCode, LogRecord};
 use sounding_diag::layout::{Sink, Value};
 use sounding_diag::radio::{Slot, Tti};
 use sounding_diag::record::{self, RecordError};
+use sounding_diag::{LogCode, LogRecord};
 use sounding_units::ModemInstant;
 
 use super::air::Air;

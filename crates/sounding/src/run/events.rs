@@ -342,6 +342,8 @@ impl Events {
             "read": counts.read,
             "unsupported": counts.unsupported,
             "corrupt_records": counts.corrupt,
+            "untimed_records": counts.untimed,
+            "misdated_records": counts.misdated,
             "kpis": counts.kpis,
             "codes_switched_off": session_report::names(switched_off),
             "late_heartbeats": late,
