@@ -79,6 +79,8 @@ Source = str | os.PathLike[str] | bytes
 def columns(source: Source, code: int, fields: Iterable[str]) -> Table:
     """Fields of all records of a code, as columns beside `modem_time_ns`.
 
+    The time of a record without one is -2^63, which pandas reads as `NaT`.
+
     A field is named by the lists that lead to it: `subframes.blocks.mcs`. There is a row for each item of the innermost
     list; fields further out repeat. Numbers are floats, with NaN where a version of the record lacks the field; choices
     are the number on the wire, with their names in `Column.words`.

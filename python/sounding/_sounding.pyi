@@ -75,11 +75,14 @@ class Record:
     def stamp(self) -> int:
         """The time stamp as it is on the wire."""
     @property
-    def modem_time_ns(self) -> int:
-        """When, by the modem's clock, in nanoseconds since 1970. A modem without a network counts from 1980."""
+    def modem_time_ns(self) -> int | None:
+        """When, by the modem's clock, in nanoseconds since 1970; None if the modem stamped no time.
+
+        A modem without a network counts from 1980.
+        """
     @property
-    def modem_time(self) -> datetime:
-        """When, by the modem's clock, to the microsecond and in UTC."""
+    def modem_time(self) -> datetime | None:
+        """When, by the modem's clock, to the microsecond and in UTC; None if the modem stamped no time."""
     @property
     def offset(self) -> int:
         """Where in the stream its frame is."""

@@ -39,6 +39,11 @@ impl<'py> IntoPyObject<'py> for Column {
     }
 }
 
+/// When a record was stamped, in nanoseconds since 1970; if it was not, the number that pandas and NumPy read as no time.
+pub(crate) fn modem_time_ns(log: &LogRecord<'_>) -> i64 {
+    log.at.known_unix_nanos().map_or(i64::MIN, u64::cast_signed)
+}
+
 /// The fields of all records of a code: a row for each item of the innermost list that a path goes through.
 #[pyfunction]
 pub(crate) fn columns<'py>(
@@ -110,7 +115,7 @@ impl Table {
     }
 
     fn handle(&mut self, log: &LogRecord<'_>) {
-        self.now = log.at.unix_nanos().cast_signed();
+        self.now = modem_time_ns(log);
         self.begin();
         let is_read = record::decode(log, self).is_ok();
         if is_read && self.row_lists.is_empty() {

@@ -55,7 +55,7 @@ pub(crate) fn delays<'py>(
 }
 
 fn note(began: &mut Option<ModemInstant>, seen: &Seen<'_>) {
-    if let Seen::Record(record) = seen {
+    if let Seen::Next(record) = seen {
         began.get_or_insert(record.at);
     }
 }

@@ -8,7 +8,7 @@ use sounding_diag::layout::Item;
 use sounding_kpi::registry::{self, NamedKpi};
 use sounding_kpi::{Counts, Subscription};
 
-use crate::columns::{floats, integers};
+use crate::columns::{floats, integers, modem_time_ns};
 use crate::reader::{self, Whole};
 
 /// The values of some KPIs in a capture: a row for each item of a record that has any of them.
@@ -121,7 +121,7 @@ impl Rows {
         let mut next = items.iter().copied().skip(1).collect::<Vec<_>>().into_iter();
         items.retain(|item| next.next().is_none_or(|inner| !lies_within(&inner, item)));
         let first = time.len();
-        time.resize(first + items.len(), log.at.unix_nanos().cast_signed());
+        time.resize(first + items.len(), modem_time_ns(log));
         for column in values.iter_mut() {
             column.resize(first + items.len(), f64::NAN);
         }

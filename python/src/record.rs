@@ -84,17 +84,19 @@ impl Record {
         self.stamp
     }
 
-    /// When, by the modem's clock, in nanoseconds since 1970. A modem without a network counts from 1980.
+    /// When, by the modem's clock, in nanoseconds since 1970; None if it stamped none. A modem without a network counts from
+    /// 1980.
     #[getter]
-    fn modem_time_ns(&self) -> u64 {
-        self.log().at.unix_nanos()
+    fn modem_time_ns(&self) -> Option<u64> {
+        self.log().at.known_unix_nanos()
     }
 
-    /// When, by the modem's clock, to the microsecond and in UTC.
+    /// When, by the modem's clock, to the microsecond and in UTC; None if it stamped none.
     #[getter]
-    fn modem_time<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let delta = timedelta(py)?.call1((0, 0, self.modem_time_ns() / 1_000))?;
-        epoch(py)?.add(delta)
+    fn modem_time<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(nanos) = self.modem_time_ns() else { return Ok(None) };
+        let delta = timedelta(py)?.call1((0, 0, nanos / 1_000))?;
+        epoch(py)?.add(delta).map(Some)
     }
 
     /// Everything after the time stamp.

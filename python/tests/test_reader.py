@@ -54,6 +54,14 @@ def test_a_record_says_what_it_is() -> None:
     assert record.modem_time_ns == (315_964_800 + 67_500_000) * 10**9 + 625_000
 
 
+def test_a_stamp_of_zero_is_no_time() -> None:
+    capture = log(0xB067, STATISTICS)
+    (record,) = sounding.open(capture)
+    assert (record.stamp, record.modem_time, record.modem_time_ns) == (0, None, None)
+    table = sounding.columns(capture, 0xB067, ["version"])
+    assert list(table["modem_time_ns"]) == [-(2**63)]
+
+
 def test_fields_are_named_and_nested() -> None:
     (record,) = sounding.open(log(0xB067, STATISTICS))
     fields = record.fields

@@ -42,7 +42,7 @@ pub(crate) fn logs_to_the_end(bytes: &[u8]) -> impl Iterator<Item = usize> {
 pub struct LogRecord<'a> {
     /// The log code.
     pub code: LogCode,
-    /// When, by the modem's clock.
+    /// When, by the modem's clock; see [`time`](Self::time).
     pub at: ModemInstant,
     /// The time stamp as on the wire.
     pub stamp: u64,
@@ -181,6 +181,11 @@ pub struct BodyTooLong {
 }
 
 impl LogRecord<'_> {
+    /// When, by the modem's clock; `None` if the modem wrote a stamp of zero, as some do in every record of some codes.
+    pub fn time(&self) -> Option<ModemInstant> {
+        Some(self.at).filter(|at| at.is_known())
+    }
+
     /// Appends the payload of the frame that carries this record to `out`, inside a wrapper if it names a radio.
     pub fn emit(&self, out: &mut Vec<u8>) -> Result<(), BodyTooLong> {
         let announced = self.announced()?;

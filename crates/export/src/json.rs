@@ -25,7 +25,7 @@ pub fn line(
         line.insert("name".into(), name.into());
     }
     line.insert("stamp".into(), record.stamp.into());
-    line.insert("unix_ns".into(), record.at.unix_nanos().into());
+    line.insert("unix_ns".into(), record.at.known_unix_nanos().into());
     if let Some(radio) = record.radio {
         line.insert("radio".into(), radio.into());
     }

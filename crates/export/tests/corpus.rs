@@ -120,4 +120,8 @@ fn regenerate() {
     // An unknown version and an unknown code.
     std::fs::write(corpus().join("undescribed"), b"\x39\xB1\x02\x00\xFF\xFF\xFF\x1F\x03\x00abc")
         .unwrap();
+    // A record with a time, and two without: their codes and lengths make a stamp of zero.
+    let bodies = [[0x00, 0xB0, 1, 0, 7].to_vec(), [0x00, 0xB0, 0, 1].to_vec()];
+    let untimed = [vec![7; 256], [0x00, 0xB8, 0, 1].to_vec(), vec![7; 256]].concat();
+    std::fs::write(corpus().join("no-time"), [bodies.concat(), untimed].concat()).unwrap();
 }

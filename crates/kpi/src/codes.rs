@@ -60,6 +60,13 @@ pub const fn channel_codes() -> &'static [LogCode] {
     &[PeriodicCsf::CODE, AperiodicCsf::CODE, NrCsf::CODE, ServingCells::CODE, NrSearcher::CODE]
 }
 
+/// Whether a log record holds KPIs that an estimate may need.
+pub fn is_read(code: LogCode) -> bool {
+    [codes(Direction::Uplink), codes(Direction::Downlink), channel_codes()]
+        .iter()
+        .any(|codes| codes.contains(&code))
+}
+
 /// The log records with the PDUs of RLC and the status reports about them: what [`Extractor::pdus`](crate::Extractor::pdus)
 /// reads.
 pub const fn rlc_codes() -> &'static [LogCode] {
@@ -79,6 +86,17 @@ mod tests {
     use super::*;
     use crate::extract;
     use sounding_diag::LogRecord;
+
+    #[test]
+    fn a_code_is_read_if_its_records_hold_kpis() {
+        for number in 0..=u16::MAX {
+            let code = LogCode::new(number);
+            let at = Default::default();
+            let record = LogRecord { code, at, stamp: 0, radio: None, body: &[] };
+            let has_none = extract(&record, |_| {}) == Ok(false);
+            assert_eq!(is_read(code), !has_none, "{code}");
+        }
+    }
 
     #[test]
     fn every_code_that_is_asked_for_is_one_that_is_read() {

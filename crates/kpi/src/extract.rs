@@ -8,7 +8,6 @@ mod rrc;
 
 use core::time::Duration;
 
-use sounding_diag::LogRecord;
 use sounding_diag::mac::Element;
 use sounding_diag::radio::{Modulation, Rnti, Tti};
 use sounding_diag::record::{
@@ -16,6 +15,7 @@ use sounding_diag::record::{
     NrSearcher, NrUplink, NrUplinkBsr, NrUplinkSchedule, PdschDemapper, PdschStat, PeriodicCsf,
     PuschTxReport, RecordError, ServingCells, UplinkBuffer,
 };
+use sounding_diag::{LogCode, LogRecord};
 use sounding_phy::lte::{self, McsTable, TbsIndex};
 use sounding_units::{Bytes, ModemInstant, Prb};
 
@@ -84,6 +84,11 @@ impl Extractor {
 }
 
 impl Extractor {
+    /// Whether [`pdus`](Self::pdus) reads records of this code.
+    pub fn holds_pdus(code: LogCode) -> bool {
+        rlc::is_read(code)
+    }
+
     /// Reads the PDUs of RLC in a record, and the status reports about them; whether its code is one that has any.
     ///
     /// They are dated by the records that [`extract`](Self::extract) read before, and change no date of theirs.

@@ -18,7 +18,7 @@ mod rlc;
 mod sample;
 mod subscription;
 
-pub use codes::{channel_codes, codes, grant_codes, rlc_codes};
+pub use codes::{channel_codes, codes, grant_codes, is_read, rlc_codes};
 pub use extract::{Extractor, extract};
 pub use rlc::{RlcPart, RlcPdu};
 pub use sample::{

@@ -24,7 +24,7 @@ pub struct Sample {
     pub sequence: u64,
     /// The position of the item in its record, packed.
     pub item: u64,
-    /// Nanoseconds since 1970 by the modem's clock.
+    /// Nanoseconds since 1970 by the modem's clock; 0 if it stamped no time.
     pub modem_unix_ns: u64,
     /// Nanoseconds of CLOCK_MONOTONIC; 0 in a capture.
     pub received_ns: u64,
@@ -63,7 +63,7 @@ impl Sample {
             total: sample.total,
             sequence: sample.sequence,
             item: sample.item,
-            modem_unix_ns: sample.modem_at.unix_nanos(),
+            modem_unix_ns: sample.modem_at.known_unix_nanos().unwrap_or(0),
             received_ns: sample.received_at.as_nanos(),
             age_ns: u64::try_from(age.as_nanos()).unwrap_or(u64::MAX),
             kpi: kpi as u32,

@@ -1,11 +1,11 @@
 use core::time::Duration;
 
-use sounding_units::ModemInstant;
+use sounding_units::{Axis, ModemInstant};
 
 /// Cuts the modem's time into bins, for a series with a row at the end of each.
 ///
 /// The first record starts the first bin. A long pause without records is one row, whatever the length of a bin. If the
-/// modem sets its clock, a new bin starts at the new time.
+/// modem sets its clock, a new bin starts at the new time. Give it times that are believed: those of [`Sounder::clock`](crate::Sounder).
 #[derive(Clone, Debug)]
 pub struct Bins {
     bin: Duration,
@@ -19,6 +19,14 @@ struct Clock {
     start: ModemInstant,
     /// The newest record.
     newest: ModemInstant,
+    /// The latest time, with or without a record.
+    latest: ModemInstant,
+}
+
+impl Clock {
+    const fn begin(at: ModemInstant) -> Self {
+        Self { start: at, newest: at, latest: at }
+    }
 }
 
 /// A bin or pause that ends when time advances.
@@ -71,12 +79,6 @@ impl Bins {
     /// estimator also starts anew.
     pub const QUIET_AFTER: Duration = Duration::from_secs(10);
 
-    /// A clock that went back by more than this was set back: records overtake each other by less than half of it.
-    const SET_BACK: Duration = Duration::from_secs(1);
-
-    /// A clock that went ahead by more than this was set: modems start in 1980, and captures do not pause for a month. Chosen.
-    const SET_AHEAD: Duration = Duration::from_secs(30 * 24 * 3600);
-
     /// Bins of this length, which is not zero.
     pub const fn new(bin: Duration) -> Self {
         Self { bin, clock: None, elapsed: Duration::ZERO }
@@ -85,14 +87,14 @@ impl Bins {
     /// Takes the time of the next record, and hands over what ended before it.
     pub fn handle_record(&mut self, at: ModemInstant, mut ended: impl FnMut(Step)) {
         let Some(clock) = self.clock else {
-            self.clock = Some(Clock { start: at, newest: at });
+            self.clock = Some(Clock::begin(at));
             return;
         };
         let from = clock.newest;
-        if from - at > Self::SET_BACK || at - from > Self::SET_AHEAD {
+        if from - at > Axis::OVERTAKEN || at - from > Axis::SET_AHEAD {
             self.handle_end(&mut ended);
             ended(Step::Jump(Jump { elapsed: self.elapsed, from, to: at }));
-            self.clock = Some(Clock { start: at, newest: at });
+            self.clock = Some(Clock::begin(at));
             return;
         }
         let quiet_from = from + Self::QUIET_AFTER;
@@ -102,17 +104,27 @@ impl Bins {
         }
         if let Some(clock) = &mut self.clock {
             clock.newest = clock.newest.max(at);
+            clock.latest = clock.latest.max(at);
         }
     }
 
-    /// Time advanced to `now` without a record: reports the bins that ended before it.
+    /// Time advanced to `now` without a record: reports the bins that ended before it. The rest of a long silence is reported as one row
+    /// when it ends.
     pub fn handle_time(&mut self, now: ModemInstant, mut ended: impl FnMut(Step)) {
-        self.end_bins(now, &mut ended);
+        let Some(clock) = &mut self.clock else { return };
+        clock.latest = clock.latest.max(now);
+        let until = now.min(clock.newest + Self::QUIET_AFTER);
+        self.end_bins(until, &mut ended);
     }
 
-    /// The input has ended: emits the bins that have begun, up to and with the newest record.
+    /// The input has ended: emits the bins that have begun, up to and with the newest record, and a silence after it that was long.
     pub fn handle_end(&mut self, mut ended: impl FnMut(Step)) {
-        let Some(Clock { start, newest }) = self.clock.take() else { return };
+        if let Some(clock) = self.clock
+            && clock.latest - clock.newest > Self::QUIET_AFTER
+        {
+            self.end_stretch(clock.latest, &mut ended);
+        }
+        let Some(Clock { start, newest, .. }) = self.clock.take() else { return };
         // A record that came at the very end of a bin is in the next one.
         let span = (newest - start).max(Duration::from_nanos(1));
         if newest >= start {
@@ -252,6 +264,30 @@ mod tests {
             [Step::Bin(Bin { elapsed, end: at(1130), span: Duration::from_millis(30) })]
         );
         bins.handle_end(|step| panic!("{step:?}"));
+    }
+
+    #[test]
+    fn a_silence_of_hours_is_rows_for_ten_seconds_and_one_row_when_it_ends() {
+        let bins_of = |end: &dyn Fn(&mut Bins, &mut dyn FnMut(Step))| {
+            let mut bins = Bins::new(Duration::from_millis(100));
+            steps(&mut bins, &[1000]);
+            let mut rows = Vec::new();
+            for now in [3 * SECOND, 40 * YEAR, 3 * HOUR, 3 * HOUR + 1000] {
+                bins.handle_time(at(now), |step| rows.push(step));
+            }
+            assert_eq!(rows.len(), 100);
+            let mut last = Vec::new();
+            end(&mut bins, &mut |step| last.push(step));
+            let span = |step: &Step| match step {
+                Step::Bin(bin) => bin.span,
+                Step::Jump(jump) => panic!("{jump:?}"),
+            };
+            last.iter().map(span).collect::<Vec<_>>()
+        };
+        let hours = Duration::from_secs(3 * 3600 - 10);
+        assert_eq!(bins_of(&|bins, ended| bins.handle_record(at(1000 + 3 * HOUR), ended)), [hours]);
+        let years = Duration::from_secs(40 * 365 * 24 * 3600 - 11);
+        assert_eq!(bins_of(&|bins, ended| bins.handle_end(ended)), [years]);
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod estimator;
 mod granted;
 mod model;
 mod recent;
+mod record_clock;
 mod series;
 mod shapes;
 mod sounder;

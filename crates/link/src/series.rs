@@ -53,6 +53,10 @@ pub struct Series {
     ready: VecDeque<Line>,
     /// Time of the record whose KPIs are being received.
     stamped: ModemInstant,
+    /// Whether a record counted since the last look at the host's clock.
+    is_new: bool,
+    /// The modem's clock when the newest record came that counts, and when that was by the host's.
+    heard: Option<(ModemInstant, HostInstant)>,
 }
 
 /// The grants of one direction.
@@ -64,6 +68,9 @@ struct Grants {
     /// Whether any record listed a block.
     any: bool,
 }
+
+/// Records of a live modem arrive within this: its buffer is drained every 100 ms at most.
+const UNDERWAY: Duration = Duration::from_millis(300);
 
 /// Time until a block is reported and settled, if records are as frequent as usual.
 const HELD_FOR: Duration = Duration::from_millis(1_500);
@@ -82,6 +89,8 @@ impl Series {
             held: VecDeque::new(),
             ready: VecDeque::new(),
             stamped: ModemInstant::default(),
+            is_new: false,
+            heard: None,
         }
     }
 
@@ -89,9 +98,11 @@ impl Series {
     pub fn handle_seen(&mut self, sounder: &Sounder, seen: &Seen<'_>) {
         match seen {
             Seen::Next(record) => {
-                self.step(|bins, ended| bins.handle_record(record.at, ended), sounder);
+                let now = sounder.clock().unwrap_or(record.at);
+                self.step(|bins, ended| bins.handle_record(now, ended), sounder);
                 self.stamped = record.at;
-                self.settle_blocks(record.at);
+                self.is_new = true;
+                self.settle_blocks(now);
             }
             Seen::Kpi(Kpi::Grant(grant)) => {
                 for way in
@@ -105,9 +116,22 @@ impl Series {
         }
     }
 
-    /// A live modem is silent, and its clock is at about `now`.
-    pub fn handle_time(&mut self, sounder: &Sounder, now: ModemInstant) {
-        self.step(|bins, ended| bins.handle_time(now, ended), sounder);
+    /// It is `now` at the host of a live modem, whose records were handed in as they came: ends the rows that no record underway can be
+    /// in.
+    pub fn handle_host_time(&mut self, sounder: &Sounder, now: HostInstant) {
+        if core::mem::take(&mut self.is_new) {
+            self.heard = sounder.clock().map(|clock| (clock, now));
+        }
+        if let Some(clock) = self.modem_time(now) {
+            let until = clock.saturating_before(UNDERWAY);
+            self.step(|bins, ended| bins.handle_time(until, ended), sounder);
+        }
+    }
+
+    /// The modem's time of a moment of the host, as the newest record of a live modem has it.
+    pub fn modem_time(&self, at: HostInstant) -> Option<ModemInstant> {
+        let (clock, came) = self.heard?;
+        Some((clock + (at - came)).saturating_before(came - at))
     }
 
     /// The input has ended.

@@ -2,14 +2,15 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use sounding_diag::LogRecord;
 use sounding_diag::capture::{self, Located, Reader};
 use sounding_diag::packet::Packet;
 use sounding_diag::record::{self, RecordCounts, RecordError};
+use sounding_diag::{LogCode, LogRecord};
 use sounding_kpi::{Extractor, Kpi};
 use sounding_trace::dci::Heard;
 use sounding_units::{Bytes, HostInstant, ModemInstant};
 
+use crate::record_clock::{RecordClock, Turn};
 use crate::{CellRates, CellView, ChannelView, Config, Delays, Estimator, LinkEstimate, RanDelay};
 
 /// The whole chain from a modem's bytes to the rate of its link: frames, records, KPIs, estimates.
@@ -17,6 +18,7 @@ use crate::{CellRates, CellView, ChannelView, Config, Delays, Estimator, LinkEst
 pub struct Sounder {
     reader: Reader,
     extractor: Extractor,
+    clock: RecordClock,
     /// The first is the one that most questions are about.
     first: Estimator,
     others: Vec<Estimator>,
@@ -34,6 +36,26 @@ pub enum Arrival {
     At(HostInstant),
     /// Each record when the modem stamped it: bytes of a file.
     AsStamped,
+    /// Each record when the modem stamped it, although they arrived at this moment: bytes of a live port, for rows on the modem's clock.
+    Stamped(HostInstant),
+}
+
+impl Arrival {
+    /// When bytes came by the host's clock, if that is known.
+    const fn came(self) -> Option<HostInstant> {
+        match self {
+            Self::At(now) | Self::Stamped(now) => Some(now),
+            Self::AsStamped => None,
+        }
+    }
+
+    /// The moment for estimates of a record that came then.
+    fn moment(self, record: &LogRecord<'_>) -> HostInstant {
+        match self {
+            Self::At(now) => now,
+            Self::AsStamped | Self::Stamped(_) => HostInstant::from_nanos(record.at.as_nanos()),
+        }
+    }
 }
 
 /// Counts of a [`Sounder`].
@@ -45,6 +67,10 @@ pub struct Counts {
     pub records: RecordCounts,
     /// KPIs found.
     pub kpis: u64,
+    /// Log records without a time; no estimate uses them.
+    pub untimed: u64,
+    /// Log records for estimates whose time is far from that of the records around them; no estimate uses them.
+    pub misdated: u64,
 }
 
 impl Sounder {
@@ -53,6 +79,7 @@ impl Sounder {
         Self {
             reader: Reader::new(),
             extractor: Extractor::default(),
+            clock: RecordClock::default(),
             first: Estimator::new(config),
             others: Vec::new(),
             counts: Counts::default(),
@@ -120,7 +147,7 @@ impl Sounder {
     }
 
     /// Processes bytes in chunks of any size. `watch` sees each record before it is applied, then each of its KPIs, and
-    /// then the record again when all are applied.
+    /// then the record again when all are applied. A record whose time is doubtful is applied after the ones that support it, or never.
     pub fn handle_bytes(
         &mut self,
         arrival: Arrival,
@@ -173,12 +200,15 @@ impl Sounder {
             }
         }
         self.reader = reader;
+        let turn = self.clock.handle_end();
+        self.handle_turn(arrival, turn, &mut watch);
     }
 
     /// The port closed: the last output is no estimate any more, and the next output does not continue it.
     pub fn handle_disconnect(&mut self) {
         while self.reader.poll_end().is_some() {}
         self.extractor = Extractor::default();
+        self.clock = RecordClock::default();
         for estimator in self.estimators_mut() {
             estimator.reset();
         }
@@ -202,10 +232,55 @@ impl Sounder {
         record: &LogRecord<'_>,
         watch: &mut impl FnMut(&Self, Seen<'_>),
     ) {
-        let now = match arrival {
-            Arrival::At(now) => now,
-            Arrival::AsStamped => HostInstant::from_nanos(record.at.as_nanos()),
+        let came = arrival.came();
+        let turn = match record.time() {
+            None => {
+                self.counts.untimed += 1;
+                Turn::default()
+            }
+            Some(at) if self.reads(record.code) => self.clock.handle_read(at, came, record),
+            Some(at) => self.clock.handle_other(at, came, record),
         };
+        let is_now = turn.is_now;
+        self.handle_turn(arrival, turn, watch);
+        if is_now {
+            self.apply(arrival, record, watch);
+        }
+        watch(self, Seen::Record(record));
+    }
+
+    /// Whether an estimate or a delay may come from records of this code.
+    fn reads(&self, code: LogCode) -> bool {
+        let wants_rlc = self.delays.as_ref().is_some_and(Delays::wants_rlc);
+        sounding_kpi::is_read(code) || (wants_rlc && Extractor::holds_pdus(code))
+    }
+
+    /// Records that waited for the ones after them.
+    fn handle_turn(
+        &mut self,
+        arrival: Arrival,
+        turn: Turn,
+        watch: &mut impl FnMut(&Self, Seen<'_>),
+    ) {
+        self.counts.misdated += turn.misdated;
+        for waited in turn.believed {
+            let arrival = match (arrival, waited.came) {
+                (Arrival::At(_), Some(came)) => Arrival::At(came),
+                _ => arrival,
+            };
+            self.apply(arrival, &waited.record(), watch);
+        }
+    }
+
+    /// A record whose time is believed.
+    fn apply(
+        &mut self,
+        arrival: Arrival,
+        record: &LogRecord<'_>,
+        watch: &mut impl FnMut(&Self, Seen<'_>),
+    ) {
+        let now = arrival.moment(record);
+        self.clock.advance(record.at);
         watch(self, Seen::Next(record));
         for estimator in self.estimators_mut() {
             estimator.handle_record(now, record.at);
@@ -243,7 +318,11 @@ impl Sounder {
             Ok(false) | Err(RecordError::Undescribed { .. }) => {}
             Err(error) => self.counts.records.handle(Err(&error)),
         }
-        watch(self, Seen::Record(record));
+    }
+
+    /// The modem's clock: the newest time that is believed.
+    pub fn clock(&self) -> Option<ModemInstant> {
+        self.clock.newest()
     }
 
     /// The link's estimate from the bytes so far.
@@ -299,11 +378,13 @@ impl Sounder {
 /// An event that a watcher of a [`Sounder`] receives.
 #[derive(Clone, Copy, Debug)]
 pub enum Seen<'a> {
-    /// A log record before it is applied: the estimator still has the state before it.
+    /// A log record whose time is believed, before it is applied: the estimator still has the state before it, and
+    /// [`Sounder::clock`] is the new one.
     Next(&'a LogRecord<'a>),
-    /// A KPI of the record that comes next.
+    /// A KPI of that record.
     Kpi(&'a Kpi),
-    /// A log record, whose KPIs have all been seen.
+    /// A log record, after the KPIs that it has at once. Each record is one of these, when it comes: also one without a time, and one that
+    /// waits for the records after it.
     Record(&'a LogRecord<'a>),
     /// A packet that is no log record: an answer to a request, an event, a message.
     Other {

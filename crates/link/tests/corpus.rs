@@ -17,8 +17,54 @@ use sounding_link::{Method, Source};
 use sounding_trace::dci::{self, Block, Dci, Heard, Moment};
 use sounding_units::ModemInstant;
 
+use targets::Event::{self, Later, Other, Passes, Read};
+
 fn corpus() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/link"))
+}
+
+fn corpus_of_rows() -> PathBuf {
+    corpus().with_file_name("rows")
+}
+
+#[test]
+fn rows_are_few_whatever_the_time_of_a_record_is() {
+    let mut count = 0;
+    for file in std::fs::read_dir(corpus_of_rows()).unwrap() {
+        let path = file.unwrap().path();
+        let lines = targets::rows(&std::fs::read(&path).unwrap());
+        assert!(lines > 3, "{path:?}: {lines}");
+        count += 1;
+    }
+    assert_eq!(count, 5);
+}
+
+/// A live modem's records, and what is strange about them.
+fn seeds_of_rows() -> [(&'static str, Vec<Event>); 5] {
+    const MS: u64 = 1_000_000;
+    const NOW: u64 = 1_100_000_000_000 << 16;
+    const YEARS: u64 = 10 * 365 * 24 * 3600 * 800 << 16;
+    let usual = |strange: &[Event]| {
+        let mut events = vec![Read(NOW)];
+        for turn in 0..30 {
+            events.extend([Passes(50 * MS), Later(50)]);
+            if turn == 15 {
+                events.extend(strange);
+            }
+        }
+        events
+    };
+    let silence = [Passes(3 * 3600 * 1000 * MS), Later(3 * 3600 * 1000), Passes(u64::MAX)];
+    let later = Read(NOW + YEARS);
+    let set = [later, Later(0), later, later, later, later, later];
+    let others = [Other(0), Other(NOW + YEARS), Other(NOW), Other(u64::MAX), Later(-203_000)];
+    [
+        ("no-time", usual(&[Read(0), Other(0), Passes(MS), Later(0), Read(0)])),
+        ("one-wrong", usual(&[Read(NOW + YEARS), Later(-203_000), Read(u64::MAX), Later(61_000)])),
+        ("silence", usual(&silence)),
+        ("set", usual(&set)),
+        ("others", usual(&others)),
+    ]
 }
 
 #[test]
@@ -71,6 +117,11 @@ fn control_messages() -> Vec<u8> {
 #[ignore = "writes the seeds anew"]
 fn regenerate() {
     std::fs::create_dir_all(corpus()).unwrap();
+    std::fs::create_dir_all(corpus_of_rows()).unwrap();
+    for (name, events) in seeds_of_rows() {
+        let bytes: Vec<u8> = events.into_iter().flat_map(Event::bytes).collect();
+        std::fs::write(corpus_of_rows().join(name), bytes).unwrap();
+    }
     std::fs::write(corpus().join("end-of-time"), end_of_time()).unwrap();
     let formats = (0u8..).zip(targets::FORMATS).flat_map(|(number, format)| {
         let name = format!("{format:?}").to_lowercase();

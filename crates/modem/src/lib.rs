@@ -15,6 +15,7 @@ mod replay_schedule;
 mod retry;
 mod sim;
 mod sniffer;
+mod stamps;
 mod transport;
 
 pub use live::Live;

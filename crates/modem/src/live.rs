@@ -155,8 +155,8 @@ impl Live {
 
     /// A log record was in the bytes read.
     pub fn handle_log(&mut self, now: HostInstant, record: &LogRecord<'_>) {
-        if self.drains() {
-            self.drains.handle_record(record.at);
+        if let Some(at) = record.time().filter(|_| self.drains()) {
+            self.drains.handle_record(at);
         }
         if let Some(session) = &mut self.session {
             session.handle_log(now, record.code, record.body.len());

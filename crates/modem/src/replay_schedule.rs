@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use sounding_diag::hdlc::Deframer;
 use sounding_diag::packet::Packet;
-use sounding_units::ModemInstant;
+use sounding_units::{Axis, ModemInstant};
+
+use crate::stamps::{Stamp, believed};
 
 /// The bytes of a capture, cut where its frames end, each with the time at which it is due.
 ///
@@ -15,6 +17,7 @@ use sounding_units::ModemInstant;
 pub struct ReplaySchedule {
     chunks: Vec<Chunk>,
     records: u64,
+    undated: u64,
     shortened: u64,
 }
 
@@ -37,27 +40,23 @@ impl ReplaySchedule {
 
     /// Like [`of`](Self::of), without the bytes before `begin`, which is the start of the replay.
     pub fn since(capture: &[u8], begin: ModemInstant) -> Self {
-        let mut pacing = Self { chunks: Vec::new(), records: 0, shortened: 0 };
-        let mut deframer = Deframer::new();
-        let mut input = capture;
+        let mut pacing = Self { chunks: Vec::new(), records: 0, undated: 0, shortened: 0 };
+        let frames = Frames::of(capture);
         let mut clock = ReplayClock::new(begin);
-        let mut start = 0;
-        while let Some(frame) = deframer.poll_frame(&mut input) {
-            let stamp = frame.ok().and_then(|frame| match Packet::parse(frame.payload) {
-                Ok(Packet::Log(record)) => Some(record.at),
-                _ => None,
-            });
-            let end = capture.len() - input.len();
-            let bytes = std::mem::replace(&mut start, end)..end;
-            if stamp.is_some_and(|at| at < begin) {
+        let mut has_begun = !begin.is_known();
+        let times = believed(&frames.stamps);
+        for ((bytes, is_record), time) in frames.places.into_iter().zip(times) {
+            has_begun |= time.is_some_and(|at| at >= begin);
+            if time.is_some_and(|at| at < begin) || (is_record && !has_begun) {
                 continue;
             }
-            pacing.records += u64::from(stamp.is_some());
-            pacing.shortened += u64::from(clock.handle_stamp(stamp));
+            pacing.records += u64::from(is_record);
+            pacing.undated += u64::from(is_record && time.is_none());
+            pacing.shortened += u64::from(clock.handle_time(time));
             pacing.push(bytes, clock.due);
         }
-        if start < capture.len() {
-            pacing.push(start..capture.len(), clock.due);
+        if frames.end < capture.len() {
+            pacing.push(frames.end..capture.len(), clock.due);
         }
         pacing
     }
@@ -92,18 +91,52 @@ impl ReplaySchedule {
         self.chunks.last().map_or(Duration::ZERO, |chunk| chunk.due)
     }
 
-    /// Log records that carry a time stamp.
+    /// Log records.
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// Pauses that were cut short because the modem's clock jumped.
+    /// Log records without a time, or with one that is far from the others'. Each is due with what is before it.
+    pub fn undated(&self) -> u64 {
+        self.undated
+    }
+
+    /// Pauses that were cut short because they are long, or because the modem's clock was set.
     pub fn shortened(&self) -> u64 {
         self.shortened
     }
 }
 
-/// Computes the replay time from time stamps that may repeat, go back or jump.
+/// The frames of a capture.
+struct Frames {
+    /// Where each is with the bytes before it, and whether it is a log record.
+    places: Vec<(Range<usize>, bool)>,
+    stamps: Vec<Option<Stamp>>,
+    /// The end of the last.
+    end: usize,
+}
+
+impl Frames {
+    fn of(capture: &[u8]) -> Self {
+        let mut frames = Self { places: Vec::new(), stamps: Vec::new(), end: 0 };
+        let mut deframer = Deframer::new();
+        let mut input = capture;
+        while let Some(frame) = deframer.poll_frame(&mut input) {
+            let packet = frame.ok().and_then(|frame| Packet::parse(frame.payload).ok());
+            let record = match &packet {
+                Some(Packet::Log(record)) => Some(record),
+                _ => None,
+            };
+            let end = capture.len() - input.len();
+            let bytes = std::mem::replace(&mut frames.end, end)..end;
+            frames.stamps.push(record.and_then(Stamp::of));
+            frames.places.push((bytes, record.is_some()));
+        }
+        frames
+    }
+}
+
+/// Computes the replay time from times that are [believed].
 pub(crate) struct ReplayClock {
     newest: Option<ModemInstant>,
     due: Duration,
@@ -111,34 +144,34 @@ pub(crate) struct ReplayClock {
 
 impl ReplayClock {
     pub(crate) fn new(begin: ModemInstant) -> Self {
-        let newest = (begin != ModemInstant::default()).then_some(begin);
-        Self { newest, due: Duration::ZERO }
+        Self { newest: Some(begin).filter(|begin| begin.is_known()), due: Duration::ZERO }
     }
 
-    /// When the last stamped record is due.
+    /// When the last record is due.
     pub(crate) fn due(&self) -> Duration {
         self.due
     }
 
-    /// Moves on to a time stamp; whether a pause was cut short. Stamps of different modem tasks overtake each other,
-    /// so one that is older than the newest is due at once.
-    pub(crate) fn handle_stamp(&mut self, stamp: Option<ModemInstant>) -> bool {
-        let Some(stamp) = stamp else { return false };
-        let Some(newest) = self.newest.replace(stamp) else { return false };
-        if newest - stamp > MAX_PAUSE {
+    /// Moves on to a record's time; whether a pause was cut short. Stamps of different modem tasks overtake each other,
+    /// so one that is a little older than the newest is due at once.
+    pub(crate) fn handle_time(&mut self, time: Option<ModemInstant>) -> bool {
+        let Some(time) = time else { return false };
+        let Some(newest) = self.newest.replace(time) else { return false };
+        if newest - time > Axis::OVERTAKEN {
             return true;
         }
-        self.newest = Some(newest.max(stamp));
-        let pause = stamp - newest;
-        let jumped = pause > MAX_PAUSE;
-        self.due += if jumped { PAUSE_INSTEAD } else { pause };
-        jumped
+        self.newest = Some(newest.max(time));
+        let pause = time - newest;
+        let is_long = pause > MAX_PAUSE;
+        self.due += if is_long { PAUSE_INSTEAD } else { pause };
+        is_long
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Script;
     use sounding_diag::hdlc::encode;
     use sounding_diag::{LogCode, LogRecord};
 
@@ -179,9 +212,32 @@ mod tests {
 
     #[test]
     fn a_clock_that_jumps_makes_a_short_pause() {
-        let pacing = ReplaySchedule::of(&capture(&[0, 10, 3_600_000, 3_600_010, 20, 30]));
-        assert_eq!(dues(&pacing), [0, 10, 1010, 1020, 1030]);
-        assert_eq!(pacing.shortened(), 2);
+        let set = 3_600_000;
+        let stamps = [0, 10, set, set + 10, set + 20, set + 30, 20, 30, 40, 50];
+        let pacing = ReplaySchedule::of(&capture(&stamps));
+        assert_eq!(dues(&pacing), [0, 10, 1010, 1020, 1030, 1040, 1050, 1060, 1070]);
+        assert_eq!((pacing.shortened(), pacing.undated()), (2, 0));
+    }
+
+    #[test]
+    fn records_without_a_time_or_with_a_wrong_one_make_no_pause() {
+        let clean: Vec<u64> = (0..100).map(|record| record * 10).collect();
+        let mut bytes = Vec::new();
+        for (number, ms) in clean.iter().enumerate() {
+            bytes.extend(capture(&[*ms]));
+            if number % 5 == 1 {
+                let mut payload = Vec::new();
+                let code = LogCode::new(0xB173);
+                let at = ModemInstant::from_diag([0, 1 << 60, 1 << 50][number % 3]);
+                let record = LogRecord { code, at, stamp: at.to_diag(), radio: None, body: &[] };
+                record.emit(&mut payload).expect("short");
+                encode(&payload, &mut bytes);
+            }
+        }
+        let pacing = ReplaySchedule::of(&bytes);
+        assert_eq!(pacing.duration(), ReplaySchedule::of(&capture(&clean)).duration());
+        assert_eq!((pacing.shortened(), pacing.undated(), pacing.records()), (0, 20, 120));
+        assert_eq!(Script::of(&bytes).duration(), pacing.duration());
     }
 
     #[test]

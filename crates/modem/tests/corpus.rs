@@ -13,6 +13,8 @@ use sounding_diag::capture::emit_unframed;
 use sounding_diag::command::{Answer, EQUIPMENTS, LogMask};
 use sounding_diag::hdlc;
 use sounding_diag::packet::Packet;
+use sounding_diag::{LogCode, LogRecord};
+use sounding_units::ModemInstant;
 
 fn corpus() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/modem"))
@@ -51,6 +53,28 @@ fn answers() -> Vec<Vec<u8>> {
         payload
     };
     answers.map(payload).into()
+}
+
+/// Records some of which are years away from the others, long before them, or without a time.
+fn times() -> Vec<u8> {
+    let mut stream = Vec::new();
+    for record in 0..40_u64 {
+        let millis = match record {
+            7 => 0,
+            11 => 1,
+            17 => 1_700_000_000_000,
+            23 => 1_400_000_000_000 - 203_000,
+            31.. => 1_400_000_100_000 + record,
+            _ => 1_400_000_000_000 + record,
+        };
+        let at = ModemInstant::from_nanos(millis * 1_000_000);
+        let code = LogCode::new(if record % 3 == 0 { 0xB064 } else { 0x1FFB });
+        let log = LogRecord { code, at, stamp: at.to_diag(), radio: None, body: &[7] };
+        let mut payload = Vec::new();
+        log.emit(&mut payload).unwrap();
+        hdlc::encode(&payload, &mut stream);
+    }
+    stream
 }
 
 /// `cargo test -p sounding-modem --test corpus -- --ignored`
@@ -95,6 +119,7 @@ fn regenerate() {
     write("probe-frames", &[&[2], &framed[..]].concat());
     write("probe-refused", &[2, 1, 2, 0x13, 0]);
     write("paced", &[&[3], &stream[..]].concat());
+    write("paced-times", &[&[3], &times()[..]].concat());
     let count = packets.len() as u32;
     let head = [&0x20u32.to_le_bytes()[..], &count.to_le_bytes()].concat();
     write("vendor", &[&[4], &head[..], &wrapped].concat());

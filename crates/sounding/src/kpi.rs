@@ -210,15 +210,18 @@ impl<W: Write> Printer<W> {
         }
         let Reading { value, item, at, .. } = reading;
         let (name, out) = (kpi.name, &mut self.out);
-        let stamp = at.unix_nanos();
+        let stamp = at.known_unix_nanos();
         let written = match self.format {
             Format::Text => {
-                let (seconds, rest) = (stamp / 1_000_000_000, stamp % 1_000_000_000 / 1_000);
+                let time = stamp.map_or("-".to_owned(), |stamp| {
+                    format!("{}.{:06}", stamp / 1_000_000_000, stamp % 1_000_000_000 / 1_000)
+                });
                 let item = item.to_string();
-                writeln!(out, "{seconds}.{rest:06} {name:28} {item:>7} {value} {}", kpi.unit)
+                writeln!(out, "{time} {name:28} {item:>7} {value} {}", kpi.unit)
             }
             Format::Csv => {
                 let host = received.map_or(String::new(), |now| now.as_nanos().to_string());
+                let stamp = stamp.map_or(String::new(), |stamp| stamp.to_string());
                 writeln!(out, "{stamp},{host},{name},{item},{value}")
             }
             Format::Json => {

@@ -17,7 +17,7 @@ use sounding_host::monotonic_now;
 use sounding_kpi::Direction;
 use sounding_link::{Arrival, Config, Counts, Method, Seen, Sounder};
 use sounding_modem::{Framing, Live, Sniffer, SnifferSource, Source};
-use sounding_units::{HostInstant, ModemInstant};
+use sounding_units::HostInstant;
 
 use crate::cli_types::{
     DirectionWord, MethodWord, RouterUser, SnifferUser, UntoldMask, source_parser,
@@ -26,7 +26,7 @@ use crate::cqi_rates;
 use crate::kpi::is_recorded;
 use crate::skipped::{Records, Skipped};
 use crate::sniffer;
-use crate::{input, say};
+use crate::{input, say, signals};
 use live::Reader;
 use missing::Needs;
 use print::Printer;
@@ -39,7 +39,8 @@ A row has two numbers for each direction. `granted` is what the records say was 
 blocks, each block once. `rate` is the estimate: what a controller would receive at the end of the bin, as IP bytes, a mean over
 --window. `capacity` says that the device had more to send than it was granted; `floor`, that the rate is only what it asked
 for. `age` is that of the newest record. Time is the modem's. A dash is what is not known: before the first grant, during a
-handover, and where no record came for 200 ms (`stale`). After ten seconds without a record the rest of the pause is one row.
+handover, and where no record came for 200 ms (`stale`). After ten seconds without a record the rest of the pause is one row. A record
+without a time, or with one far from the others', is counted and not used.
 
 Several records list the same blocks. 0xB139 counts in LTE's uplink; where it does not come, 0xB064 does. In the downlink it is
 0xB173, then 0xB063, then 0xB126; in NR 0xB883, then 0xB872, and 0xB887, then 0xB857.
@@ -290,9 +291,6 @@ struct Reading {
     sniffers: Vec<Sniffer>,
 }
 
-/// Records of a live modem arrive within this: its buffer is drained every 100 ms at most.
-const UNDERWAY: Duration = Duration::from_millis(300);
-
 impl Reading {
     fn read_recorded(
         &mut self,
@@ -339,7 +337,11 @@ impl Reading {
     ) -> Result<Skipped, Stopped> {
         let codes = directions.iter().flat_map(|&direction| sounding_kpi::codes(direction));
         let codes = codes.chain(method.channel_codes()).copied();
-        let mut reader = LiveRows { reading: self, directions, heard: None };
+        self.rows.stop = Some(
+            signals::stop_flag()
+                .map_err(|error| Stopped::Input(miette!("no signal can be awaited: {error}")))?,
+        );
+        let mut reader = LiveRows { reading: self, directions };
         live::read(source, untold, codes, &mut reader)?;
         let counts = self.sounder.counts();
         let records = records(&counts);
@@ -352,36 +354,34 @@ impl Reading {
     }
 
     /// What the sniffers heard, on the clock of the records.
-    fn hear(&mut self, stamped: ModemInstant, came: HostInstant) {
+    fn hear(&mut self) {
+        if self.rows.modem_time(monotonic_now()).is_none() {
+            return;
+        }
         for sniffer in &mut self.sniffers {
             while let Some((at, heard)) = sniffer.poll() {
-                let clock = (stamped + (at - came)).as_nanos();
-                self.sounder.handle_heard(HostInstant::from_nanos(clock), &heard);
+                if let Some(clock) = self.rows.modem_time(at) {
+                    self.sounder.handle_heard(HostInstant::from_nanos(clock.as_nanos()), &heard);
+                }
             }
         }
     }
 
-    /// When the newest of the records was stamped.
-    fn handle_live(&mut self, live: &mut Live, bytes: &[u8]) -> Option<ModemInstant> {
+    fn handle_live(&mut self, live: &mut Live, bytes: &[u8]) {
         let (now, framing) = (monotonic_now(), live.framing());
         let Self { sounder, rows, .. } = self;
-        let mut newest = None;
         let watch = |sounder: &Sounder, seen: Seen<'_>| {
             match &seen {
-                Seen::Record(record) => {
-                    newest = newest.max(Some(record.at));
-                    live.handle_log(now, record);
-                }
+                Seen::Record(record) => live.handle_log(now, record),
                 Seen::Other { command, body } => live.handle_other(now, *command, body),
                 Seen::Next(_) | Seen::Kpi(_) => {}
             }
             rows.handle_seen(sounder, &seen);
         };
         match framing {
-            Framing::Hdlc => sounder.handle_bytes(Arrival::AsStamped, bytes, watch),
-            Framing::Packet => sounder.handle_payload(Arrival::AsStamped, bytes, watch),
+            Framing::Hdlc => sounder.handle_bytes(Arrival::Stamped(now), bytes, watch),
+            Framing::Packet => sounder.handle_payload(Arrival::Stamped(now), bytes, watch),
         }
-        newest
     }
 }
 
@@ -389,8 +389,6 @@ impl Reading {
 struct LiveRows<'a> {
     reading: &'a mut Reading,
     directions: &'a [Direction],
-    /// When the newest record was stamped, and when it came.
-    heard: Option<(ModemInstant, HostInstant)>,
 }
 
 impl Reader for LiveRows<'_> {
@@ -399,21 +397,18 @@ impl Reader for LiveRows<'_> {
     }
 
     fn handle(&mut self, live: &mut Live, bytes: Option<&[u8]>) -> Result<(), Stopped> {
-        if let Some(stamped) = bytes.and_then(|bytes| self.reading.handle_live(live, bytes)) {
-            self.heard = Some((stamped, monotonic_now()));
+        if let Some(bytes) = bytes {
+            self.reading.handle_live(live, bytes);
         }
-        if let Some((stamped, came)) = self.heard {
-            let clock = stamped + (monotonic_now() - came);
-            self.reading.hear(stamped, came);
-            let Reading { sounder, rows, .. } = &mut *self.reading;
-            rows.handle_time(sounder, clock.saturating_before(UNDERWAY));
-        }
-        let rows = &mut self.reading.rows;
+        self.reading.hear();
+        let Reading { sounder, rows, .. } = &mut *self.reading;
+        rows.handle_host_time(sounder, monotonic_now());
         rows.check().and_then(|()| rows.printer.flush()).map_err(Stopped::Output)
     }
 }
 
-/// The records that a rate needs.
+/// The records that a rate needs, and those whose time is not known.
 fn records(counts: &Counts) -> Records {
-    counts.records.into()
+    let &Counts { records: read, untimed, misdated, .. } = counts;
+    Records { read, untimed, misdated, ..Records::default() }
 }

@@ -37,6 +37,10 @@ pub(crate) struct Records {
     pub(crate) read: RecordCounts,
     /// The number of records whose version lacks the requested fields.
     pub(crate) lacking: u64,
+    /// They have no time.
+    pub(crate) untimed: u64,
+    /// Their time is far from that of the records around them.
+    pub(crate) misdated: u64,
     /// They are read, but not their NAS messages, for which this build has no decoder.
     pub(crate) without_nas: u64,
 }
@@ -150,6 +154,9 @@ impl Skipped {
         );
         let lacking = "of versions without what was asked for";
         put(records.lacking, &format!("record {lacking}"), &format!("records {lacking}"));
+        put(records.untimed, "record without a time", "records without a time");
+        let misdated = "with a time far from the others'";
+        put(records.misdated, &format!("record {misdated}"), &format!("records {misdated}"));
         if let Some(offset) = stream.cut_at {
             let bytes = counted(stream.cut_bytes, "byte", "bytes");
             parts.push(format!("the frame that the end cuts off at offset {offset} ({bytes})"));
@@ -203,6 +210,8 @@ impl Skipped {
             "partly_read_records": records.read.partly,
             "longer_records": records.read.longer,
             "lacking_records": records.lacking,
+            "untimed_records": records.untimed,
+            "misdated_records": records.misdated,
         })
     }
 }
@@ -286,13 +295,16 @@ mod tests {
                         ..RecordCounts::default()
                     },
                     lacking: 1,
+                    untimed: 2,
+                    misdated: 1,
                     without_nas: 0,
                 }
             )
             .as_deref(),
             Some(
                 "a.qmdl: not read: 1 corrupt record, 2 records of unknown codes or versions, 1 record of \
-                 versions without what was asked for, the frame that the end cuts off at offset 9 (2 bytes); \
+                 versions without what was asked for, 2 records without a time, 1 record with a time far from the others', \
+                 the frame that the end cuts off at offset 9 (2 bytes); \
                  `sounding decode a.qmdl --summary` shows more"
             )
         );

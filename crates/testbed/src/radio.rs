@@ -65,19 +65,22 @@ const SPREAD: Duration = Duration::from_millis(100);
 
 impl RadioLink {
     /// The link behind a capture: its capacity is the granted bytes, in the longest span in which
-    /// grants are never more than half a second apart.
+    /// grants are never more than half a second apart, or in its first four hours.
     pub fn of_capture(
         name: &str,
         capture: Vec<u8>,
         direction: Direction,
     ) -> Result<Self, RadioError> {
         const SHORTEST: Duration = Duration::from_secs(2);
+        const LONGEST: Duration = Duration::from_secs(4 * 3600);
         let config = Config::new(direction);
         let grants = new_data(&capture, config);
         let busy = longest_stretch(&grants, Duration::from_millis(500));
         let (Some(first), Some(last)) = (busy.first(), busy.last()) else {
             return Err(RadioError::Idle { direction, shortest: SHORTEST });
         };
+        // Memory is needed for each millisecond.
+        let busy = &busy[..busy.partition_point(|grant| grant.at - first.at < LONGEST)];
         if last.at - first.at < SHORTEST {
             return Err(RadioError::Idle { direction, shortest: SHORTEST });
         }
@@ -160,7 +163,8 @@ impl RadioLink {
 /// Grants of new data in time order, from one layer only: MAC where the modem logs it.
 fn new_data(capture: &[u8], config: Config) -> Vec<Grant> {
     let mut grants = Vec::new();
-    Sounder::new(config).handle_bytes(Arrival::AsStamped, capture, |_, seen| {
+    let mut sounder = Sounder::new(config);
+    let mut watch = |_: &Sounder, seen: Seen<'_>| {
         if let Seen::Kpi(Kpi::Grant(grant)) = seen
             && grant.direction == config.direction
             && !grant.retransmission
@@ -168,7 +172,9 @@ fn new_data(capture: &[u8], config: Config) -> Vec<Grant> {
         {
             grants.push(*grant);
         }
-    });
+    };
+    sounder.handle_bytes(Arrival::AsStamped, capture, &mut watch);
+    sounder.handle_end(Arrival::AsStamped, &mut watch);
     let has_mac = grants.iter().any(|grant| grant.layer == Layer::Mac);
     let layer = if has_mac { Layer::Mac } else { Layer::Phy };
     grants.retain(|grant| grant.layer == layer);

@@ -11,7 +11,8 @@ pub struct HostInstant(u64);
 /// A moment on the modem's clock, in nanoseconds since 1980-01-06 00:00 UTC (the GPS epoch) without leap seconds.
 ///
 /// A modem that has not yet found a network counts from 1980 at power-up. So only differences between instants of one
-/// modem are meaningful.
+/// modem are meaningful. Some records have no time: their stamp is zero, the clock's origin
+/// ([`is_known`](ModemInstant::is_known)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModemInstant(u64);
 
@@ -87,6 +88,16 @@ impl ModemInstant {
         let units = self.0 / 1_250_000;
         let chips = (self.0 % 1_250_000) * 49_152 / 1_250_000;
         units << 16 | chips
+    }
+
+    /// Whether a record has this time; a stamp of zero means that the modem knew none.
+    pub const fn is_known(self) -> bool {
+        self.0 != 0
+    }
+
+    /// As [`unix_nanos`](Self::unix_nanos), of a moment that [is known](Self::is_known).
+    pub const fn known_unix_nanos(self) -> Option<u64> {
+        if self.is_known() { Some(self.unix_nanos()) } else { None }
     }
 
     /// The moment on the Unix clock, in nanoseconds.

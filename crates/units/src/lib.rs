@@ -9,6 +9,7 @@
 #[cfg(test)]
 extern crate std;
 
+mod axis;
 mod bytes;
 mod clock;
 mod clock_map;
@@ -18,6 +19,7 @@ mod rate;
 mod text;
 mod transfer;
 
+pub use axis::{Axis, Earlier, Placed, Placing};
 pub use bytes::Bytes;
 pub use clock::{HostInstant, ModemInstant};
 pub use clock_map::ClockMap;

@@ -15,6 +15,16 @@ from .types import type_of
 MARK = "(Sounding)"
 
 
+#: MobileInsight's time of a record without one; scripts compute with it.
+NO_TIME = datetime(1980, 1, 6)
+
+
+def time_of(record: Record) -> datetime:
+    """When a record was stamped, as MobileInsight has it: without a zone."""
+    time = record.modem_time
+    return NO_TIME if time is None else time.replace(tzinfo=None)
+
+
 class FormatError(RuntimeError):
     """A record cannot be read. Decoding marks such records instead of raising this."""
 
@@ -59,7 +69,7 @@ class DMLogPacket:
         out: dict[str, Any] = {
             "log_msg_len": len(record.raw) + 12,
             "type_id": self.get_type_id(),
-            "timestamp": record.modem_time.replace(tzinfo=None),
+            "timestamp": time_of(record),
         }
         if self._skip:
             return out

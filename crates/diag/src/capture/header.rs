@@ -18,6 +18,9 @@ const MAX_RADIOS: u32 = 255;
 /// that jumps further is accepted when the next record agrees (test `a_clock_that_is_set_is_believed`).
 const A_DAY: u64 = 24 * 3600 * 800;
 
+/// The time of a record that was written without one.
+const NO_TIME: u64 = 0;
+
 /// The low half of a time stamp counts 1/32 chip, this many to a unit (docs/reference/diag.md, transport).
 const CHIPS: u64 = 49_152;
 /// No record is of the year 2100 or later, in units of 1.25 ms since 1980.
@@ -60,8 +63,11 @@ impl Header {
 
     /// A record was taken: what follows is likely of its time.
     pub(super) fn handle_record(&mut self, record: &[u8]) {
-        if self.format == Format::Dlf {
-            self.last = log_header(record).and_then(Result::ok).map(|(_, at)| at);
+        if self.format == Format::Dlf
+            && let Some(Ok((_, at))) = log_header(record)
+            && at != NO_TIME
+        {
+            self.last = Some(at);
         }
     }
 
@@ -75,21 +81,26 @@ impl Header {
         }
     }
 
-    /// A log record. It is accepted if its time fits the record before it, or the one after it.
+    /// A log record. It is accepted if its time fits the record before it, or the one after it. One without a time is accepted if a header
+    /// follows it.
     fn log(&self, bytes: &[u8], tail: Tail) -> Verdict {
         let (len, at) = match log_header(bytes) {
             Some(Ok(header)) => header,
             Some(Err(())) => return Verdict::Nothing,
             None => return Verdict::Needs(LOG_HEADER),
         };
-        if self.last.is_some_and(|last| is_near(last, at)) {
+        let fits = |next| self.last.is_none_or(|last| is_near(last, next));
+        if at != NO_TIME && self.last.is_some() && fits(at) {
             return whole(bytes, len);
         }
         let next = bytes.get(len..).unwrap_or_default();
         match log_header(next) {
             // The clock was set, or this one record was written without a time.
-            Some(Ok((_, next_at)))
-                if is_near(at, next_at) || self.last.is_some_and(|last| is_near(last, next_at)) =>
+            Some(Ok((_, next)))
+                if next == NO_TIME
+                    || is_near(at, next)
+                    || (at == NO_TIME && self.last.is_none())
+                    || (self.last.is_some() && fits(next)) =>
             {
                 Verdict::Record(len)
             }
@@ -98,6 +109,7 @@ impl Header {
             // The only record there is, or the last one after a jump of the clock.
             None if bytes.len() == len && tail == Tail::Ended => Verdict::Record(len),
             None if self.last.is_none() => whole(bytes, len),
+            None if at == NO_TIME && tail == Tail::Ended => whole(bytes, len),
             None => Verdict::Nothing,
         }
     }

@@ -228,6 +228,32 @@ fn a_capture_without_framing_whose_beginning_is_lost_is_recognised() {
 }
 
 #[test]
+fn records_without_a_time_are_no_damage_wherever_they_are() {
+    for format in FORMATS {
+        for without in [0b1111, 0b0001, 0b1110, 0b1010, 0b0101, 0b0111, 0b1000] {
+            let time = |at: u64| if without >> (at % 4) & 1 == 1 { 0 } else { NOW + at };
+            let seconds: Vec<u64> = (0..40).map(time).collect();
+            let bytes = records(format, &seconds);
+            assert_eq!(recognise(&bytes), Ok(Kind::of(format)), "{without:b}");
+            let found: Vec<_> = read(&bytes).into_iter().map(|(_, second)| second).collect();
+            let all: Vec<_> = seconds.into_iter().map(Some).collect();
+            assert_eq!(found, all, "{format} {without:b}");
+        }
+    }
+}
+
+#[test]
+fn a_record_without_a_time_before_a_cut_is_read() {
+    let whole = records(Format::Dlf, &[NOW, 0, NOW + 1]);
+    let two = records(Format::Dlf, &[NOW, 0]).len();
+    for cut in two..whole.len() {
+        let found = read(&whole[..cut]);
+        let seconds: Vec<_> = found.iter().filter_map(|(_, second)| *second).collect();
+        assert_eq!(seconds, [NOW, 0], "cut at {cut}");
+    }
+}
+
+#[test]
 fn a_clock_that_is_set_is_believed() {
     let found = read(&records(Format::Dlf, &[5, 6, NOW, NOW + 1]));
     let seconds = found.into_iter().map(|(_, second)| second);

@@ -39,6 +39,7 @@ impl Cells {
 
     /// Adds the cell of the next row. Returns how much memory it takes.
     pub(super) fn push(&mut self, cell: Option<Cell>) -> usize {
+        let cell = cell.filter(|cell| *cell != Cell::NoTime);
         self.present.push(i16::from(cell.is_some()));
         let Some(cell) = cell else { return 2 };
         match &mut self.values {
@@ -114,5 +115,6 @@ fn text(cell: &Cell) -> String {
         Cell::Int(number) | Cell::Time(number) => number.to_string(),
         Cell::Uint(number) | Cell::Stamp(number) => number.to_string(),
         Cell::Real(number) => number.to_string(),
+        Cell::NoTime => String::new(),
     }
 }

@@ -22,6 +22,8 @@ pub(super) enum Cell {
     Bytes(Rc<[u8]>),
     /// Microseconds on the Unix clock.
     Time(i64),
+    /// A time that the modem did not stamp: no cell, but a column.
+    NoTime,
     /// A time stamp in its form on the wire.
     Stamp(u64),
 }
@@ -92,10 +94,13 @@ pub(super) fn rows(
     record: &LogRecord<'_>,
     privacy: Privacy,
 ) -> Vec<Row> {
-    let micros = record.at.unix_nanos() / 1000;
+    let time = record
+        .at
+        .known_unix_nanos()
+        .map_or(Cell::NoTime, |nanos| Cell::Time(i64::try_from(nanos / 1000).unwrap_or(i64::MAX)));
     let mut start: Row = vec![
         (names.id(None, "offset"), Cell::number(offset)),
-        (names.id(None, "time"), Cell::Time(i64::try_from(micros).unwrap_or(i64::MAX))),
+        (names.id(None, "time"), time),
         (names.id(None, "stamp"), Cell::Stamp(record.stamp)),
     ];
     if let Some(radio) = record.radio {

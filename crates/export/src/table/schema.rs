@@ -33,7 +33,7 @@ impl Kind {
             Cell::Real(_) => Self::Real,
             Cell::Text(_) => Self::Text,
             Cell::Bytes(_) => Self::Bytes,
-            Cell::Time(_) => Self::Time,
+            Cell::Time(_) | Cell::NoTime => Self::Time,
             Cell::Stamp(_) => Self::Stamp,
         }
     }
@@ -70,15 +70,16 @@ impl Schema {
         self.rows += 1;
         for (id, cell) in row {
             let kind = Kind::of(&cell);
+            let filled = u64::from(cell != Cell::NoTime);
             if let Some(place) = self.place(id) {
                 let column = &mut self.columns[place];
                 column.kind = column.kind.with(kind);
-                column.filled += 1;
+                column.filled += filled;
                 continue;
             }
             self.places.resize(self.places.len().max(id + 1), None);
             self.places[id] = Some(self.columns.len());
-            self.columns.push(Column { id, kind, filled: 1 });
+            self.columns.push(Column { id, kind, filled });
         }
     }
 

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::Field;
 use sounding_diag::{LogCode, LogRecord};
 use sounding_export::message::Message;
 use sounding_export::packets::Packets;
@@ -59,6 +60,7 @@ fn lines(records: &[LogRecord<'_>], privacy: Privacy) {
         let line = json::line(offset, record, privacy, &mut messages);
         let again: serde_json::Value = serde_json::from_str(&line.to_string()).expect("it is JSON");
         assert_eq!(line["len_bytes"], again["len_bytes"]);
+        assert_eq!(line["unix_ns"].is_null(), record.time().is_none(), "{line}");
         let line = line.as_object().expect("a line is an object");
         if privacy == Privacy::Redact && privacy::identifies(record) {
             // The captures test which parts of a message are shown (`crates/sounding/tests/privacy.rs`).
@@ -87,7 +89,11 @@ fn tables(records: &[LogRecord<'_>], privacy: Privacy) {
         let mut names = about.schema_descr().columns().iter().map(|column| column.name());
         assert_eq!(names.any(|name| name == "redacted"), hides && privacy == Privacy::Redact);
         for row in reader.get_row_iter(None).expect("a table has rows") {
-            row.expect("a row is read");
+            let row = row.expect("a row is read");
+            let cell = |name| row.get_column_iter().find(|(column, _)| *column == name);
+            let is_null = cell("time").map(|(_, time)| *time == Field::Null);
+            let has_none = cell("stamp").map(|(_, stamp)| *stamp == Field::ULong(0));
+            assert!(is_null.is_some() && is_null == has_none, "{code}: {row}");
         }
     }
 }

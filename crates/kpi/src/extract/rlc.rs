@@ -3,10 +3,10 @@
 
 use alloc::vec::Vec;
 
-use sounding_diag::LogRecord;
 use sounding_diag::layout::{Sink, Value};
 use sounding_diag::radio::{Slot, Tti};
 use sounding_diag::record::{self, RecordError};
+use sounding_diag::{LogCode, LogRecord};
 use sounding_units::ModemInstant;
 
 use super::air::Air;
@@ -38,6 +38,11 @@ const HALF_A_TURN: u16 = 5_120;
 /// Data, not control (TS 38.322 §6.2.3.3); and the two bits of the segmentation info.
 const IS_DATA: u64 = 1 << 5;
 const SEGMENTATION: u64 = 0b1100;
+
+/// Whether records of this code have PDUs.
+pub(super) fn is_read(code: LogCode) -> bool {
+    CODES.iter().any(|(known, _)| *known == code.number())
+}
 
 /// Reads the PDUs of a record; whether its code is one that has any.
 pub(super) fn pdus(

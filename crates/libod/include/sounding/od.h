@@ -50,7 +50,7 @@ struct od_sample {
 	/* Which item of its record it belongs to: 16 bits for each level of lists, the outermost highest, counted from 1;
 	 * 0 below the last. Samples of one record with equal items describe the same thing. */
 	uint64_t item;
-	/* When the modem stamped the record: nanoseconds since 1970, by the modem's clock. */
+	/* When the modem stamped the record: nanoseconds since 1970, by the modem's clock; 0 if it stamped no time. */
 	uint64_t modem_unix_ns;
 	/* When the record arrived at this machine: nanoseconds of CLOCK_MONOTONIC; 0 in a capture, which does not say. */
 	uint64_t received_ns;

@@ -142,7 +142,7 @@ impl Capture {
                 total: last.total + reading.value,
                 sequence: last.sequence + 1,
                 item: reading.item.packed(),
-                modem_unix_ns: reading.at.unix_nanos(),
+                modem_unix_ns: reading.at.known_unix_nanos().unwrap_or(0),
                 kpi: reading.slot as u32,
                 ..Sample::default()
             };

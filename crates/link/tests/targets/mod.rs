@@ -1,5 +1,7 @@
 //! The code of the fuzz target. The test `corpus` runs it with the seeds.
 
+mod rows;
+
 use core::time::Duration;
 
 use sounding_diag::capture::{Format, Kind};
@@ -9,6 +11,8 @@ use sounding_link::{
 };
 use sounding_trace::dci::{self, Heard, Reader};
 use sounding_units::{HostInstant, ModemInstant};
+
+pub(crate) use rows::{Event, rows};
 
 /// How a capture separates its records.
 pub(crate) const FORMATS: [Format; 4] = [Format::Hdlc, Format::NonHdlc, Format::Hdf, Format::Dlf];

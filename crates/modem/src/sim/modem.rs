@@ -209,12 +209,14 @@ impl SimModem {
             }
             let Some(record) = self.records.take() else { return };
             let right = record.stamp();
-            let first = *self.first.get_or_insert(right);
+            // A record without a time has none by any clock.
+            let first = right.is_known().then(|| *self.first.get_or_insert(right));
             if !self.answers.is_on(record.code) {
                 self.tally.masked += 1;
                 continue;
             }
-            let wrong = self.chance.stamp(first, right, due).map(ModemInstant::to_diag);
+            let wrong = first.and_then(|first| self.chance.stamp(first, right, due));
+            let wrong = wrong.map(ModemInstant::to_diag);
             let stamp = wrong.map_or(right, ModemInstant::from_diag);
             let payload = record.into_payload(wrong);
             self.made.push(Made { stamp, at: now });

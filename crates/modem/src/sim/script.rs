@@ -7,6 +7,7 @@ use sounding_diag::packet::Packet;
 use sounding_units::ModemInstant;
 
 use crate::replay_schedule::ReplayClock;
+use crate::stamps::{Stamp, believed};
 
 /// The log records of a capture, and when each is made.
 #[derive(Clone, Debug, Default)]
@@ -28,16 +29,21 @@ impl Script {
     pub fn of(capture: &[u8]) -> Self {
         let mut script = Self::default();
         let mut deframer = Deframer::new();
-        let mut clock = ReplayClock::new(ModemInstant::default());
+        let mut stamps = Vec::new();
         let mut input = capture;
         while let Some(frame) = deframer.poll_frame(&mut input) {
             let Ok(frame) = frame else { continue };
             let Ok(Packet::Log(record)) = Packet::parse(frame.payload) else { continue };
-            clock.handle_stamp(Some(record.at));
+            stamps.push(Stamp::of(&record));
             let begin = script.payloads.len();
             script.payloads.extend_from_slice(frame.payload);
             let payload = begin..script.payloads.len();
-            script.records.push(Scripted { code: record.code, due: clock.due(), payload });
+            script.records.push(Scripted { code: record.code, due: Duration::ZERO, payload });
+        }
+        let mut clock = ReplayClock::new(ModemInstant::default());
+        for (record, time) in script.records.iter_mut().zip(believed(&stamps)) {
+            clock.handle_time(time);
+            record.due = clock.due();
         }
         script
     }

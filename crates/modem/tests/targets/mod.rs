@@ -11,13 +11,15 @@ use nix::sys::socket::{
 };
 use sounding_diag::capture::Reader;
 use sounding_diag::command::Request;
+use sounding_diag::hdlc::{self, Deframer};
 use sounding_diag::session::{Note, Wanted};
+use sounding_diag::{LogCode, LogRecord};
 use sounding_kpi::{Subscription, registry};
 use sounding_modem::{
     Framing, Live, Polled, READ_SIZE, Read, Readings, ReplaySchedule, Router, RouterSocket, Script,
     Source, Transport, Unframed, probe,
 };
-use sounding_units::HostInstant;
+use sounding_units::{HostInstant, ModemInstant};
 
 /// A kind in one byte, and what a modem, a bridge, a router, a file or a person gives.
 pub(crate) fn modem(data: &[u8]) {
@@ -137,14 +139,35 @@ fn probed(data: &[u8]) {
     probe(Scripted::port(data).as_mut(), Duration::from_secs(1)).expect("it reads");
 }
 
-/// A capture that is replayed, whole or as a script: every byte of it has its turn, in order.
+/// A capture that is replayed, whole or as a script: every byte of it has its turn, in order. Records without a time change nothing.
 fn paced(data: &[u8]) {
     let pacing = ReplaySchedule::of(data);
     let script = Script::of(data);
     assert!(script.len() as u64 <= pacing.records());
     assert!(script.duration() <= pacing.duration() || script.is_empty());
+    let longest = Duration::from_secs(60).saturating_mul(pacing.records() as u32);
+    assert!(pacing.duration() <= longest && pacing.undated() <= pacing.records());
+    let (plain, mixed) = (with_zeros(data, 0), with_zeros(data, 3));
+    let [plain, mixed] = [plain, mixed].map(|capture| ReplaySchedule::of(&capture));
+    assert_eq!(plain.duration(), mixed.duration());
+    assert_eq!(plain.shortened(), mixed.shortened());
     let half = pacing.duration() / 2;
     assert!(pacing.until(half).duration() <= half);
+}
+
+/// The frames of a capture, each with as many records behind it that have no time.
+fn with_zeros(capture: &[u8], count: usize) -> Vec<u8> {
+    let mut record = Vec::new();
+    let code = LogCode::new(0xB064);
+    let log = LogRecord { code, at: ModemInstant::default(), stamp: 0, radio: None, body: &[] };
+    log.emit(&mut record).expect("short");
+    let (mut input, mut deframer, mut found) = (capture, Deframer::new(), Vec::new());
+    while let Some(frame) = deframer.poll_frame(&mut input) {
+        let Ok(frame) = frame else { continue };
+        hdlc::encode(frame.payload, &mut found);
+        (0..count).for_each(|_| hdlc::encode(&record, &mut found));
+    }
+    found
 }
 
 thread_local! {

@@ -114,7 +114,7 @@ pub(super) fn print(
 }
 
 fn note(began: &mut Option<ModemInstant>, seen: &Seen<'_>) {
-    if let Seen::Record(record) = seen {
+    if let Seen::Next(record) = seen {
         began.get_or_insert(record.at);
     }
 }

@@ -44,9 +44,9 @@ impl Needs {
 
     pub(super) fn handle_seen(&mut self, seen: &Seen<'_>) {
         match seen {
-            Seen::Next(record) => self.handle_record(record.code),
+            Seen::Record(record) => self.handle_record(record.code),
             Seen::Kpi(kpi) => self.handle_kpi(kpi),
-            Seen::Record(_) | Seen::Other { .. } => {}
+            Seen::Next(_) | Seen::Other { .. } => {}
         }
     }
 

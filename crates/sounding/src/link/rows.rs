@@ -1,11 +1,13 @@
 //! Rows that are printed, and the notes that follow the last row.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 use sounding_link::{Jump, Line, Seen, Series, Sounder};
-use sounding_units::ModemInstant;
+use sounding_units::{HostInstant, ModemInstant};
 
 use super::missing::Needs;
 use super::print::Printer;
@@ -16,6 +18,8 @@ pub(super) struct Rows {
     pub(super) printer: Printer,
     pub(super) notes: Notes,
     series: Series,
+    /// Once it is set, no row begins.
+    pub(super) stop: Option<Arc<AtomicBool>>,
     /// Why printing has stopped.
     failed: Option<io::Error>,
 }
@@ -39,20 +43,36 @@ impl Rows {
             printer,
             notes: Notes { needs, jumps: 0, first: None },
             series: Series::new(bin, sounder),
+            stop: None,
             failed: None,
         }
     }
 
     pub(super) fn handle_seen(&mut self, sounder: &Sounder, seen: &Seen<'_>) {
+        // Few bytes may end many rows, and the user need not wait for them.
+        if self.is_stopped() {
+            return;
+        }
         self.notes.needs.iter_mut().for_each(|needs| needs.handle_seen(seen));
         self.series.handle_seen(sounder, seen);
         self.print();
     }
 
-    /// A live modem is silent, and its clock is at about `now`.
-    pub(super) fn handle_time(&mut self, sounder: &Sounder, now: ModemInstant) {
-        self.series.handle_time(sounder, now);
-        self.print();
+    /// It is `now`, and what a live modem has sent was handed in.
+    pub(super) fn handle_host_time(&mut self, sounder: &Sounder, now: HostInstant) {
+        if !self.is_stopped() {
+            self.series.handle_host_time(sounder, now);
+            self.print();
+        }
+    }
+
+    /// The modem's time of a moment of the host.
+    pub(super) fn modem_time(&self, at: HostInstant) -> Option<ModemInstant> {
+        self.series.modem_time(at)
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     /// The input has ended.

@@ -7,6 +7,7 @@ use sounding_host::monotonic_now;
 use sounding_modem::{Pty, Replay, ReplaySchedule};
 
 use super::progress;
+use crate::skipped::counted;
 use crate::{input, screen, signals};
 
 /// Serves a capture on a pty, as the modem wrote it and at its pace
@@ -47,8 +48,14 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode> {
     let stop = signals::stop_flag().into_diagnostic()?;
     if schedule.shortened() > 0 {
         eprintln!(
-            "sounding: the modem's clock jumps {} times; each is replayed as 1 s",
-            schedule.shortened()
+            "sounding: {}: each is replayed as 1 s",
+            counted(schedule.shortened(), "long pause or set clock", "long pauses or set clocks")
+        );
+    }
+    if schedule.undated() > 0 {
+        eprintln!(
+            "sounding: {} or with one far from the others': each is replayed with what is before it",
+            counted(schedule.undated(), "record without a time", "records without a time")
         );
     }
     let progress = progress(duration);

@@ -346,6 +346,8 @@ impl Events {
             "corrupt_records": counts.records.corrupt,
             "partly_read_records": counts.records.partly,
             "longer_records": counts.records.longer,
+            "untimed_records": counts.untimed,
+            "misdated_records": counts.misdated,
             "kpis": counts.kpis,
             "codes_switched_off": session_report::names(switched_off),
             "late_heartbeats": late,

@@ -7,6 +7,7 @@ mod granted;
 mod live;
 mod memory;
 mod packets;
+mod times;
 mod unknown;
 
 use std::path::Path;

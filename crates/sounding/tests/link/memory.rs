@@ -16,6 +16,12 @@ fn is_enough_for(capture: &Path) -> bool {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("sounding"));
     command.arg("link").arg(capture).args(["--bin", "1ms"]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // A file that is no capture is refused with 1; a program without memory is ended by a signal.
+    limited(&mut command).status().unwrap().code().is_some_and(|code| code < 2)
+}
+
+/// The same command within the limit.
+pub(crate) fn limited(command: &mut Command) -> &mut Command {
     // SAFETY: setrlimit is async-signal-safe and its argument outlives the call.
     unsafe {
         command.pre_exec(|| {
@@ -26,8 +32,7 @@ fn is_enough_for(capture: &Path) -> bool {
             }
         });
     }
-    // A file that is no capture is refused with 1; a program without memory is ended by a signal.
-    command.status().unwrap().code().is_some_and(|code| code < 2)
+    command
 }
 
 #[test]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from ..packet import time_of
 from .analyzer import Analyzer, Event
 
 __all__ = ["MsgStatistics"]
@@ -39,6 +40,6 @@ class MsgStatistics(Analyzer):
             return
         record, name = event.data.record, event.type_id
         self.msg_type_statistics[name] = self.msg_type_statistics.get(name, 0) + 1
-        time = record.modem_time.replace(tzinfo=None)
+        time = time_of(record)
         self.msg_arrival_rate.setdefault(name, []).append(time)
         self.msg_length.setdefault(name, []).append(len(record.raw) + 12)
