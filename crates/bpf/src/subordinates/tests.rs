@@ -54,11 +54,12 @@ fn ids_of_ids_belong_to_the_first_user_and_a_circle_ends() {
 
 #[test]
 fn a_line_that_is_none_is_said_with_its_number_and_the_others_count() {
-    let text = "ann:100000\nnobody-here:1:1\nann:x:1\nann:4294967295:1\nann:1:4294967296\nann:5:0\nbob:7000:2";
+    let text =
+        "ann:100000\nno-user:1:1\nann:x:1\nann:4294967295:1\nann:1:4294967296\nann:5:0\nbob:7000:2";
     let (ids, bad) = parse(text);
     assert_eq!(ids.ranges(), 1);
     assert_eq!(bad.iter().map(|bad| bad.line).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
-    assert_eq!(bad[1].why, "this machine has no user \"nobody-here\"");
+    assert_eq!(bad[1].why, "this machine has no user \"no-user\"");
     let (ids, bad) = Subordinates::parse(b"\xFF:1:1\nann:100000:1\n", PASSWD, |_| None);
     assert_eq!((ids.ranges(), bad.len()), (1, 1));
 }

@@ -19,7 +19,7 @@ const BEYOND_NEXT_PERMILLE: usize = 1_400;
 const LOST_PERMILLE: usize = 250;
 const LOST_AFTER: u32 = 3;
 
-/// Grants that messages may be for, at most: a cell's half second has some ten thousand. A flood of messages finds nobody, and takes
+/// Grants that messages may be for, at most: a cell's half second has some ten thousand. A flood of messages finds no user, and takes
 /// no more time.
 const MAX_VOTES: usize = 1 << 15;
 

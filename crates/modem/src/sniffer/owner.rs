@@ -89,7 +89,7 @@ mod tests {
         let trusted = Trusted::besides(None);
         assert_eq!(trusted.check(port), Ok(()));
         drop(socket);
-        assert!(trusted.check(port).is_err(), "nobody's");
+        assert!(trusted.check(port).is_err(), "no owner");
         for place in ["127.0.0.77", "[::1]"] {
             let bind = || UdpSocket::bind(format!("{place}:0"));
             let Some(theirs) = sounding_testdata::as_stranger(bind) else { return };

@@ -5,7 +5,7 @@
 //! it takes a path that no other can send on.
 //!
 //! Datagrams are read in rounds, and the owner is looked up after each: a datagram counts only if it came before a look that found
-//! nobody else. A user that takes the port on another of this host's addresses, sends, and gives it back before that look is not seen.
+//! no other owner. A user that takes the port on another of this host's addresses, sends, and gives it back before that look is not seen.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};

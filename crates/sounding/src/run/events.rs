@@ -18,6 +18,7 @@ use crate::cli_types;
 use crate::session_report;
 use crate::skipped::{self, counted, left};
 pub(super) use sniffers::SnifferChange;
+pub(super) use subordinates::Subids;
 
 /// The daemon's reports: JSON lines for programs on standard output, or sentences for people on standard error.
 ///

@@ -12,24 +12,14 @@ use nix::unistd::User;
 use sounding_bpf::{BadLine, SubordinateMap, Subordinates};
 use sounding_host::{Capabilities, MAX_TEXT, keep_only, read_at_most};
 
-use super::events::Events;
+use super::events::{Events, Subids};
 
 /// How often the files are looked at.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// What was read.
-#[derive(Debug)]
-pub(super) struct Found {
-    /// Ranges of ids that count as their users.
-    pub(super) ranges: usize,
-    pub(super) left_out: Vec<BadLine>,
-    /// Why what was known before goes on to count.
-    pub(super) failed: Option<String>,
-}
-
 /// The files, and the maps that follow them while this lives.
 pub(super) struct Watched {
-    found: Receiver<Found>,
+    found: Receiver<Subids>,
     _wanted: Arc<()>,
 }
 
@@ -66,7 +56,7 @@ impl Watched {
 type Identity = [Option<[i64; 5]>; 2];
 
 impl Files {
-    fn follow(mut self, mut seen: Identity, is_wanted: &Weak<()>, found: &Sender<Found>) {
+    fn follow(mut self, mut seen: Identity, is_wanted: &Weak<()>, found: &Sender<Subids>) {
         while is_wanted.strong_count() > 0 {
             thread::sleep(EVERY);
             let now = self.identity();
@@ -85,18 +75,18 @@ impl Files {
     }
 
     /// Reads them into the maps.
-    fn read(&mut self) -> Found {
+    fn read(&mut self) -> Subids {
         match self.parse() {
             Ok((ids, left_out)) => {
                 let set = self.maps.iter_mut().try_for_each(|map| map.set(&ids));
-                Found {
+                Subids {
                     ranges: ids.ranges(),
                     left_out,
                     failed: set.err().map(|error| error.to_string()),
                 }
             }
             Err(error) => {
-                Found { ranges: 0, left_out: Vec::new(), failed: Some(error.to_string()) }
+                Subids { ranges: 0, left_out: Vec::new(), failed: Some(error.to_string()) }
             }
         }
     }
