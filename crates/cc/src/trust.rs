@@ -222,7 +222,7 @@ impl Trust {
                 match self.cap {
                     None if seen.above || seen.was_above => self.cut(input),
                     Some(cap) if seen.over && cap.tries() => {
-                        self.cap = Some(cap.failed(self, input))
+                        self.cap = Some(cap.failed(self, input));
                     }
                     _ => {}
                 }
