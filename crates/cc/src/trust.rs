@@ -112,7 +112,7 @@ struct Cap {
     limited: bool,
 }
 
-/// What a step is told.
+/// The input of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Input {
     /// The claim, bytes a second of IP packets.
