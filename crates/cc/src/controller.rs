@@ -47,7 +47,7 @@ pub trait Controller: Debug + Send {
     }
 
     /// The same of a link at the other end, as the device there reports it. It may lie: [`Trusting`](crate::trust::Trusting) limits what
-    /// the controller behind it is told.
+    /// reaches the controller behind it.
     fn handle_report(&mut self, now: HostInstant, report: &LinkEstimate, flows: u32) {
         self.handle_estimate(now, report, flows);
     }

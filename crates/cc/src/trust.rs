@@ -112,7 +112,7 @@ struct Cap {
     limited: bool,
 }
 
-/// What a step is told.
+/// The input of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Input {
     /// The claim, bytes a second of IP packets.
@@ -222,7 +222,7 @@ impl Trust {
                 match self.cap {
                     None if seen.above || seen.was_above => self.cut(input),
                     Some(cap) if seen.over && cap.tries() => {
-                        self.cap = Some(cap.failed(self, input))
+                        self.cap = Some(cap.failed(self, input));
                     }
                     _ => {}
                 }

@@ -211,7 +211,7 @@ fn median<T: PartialOrd>(values: impl Iterator<Item = T>) -> T {
     values.swap_remove(middle)
 }
 
-/// Judges the lies that a law's sender is told.
+/// Judges lies to a law's sender.
 fn judge(law: &'static str) {
     for machine in [Machine::Calm, Machine::Jittery] {
         for knows_share in [false, true].into_iter().filter(|knows| !knows || law == "pbe-cc") {

@@ -7,7 +7,7 @@ fn queue_ms(law: &str, say: fn(&EstimateHandle, LinkEstimate, HostInstant)) -> f
     let handle = EstimateHandle::new();
     let mut stack = Stack::new(driver(law, &handle), 2);
     let rate = Rate::from_bits_per_sec(50 * capacity(2).bits_per_sec());
-    let claim = LinkEstimate { rate, bound: Bound::Capacity, age: Duration::ZERO, ..estimate() };
+    let claim = estimate(rate);
     for ms in 0..2_000 {
         if ms % 5 == 0 {
             say(&handle, claim, at(ms));
