@@ -159,10 +159,14 @@ const APERIODIC_V142: &[Field] = &[
     uint("ul_payload_len", bits(36, 24, 18)),
 ];
 const APERIODIC_V164: &[Field] = &[
+    names("carrier", bits(1, 17, 14), CARRIER),
+    uint("scell", bits(1, 22, 18)),
+    names("mode", bits(1, 26, 24), APERIODIC_MODE),
     names("rank", bits(1, 29, 28), RANK),
     uint("wideband_cqi_0", bits(5, 10, 7)),
     uint("wideband_cqi_1", bits(5, 14, 11)),
     uint("wideband_pmi", bits(5, 27, 24)),
+    names("transmission_mode", bits(9, 3, 0), TRANSMISSION_MODE),
 ];
 
 const fn layout(versions: &'static [u32], parts: &'static [Part]) -> Layout {
@@ -192,7 +196,7 @@ pub(super) static PERIODIC_LAYOUTS: &[Layout] = &[
         &[record(12, &[VERSION, TIME, PERIODIC, PERIODIC_WORD, PERIODIC_V102, PERIODIC_V103])],
     ),
     layout(&[142], &[record(16, &[VERSION, TIME, PERIODIC_TIME_V142, PERIODIC_V142])]),
-    layout(&[164], &[record(12, &[VERSION, PERIODIC_V164])]),
+    layout(&[164], &[record(14, &[VERSION, TIME, PERIODIC_TIME_V142, PERIODIC_V164])]),
 ];
 
 pub(super) static APERIODIC_LAYOUTS: &[Layout] = &[
@@ -235,5 +239,5 @@ pub(super) static APERIODIC_LAYOUTS: &[Layout] = &[
     ),
     layout(&[103], &[record(37, &[VERSION, TIME, APERIODIC_MODE_BITS, APERIODIC_V103])]),
     layout(&[142], &[record(40, &[VERSION, TIME, APERIODIC_V142])]),
-    layout(&[164], &[record(9, &[VERSION, APERIODIC_V164])]),
+    layout(&[164], &[record(10, &[VERSION, TIME, APERIODIC_V164])]),
 ];

@@ -10,6 +10,8 @@ use crate::layout::{
 
 const MODULATION: Names = &[(1, "qpsk"), (2, "16qam"), (3, "64qam"), (4, "256qam")];
 
+const DUPLEX_MODE: Names = &[(0, "fdd"), (1, "tdd")];
+
 /// Limits of power, with which both kinds end.
 const LIMITS: &[Field] = &[
     int("carrier_max_power_dbm", u8(16)),
@@ -59,8 +61,8 @@ pub(super) static LAYOUTS: &[Layout] = &[Layout {
             size: 4,
             fields: &[&[
                 uint("version", u8(0)),
-                uint("ul_dl_configuration", bits(1, 6, 3)),
-                uint("duplex_mode", bits(1, 7, 7)),
+                uint("ul_dl_configuration", bits(1, 5, 2)),
+                names("duplex_mode", bits(1, 7, 6), DUPLEX_MODE),
                 uint("count", u8(3)),
             ]],
         }),
@@ -101,3 +103,18 @@ pub(super) static LAYOUTS: &[Layout] = &[Layout {
         },
     ],
 }];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::key;
+
+    #[test]
+    fn a_tdd_cell_says_so_beside_its_configuration() {
+        // Duplex mode 1 in the two highest bits, configuration 5 in the four below them.
+        let body = [49, 1 << 6 | 5 << 2, 0, 0];
+        let node = LAYOUTS[0].node(&body).unwrap();
+        let read = |name| node.read(key(LAYOUTS[0].parts, name));
+        assert_eq!((read("duplex_mode"), read("ul_dl_configuration")), (1, 5));
+    }
+}

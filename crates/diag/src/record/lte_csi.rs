@@ -9,7 +9,7 @@ use crate::radio::Tti;
 /// A report of channel quality.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LteCsi {
-    /// When it was sent; its place in version 164 is unknown.
+    /// When it was sent.
     pub tti: Option<Tti>,
     /// Component carrier, 0 for the primary.
     pub carrier: Option<u8>,
@@ -122,15 +122,15 @@ const APERIODIC: [&str; 2] = ["wideband_cqi_0", "wideband_cqi_1"];
 static PERIODIC_KEYS: [Keys; 7] = {
     let of = PERIODIC_LAYOUTS;
     [
-        // The oldest version numbers its kinds of report one lower. The rank of the first three is in reports
-        // of rank.
+        // The oldest version numbers its kinds of report one lower. The rank of the first three and of 164 is in
+        // reports of rank.
         Keys::of(&of[0], PERIODIC, 1, false),
         Keys::of(&of[1], PERIODIC, 2, false),
         Keys::of(&of[2], PERIODIC, 2, false),
         Keys::of(&of[3], PERIODIC, 2, true),
         Keys::of(&of[4], PERIODIC, 2, true),
         Keys::of(&of[5], PERIODIC, 2, true),
-        Keys::of(&of[6], PERIODIC, 2, true),
+        Keys::of(&of[6], PERIODIC, 2, false),
     ]
 };
 
@@ -240,5 +240,23 @@ mod tests {
             panic!("of CQI")
         };
         assert_eq!((csi.cqi, csi.second, csi.mode, csi.rank), (9, None, Some(3), None));
+    }
+
+    #[test]
+    fn version_164_says_of_what_a_report_is() {
+        let report = |kind: u32| {
+            let mut body = [0; 14];
+            body[0] = 164;
+            body[1..5].copy_from_slice(&(7 | 300 << 4 | 1 << 14 | kind << 26).to_le_bytes());
+            body[6..8].copy_from_slice(&(11u16 << 4 | 9 << 8 | 2 << 12).to_le_bytes());
+            body[8] = 4;
+            body[11] = 1;
+            PeriodicCsf::parse(&body).expect("described").report()
+        };
+        let Some(PeriodicReport::Quality(csi)) = report(2) else { panic!("of CQI") };
+        assert_eq!((csi.cqi, csi.second, csi.carrier, csi.rank), (11, Some(9), Some(1), None));
+        assert_eq!(csi.tti, Tti::new(300, 7));
+        let rank = LteRank { carrier: Some(1), mode: Some(4), rank: 2 };
+        assert_eq!(report(3), Some(PeriodicReport::Rank(rank)));
     }
 }

@@ -181,23 +181,46 @@ pub(super) static RESELECTION_LAYOUTS: &[Layout] = &[Layout {
 pub(super) static PBCH_LAYOUTS: &[Layout] = &[Layout {
     versions: &[1],
     parts: &[block(
-        21,
+        24,
         &[&[
             uint("version", u8(0)),
-            hex("payload", u32(1)),
-            uint("earfcn", u32(5)),
-            uint("pci", u16(9)),
-            names("decoded", bits(11, 0, 0), PASS),
-            names("operation_mode", bits(11, 2, 1), MODE),
-            names("measured_bandwidth", bits(11, 6, 3), BANDWIDTH),
-            flag("access_barring", 11, 7),
-            uint("tx_antennas", u8(12)),
-            uint("frame_high_bits", u8(13)),
-            uint("hyperframe_low_bits", u8(14)),
-            uint("sib1_schedule", u8(15)),
-            uint("value_tag", u8(16)),
-            uint("frame_offset", u16(17)),
-            uint("hyperframe_offset", u16(19)),
+            hex("payload", u32(4)),
+            uint("earfcn", u32(8)),
+            uint("pci", u16(12)),
+            names("decoded", bits(14, 0, 0), PASS),
+            names("operation_mode", bits(14, 2, 1), MODE),
+            names("measured_bandwidth", bits(14, 6, 3), BANDWIDTH),
+            flag("access_barring", 14, 7),
+            uint("tx_antennas", u8(15)),
+            uint("frame_high_bits", u8(16)),
+            uint("hyperframe_low_bits", u8(17)),
+            uint("sib1_schedule", u8(18)),
+            uint("value_tag", u8(19)),
+            uint("frame_offset", u16(20)),
+            uint("hyperframe_offset", u16(22)),
         ]],
     )],
 }];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::key;
+
+    /// Three bytes without a meaning follow the version.
+    #[test]
+    fn a_found_broadcast_channel_begins_after_a_whole_word() {
+        let mut body = [0xEE; 24];
+        body[0] = 1;
+        body[8..12].copy_from_slice(&3_450u32.to_le_bytes());
+        body[12..14].copy_from_slice(&211u16.to_le_bytes());
+        body[14] = 1 | 2 << 1 | 1 << 7;
+        body[22..].copy_from_slice(&[7, 0]);
+        let layout = &PBCH_LAYOUTS[0];
+        let node = layout.node(&body).unwrap();
+        let read = |name| node.read(key(layout.parts, name));
+        assert_eq!(layout.survey(&body).map(|found| found.unread), Ok(0));
+        assert_eq!((read("earfcn"), read("pci"), read("decoded")), (3_450, 211, 1));
+        assert_eq!((read("operation_mode"), read("hyperframe_offset")), (2, 7));
+    }
+}

@@ -1,157 +1,32 @@
 //! 0xB173, PDSCH statistics: every downlink transport block, and whether it was received.
 //!
 //! Versions 5, 16, 24, 32, 34, 36, 37, 40, 48, 50. Source: docs/reference/diag.md, records and layouts; 16 and 36 agree with captures
-//! field by field, of 48 the structure does. A subframe always leaves room for two transport blocks.
+//! field by field, of 48 the structure does. A subframe always leaves room for two transport blocks. Version 50 lacks the
+//! number of resource blocks of a subframe, and what follows it is one byte earlier.
+
+mod tables;
 
 use alloc::vec::Vec;
 
 use sounding_units::{Bytes, Prb};
 
-use super::common::{CELL, PASS, RNTI};
+pub(super) use self::tables::LAYOUTS;
+use self::tables::{HEAD, HEAD_V50, TB_V5, TB_V24, TB_V34, TB_V36, TB_V37, TB_V40};
 use super::emit::{EmitError, count, put, whole};
 use super::{RecordError, checked};
 use crate::LogCode;
-use crate::layout::{
-    Bits, Block, Children, Count, Field, Layout, Names, Node, Part, bits, key, names, try_key, u8,
-    u16, uint,
-};
+use crate::layout::{Bits, Children, Node, Part, bits, key, try_key, u8, u16};
 use crate::radio::{Modulation, Rnti, Tti};
 
-const HEADER: Block = Block { size: 4, fields: &[&[uint("version", u8(0)), uint("count", u8(1))]] };
-
-const DISCARDED: Names = &[(0, "none"), (1, "discarded_and_acked")];
-const MODULATION: Names = &[(2, "qpsk"), (4, "16qam"), (6, "64qam"), (8, "256qam")];
-
-const SUBFRAME: &[Field] = &[
-    uint("subframe", bits(0, 3, 0)),
-    uint("frame", bits(0, 15, 4)),
-    uint("rbs", u8(2)),
-    uint("layers", u8(3)),
-    uint("transport_blocks", u8(4)),
-    names("cell", bits(5, 2, 0), CELL),
-];
-
-const HSIC: &[Field] = &[uint("hsic", bits(5, 6, 3))];
-const ALTERNATIVE_TBS: &[Field] = &[uint("alternative_tbs", u8(7))];
-
-const HARQ: &[Field] = &[
-    uint("harq", bits(0, 3, 0)),
-    uint("rv", bits(0, 5, 4)),
-    uint("ndi", bits(0, 6, 6)),
-    names("crc", bits(0, 7, 7), PASS),
-    names("rnti", bits(1, 3, 0), RNTI),
-    uint("index", bits(1, 4, 4)),
-];
-
-const RETX: &[Field] =
-    &[uint("discarded_retx_present", bits(1, 5, 5)), uint("recombined", bits(1, 6, 6))];
-const RETX_V34: &[Field] =
-    &[names("discarded_retx", bits(1, 5, 5), DISCARDED), uint("recombined", bits(1, 6, 6))];
-const RETX_V37: &[Field] = &[
-    uint("discarded_retx_present", bits(1, 5, 5)),
-    names("discarded_retx", bits(1, 7, 6), DISCARDED),
-    uint("recombined", bits(2, 0, 0)),
-];
-const RETX_V40: &[Field] = &[
-    uint("discarded_retx_present", bits(1, 5, 5)),
-    names("discarded_retx", bits(1, 9, 6), DISCARDED),
-    uint("recombined", bits(1, 10, 10)),
-];
-
-const SIZE_AT_2: &[Field] = &[uint("tb_bytes", u16(2)), uint("mcs", u8(4)), uint("rbs", u8(5))];
-const SIZE_AT_4: &[Field] = &[uint("tb_bytes", u16(4)), uint("mcs", u8(6)), uint("rbs", u8(7))];
-const MODULATION_AT_6: &[Field] = &[names("modulation", u8(6), MODULATION)];
-const MODULATION_AT_8: &[Field] = &[names("modulation", u8(8), MODULATION)];
-const QED_AT_7: &[Field] =
-    &[uint("qed2_status", bits(7, 1, 0)), uint("qed_iteration", bits(7, 7, 2))];
-const QED_AT_9: &[Field] =
-    &[uint("qed2_status", bits(9, 1, 0)), uint("qed_iteration", bits(9, 7, 2))];
-
-const AREA: &[Field] = &[uint("pmch", u8(0)), uint("area", u8(1))];
-
-const fn subframes(parts: &'static [Part]) -> Part {
-    Part::List { name: "subframes", count: Count::Says(u8(1)), parts }
-}
-
-const fn blocks(parts: &'static [Part]) -> Part {
-    Part::List { name: "blocks", count: Count::Of(u8(4), 2), parts }
-}
-
-const fn block(size: u16, fields: &'static [&'static [Field]]) -> Part {
-    Part::Block(Block { size, fields })
-}
-
-const TB_V5: &[Part] = &[block(6, &[HARQ, RETX, SIZE_AT_2])];
-const TB_V24: &[Part] = &[block(8, &[HARQ, RETX, SIZE_AT_2, MODULATION_AT_6])];
-const TB_V34: &[Part] = &[block(8, &[HARQ, RETX_V34, SIZE_AT_2, MODULATION_AT_6, QED_AT_7])];
-const TB_V36: &[Part] = &[block(12, &[HARQ, RETX, SIZE_AT_4, MODULATION_AT_8, QED_AT_9])];
-const TB_V37: &[Part] = &[block(12, &[HARQ, RETX_V37, SIZE_AT_4, MODULATION_AT_8, QED_AT_9])];
-const TB_V40: &[Part] = &[block(12, &[HARQ, RETX_V40, SIZE_AT_4, MODULATION_AT_8, QED_AT_9])];
-
-pub(super) static LAYOUTS: &[Layout] = &[
-    Layout {
-        versions: &[5],
-        parts: &[
-            Part::Block(HEADER),
-            subframes(&[block(6, &[SUBFRAME]), blocks(TB_V5), block(2, &[AREA])]),
-        ],
-    },
-    Layout {
-        versions: &[16],
-        parts: &[
-            Part::Block(HEADER),
-            subframes(&[block(6, &[SUBFRAME, HSIC]), blocks(TB_V5), block(2, &[AREA])]),
-        ],
-    },
-    Layout {
-        versions: &[24, 32],
-        parts: &[
-            Part::Block(HEADER),
-            subframes(&[block(6, &[SUBFRAME, HSIC]), blocks(TB_V24), block(2, &[AREA])]),
-        ],
-    },
-    Layout {
-        versions: &[34],
-        parts: &[
-            Part::Block(HEADER),
-            subframes(&[block(6, &[SUBFRAME]), blocks(TB_V34), block(2, &[AREA])]),
-        ],
-    },
-    Layout {
-        versions: &[36],
-        parts: &[
-            Part::Block(HEADER),
-            subframes(&[block(12, &[SUBFRAME, HSIC]), blocks(TB_V36), block(4, &[AREA])]),
-        ],
-    },
-    Layout {
-        versions: &[37],
-        parts: &[
-            Part::Block(HEADER),
-            subframes(&[
-                block(12, &[SUBFRAME, ALTERNATIVE_TBS]),
-                blocks(TB_V37),
-                block(4, &[AREA]),
-            ]),
-        ],
-    },
-    Layout {
-        versions: &[40, 48, 50],
-        parts: &[
-            Part::Block(HEADER),
-            subframes(&[block(12, &[SUBFRAME]), blocks(TB_V40), block(4, &[AREA])]),
-        ],
-    },
-];
-
-static KEYS: [Keys; 7] = [
-    Keys::of(TB_V5, true),
-    Keys::of(TB_V5, true),
-    Keys::of(TB_V24, true),
-    Keys::of(TB_V34, true),
-    Keys::of(TB_V36, true),
-    Keys::of(TB_V37, false),
-    Keys::of(TB_V40, false),
+static KEYS: [Keys; 8] = [
+    Keys::of(HEAD, TB_V5, true),
+    Keys::of(HEAD, TB_V5, true),
+    Keys::of(HEAD, TB_V24, true),
+    Keys::of(HEAD, TB_V34, true),
+    Keys::of(HEAD, TB_V36, true),
+    Keys::of(HEAD, TB_V37, false),
+    Keys::of(HEAD, TB_V40, false),
+    Keys::of(HEAD_V50, TB_V40, false),
 ];
 
 /// Index of the keys of version 36.
@@ -159,6 +34,9 @@ const EMITTED: usize = 4;
 
 /// The bit paths of the fields of [`PdschBlock`], in one version.
 struct Keys {
+    subframe_rbs: Option<Bits>,
+    layers: Bits,
+    cell: Bits,
     tb_bytes: Bits,
     mcs: Bits,
     rbs: Bits,
@@ -167,8 +45,11 @@ struct Keys {
 }
 
 impl Keys {
-    const fn of(parts: &[Part], counts_crc: bool) -> Self {
+    const fn of(head: &[Part], parts: &[Part], counts_crc: bool) -> Self {
         Self {
+            subframe_rbs: try_key(head, "rbs"),
+            layers: key(head, "layers"),
+            cell: key(head, "cell"),
             counts_crc,
             tb_bytes: key(parts, "tb_bytes"),
             mcs: key(parts, "mcs"),
@@ -190,7 +71,7 @@ pub struct PdschStat<'a> {
 pub struct PdschSubframe<'a> {
     /// When; `None` if the record has no valid subframe.
     pub tti: Option<Tti>,
-    /// Resource blocks assigned.
+    /// Resource blocks assigned; if the version lacks them, those of the larger transport block, which has them all.
     pub rbs: Prb,
     /// Spatial layers.
     pub layers: u8,
@@ -327,14 +208,17 @@ impl<'a> Iterator for Subframes<'a> {
     type Item = PdschSubframe<'a>;
 
     fn next(&mut self) -> Option<PdschSubframe<'a>> {
-        let node = self.nodes.next()?;
+        let (node, keys) = (self.nodes.next()?, self.keys);
+        let blocks = || node.list("blocks").map(|block| block.read(keys.rbs)).max();
+        let rbs =
+            keys.subframe_rbs.map_or_else(|| blocks().unwrap_or_default(), |at| node.read(at));
         Some(PdschSubframe {
             tti: Tti::new(node.read(bits(0, 15, 4)) as u16, node.read(bits(0, 3, 0)) as u8),
-            rbs: Prb::new(node.read(u8(2)) as u16),
-            layers: node.read(u8(3)) as u8,
-            cell: node.read(bits(5, 2, 0)) as u8,
+            rbs: Prb::new(rbs as u16),
+            layers: node.read(keys.layers) as u8,
+            cell: node.read(keys.cell) as u8,
             node,
-            keys: self.keys,
+            keys,
         })
     }
 }
@@ -380,5 +264,31 @@ impl Iterator for Blocks<'_> {
             rbs: Prb::new(node.read(keys.rbs) as u16),
             modulation: keys.modulation.and_then(|bits| Modulation::from_bits(node.read(bits))),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn version_50_has_the_number_of_blocks_where_others_have_the_layers() {
+        // Frame 300, subframe 7; two layers, one block, the second secondary cell; room for a second block.
+        let mut record = [0; 40];
+        record[..2].copy_from_slice(&(300u16 << 4 | 7).to_le_bytes());
+        record[2..5].copy_from_slice(&[2, 1, 2]);
+        record[12] = 5 | 1 << 7;
+        record[16..18].copy_from_slice(&1_383u16.to_le_bytes());
+        record[18..21].copy_from_slice(&[20, 25, 6]);
+        let mut next = record;
+        next[2..5].copy_from_slice(&[4, 1, 0]);
+        let body = [&[50, 2, 0, 0][..], &record, &next].concat();
+        let read = PdschStat::parse(&body).unwrap();
+        let cells: Vec<_> = read.subframes().map(|s| (s.cell, s.layers, s.rbs.count())).collect();
+        assert_eq!(cells, [(2, 2, 25), (0, 4, 25)]);
+        let blocks: Vec<_> = read.subframes().flat_map(|s| s.blocks()).collect();
+        assert_eq!(blocks.len(), 2);
+        assert_eq!((blocks[0].harq, blocks[0].size, blocks[0].mcs), (5, Bytes::new(1_383), 20));
+        assert_eq!(blocks[0].modulation.map(Modulation::bits), Some(6));
     }
 }

@@ -3,7 +3,8 @@
 //! Packet version 1 with sub-packet 25 of versions 4, 7, 18, 19, 22, 24, 35, 36, 40, 41, 48, 50, 57, 59, 60, 66. Source: docs/reference/diag.md, records
 //! and layouts; 4, 18, 19 and 36 agree with captures field by field, 41, 57, 59 and 60 with published payloads. In 48, 50 and 60 the words after the third RSRP
 //! are one word later than in the notes, as in 40. Read this way, the combined values are those of the best antenna in
-//! every vector and capture. By its source, 66 is 48 with eight bytes before each cell. 41 has the cells of 48. In 57, 59
+//! every vector and capture. By its source, 66 is 48 with eight bytes before each cell, up to RSSI; the words after it
+//! have other meanings. 41 has the cells of 48. In 57, 59
 //! and 60 the SNR is unknown; the levels after cancelling interference are where the RSRQ equals the combined one in
 //! every vector.
 

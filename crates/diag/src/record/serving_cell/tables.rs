@@ -222,14 +222,7 @@ pub(super) const CELL_V60: &[Part] = &[Part::Block(Block {
 })];
 pub(super) const CELL_V66: &[Part] = &[Part::Block(Block {
     size: 144,
-    fields: &[
-        &[hex("receiver_map", u32(0))],
-        cell!(8, 12),
-        SERVING_15,
-        four_antennas!(24, 40),
-        four_snrs!(24, 40, 100),
-        projected!(124),
-    ],
+    fields: &[&[hex("receiver_map", u32(0))], cell!(8, 12), SERVING_15, four_antennas!(24, 40)],
 })];
 
 const fn cells(parts: &'static [Part]) -> Part {
