@@ -18,6 +18,7 @@ use sounding_units::HostInstant;
 
 use super::Stopped;
 use super::live::{self, Reader};
+use crate::patient::Patient;
 use crate::screen;
 
 /// A receiver that takes nothing for so long is gone: lines that wait would be of no use.
@@ -25,8 +26,8 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Reads a live modem until an interrupt or until the receiver is gone. `-` is standard output.
 pub(super) fn feed(source: &Source, receiver: &Path) -> Result<(), Stopped> {
-    let out: Box<dyn Write> = if receiver == Path::new("-") {
-        Box::new(io::stdout())
+    let out = if receiver == Path::new("-") {
+        Patient::stdout(Some(PATIENCE)).map_err(Stopped::Output)?
     } else {
         let place = |error: io::Error| {
             Stopped::Input(miette!(
@@ -36,8 +37,8 @@ pub(super) fn feed(source: &Source, receiver: &Path) -> Result<(), Stopped> {
             ))
         };
         let stream = UnixStream::connect(receiver).map_err(place)?;
-        stream.set_write_timeout(Some(PATIENCE)).map_err(place)?;
-        Box::new(stream)
+        stream.set_nonblocking(true).map_err(place)?;
+        Patient::socket(stream, PATIENCE)
     };
     let lines = Lines { out, text: String::new() };
     match (Feed::new(Direction::Uplink, lines)).read(source) {
@@ -46,6 +47,9 @@ pub(super) fn feed(source: &Source, receiver: &Path) -> Result<(), Stopped> {
             if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) =>
         {
             Ok(())
+        }
+        Err(Stopped::Output(error)) if receiver != Path::new("-") => {
+            Err(Stopped::Input(miette!("{}: {error}", screen::path(receiver))))
         }
         ended => ended,
     }
@@ -96,7 +100,7 @@ trait Reports {
 
 /// Lines of JSON.
 struct Lines {
-    out: Box<dyn Write>,
+    out: Patient,
     text: String,
 }
 
