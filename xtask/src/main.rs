@@ -16,6 +16,7 @@ mod licences;
 mod links;
 mod map;
 mod notices;
+mod panics;
 mod prose;
 mod sbom;
 mod silent_tests;
@@ -23,8 +24,8 @@ mod skips;
 mod words;
 
 fn main() -> ExitCode {
-    let task = std::env::args().nth(1).unwrap_or_default();
-    match task.as_str() {
+    let task = std::env::args_os().nth(1).unwrap_or_default();
+    match &*task.to_string_lossy() {
         "check" => check(),
         "features" => check_features(),
         "loops" => print_loops(),
@@ -82,7 +83,7 @@ fn check() -> ExitCode {
         }
     };
     let circles = circles::find(&metadata);
-    let checks: [(&str, Vec<String>); 13] = [
+    let checks: [(&str, Vec<String>); 14] = [
         ("arrows run one way", arrows::violations(&metadata)),
         ("modules of one parent use each other one way", circles.violations),
         ("ARCHITECTURE.md is a true map", map::violations(&metadata)),
@@ -91,6 +92,7 @@ fn check() -> ExitCode {
         ("documents are in plain words", prose::violations(&metadata)),
         ("code is in plain words", code_prose::violations(&metadata)),
         ("skips of tests are reported in one way", skips::violations(&metadata)),
+        ("no call panics where another returns an error", panics::violations(&metadata)),
         ("licences of foreign code are allowed", licences::violations(&metadata)),
         (
             "no package is compiled in two versions without a reason",

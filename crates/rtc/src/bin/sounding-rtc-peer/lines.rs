@@ -34,25 +34,34 @@ pub(crate) fn open(socket: Option<&Path>) -> Result<Lines, String> {
     match socket {
         None => {
             let _ = to_outputs.send((0, Box::new(io::stdout()) as Box<dyn Write + Send>));
-            thread::spawn(move || read(0, io::stdin(), &to_lines));
+            begin(move || read(0, io::stdin(), &to_lines))?;
         }
         Some(path) => {
             let place = |error| format!("{}: {error}", path.display());
             let listener = UnixListener::bind(path).map_err(place)?;
-            thread::spawn(move || {
+            begin(move || {
                 for (number, stream) in listener.incoming().flatten().take(CONNECTIONS).enumerate()
                 {
                     let Ok(output) = stream.try_clone() else { continue };
                     if to_outputs.send((number, Box::new(output) as _)).is_err() {
                         return;
                     }
-                    let to_lines = to_lines.clone();
-                    thread::spawn(move || read(number, stream, &to_lines));
+                    let own = to_lines.clone();
+                    if let Err(error) = begin(move || read(number, stream, &own)) {
+                        // Its stream is closed with the thread that was not made.
+                        let _ = to_lines.send((number, Line::Wrong(error)));
+                        let _ = to_lines.send((number, Line::Closed));
+                    }
                 }
-            });
+            })?;
         }
     }
     Ok(Lines { lines, outputs })
+}
+
+fn begin(work: impl FnOnce() + Send + 'static) -> Result<(), String> {
+    let begun = thread::Builder::new().name("lines".into()).spawn(work);
+    begun.map(drop).map_err(|error| format!("a thread that reads lines: {error}"))
 }
 
 impl Lines {
