@@ -6,6 +6,7 @@ mod crowds;
 mod downloads;
 mod drills;
 mod feed;
+mod kills;
 mod reader;
 mod restore;
 mod rig;
