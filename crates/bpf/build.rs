@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use libbpf_cargo::SkeletonBuilder;
 
 /// Each a separate object.
-const PROGRAMS: [&str; 6] = ["arrivals", "cc", "background", "copa", "downlink", "peers"];
+const PROGRAMS: [&str; 7] = ["arrivals", "cc", "background", "copa", "downlink", "own", "peers"];
 const ARGUMENTS: [&str; 5] = ["-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-mcpu=v3"];
 
 fn main() {

@@ -16,6 +16,7 @@ mod licences;
 mod links;
 mod map;
 mod notices;
+mod panics;
 mod prose;
 mod sbom;
 mod silent_tests;
@@ -24,8 +25,8 @@ mod words;
 mod writes;
 
 fn main() -> ExitCode {
-    let task = std::env::args().nth(1).unwrap_or_default();
-    match task.as_str() {
+    let task = std::env::args_os().nth(1).unwrap_or_default();
+    match &*task.to_string_lossy() {
         "check" => check(),
         "features" => check_features(),
         "loops" => print_loops(),
@@ -92,6 +93,7 @@ fn check() -> ExitCode {
         ("documents are in plain words", prose::violations(&metadata)),
         ("code is in plain words", code_prose::violations(&metadata)),
         ("skips of tests are reported in one way", skips::violations(&metadata)),
+        ("no call panics where another returns an error", panics::violations(&metadata)),
         ("licences of foreign code are allowed", licences::violations(&metadata)),
         (
             "no package is compiled in two versions without a reason",

@@ -1,6 +1,7 @@
 //! `background` in the kernel: flows that use what a cell leaves over, without a modem and without a stock algorithm.
 
 mod flow;
+mod own;
 
 use std::ffi::c_char;
 use std::fs::File;
@@ -23,6 +24,7 @@ use crate::kernel::CongControl;
 use crate::log::Complaints;
 use crate::preflight::{self, Check};
 use crate::skel_background::{BackgroundSkel, BackgroundSkelBuilder, types};
+use own::Own;
 
 /// Its name in the kernel, and the cgroup whose sockets get it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,6 +85,7 @@ pub struct BackgroundCounts {
 pub struct Background {
     // Dropped in this order: first no socket gets it any more.
     attached: Vec<Link>,
+    own: Option<Own>,
     link: Link,
     name: String,
     outlasting: Option<u32>,
@@ -123,7 +126,10 @@ impl Background {
         // All traffic of this machine passes there. Older kernels do not show a program the namespace of a packet.
         let all = cgroup_root().filter(|_| kernel.has_tcx());
         let all = all.map(|root| open_cgroup(Some(&root))).transpose()?;
-        open.progs.note_own.set_autoload(all.is_some());
+        let own = all.as_ref().map(Own::join).transpose()?;
+        if let Some(own) = &own {
+            open.maps.owns.reuse_fd(own.map.as_fd()).map_err(rejected)?;
+        }
         let mut skel = open.load().map_err(rejected)?;
 
         let flows = MapHandle::try_from(&skel.maps.backgrounds)
@@ -148,9 +154,6 @@ impl Background {
                 .map_err(|source| DownlinkError::Attach { what, source })
         };
         let mut attached = Vec::new();
-        if let Some(all) = &all {
-            attached.push(attach(&skel.progs.note_own, all, "note_own")?);
-        }
         if let Some(cgroup) = &cgroup {
             attached.push(attach(&skel.progs.choose, cgroup, "choose")?);
             if config.downloads {
@@ -158,7 +161,7 @@ impl Background {
             }
         }
         let outlasting = (!kernel.has_links()).then_some(map.info.id);
-        Ok(Self { attached, link, name: name.clone(), outlasting, flows, receivers, skel })
+        Ok(Self { attached, own, link, name: name.clone(), outlasting, flows, receivers, skel })
     }
 
     /// What sockets select.
@@ -205,7 +208,8 @@ impl Background {
 
     /// What keeps it in the kernel. A process that inherits these keeps the name, and what the cgroup's sockets get.
     pub fn keeps(&self) -> Vec<BorrowedFd<'_>> {
-        [&self.link].into_iter().chain(&self.attached).map(AsFd::as_fd).collect()
+        let links = [&self.link].into_iter().chain(&self.attached).map(AsFd::as_fd);
+        links.chain(self.own.as_ref().map(AsFd::as_fd)).collect()
     }
 
     /// Instructions that the verifier walked through for each program at load; the kernel's limit is a million.

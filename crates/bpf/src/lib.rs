@@ -74,6 +74,7 @@ skeleton!(skel_arrivals, "arrivals.skel.rs");
 skeleton!(skel_background, "background.skel.rs");
 skeleton!(skel_copa, "copa.skel.rs");
 skeleton!(skel_downlink, "downlink.skel.rs");
+skeleton!(skel_own, "own.skel.rs");
 skeleton!(skel_peers, "peers.skel.rs");
 
 pub use arrivals::{

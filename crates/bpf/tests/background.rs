@@ -5,8 +5,11 @@
 #[allow(dead_code, reason = "made for kernel.rs too")]
 mod support;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
+use libbpf_rs::query::{LinkInfo, LinkTypeInfo};
+use sounding_bpf::inventory::{self, Object};
 use sounding_bpf::{
     Background, BackgroundConfig, BackgroundPhase, OwnCgroup, background_preflight,
 };
@@ -139,5 +142,34 @@ fn a_cgroups_sockets_get_it_as_they_connect_and_those_of_loopback_do_not() {
         });
         let counts = loaded.counts();
         assert_eq!((counts.chosen, counts.received), (2, 2), "{counts:?}");
+    });
+}
+
+/// The numbers of the links that hold programs at cgroups.
+fn at_cgroups(loaded: &Background) -> BTreeSet<u32> {
+    let links = loaded.keeps().into_iter().map(|fd| LinkInfo::from_fd(fd).unwrap());
+    links.filter(|link| matches!(link.info, LinkTypeInfo::Cgroup(_))).map(|link| link.id).collect()
+}
+
+#[test]
+fn more_instances_than_a_cgroup_takes_programs_share_the_one_that_sees_all_traffic() {
+    let Some(config) = config() else { return };
+    let load = |number| {
+        let name = format!("bm{}_{number}", std::process::id() % 1_000_000);
+        Background::load(&BackgroundConfig { name, ..config.clone() })
+    };
+    let mut all = Vec::new();
+    for number in 0..66 {
+        all.push(load(number).unwrap_or_else(|error| panic!("instance {number}: {error}")));
+    }
+    let links: BTreeSet<u32> = all.iter().flat_map(at_cgroups).collect();
+    assert_eq!(links.len(), 1, "{links:?}");
+    let link = Object::Link(links.into_iter().next().unwrap());
+    let last = all.pop().unwrap();
+    drop(all);
+    assert!(inventory::alive().contains(&link), "the last one needs it");
+    drop(last);
+    wait_for_long("the program to go with the last", || {
+        (!inventory::alive().contains(&link)).then_some(())
     });
 }

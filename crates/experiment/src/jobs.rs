@@ -42,6 +42,8 @@ impl<P, R, E> Job<'_, P, R, E> {
 /// Runs `work` on each item on `jobs` threads and returns the results in item order; items are begun in that order.
 /// `told` is called on this thread. After the first failure, or when `stop` rises, no more items are begun, and
 /// running ones are waited for; they may stop without a result. A failure has the index of its item.
+///
+/// Where this user may start no more threads, fewer do the work, and at last this one does.
 pub fn until<T: Sync, P: Send, R: Send, E: Send>(
     items: &[T],
     jobs: usize,
@@ -56,9 +58,9 @@ pub fn until<T: Sync, P: Send, R: Send, E: Send>(
     let mut failure = None;
     thread::scope(|scope| {
         for worker in 0..jobs.clamp(1, items.len().max(1)) {
-            let (send, next, failed, work) = (send.clone(), &next, &failed, &work);
-            scope.spawn(move || {
-                let job = Job { worker, stop, failed, send: &send };
+            let (next, failed, work) = (&next, &failed, &work);
+            let serve = move |send: &mpsc::Sender<_>| {
+                let job = Job { worker, stop, failed, send };
                 while !job.is_over() {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(item) = items.get(at) else { return };
@@ -70,7 +72,14 @@ pub fn until<T: Sync, P: Send, R: Send, E: Send>(
                         failed.store(true, Ordering::Relaxed);
                     }
                 }
-            });
+            };
+            let own = send.clone();
+            if thread::Builder::new().spawn_scoped(scope, move || serve(&own)).is_err() {
+                if worker == 0 {
+                    serve(&send);
+                }
+                break;
+            }
         }
         drop(send);
         for message in receive {

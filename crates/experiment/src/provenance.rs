@@ -89,7 +89,7 @@ impl fmt::Display for Provenance {
 }
 
 fn command() -> String {
-    let mut words = std::env::args();
+    let mut words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     // The program's folder does not matter for the figures.
     let program = words.next().unwrap_or_default();
     let program = program.rsplit('/').next().unwrap_or_default().to_owned();

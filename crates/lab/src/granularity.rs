@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -148,6 +149,9 @@ pub enum GranularityError {
     /// The modem is not read.
     #[error(transparent)]
     Follower(#[from] FollowerError),
+    /// A thread was refused.
+    #[error("a thread: {0}")]
+    Thread(#[source] io::Error),
     /// The board has no place.
     #[error(transparent)]
     Place(#[from] NameError),
@@ -181,8 +185,14 @@ pub fn run(plan: &Plan, progress: impl Fn(&Row)) -> Result<Granularity, Granular
         progress(&row);
         rows.push(row);
     }
-    let real_time = std::thread::spawn(|| prefer_this_thread().is_ok()).join();
-    Ok(Granularity { rows, real_time: real_time.unwrap_or(false) })
+    let trying = begin(|| prefer_this_thread().is_ok())?;
+    Ok(Granularity { rows, real_time: trying.join().unwrap_or(false) })
+}
+
+fn begin<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<JoinHandle<T>, GranularityError> {
+    Builder::new().spawn(work).map_err(GranularityError::Thread)
 }
 
 /// A report every 10 ms, of a steady uplink.
@@ -224,16 +234,16 @@ fn measure(way: BufferPolicy, plan: &Plan) -> Result<Row, GranularityError> {
     let threads = [
         {
             let stop = Arc::clone(&stop);
-            std::thread::spawn(move || {
+            begin(move || {
                 // A modem is a separate processor.
                 let _ = prefer_this_thread();
                 drop(modem.run(&stop, |_| {}));
                 Vec::new()
-            })
+            })?
         },
         {
             let stop = Arc::clone(&stop);
-            std::thread::spawn(move || watch(&stop))
+            begin(move || watch(&stop))?
         },
     ];
     let mut arguments = vec!["board", &source, "--name", "granularity", "--kpi", KPI];
@@ -277,7 +287,7 @@ fn watch_board(
 ) -> Result<Sightings, GranularityError> {
     let mut reader = open(follower, place)?;
     let slot = reader.find(KPI).ok_or(GranularityError::Lacking)?;
-    let thread = std::thread::spawn(move || {
+    let thread = begin(move || {
         let _ = prefer_this_thread();
         let mut sightings = Sightings::default();
         let end = monotonic_now() + duration;
@@ -292,7 +302,7 @@ fn watch_board(
             }
         }
         sightings
-    });
+    })?;
     let sightings = thread.join().unwrap_or_default();
     follower.check()?;
     Ok(sightings)

@@ -63,6 +63,9 @@ pub enum OverheadError {
     /// The modem has no port.
     #[error("the simulated modem: {0}")]
     Modem(#[source] io::Error),
+    /// The modem has no thread.
+    #[error("a thread for the simulated modem: {0}")]
+    Thread(#[source] io::Error),
     /// Its port has no name.
     #[error(transparent)]
     Source(#[from] SourceError),

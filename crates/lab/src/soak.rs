@@ -76,6 +76,9 @@ pub enum SoakError {
     /// There is no pty for the modem.
     #[error("no pty for the modem: {0}")]
     Pty(#[source] std::io::Error),
+    /// The modem has no thread.
+    #[error("a thread for the modem: {0}")]
+    Thread(#[source] std::io::Error),
     /// The daemon does not start.
     #[error(transparent)]
     Daemon(#[from] DaemonError),

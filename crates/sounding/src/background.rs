@@ -197,7 +197,11 @@ fn form(loaded: Option<&str>, downloads: bool) -> Result<Form, Failure> {
             None => Err(Failure::NoRights { missing: check.detail, name: LOADED.into() }),
         };
     }
-    let cgroup = Transient::make("sounding-background").map_err(Failure::Cgroup)?;
+    let home = cgroup::home().map_err(Failure::Cgroup)?;
+    cgroup::sweep(&home);
+    // Before the cgroup: from its first moment on there is a process that removes it.
+    let keeper = Keeper::start().map_err(Failure::Keeper)?;
+    let cgroup = Transient::make(&home, |path| keeper.expect(path)).map_err(Failure::Cgroup)?;
     let load = || {
         let cgroup = Some(cgroup.path().to_path_buf());
         Background::load(&BackgroundConfig { name: unused_name(), cgroup, downloads })
@@ -208,7 +212,7 @@ fn form(loaded: Option<&str>, downloads: bool) -> Result<Form, Failure> {
         loaded => loaded,
     };
     let loaded = loaded.map_err(Failure::Load)?;
-    let keeper = Keeper::start(&loaded, &cgroup).map_err(Failure::Keeper)?;
+    keeper.hold(&loaded, &cgroup).map_err(Failure::Keeper)?;
     Ok(Form::Cgroup { loaded: Box::new(loaded), keeper, cgroup })
 }
 

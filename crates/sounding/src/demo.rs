@@ -93,7 +93,9 @@ pub(crate) fn run(args: &Demo) -> Result<ExitCode> {
     for (i, &name) in senders.iter().enumerate() {
         let bar = clock_bar(&format!("{}/{} {name}", i + 1, senders.len()), setup.duration);
         let measured = std::thread::scope(|scope| {
-            let run = scope.spawn(|| kernel_compare::run(&link, name, &setup));
+            let run = std::thread::Builder::new()
+                .spawn_scoped(scope, || kernel_compare::run(&link, name, &setup))
+                .into_diagnostic()?;
             let began = Instant::now();
             while !run.is_finished() {
                 bar.set_position(began.elapsed().as_millis() as u64);

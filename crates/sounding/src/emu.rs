@@ -212,8 +212,8 @@ fn config(args: &Args) -> Result<Config, EmuError> {
         down: args.down_log.clone(),
         up_name: args.up.clone(),
         down_name: args.down.clone(),
-        command_line: std::env::args()
-            .map(|word| format!("'{word}'"))
+        command_line: std::env::args_os()
+            .map(|word| format!("'{}'", word.to_string_lossy()))
             .collect::<Vec<_>>()
             .join(" "),
     };

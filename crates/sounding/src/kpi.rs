@@ -19,6 +19,7 @@ use sounding_units::HostInstant;
 use crate::cli_types::{RouterUser, UntoldMask, source_parser};
 use crate::doctor::refuse_held;
 use crate::input::{self, CaptureError, Step};
+use crate::patient::Patient;
 use crate::session_report;
 use crate::skipped::{Absent, Records, Skipped};
 use crate::{say, screen, signals};
@@ -80,7 +81,7 @@ enum Format {
 }
 
 pub(crate) fn run(args: Kpi) -> Result<ExitCode> {
-    let mut out = BufWriter::new(io::stdout().lock());
+    let mut out = BufWriter::new(Patient::stdout(None).map_err(say::failed)?);
     let outcome = match (args.verb, args.source) {
         (Some(Verb::List { json }), _) => list(&mut out, json),
         (None, Some(source)) => {

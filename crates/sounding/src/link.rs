@@ -257,7 +257,7 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
         args.bin,
         &sounder,
         needs,
-        Printer::new(args.json, args.bin, args.method == MethodWord::Cell),
+        Printer::new(args.json, args.bin, args.method == MethodWord::Cell).map_err(say::failed)?,
     );
     let mut reading = Reading { sounder: sounder.hearing(log), rows, sniffers };
     let outcome = if is_recorded(&args.source) {

@@ -31,6 +31,7 @@ mod lab;
 mod link;
 mod modem;
 mod output;
+mod patient;
 mod record;
 mod run;
 mod screen;
@@ -97,7 +98,7 @@ enum Verb {
     #[command(name = guard::VERB, hide = true)]
     Guard,
     #[command(name = background::keeper::VERB, hide = true)]
-    Keep(background::keeper::Keep),
+    Keep,
 }
 
 fn main() -> ExitCode {
@@ -127,7 +128,7 @@ fn main() -> ExitCode {
         Verb::Modem(args) => modem::run(&args),
         Verb::Record(args) => record::run(&args),
         Verb::Run(args) => run::run(*args),
-        Verb::Keep(args) => background::keeper::main(&args).map(|()| ExitCode::SUCCESS),
+        Verb::Keep => background::keeper::main().map(|()| ExitCode::SUCCESS),
         Verb::Guard => {
             guard::main().map(|()| ExitCode::SUCCESS).map_err(|e| miette::miette!("{e}"))
         }

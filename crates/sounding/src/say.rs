@@ -7,6 +7,7 @@ use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::exit;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use clap::Parser;
 use miette::{GraphicalReportHandler, GraphicalTheme, Report};
@@ -14,6 +15,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+use crate::patient::Patient;
 use crate::screen;
 
 macro_rules! print {
@@ -45,10 +47,18 @@ pub(crate) fn say(words: fmt::Arguments<'_>) {
     }
 }
 
-/// Prints to standard error; if that is closed too, the text is dropped.
+/// Standard error; `None` if it was closed from the beginning.
+static ASIDE: LazyLock<Mutex<Option<Patient>>> =
+    LazyLock::new(|| Mutex::new(Patient::stderr().ok()));
+
+/// Prints to standard error. If that is closed too, the text is dropped, and also if its reader takes nothing while this
+/// program ends.
 pub(crate) fn say_aside(words: fmt::Arguments<'_>) {
     let words = words.to_string();
-    let _ = io::stderr().write_all(screen::lines(&words).as_bytes());
+    let mut aside = ASIDE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(aside) = aside.as_mut() {
+        let _ = aside.write_all(screen::lines(&words).as_bytes());
+    }
 }
 
 /// Environment variable that selects log lines, as `debug` or `libbpf=debug,info`; without it only errors are logged.

@@ -1,16 +1,23 @@
 //! Ctrl-C and its kin, for verbs that end in good order.
 
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
+/// Whether a signal has come. It stays `false` where no flag was asked for: then a signal ends this process.
+static IS_STOPPING: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
 /// A flag that is set when a signal asks this process to end.
 pub(crate) fn stop_flag() -> io::Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+        signal_hook::flag::register(signal, Arc::clone(&IS_STOPPING))?;
     }
-    Ok(stop)
+    Ok(Arc::clone(&IS_STOPPING))
+}
+
+/// Whether a signal has asked this process to end, and it does so in good order.
+pub(crate) fn is_stopping() -> bool {
+    IS_STOPPING.load(Ordering::Relaxed)
 }

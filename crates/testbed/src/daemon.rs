@@ -91,7 +91,7 @@ impl Daemon {
         let mut child = command.spawn().map_err(fail)?;
         let stdout = child.stdout.take().expect("it was asked for");
         let (ready, is_ready) = mpsc::channel();
-        let events = std::thread::spawn(move || {
+        let events = std::thread::Builder::new().name("events".into()).spawn(move || {
             let mut events = Vec::new();
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
                 let Ok(event) = serde_json::from_str::<Json>(&line) else { continue };
@@ -102,6 +102,15 @@ impl Daemon {
             }
             events
         });
+        let events = match events {
+            Ok(events) => events,
+            Err(error) => {
+                // SAFETY: the child has not been waited for, so the id is its own.
+                unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
+                let _ = child.wait();
+                return Err(fail(error));
+            }
+        };
         if is_ready.recv().is_err() {
             let _ = child.wait();
             return Err(DaemonError::NotReady);

@@ -87,6 +87,9 @@ pub enum KernelRunError {
     /// There is no pty for the modem.
     #[error("no pty for the modem: {0}")]
     Pty(#[source] std::io::Error),
+    /// The modem has no thread.
+    #[error("a thread for the modem: {0}")]
+    Thread(#[source] std::io::Error),
     /// The modem's pty broke.
     #[error("the modem's pty: {0}")]
     Replay(#[source] std::io::Error),
@@ -131,11 +134,13 @@ pub fn run(
     let emulation = Emulation::start(config)?;
     let begin = emulation.started();
     let (flow, replayed) = std::thread::scope(|scope| {
-        let modem = scope.spawn(|| replay.run(begin, &stop, |_| {}));
+        let modem = std::thread::Builder::new()
+            .spawn_scoped(scope, || replay.run(begin, &stop, |_| {}))
+            .map_err(KernelRunError::Thread)?;
         let flow = send(&emulation, flow);
         stop.store(true, Ordering::Relaxed);
-        (flow, modem.join().expect("the replay does not panic"))
-    });
+        Ok::<_, KernelRunError>((flow, modem.join().expect("the replay does not panic")))
+    })?;
     replayed.map_err(KernelRunError::Replay)?;
     let report = emulation.stop()?;
     Ok(FlowRun { name: sender.name().into(), report, flow: flow?, events: daemon.stop() })

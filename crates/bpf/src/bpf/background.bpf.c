@@ -3,8 +3,8 @@
  * `background` as a TCP congestion control without a kernel module, and without a
  * stock algorithm behind it: a flow that has no memory or no clock to go by is
  * slower, never a foreground flow. Other programs give it to the sockets of a
- * cgroup as they connect, run the law over what these receive, and note what else
- * leaves this machine.
+ * cgroup as they connect, and run the law over what these receive. own.bpf.c notes
+ * what else leaves this machine.
  */
 #include "kernel_types.h"
 #include <bpf/bpf_helpers.h>
@@ -62,14 +62,14 @@ void BPF_PROG(background_begins, struct sock *sk)
 	/* The timer of waits is that of pacing, with or without sch_fq. */
 	sk->sk_pacing_status = SK_PACING_NEEDED;
 	sk->sk_pacing_rate = NOT_PACED;
+	/* The kernel clears this where a socket gets another algorithm. */
+	tp->inet_conn.icsk_ca_priv[0] = BACKGROUND_MARK;
 	flow = bpf_sk_storage_get(&backgrounds, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 	if (!flow) {
 		__sync_fetch_and_add(&counts.without_memory, 1);
 		tp->snd_cwnd = WITHOUT_MEMORY_CWND;
 		return;
 	}
-	/* The kernel clears this where a socket gets another algorithm. */
-	tp->inet_conn.icsk_ca_priv[0] = BACKGROUND_MARK;
 	__builtin_memset(flow, 0, sizeof(*flow));
 	flow->since_ns = now;
 	flow->marked = tp->delivered_ce;
@@ -199,32 +199,6 @@ struct tcp_congestion_ops background = {
 	.flags = TCP_CONG_NON_RESTRICTED,
 	.name = "background",
 };
-
-/*
- * Before every packet of this machine. A device's own flows share one queue at its
- * radio, so that whatever is not background goes first (own.h).
- */
-SEC("?cgroup_skb/egress")
-int note_own(struct __sk_buff *skb)
-{
-	struct own_device by = { .ifindex = skb->ifindex };
-	struct bpf_sock *sk = skb->sk;
-	struct sk_buff *kernels;
-	struct sock *sender;
-
-	if (!sk)
-		return BPF_ALLOW;
-	sk = bpf_sk_fullsock(sk);
-	if (!sk || bpf_sk_storage_get(&backgrounds, sk, 0, 0))
-		return BPF_ALLOW;
-	kernels = bpf_cast_to_kern_ctx(skb);
-	sender = kernels->sk;
-	if (!sender)
-		return BPF_ALLOW;
-	by.netns_cookie = sender->__sk_common.skc_net.net->net_cookie;
-	own_left(&by, bpf_ktime_get_ns(), skb->len);
-	return BPF_ALLOW;
-}
 
 static __always_inline int is_loopback_4(__u32 address)
 {

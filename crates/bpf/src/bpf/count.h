@@ -123,13 +123,6 @@ static __always_inline void count_claim(struct link_pool *p, struct user *user,
 	user->counted_now = own;
 }
 
-static __always_inline int is_background(struct bpf_sock *sk)
-{
-	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
-
-	return tp && tp->inet_conn.icsk_ca_priv[0] == BACKGROUND_MARK;
-}
-
 SEC("tcx/egress")
 int count_egress(struct __sk_buff *skb)
 {

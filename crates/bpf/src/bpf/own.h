@@ -59,6 +59,7 @@ struct own_others {
 	__u64 rate;		/* in the one before, bytes/s */
 };
 
+/* One for all instances: the loader shares it (../background/own.rs). */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 256);

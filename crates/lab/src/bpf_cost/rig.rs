@@ -46,7 +46,7 @@ pub enum RigError {
         /// Its output.
         what: String,
     },
-    /// A socket call failed.
+    /// A socket call failed, or a thread was refused.
     #[error("cannot {doing}: {source}")]
     Socket {
         /// The failed step.
@@ -131,7 +131,9 @@ impl Pair {
         let Some(fed) = sender.fed else { return transfer((near, far), None, warm_up, span) };
         let feeding = &Feeding::default();
         thread::scope(|scope| {
-            scope.spawn(move || feeding.run(fed));
+            thread::Builder::new()
+                .spawn_scoped(scope, move || feeding.run(fed))
+                .map_err(socket("start a thread"))?;
             // It ends with the transfer, however that ends.
             let _end = feeding.end();
             transfer((near, far), Some(feeding), warm_up, span)
@@ -150,14 +152,16 @@ fn transfer(
     let spent = Arc::new(AtomicU64::new(0));
     let stop = Arc::new(AtomicBool::new(false));
     let (count, busy, stopped) = (received.clone(), spent.clone(), stop.clone());
-    let receiver = thread::spawn(move || {
+    let receiver = thread::Builder::new().spawn(move || {
         pin(1);
         receive(far, &count);
     });
-    let sending = thread::spawn(move || {
+    let receiver = receiver.map_err(socket("start a thread"))?;
+    let sending = thread::Builder::new().spawn(move || {
         pin(0);
         send(near, &busy, &stopped);
     });
+    let sending = sending.map_err(socket("start a thread"))?;
 
     thread::sleep(warm_up);
     let busy = || Duration::from_nanos(spent.load(Ordering::Relaxed));

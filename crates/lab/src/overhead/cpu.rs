@@ -111,10 +111,11 @@ fn measure(plan: &Plan, stream: Stream, reads: Reads, port: Port) -> Result<CpuR
     let stop = Arc::new(AtomicBool::new(false));
     let elapsed = Arc::new(AtomicU64::new(0));
     let (until, told) = (Arc::clone(&stop), Arc::clone(&elapsed));
-    let thread = std::thread::spawn(move || {
+    let thread = std::thread::Builder::new().spawn(move || {
         let _ = prefer_this_thread();
         modem.run(&until, |elapsed| told.store(elapsed.as_nanos() as u64, Ordering::Relaxed))
     });
+    let thread = thread.map_err(OverheadError::Thread)?;
     let elapsed = || Duration::from_nanos(elapsed.load(Ordering::Relaxed));
     let spent =
         Follower::start(&plan.program, reads.arguments(&source, folder.path()), folder.path())

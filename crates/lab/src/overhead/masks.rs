@@ -113,9 +113,10 @@ fn replay(capture: &[u8], codes: &[LogCode]) -> Result<Came, OverheadError> {
     let length = Script::of(capture).duration();
     let (stop, over) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     let (until, said) = (Arc::clone(&stop), Arc::clone(&over));
-    let thread = std::thread::spawn(move || {
+    let thread = std::thread::Builder::new().spawn(move || {
         modem.run(&until, |elapsed| said.store(elapsed >= length, Ordering::Relaxed))
     });
+    let thread = thread.map_err(OverheadError::Thread)?;
     let wanted = Wanted { codes: codes.to_vec(), budget_bytes_per_sec: None };
     let came = read(Live::new(source.open()?, Some(wanted)), &over);
     stop.store(true, Ordering::Relaxed);

@@ -72,7 +72,9 @@ pub(super) fn run(
     };
     let begin = emulation.started();
     let lived = thread::scope(|scope| {
-        let modem = scope.spawn(|| replay.run(begin, &stop, |_| {}));
+        let modem = thread::Builder::new()
+            .spawn_scoped(scope, || replay.run(begin, &stop, |_| {}))
+            .map_err(SoakError::Thread)?;
         // On a thread that stays in the namespace: daemons go with the thread that started them.
         let lived = emulation.near().enter(|| keeper.live(&emulation, begin + span));
         stop.store(true, Ordering::Relaxed);

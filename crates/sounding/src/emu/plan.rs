@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use std::{fmt, thread};
 
-use miette::{IntoDiagnostic, Result};
+use miette::{IntoDiagnostic, Result, WrapErr};
 use serde_json::{Value as Json, json};
 use sounding_experiment::plan::{Run, Text};
 use sounding_testbed::emulate::{
@@ -116,14 +116,15 @@ fn flows(
     let emulated = start(args, text, run, Users::Flows { program })?;
     let sent = thread::scope(|scope| {
         let stop: &AtomicBool = &interrupts.raised;
-        let sending = scope.spawn(|| emulated.send(stop));
+        let sending = thread::Builder::new().spawn_scoped(scope, || emulated.send(stop))?;
         let mut watch = Watch::default();
         while !sending.is_finished() {
             watch.look(emulated.emulation());
             thread::sleep(Duration::from_millis(20));
         }
-        sending.join()
+        Ok::<_, std::io::Error>(sending.join())
     });
+    let sent = sent.into_diagnostic().wrap_err("a thread of the flows cannot be started")?;
     let sent = sent.map_err(|_| miette::miette!("a thread of the flows broke off"))?;
     // The last packets still belong to the plan, up to its end.
     let end = Instant::now()

@@ -19,6 +19,7 @@ use sounding_units::HostInstant;
 use super::Stopped;
 use super::live::{self, Reader};
 use crate::cli_types::UntoldMask;
+use crate::patient::Patient;
 use crate::screen;
 
 /// A receiver that takes nothing for so long is gone: lines that wait would be of no use.
@@ -26,8 +27,8 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Reads a live modem until an interrupt or until the receiver is gone. `-` is standard output.
 pub(super) fn feed(source: &Source, untold: UntoldMask, receiver: &Path) -> Result<(), Stopped> {
-    let out: Box<dyn Write> = if receiver == Path::new("-") {
-        Box::new(io::stdout())
+    let out = if receiver == Path::new("-") {
+        Patient::stdout(Some(PATIENCE)).map_err(Stopped::Output)?
     } else {
         let place = |error: io::Error| {
             Stopped::Input(miette!(
@@ -37,8 +38,8 @@ pub(super) fn feed(source: &Source, untold: UntoldMask, receiver: &Path) -> Resu
             ))
         };
         let stream = UnixStream::connect(receiver).map_err(place)?;
-        stream.set_write_timeout(Some(PATIENCE)).map_err(place)?;
-        Box::new(stream)
+        stream.set_nonblocking(true).map_err(place)?;
+        Patient::socket(stream, PATIENCE)
     };
     let lines = Lines { out, text: String::new() };
     match (Feed::new(Direction::Uplink, lines)).read(source, untold) {
@@ -47,6 +48,9 @@ pub(super) fn feed(source: &Source, untold: UntoldMask, receiver: &Path) -> Resu
             if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) =>
         {
             Ok(())
+        }
+        Err(Stopped::Output(error)) if receiver != Path::new("-") => {
+            Err(Stopped::Input(miette!("{}: {error}", screen::path(receiver))))
         }
         ended => ended,
     }
@@ -97,7 +101,7 @@ trait Reports {
 
 /// Lines of JSON.
 struct Lines {
-    out: Box<dyn Write>,
+    out: Patient,
     text: String,
 }
 

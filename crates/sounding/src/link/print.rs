@@ -1,6 +1,6 @@
 //! Rows as a table for people and as JSON lines for programs.
 
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, Write};
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
@@ -8,12 +8,13 @@ use sounding_kpi::Direction;
 use sounding_link::{Jump, Line, Row, Way};
 use sounding_units::{Bytes, Rate};
 
+use crate::patient::Patient;
 use crate::screen;
 use crate::session_report;
 
 /// Prints the rows.
 pub(super) struct Printer {
-    out: BufWriter<StdoutLock<'static>>,
+    out: BufWriter<Patient>,
     json: bool,
     bin: Duration,
     /// Rows have what is known of the cells.
@@ -24,8 +25,8 @@ pub(super) struct Printer {
 const UNKNOWN: &str = "-";
 
 impl Printer {
-    pub(super) fn new(json: bool, bin: Duration, cells: bool) -> Self {
-        Self { out: BufWriter::new(io::stdout().lock()), json, bin, cells }
+    pub(super) fn new(json: bool, bin: Duration, cells: bool) -> io::Result<Self> {
+        Ok(Self { out: BufWriter::new(Patient::stdout(None)?), json, bin, cells })
     }
 
     /// Prints the heading, once there are rows.

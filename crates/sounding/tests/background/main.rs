@@ -6,7 +6,9 @@
 mod call;
 mod cell;
 mod command;
+mod crowd;
 mod download;
 mod killed;
 mod loaded;
+mod moments;
 mod rig;

@@ -7,6 +7,7 @@ mod downloads;
 mod drills;
 mod fallback;
 mod feed;
+mod kills;
 mod reader;
 mod restore;
 mod rig;

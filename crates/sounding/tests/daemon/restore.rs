@@ -22,7 +22,7 @@ const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
 /// A default that a daemon without a note of the old default would not guess. It would guess cubic if that is allowed, otherwise
 /// reno.
-fn not_guessed() -> String {
+pub(crate) fn not_guessed() -> String {
     let path = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
     let allowed = std::fs::read_to_string(path).expect("readable");
     let allowed: Vec<&str> = allowed.split_whitespace().collect();
@@ -32,7 +32,7 @@ fn not_guessed() -> String {
 }
 
 /// A namespace's default algorithm and default route.
-fn settings() -> (String, String) {
+pub(crate) fn settings() -> (String, String) {
     let sysctl = std::fs::read_to_string(DEFAULT);
     let route = Command::new("ip").args(["route", "show", "default"]).output();
     let route = String::from_utf8(route.expect("ip runs").stdout).expect("text");
@@ -79,12 +79,12 @@ pub(crate) fn around_by(
 }
 
 /// The defaults that daemons of one test have noted. Dropping it removes the files of a failed test.
-struct Kept {
-    name: String,
+pub(crate) struct Kept {
+    pub(crate) name: String,
 }
 
 impl Kept {
-    fn files(&self) -> Vec<PathBuf> {
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
         let folder = sounding_host::runtime_folder().expect("root has one");
         let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
         let is_of_this = |file: &PathBuf| {

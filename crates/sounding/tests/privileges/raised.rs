@@ -15,6 +15,8 @@ const VERBS: &[&[&str]] = &[
     &["run", "--device", "/dev/null"],
     &["run", "--peers"],
     &["guard-restore"],
+    &["background", "--", "true"],
+    &["background-keep"],
     &["emu", "--up", "1Mbit", "--", "true"],
     &["demo"],
     &["lab", "run", "emu-ceiling"],

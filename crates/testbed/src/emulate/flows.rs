@@ -135,14 +135,16 @@ pub(super) fn run(emulated: &Emulated, stop: &AtomicBool) -> Result<Vec<Sent>, E
     let broken = &AtomicBool::new(false);
     thread::scope(|scope| {
         let begin = |shape| {
-            thread::Builder::new().name("flow".into()).spawn_scoped(scope, move || {
+            let flow = thread::Builder::new().name("flow".into()).spawn_scoped(scope, move || {
                 let sent = one(emulated, shape, &|| {
                     stop.load(Ordering::Relaxed) || broken.load(Ordering::Relaxed)
                 });
                 // Without this flow the others are not a result of the plan.
                 broken.fetch_or(sent.is_err(), Ordering::Relaxed);
                 sent
-            })
+            });
+            broken.fetch_or(flow.is_err(), Ordering::Relaxed);
+            flow
         };
         let flows: Vec<_> =
             emulated.shapes.iter().map(|shape| (&shape.name, begin(shape))).collect();

@@ -75,13 +75,13 @@ pub(crate) fn open(socket: Option<&Path>) -> Result<Lines, String> {
     match socket {
         None => {
             connections.lock().insert(0, Some(Box::new(io::stdout())));
-            thread::spawn(move || read(0, io::stdin(), &to_lines));
+            begin(move || read(0, io::stdin(), &to_lines))?;
         }
         Some(path) => {
             let place = |error| format!("{}: {error}", path.display());
             let listener = UnixListener::bind(path).map_err(place)?;
             let connections = connections.clone();
-            thread::spawn(move || {
+            begin(move || {
                 for (number, stream) in listener.incoming().enumerate() {
                     match stream {
                         Ok(stream) => {
@@ -92,10 +92,15 @@ pub(crate) fn open(socket: Option<&Path>) -> Result<Lines, String> {
                         Err(_) => thread::sleep(REFUSED),
                     }
                 }
-            });
+            })?;
         }
     }
     Ok(Lines { lines, connections })
+}
+
+fn begin(work: impl FnOnce() + Send + 'static) -> Result<(), String> {
+    let begun = thread::Builder::new().name("lines".into()).spawn(work);
+    begun.map(drop).map_err(|error| format!("a thread that reads lines: {error}"))
 }
 
 impl Lines {
