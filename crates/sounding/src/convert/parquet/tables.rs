@@ -10,7 +10,7 @@ use sounding_export::table::{Schemas, TableError, Tables};
 use super::replayable::Replayable;
 use crate::convert::Job;
 use crate::convert::tally::Tally;
-use crate::output::{Folder, Output, Over, Packing};
+use crate::output::{Folder, Output, Packing};
 use crate::screen;
 use crate::skipped::Skipped;
 
