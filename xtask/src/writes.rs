@@ -27,6 +27,7 @@ pub(crate) const ALLOWED: &[(&str, &str)] = &[
     ),
     ("crates/sounding/src/doctor.rs", "whether /dev/net/tun opens"),
     ("crates/sounding/src/guard/change.rs", "settings in /proc/sys"),
+    ("crates/sounding/src/patient.rs", "a pipe or terminal that it was given, opened once more"),
     (
         "crates/testbed/src/call/processes.rs",
         "the words of a program, in a folder for this run alone",

@@ -268,7 +268,8 @@ mod tests {
 
     #[test]
     fn a_silence_of_hours_is_rows_for_ten_seconds_and_one_row_when_it_ends() {
-        let bins_of = |end: &dyn Fn(&mut Bins, &mut dyn FnMut(Step))| {
+        type End<'a> = &'a dyn Fn(&mut Bins, &mut dyn FnMut(Step));
+        let bins_of = |end: End<'_>| {
             let mut bins = Bins::new(Duration::from_millis(100));
             steps(&mut bins, &[1000]);
             let mut rows = Vec::new();

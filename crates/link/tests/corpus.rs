@@ -43,7 +43,7 @@ fn rows_are_few_whatever_the_time_of_a_record_is() {
 fn seeds_of_rows() -> [(&'static str, Vec<Event>); 5] {
     const MS: u64 = 1_000_000;
     const NOW: u64 = 1_100_000_000_000 << 16;
-    const YEARS: u64 = 10 * 365 * 24 * 3600 * 800 << 16;
+    const YEARS: u64 = (10 * 365 * 24 * 3600 * 800) << 16;
     let usual = |strange: &[Event]| {
         let mut events = vec![Read(NOW)];
         for turn in 0..30 {

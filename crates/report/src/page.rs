@@ -245,6 +245,8 @@ impl Section {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::{Axis, Cdf, Curve, Origin, Table};
 

@@ -79,22 +79,27 @@ fn what_identifies_somebody_is_written_for_its_owner_alone() {
     let caller = [("SUDO_UID", STRANGER.to_string()), ("SUDO_GID", STRANGER.to_string())];
     let caller = caller.each_ref().map(|(name, value)| (*name, value.as_str()));
     let mut outs = Vec::new();
+    let is_root = nix::unistd::geteuid().is_root();
     for (by, more) in [("self", &[][..]), ("sudo", &caller)] {
-        let out = folder.path(&format!("{by}-recorded.qmdl"));
+        let own = folder.path(by);
+        fs::create_dir(&own).unwrap();
+        if by == "sudo" && is_root {
+            std::os::unix::fs::chown(&own, Some(STRANGER), Some(STRANGER)).unwrap();
+        }
+        let out = own.join("recorded.qmdl");
         let output = record(&out, more);
         assert!(output.status.success(), "{}", said(&output));
         outs.push((by, out));
         for name in
             ["lines.jsonl", "again.qmdl", "packed.hdf.gz", "messages.pcapng", "tables.parquet"]
         {
-            let out = folder.path(&format!("{by}-{name}"));
+            let out = own.join(name);
             let output = convert(&out, "--no-redact", more);
             assert!(output.status.success(), "{name}: {}", said(&output));
             outs.push((by, out));
         }
     }
     assert!(outs.iter().any(|(_, out)| out.is_dir()), "several tables are a folder");
-    let is_root = nix::unistd::geteuid().is_root();
     for (by, out) in &outs {
         for file in all(out) {
             let about = fs::metadata(&file).unwrap();
@@ -110,11 +115,12 @@ fn what_identifies_somebody_is_written_for_its_owner_alone() {
         assert_eq!(opened.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
     }
     // What identifies no person is as open as everything else.
-    let out = folder.path("shown.jsonl");
+    let out = folder.path("sudo").join("shown.jsonl");
     assert!(convert(&out, "--redact", &caller).status.success());
     let about = fs::metadata(&out).unwrap();
     let usual = fs::metadata(&drive).unwrap();
-    assert_eq!((about.mode() & 0o777, about.uid()), (usual.mode() & 0o777, usual.uid()));
+    let owner = if is_root { STRANGER } else { usual.uid() };
+    assert_eq!((about.mode() & 0o777, about.uid()), (usual.mode() & 0o777, owner));
 }
 
 /// A bridge that takes every connection and closes it at once, as one does whose modem is gone.

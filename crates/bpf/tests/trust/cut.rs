@@ -77,7 +77,7 @@ fn what_deliveries_show_of_a_cut_claim_is_believed_ever_faster() {
     for _ in 0..50 {
         // All that is believed arrives in the next round.
         let believed = cut.believed(1)[0].min(24 * 8);
-        cut.round((Cut::SEGMENTS as u64 * believed / 8) as u32, Cut::LIE);
+        cut.round((u64::from(Cut::SEGMENTS) * believed / 8) as u32, Cut::LIE);
         most = most.max(believed);
     }
     // The kernel's own delivery rate, which stays the same here, limits it to three times.

@@ -1,4 +1,4 @@
-//! The place of a result: a folder that is open, and a name in it. Nobody can swap a folder that is open for another.
+//! The place of a result: a folder that is open, and a name in it. A folder that is open cannot be swapped for another.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -168,13 +168,13 @@ pub(super) fn special(writer: &Writer, path: &Path) -> io::Result<Option<File>> 
     };
     let (handle, about) = match opened {
         Ok(opened) => opened,
-        // Whoever makes the file reports everything else.
+        // The code that makes the file reports everything else.
         Err(_) => return Ok(None),
     };
     if matches!(kind(&about), SFlag::S_IFREG | SFlag::S_IFDIR | SFlag::S_IFLNK) {
         return Ok(None);
     }
-    // `/dev/null` and its like, which keep nothing. In a container they may belong to nobody.
+    // `/dev/null` and its like, which keep nothing. In a container their owner may be an unmapped user.
     const MEMORY: u64 = 1;
     let keeps_nothing = kind(&about) == SFlag::S_IFCHR && major(about.st_rdev) == MEMORY;
     if !keeps_nothing && about.st_uid != 0 && about.st_uid != writer.uid() {

@@ -12,7 +12,7 @@ const STRANGER: u32 = 4_242_421;
 fn is_root() -> bool {
     let is_root = nix::unistd::geteuid().is_root();
     if !is_root {
-        eprintln!("skipped: root is needed, to act as another user");
+        sounding_testdata::skip(sounding_testdata::Need::Root, "to act as another user");
     }
     is_root
 }

@@ -29,7 +29,7 @@ impl Writer {
         let Some(caller) = Caller::of_sudo().map_err(io::Error::other)? else {
             return Ok(Self::Root);
         };
-        // A daemon that has dropped its capabilities stays root, and may become nobody else.
+        // A daemon that has dropped its capabilities stays root, and may not become another user.
         let needed = Capabilities::SETUID | Capabilities::SETGID;
         Ok(match capabilities(None)?.effective.contains(needed) {
             true => Self::User(caller, caller.known().0),
@@ -97,7 +97,10 @@ mod tests {
     #[test]
     fn what_is_done_for_a_user_of_sudo_is_done_with_its_rights_and_root_keeps_its_own() {
         if !geteuid().is_root() {
-            return eprintln!("skipped: root is needed, to act as another user");
+            return sounding_testdata::skip(
+                sounding_testdata::Need::Root,
+                "to act as another user",
+            );
         }
         let writer = Writer::User(Caller { uid: STRANGER, gid: STRANGER + 1 }, vec![STRANGER + 2]);
         let folder = tempfile::tempdir().expect("a folder");

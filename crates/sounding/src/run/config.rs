@@ -20,8 +20,8 @@ use super::copa_plan::CopaPlan;
 use super::downlink;
 use super::share::{self, ApplicationWord, ShareWord};
 use crate::cli_types::{
-    BoundWord, DirectionWord, FallbackWord, LawWord, MethodWord, RouterUser, SnifferUser, UntoldMask, Unused,
-    is_prefix, user,
+    BoundWord, DirectionWord, FallbackWord, LawWord, MethodWord, RouterUser, SnifferUser,
+    UntoldMask, Unused, is_prefix, user,
 };
 
 /// The configuration of `sounding run`, from its file and its flags; flags win.

@@ -143,15 +143,15 @@ fn five_kinds_of_kill_leave_nothing_a_second_after_the_commands_end() {
     }
     let kinds: [(&str, Kill); 5] = [
         ("the program", |child, _, _| {
-            kill(Pid::from_raw(child.id() as i32), Signal::SIGKILL).unwrap()
+            kill(Pid::from_raw(child.id() as i32), Signal::SIGKILL).unwrap();
         }),
         ("its keeper", |_, keeper, _| kill(keeper, Signal::SIGKILL).unwrap()),
         ("the command", |_, _, command| kill(command, Signal::SIGKILL).unwrap()),
         ("the program, politely", |child, _, _| {
-            kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM).unwrap()
+            kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM).unwrap();
         }),
         ("its process group", |child, _, _| {
-            killpg(Pid::from_raw(child.id() as i32), Signal::SIGKILL).unwrap()
+            killpg(Pid::from_raw(child.id() as i32), Signal::SIGKILL).unwrap();
         }),
     ];
     steadily(|| {

@@ -13,7 +13,7 @@ use sounding_diag::capture::Reader;
 use sounding_diag::command::{LogMask, Request};
 use sounding_diag::packet::Packet;
 use sounding_diag::record::MacUplink;
-use sounding_modem::{Behaviour, Place, READ_SIZE, Read, Script, Simulation, Source, Transport};
+use sounding_modem::{Behaviour, Place, READ_SIZE, Read, Script, Simulation, Source};
 use sounding_units::ModemInstant;
 
 use crate::compose::{BEGIN, Capture, OTHER};

@@ -1,4 +1,4 @@
-//! Commands whose output nobody reads end, and restore masks.
+//! Commands end and restore masks, although their output is not read.
 
 use std::os::fd::OwnedFd;
 use std::process::{Command, Stdio};
