@@ -18,7 +18,7 @@ use crate::{STRANGER, said, skipped};
 /// Another user than the one of sudo.
 const OTHER: u32 = STRANGER + 1;
 
-const PLAN: &str = "duration = \"200ms\"\n[[links]]\nup = \"12Mbit\"\ndown = \"12Mbit\"\n[[flows]]\ndirection = \"up\"\n";
+const PLAN: &str = "duration = \"2s\"\n[[links]]\nup = \"12Mbit\"\ndown = \"12Mbit\"\n[[flows]]\ndirection = \"up\"\n";
 
 /// A folder of root's with a file in it, one of the stranger's, a capture and a plan.
 struct Machine(tempfile::TempDir);
@@ -213,7 +213,7 @@ fn logs_and_links_of_an_emulation_are_its_users() {
         return skip(Need::Root, "this machine makes no emulated networks");
     }
     let machine = Machine::new();
-    let plan = "duration = \"300ms\"\n[cell]\ncarriers = [{ prb = 25 }]\n[cell.sniffer]\n[[cell.devices]]\nname = \"phone\"\nmodem = { sniffer = true }\n[[flows]]\ndirection = \"up\"\n";
+    let plan = "duration = \"2s\"\n[cell]\ncarriers = [{ prb = 25 }]\n[cell.sniffer]\n[[cell.devices]]\nname = \"phone\"\nmodem = { sniffer = true }\n[[flows]]\ndirection = \"up\"\n";
     fs::write(machine.at("cell.toml"), plan).unwrap();
     let emu = |words: &str, out: &str| {
         let mut command = machine.sounding(true);
@@ -299,6 +299,8 @@ fn identities_go_into_no_pipe_of_another_user() {
     let mut options = File::options();
     options.read(true).custom_flags(libc::O_NONBLOCK);
     let mut reader = options.open(&pipe).unwrap();
+    // All of it has room: nobody reads before the program has ended.
+    nix::fcntl::fcntl(&reader, nix::fcntl::FcntlArg::F_SETPIPE_SZ(1 << 20)).unwrap();
     for (owner, by_sudo, may) in [
         (OTHER, true, false),
         (OTHER, false, false),
@@ -361,7 +363,7 @@ fn a_name_in_a_plan_leads_out_of_no_folder_of_results() {
     let roots = machine.at("roots/new");
     for name in [roots.to_str().unwrap(), "../../roots/new", "..", ""] {
         let cell = format!(
-            "duration = \"100ms\"\n[cell]\ncarriers = [{{ prb = 25 }}]\n[[cell.devices]]\nname = \"{name}\"\nmodem = {{}}\n[[flows]]\ndirection = \"up\"\n"
+            "duration = \"2s\"\n[cell]\ncarriers = [{{ prb = 25 }}]\n[[cell.devices]]\nname = \"{name}\"\nmodem = {{}}\n[[flows]]\ndirection = \"up\"\n"
         );
         let link = PLAN.replace("[[links]]\n", &format!("[[links]]\nname = \"{name}\"\n"));
         let flow = PLAN.replace("[[flows]]\n", &format!("[[flows]]\nname = \"{name}\"\n"));
