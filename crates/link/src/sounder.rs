@@ -251,8 +251,8 @@ impl Sounder {
 
     /// Whether an estimate or a delay may come from records of this code.
     fn reads(&self, code: LogCode) -> bool {
-        let wants_rlc = self.delays.as_ref().is_some_and(Delays::wants_rlc);
-        sounding_kpi::is_read(code) || (wants_rlc && Extractor::holds_pdus(code))
+        // Also where no delay is asked for: the clock is then the same for all questions.
+        sounding_kpi::is_read(code) || Extractor::holds_pdus(code)
     }
 
     /// Records that waited for the ones after them.

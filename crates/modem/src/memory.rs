@@ -204,7 +204,7 @@ mod tests {
     fn saved_state_is_there_for_the_next_and_locked_meanwhile() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("masks-x");
-        let long = note("4 8 a5 5a\n11 8 - 5a\nend\n");
+        let long = note("4 8 a5 5a\n11 8 00 5a\nend\n");
         let short = note("11 8 01 02\nend\n");
         let mut memory = open(&path).expect("a file");
         assert!(memory.note().is_empty());
