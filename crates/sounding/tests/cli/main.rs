@@ -107,7 +107,7 @@ fn what_is_not_a_capture_is_named_with_what_it_looks_like() {
     for (bytes, says) in [
         (&b""[..], "empty"),
         (b"hello, this is a letter to somebody", "text"),
-        (b"PK\x03\x04rest of a zip file", "compressed"),
+        (b"PK\x03\x04rest of a zip file", "zip"),
         (b"\xd4\xc3\xb2\xa1\x02\x00\x04\x00", "pcap"),
         (&[0; 5000], "zeros"),
     ] {

@@ -299,7 +299,7 @@ fn identities_go_into_no_pipe_of_another_user() {
     let mut options = File::options();
     options.read(true).custom_flags(libc::O_NONBLOCK);
     let mut reader = options.open(&pipe).unwrap();
-    // All of it has room: nobody reads before the program has ended.
+    // All of it has room: it is read when the program has ended.
     nix::fcntl::fcntl(&reader, nix::fcntl::FcntlArg::F_SETPIPE_SZ(1 << 20)).unwrap();
     for (owner, by_sudo, may) in [
         (OTHER, true, false),
