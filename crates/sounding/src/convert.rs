@@ -290,7 +290,7 @@ impl Job<'_> {
         let reason = match error.kind() {
             io::ErrorKind::StorageFull => "no space left; nothing was written".to_owned(),
             io::ErrorKind::NotFound => "there is no such folder".to_owned(),
-            io::ErrorKind::PermissionDenied => "its folder cannot be written to".to_owned(),
+            io::ErrorKind::PermissionDenied => format!("its folder cannot be written to: {error}"),
             _ => error.to_string(),
         };
         miette!("{}: {reason}", screen::path(&self.args.output))

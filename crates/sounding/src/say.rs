@@ -54,10 +54,13 @@ static ASIDE: LazyLock<Mutex<Option<Patient>>> =
 /// Prints to standard error. If that is closed too, the text is dropped, and also if its reader takes nothing while this
 /// program ends.
 pub(crate) fn say_aside(words: fmt::Arguments<'_>) {
-    let words = words.to_string();
+    write_aside(&screen::lines(&words.to_string()));
+}
+
+fn write_aside(text: &str) {
     let mut aside = ASIDE.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(aside) = aside.as_mut() {
-        let _ = aside.write_all(screen::lines(&words).as_bytes());
+        let _ = aside.write_all(text.as_bytes());
     }
 }
 
@@ -102,7 +105,7 @@ pub(crate) fn say_failure(report: &Report) {
     if rendered.is_err() || screen::lines(&plain) != plain {
         say_aside(format_args!("{plain}\n"));
     } else {
-        let _ = writeln!(io::stderr(), "{report:?}");
+        write_aside(&format!("{report:?}\n"));
     }
 }
 
