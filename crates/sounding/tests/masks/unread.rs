@@ -54,8 +54,10 @@ fn ends_with_a_reader_that_takes_nothing(arguments: &[&str], signal: Option<i32>
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        assert!(rig.masks() == before, "{arguments:?}: output {is_out}, errors {is_err}");
-        assert!(rig.notes().is_empty(), "nothing is to be put back: {:?}", rig.notes());
+        // An answer to a request that the program had repeated may still be underway, and be taken for one to the test's.
+        let (is_before, notes) = ((0..3).any(|_| rig.masks() == before), rig.notes());
+        let case = format!("{arguments:?}: output {is_out}, errors {is_err}");
+        assert!(is_before && notes.is_empty(), "{case}: {is_before}, to be put back: {notes:?}");
     }
 }
 
