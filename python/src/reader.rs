@@ -105,7 +105,7 @@ pub(crate) fn open(
         stream: source.reader(),
         source: Some(source),
         buffer,
-        sink: Found { wanted, strict, ready: VecDeque::new(), tally: Tally::default() },
+        sink: Found { wanted, strict, ready: VecDeque::new(), tally: RecordCounts::default() },
     };
     Ok(Reader { inner: Mutex::new(inner), path })
 }
