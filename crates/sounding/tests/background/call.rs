@@ -40,7 +40,7 @@ fn upload(emulation: &Emulation, congestion: &str) -> RunningTcp {
     flow.start(emulation).unwrap()
 }
 
-/// The delays of a call of 1 Mbit/s in packets of 600 bytes, on two clocks that run alike, in ascending order.
+/// The delays of a call of 1 Mbit/s in packets of 600 bytes, on two clocks that run alike, as they arrived.
 fn call(emulation: &Emulation, secs: u64) -> Vec<i64> {
     let rate = Rate::from_bits_per_sec(1_000_000);
     let flow = UdpFlow {
@@ -52,14 +52,21 @@ fn call(emulation: &Emulation, secs: u64) -> Vec<i64> {
     assert!(result.received > result.sent * 9 / 10, "{} of {}", result.received, result.sent);
     let delay = |sent: u64, received: u64| received as i64 - sent as i64;
     let arrivals = result.arrivals.iter();
-    let mut delays: Vec<i64> =
-        arrivals.map(|one| delay(one.sent.as_nanos(), one.received_realtime_ns)).collect();
-    delays.sort_unstable();
-    delays
+    arrivals.map(|one| delay(one.sent.as_nanos(), one.received_realtime_ns)).collect()
 }
 
+/// The median of the 95th percentiles of a call's three parts: one stall of the machine is in one part alone.
 fn p95(delays: &[i64]) -> i64 {
-    delays[delays.len() * 95 / 100]
+    let mut parts: Vec<i64> = delays
+        .chunks(delays.len().div_ceil(3))
+        .map(|part| {
+            let mut part = part.to_vec();
+            part.sort_unstable();
+            part[part.len() * 95 / 100]
+        })
+        .collect();
+    parts.sort_unstable();
+    parts[parts.len() / 2]
 }
 
 #[test]
@@ -96,7 +103,7 @@ fn a_call_of_the_same_phone_is_hardly_delayed_by_an_upload_in_the_background() {
         };
         let (foreground, _) = beside("cubic", 3);
         std::thread::sleep(Duration::from_secs(2));
-        let (background, rate) = beside(&name, 16);
+        let (background, rate) = beside(&name, 18);
         cell.stop().unwrap();
         assert!(foreground > 2 * BESIDE, "the check would prove nothing: {foreground:?}");
         assert!(background <= BESIDE, "the call is delayed by {background:?}");
