@@ -201,8 +201,7 @@ mod tests {
         let is_variant = |name: &str| name.ends_with("-smoothed") || name == "vivace-published";
         let baselines = sounding_cc::names().filter(|name| {
             RadioController::by_name(name).is_none()
-                && !sounding_cc::is_remote(name)
-                && !sounding_cc::needs_delays(name)
+                && sounding_cc::needs(name).is_none_or(|needs| !needs.remote && !needs.delays)
                 && !is_variant(name)
         });
         assert_eq!(baselines.collect::<Vec<_>>(), controllers());

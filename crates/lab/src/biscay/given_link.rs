@@ -126,7 +126,7 @@ fn send<N: Network<Segment>>(
         Direction::Downlink => setup.delay,
     };
     let mut listening = Listening { latency: away, ..Listening::new(port) }
-        .told(starts.iter().map(|start| start.controller));
+        .told(starts.iter().map(|start| sounding_cc::needs(start.controller)));
     if let Some(every) = setup.every {
         listening.every = every;
     }
