@@ -9,19 +9,14 @@ use std::time::Duration;
 use sounding_diag::session::Wanted;
 use sounding_host::{monotonic_now, prefer_this_thread};
 use sounding_kpi::Direction;
-use sounding_link::{Arrival, Config, Seen, Sounder};
-use sounding_modem::{
-    Framing, Live, OpenError, READ_SIZE, Read, Sniffer, SnifferSource, Source, Transport,
-};
+use sounding_link::{Arrival, Config, Sounder};
+use sounding_modem::{Bytes, OpenError, Pump, Sniffer, SnifferSource, Source, Transport, Turn};
 use sounding_units::HostInstant;
 
 use crate::{DelayNews, EstimateHandle};
 
 /// How often the thread checks a silent modem, and publishes its state: as the daemon does.
 const TICK: Duration = Duration::from_millis(5);
-
-/// A modem that does not take its masks back within this keeps those of this thread.
-const PUT_BACK: Duration = Duration::from_secs(2);
 
 /// Reads a modem and keeps a handle set, until it is dropped; then the modem gets its log masks back, and what was said
 /// last gets stale.
@@ -135,7 +130,7 @@ impl Drop for ModemFeed {
 }
 
 struct Reader {
-    live: Live,
+    pump: Pump,
     sounder: Sounder,
     sniffers: Vec<Sniffer>,
     handle: EstimateHandle,
@@ -164,7 +159,7 @@ impl Reader {
         let sounder = Sounder::new(config);
         let wanted = Wanted { codes, ..Wanted::default() };
         Self {
-            live: Live::new(port, Some(wanted)).remembering(source),
+            pump: Pump::over(source.clone(), port, Some(wanted)).once(),
             sounder: if with_delays { sounder.with_delays() } else { sounder },
             sniffers,
             handle,
@@ -173,48 +168,36 @@ impl Reader {
     }
 
     fn run(&mut self, stop: &AtomicBool) -> io::Result<()> {
-        let mut buffer = vec![0; READ_SIZE];
         while !stop.load(Ordering::Relaxed) {
-            if self.read(&mut buffer)? == Read::Closed {
+            self.read()?;
+            if !self.pump.is_open() {
                 return Ok(());
             }
             self.say();
         }
-        let begin = monotonic_now();
-        self.live.handle_end(begin);
-        while !self.live.is_over() && monotonic_now() - begin < PUT_BACK {
-            self.read(&mut buffer)?;
+        self.pump.handle_end();
+        while !self.pump.is_over() {
+            self.read()?;
         }
         Ok(())
     }
 
     /// One wait for bytes, and what was in them.
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<Read> {
-        let Self { live, sounder, handle, .. } = self;
-        live.tick(monotonic_now());
-        let read = live.read(buffer, TICK)?;
-        if let Read::Bytes(count) = read {
-            let now = monotonic_now();
-            let framing = live.framing();
+    fn read(&mut self) -> io::Result<()> {
+        let Self { pump, sounder, handle, .. } = self;
+        if let Turn::Bytes(Bytes { now, framing, bytes, mut session }) = pump.turn(TICK)? {
             handle.take_entered().for_each(|(at, size)| sounder.handle_entered(at, size));
-            let watch = |_: &Sounder, seen: Seen<'_>| match seen {
-                Seen::Record(record) => live.handle_log(now, record),
-                Seen::Other { command, body } => live.handle_other(now, command, body),
-                Seen::Next(_) | Seen::Kpi(_) => {}
-            };
-            let (arrival, bytes) = (Arrival::At(now), &buffer[..count]);
-            match framing {
-                Framing::Hdlc => sounder.handle_bytes(arrival, bytes, watch),
-                Framing::Packet => sounder.handle_payload(arrival, bytes, watch),
-            }
+            sounder.handle_read(framing, Arrival::At(now), bytes, |_, seen| {
+                seen.packet().iter().for_each(|packet| session.handle(packet));
+            });
         }
-        while live.poll_event().is_some() {}
+        while pump.poll_event().is_some() {}
         for sniffer in &mut self.sniffers {
             while let Some((at, heard)) = sniffer.poll() {
                 self.sounder.handle_heard(at, &heard);
             }
         }
-        Ok(read)
+        Ok(())
     }
 
     fn say(&mut self) {

@@ -397,7 +397,8 @@ impl Config {
 
     /// And those for senders to this machine.
     pub(crate) fn told_of_downlink(&self) -> sounding_link::Config {
-        self.looking_back(self.downlink.span())
+        let link = self.looking_back(self.downlink.span());
+        sounding_link::Config { direction: Direction::Downlink, ..link }
     }
 
     fn looking_back(&self, span: Option<Duration>) -> sounding_link::Config {
