@@ -128,7 +128,7 @@ laws! {
     PbeCc {
         name: "pbe-cc",
         summary: "PBE-CC's sender: ramps up to the fair share that the receiving device reports, then sends its capacity",
-        needs: Needs { remote: true, ..Needs::ESTIMATES },
+        needs: Needs { method: Some(Source::Cell), remote: true, ..Needs::ESTIMATES },
         has_settings: false,
         phases: Phase::OF_PBE_CC,
         controllers: ["pbe-cc" over Bbr],

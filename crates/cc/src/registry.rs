@@ -127,9 +127,9 @@ const CONTROLLERS: &[Entry] = &[
     Entry {
         needs: Some(Law::PbeCc.needs()),
         ..entry!(PUBLISHED_PBE_CC, pbe_cc::Config::PARAMETERS, |start, values| {
-        let config = pbe_cc::Config::of(values).published();
-        Box::new(PbeCc::new(config, Fallback::Bbr, start, Duration::ZERO))
-    })
+            let config = pbe_cc::Config::of(values).published();
+            Box::new(PbeCc::new(config, Fallback::Bbr, start, Duration::ZERO))
+        })
     },
     entry!("gcc", gcc::Config::PARAMETERS, |start, values| {
         Box::new(Gcc::with(start, gcc::Config::of(values)))
@@ -185,9 +185,9 @@ pub fn needs(name: &str) -> Option<Needs> {
 
 /// Every controller that needs only the reports of a flow and a modem: those above, and each law with its fallbacks.
 fn controllers() -> impl Iterator<Item = Entry> {
-    let laws = Law::ALL.iter().flat_map(|&law| {
-        law.controllers().iter().map(move |named| Entry::of_law(law, named))
-    });
+    let laws = Law::ALL
+        .iter()
+        .flat_map(|&law| law.controllers().iter().map(move |named| Entry::of_law(law, named)));
     CONTROLLERS.iter().copied().chain(laws)
 }
 

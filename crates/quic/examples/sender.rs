@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use common::{Failed, Sending, Stack, read_modem, trusting};
+use common::{Failed, Sending, Stack, trusting};
 use sounding_host::monotonic_now;
 use sounding_kpi::Direction;
 use sounding_modem::Source;
@@ -82,7 +82,8 @@ fn run(args: &Args) -> Result<(), Failed> {
         port => {
             let source: Source = port.parse()?;
             let direction = Direction::Uplink;
-            modem = Some(read_modem(&source, direction, &[], &args.controller, handle.clone())?);
+            let needs = factory.as_ref().and_then(|factory| factory.needs()).unwrap_or_default();
+            modem = Some(ModemFeed::start_needing(needs, &source, direction, &[], handle.clone())?);
         }
     }
     let path = args.certificate.display();

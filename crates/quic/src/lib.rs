@@ -14,11 +14,11 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let link = EstimateHandle::new();
-//! let factory = Factory::new("sounding", link.clone())?;
+//! let factory = Factory::new("sounding", link)?;
+//! // For as long as this lives, the modem on /dev/ttyUSB0 sets the handle, over the span that `sounding` needs:
+//! // let feed = ModemFeed::start_for(&factory, &"/dev/ttyUSB0".parse()?, Direction::Uplink)?;
 //! let mut transport = quinn::TransportConfig::default();
 //! transport.congestion_controller_factory(Arc::new(factory));
-//! // For as long as this lives, the modem on /dev/ttyUSB0 sets `link`:
-//! // let feed = ModemFeed::start(&"/dev/ttyUSB0".parse()?, Config::new(Direction::Uplink), link)?;
 //! # Ok(())
 //! # }
 //! ```
@@ -58,4 +58,4 @@ pub use error::ReportError;
 pub use factory::Factory;
 pub use handle::{DelayNews, EstimateHandle, Flow};
 pub use report::{Counts, Intake, Report, Reporter};
-pub use sounding_cc::ChoiceError;
+pub use sounding_cc::{ChoiceError, Needs};

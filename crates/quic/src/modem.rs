@@ -6,14 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use sounding_cc::Needs;
 use sounding_diag::session::Wanted;
 use sounding_host::{monotonic_now, prefer_this_thread};
-use sounding_kpi::Direction;
 use sounding_link::{Arrival, Config, Sounder};
 use sounding_modem::{Bytes, OpenError, Pump, Sniffer, SnifferSource, Source, Transport, Turn};
 use sounding_units::HostInstant;
 
-use crate::{DelayNews, EstimateHandle};
+pub use sounding_kpi::Direction;
+
+use crate::{DelayNews, EstimateHandle, Factory};
 
 /// How often the thread checks a silent modem, and publishes its state: as the daemon does.
 const TICK: Duration = Duration::from_millis(5);
@@ -38,6 +40,38 @@ pub enum FeedError {
 }
 
 impl ModemFeed {
+    /// Opens the modem's port and begins, with what the controllers of this factory need, into its handle. Their data
+    /// goes over the link in this direction.
+    ///
+    /// # Errors
+    ///
+    /// If the port does not open, or there is no thread to read it.
+    pub fn start_for(
+        factory: &Factory,
+        source: &Source,
+        direction: Direction,
+    ) -> Result<Self, FeedError> {
+        let needs = factory.needs().unwrap_or_default();
+        Self::start_needing(needs, source, direction, &[], factory.handle().clone())
+    }
+
+    /// The same into any handle, for a controller with these needs: at the device of a download it is the sender's. Sniffers
+    /// are as in [`start_beside`](Self::start_beside).
+    ///
+    /// # Errors
+    ///
+    /// If the port does not open, or there is no thread to read it.
+    pub fn start_needing(
+        needs: Needs,
+        source: &Source,
+        direction: Direction,
+        sniffers: &[SnifferSource],
+        handle: EstimateHandle,
+    ) -> Result<Self, FeedError> {
+        let config = Config::new(direction).over(needs.span).by(needs.method);
+        Self::begin(source, config, sniffers, handle, needs.delays)
+    }
+
     /// Opens the modem's port and begins: `config` says which way, and what the rate is made of.
     pub fn start(
         source: &Source,

@@ -86,8 +86,8 @@ impl Scene {
 
     /// Reads the device's modem into a handle, for a controller of this name.
     pub(crate) fn read_modem(&self, controller: &str, handle: &EstimateHandle) -> ModemFeed {
-        let config =
-            sounding_link::Config::new(self.direction).over(sounding_cc::needs(controller).and_then(|needs| needs.span));
+        let config = sounding_link::Config::new(self.direction)
+            .over(sounding_cc::needs(controller).and_then(|needs| needs.span));
         ModemFeed::start(&self.port, config, handle.clone()).unwrap()
     }
 

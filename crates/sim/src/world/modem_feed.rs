@@ -2,8 +2,9 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use sounding_cc::Needs;
 use sounding_kpi::Direction;
-use sounding_link::{Arrival, LinkEstimate, Method, RanDelay, Sounder};
+use sounding_link::{Arrival, LinkEstimate, RanDelay, Sounder};
 use sounding_trace::dci::Heard;
 use sounding_units::{Bytes, HostInstant};
 
@@ -62,9 +63,6 @@ impl Listening {
         // One that asks nothing is not at the far end.
         if needs.remote && controllers.into_iter().all(|needs| needs.is_some()) {
             self.feedback = Feedback::Acks;
-            if needs.method.is_none() {
-                self.estimator.method = Method::Cell;
-            }
         }
         self
     }

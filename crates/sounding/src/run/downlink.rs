@@ -153,7 +153,7 @@ impl Plan {
     /// would. An option goes to BISCAY, which uses the averages of its paper.
     pub(super) fn span(&self) -> Option<Duration> {
         let windows = self.device.as_ref().is_some_and(|device| device.signal == Signal::Window);
-        Law::Sounding.span().filter(|_| windows)
+        Law::Sounding.needs().span.filter(|_| windows)
     }
 
     /// Makes flows under any law use their peers' reports, if configured. Then only flows of this network namespace report.
@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(plan.span(), None);
         let windows = Flags { downlink: Some(SignalWord::Window), ..Flags::default() };
         let windows = Plan::merge(File::default(), windows, "biscay", &[]).expect("fine");
-        assert_eq!(windows.span(), Law::Sounding.span());
+        assert_eq!(windows.span(), Law::Sounding.needs().span);
     }
 
     #[test]
