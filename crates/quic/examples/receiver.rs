@@ -11,6 +11,7 @@ use clap::Parser;
 use common::{Failed, Identity, Receiving, Stack};
 use sounding_kpi::Direction;
 use sounding_modem::{SnifferSource, Source};
+use sounding_quic::modem::ModemFeed;
 use sounding_quic::{Arrivals, EstimateHandle};
 
 /// Receives one transfer over QUIC

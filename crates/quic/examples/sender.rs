@@ -14,6 +14,7 @@ use common::{Failed, Sending, Stack, trusting};
 use sounding_host::monotonic_now;
 use sounding_kpi::Direction;
 use sounding_modem::Source;
+use sounding_quic::modem::ModemFeed;
 use sounding_quic::{EstimateHandle, Factory, PeerTimes};
 use sounding_units::Rate;
 

@@ -55,8 +55,14 @@ impl ModemFeed {
         Self::start_needing(needs, source, direction, &[], factory.handle().clone())
     }
 
-    /// The same into any handle, for a controller with these needs: at the device of a download it is the sender's. Sniffers
-    /// are as in [`start_beside`](Self::start_beside).
+    /// The same into any handle, for a controller with these needs: at the device of a download it is the sender's.
+    ///
+    /// Beside sniffers of the modem's carriers, in their order, the estimates of `pbe-cc` have a fair share. While a
+    /// sniffer is silent they are the modem's own.
+    ///
+    /// Delays ([`EstimateHandle::set_delays`]) need more records of the modem: those of both directions. In an upload
+    /// the connections over the handle say what they hand to the modem. Waits for grants are exact if nothing else of
+    /// this device sends.
     ///
     /// # Errors
     ///
@@ -72,36 +78,17 @@ impl ModemFeed {
         Self::begin(source, config, sniffers, handle, needs.delays)
     }
 
-    /// Opens the modem's port and begins: `config` says which way, and what the rate is made of.
+    /// The same by hand, without sniffers and delays: `config` says which way, and what the rate is made of.
+    ///
+    /// # Errors
+    ///
+    /// If the port does not open, or there is no thread to read it.
     pub fn start(
         source: &Source,
         config: Config,
         handle: EstimateHandle,
     ) -> Result<Self, FeedError> {
-        Self::start_beside(source, config, &[], handle)
-    }
-
-    /// The same beside sniffers of the modem's carriers, in their order, for `Method::Cell`: estimates then have a fair
-    /// share. While a sniffer is silent they are the modem's own.
-    pub fn start_beside(
-        source: &Source,
-        config: Config,
-        sniffers: &[SnifferSource],
-        handle: EstimateHandle,
-    ) -> Result<Self, FeedError> {
-        Self::begin(source, config, sniffers, handle, false)
-    }
-
-    /// The same with the delays that the radio itself makes ([`EstimateHandle::set_delays`]), for `copa-gandalf` and
-    /// `vivace-gandalf`. It needs more records of the modem: those of both directions. In an upload the connections over the handle
-    /// say what they hand to the modem; waits for grants are exact if nothing else of this device sends.
-    pub fn start_with_delays(
-        source: &Source,
-        config: Config,
-        sniffers: &[SnifferSource],
-        handle: EstimateHandle,
-    ) -> Result<Self, FeedError> {
-        Self::begin(source, config, sniffers, handle, true)
+        Self::begin(source, config, &[], handle, false)
     }
 
     fn begin(

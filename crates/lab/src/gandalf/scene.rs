@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sounding_cc::{
-    Compensated, Registry, Smoothed, Smoothing, Vivace, copa::Copa, gcc::Gcc,
+    Compensated, Needs, Registry, Smoothed, Smoothing, Vivace, copa::Copa, gcc::Gcc,
     kernel_copa::KernelCopa, pcc::VivaceConfig,
 };
 use sounding_experiment::plan::{PlanError, Run, Wrong};
