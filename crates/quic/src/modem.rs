@@ -74,8 +74,7 @@ impl ModemFeed {
         sniffers: &[SnifferSource],
         handle: EstimateHandle,
     ) -> Result<Self, FeedError> {
-        let config = Config::new(direction).over(needs.span).by(needs.method);
-        Self::begin(source, config, sniffers, handle, needs.delays)
+        Self::begin(source, configured(needs, direction), sniffers, handle, needs)
     }
 
     /// The same by hand, without sniffers and delays: `config` says which way, and what the rate is made of.
@@ -88,7 +87,7 @@ impl ModemFeed {
         config: Config,
         handle: EstimateHandle,
     ) -> Result<Self, FeedError> {
-        Self::begin(source, config, &[], handle, false)
+        Self::begin(source, config, &[], handle, Needs::ESTIMATES)
     }
 
     fn begin(
@@ -96,14 +95,14 @@ impl ModemFeed {
         config: Config,
         sniffers: &[SnifferSource],
         handle: EstimateHandle,
-        with_delays: bool,
+        needs: Needs,
     ) -> Result<Self, FeedError> {
         let port = source.open()?;
         let start = |(cell, sniffer)| Sniffer::start(sniffer, cell, config.direction);
         let sniffers = (0..).zip(sniffers).map(start).collect::<io::Result<_>>();
         let sniffers = sniffers.map_err(FeedError::Thread)?;
         let stop = Arc::new(AtomicBool::new(false));
-        if with_delays && config.direction == Direction::Uplink {
+        if needs.delays && config.direction == Direction::Uplink {
             handle.want_entered();
         }
         let (until, source) = (stop.clone(), source.clone());
@@ -113,8 +112,7 @@ impl ModemFeed {
                 // Without the right to it estimates come a little later.
                 let _ = prefer_this_thread();
                 let outcome =
-                    Reader::new(port, &source, config, sniffers, handle.clone(), with_delays)
-                        .run(&until);
+                    Reader::new(port, &source, config, sniffers, handle.clone(), needs).run(&until);
                 handle.withdraw();
                 outcome
             })
@@ -150,11 +148,18 @@ impl Drop for ModemFeed {
     }
 }
 
+/// How estimates are made for a controller with these needs.
+fn configured(needs: Needs, direction: Direction) -> Config {
+    Config::new(direction).over(needs.span).by(needs.method)
+}
+
 struct Reader {
     pump: Pump,
     sounder: Sounder,
     sniffers: Vec<Sniffer>,
     handle: EstimateHandle,
+    /// How often the handle is set.
+    every: Duration,
     said_at: HostInstant,
 }
 
@@ -165,7 +170,7 @@ impl Reader {
         config: Config,
         sniffers: Vec<Sniffer>,
         handle: EstimateHandle,
-        with_delays: bool,
+        needs: Needs,
     ) -> Self {
         let other = match config.direction {
             Direction::Uplink => Direction::Downlink,
@@ -173,7 +178,7 @@ impl Reader {
         };
         let needed = sounding_kpi::codes(config.direction).iter();
         let needed = needed.chain(config.method.channel_codes());
-        let more = sounding_kpi::codes(other).iter().filter(|_| with_delays);
+        let more = sounding_kpi::codes(other).iter().filter(|_| needs.delays);
         let mut codes: Vec<_> = needed.chain(more).copied().collect();
         let mut seen = std::collections::HashSet::new();
         codes.retain(|code| seen.insert(*code));
@@ -181,9 +186,11 @@ impl Reader {
         let wanted = Wanted { codes, ..Wanted::default() };
         Self {
             pump: Pump::over(source.clone(), port, Some(wanted)).once(),
-            sounder: if with_delays { sounder.with_delays() } else { sounder },
+            sounder: if needs.delays { sounder.with_delays() } else { sounder },
             sniffers,
             handle,
+            // Delays are wanted as soon as they are known.
+            every: needs.every.filter(|_| !needs.delays).unwrap_or(TICK),
             said_at: HostInstant::default(),
         }
     }
@@ -223,7 +230,7 @@ impl Reader {
 
     fn say(&mut self) {
         let now = monotonic_now();
-        if now - self.said_at >= TICK {
+        if now - self.said_at >= self.every {
             self.said_at = now;
             self.handle.set(self.sounder.estimate(now), now);
             self.say_delays();
@@ -239,5 +246,45 @@ impl Reader {
             down_until: delays.known_until(Direction::Downlink),
             heard_at: delays.heard_at(),
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use sounding_link::Method;
+    use sounding_units::Bytes;
+
+    use super::*;
+    use crate::handle::HandleReader;
+
+    #[test]
+    fn a_modem_is_read_over_the_span_and_by_the_method_of_the_controller() {
+        let told = [
+            ("sounding:max_silence=100ms", 30, Method::Grants),
+            ("copa", 100, Method::Grants),
+            ("pbe-cc", 100, Method::Cell),
+            ("cqic", 200, Method::Cqi),
+        ];
+        for (name, span, method) in told {
+            let needs = Factory::new(name, EstimateHandle::new()).unwrap().needs();
+            let config = configured(needs.unwrap_or_default(), Direction::Downlink);
+            assert_eq!(config.window, Duration::from_millis(span), "{name}");
+            assert_eq!((config.method, config.direction), (method, Direction::Downlink), "{name}");
+        }
+    }
+
+    #[test]
+    fn packets_are_kept_for_a_controller_that_needs_the_delays_of_the_radio() {
+        let mute = TcpListener::bind("127.0.0.1:0").unwrap();
+        let source = format!("tcp:{}", mute.local_addr().unwrap()).parse().unwrap();
+        for (name, kept) in [("copa-gandalf", 1), ("sounding", 0)] {
+            let factory = Factory::new(name, EstimateHandle::new()).unwrap();
+            ModemFeed::start_for(&factory, &source, Direction::Uplink).unwrap().stop().unwrap();
+            let now = monotonic_now();
+            HandleReader::new(factory.handle(), now).handle_entered(now, Bytes::new(1200));
+            assert_eq!(factory.handle().take_entered().count(), kept, "{name}");
+        }
     }
 }
