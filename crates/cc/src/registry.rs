@@ -53,7 +53,7 @@ impl Entry {
         Self { name, needs: Some(law.needs()), parameters, fits: |_| Ok(()), tune, make }
     }
 
-    /// The same, for a flow that is told of the radio's delays.
+    /// The same, for a flow to which the modem reports the delays of its radio.
     const fn corrected(self) -> Self {
         Self { needs: Some(Needs::DELAYS), ..self }
     }

@@ -167,12 +167,12 @@ impl<C: Controller> Controller for Beside<C> {
 
 /// Keeps what it receives, by its packets.
 #[derive(Debug)]
-pub(super) struct Exact {
-    inner: Copa,
+pub(super) struct Exact<C = Copa> {
+    inner: C,
     record: Arc<Mutex<Record>>,
 }
 
-impl Controller for Exact {
+impl<C: Controller> Controller for Exact<C> {
     forward!(inner; but handle_ack);
 
     fn handle_ack(&mut self, ack: &Ack) {
@@ -277,7 +277,7 @@ mod tests {
     use crate::probe::Probe;
 
     #[test]
-    fn judges_hear_every_method() {
+    fn judges_hear_every_method_but_what_they_keep() {
         let start = Start::tcp(HostInstant::default(), None, 1);
         let (truth, record) = (Arc::default(), Arc::default());
         let all = Probe::default();
@@ -289,6 +289,8 @@ mod tests {
         assert_eq!(all.not_heard(&mut recorded), [""; 0]);
         let mut beside = Beside::new(all.clone(), &start, &record);
         assert_eq!(all.not_heard(&mut beside), [""; 0]);
+        let mut exact = Exact { inner: all.clone(), record: Arc::clone(&record) };
+        assert_eq!(all.not_heard(&mut exact), ["handle_ack"]);
         let mut only = Only::new(all.clone(), |event| Some(*event));
         assert_eq!(all.not_heard(&mut only), [""; 0]);
     }
