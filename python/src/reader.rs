@@ -16,7 +16,7 @@ use sounding_diag::{LogCode, LogRecord};
 
 use crate::error;
 use crate::record::Record;
-use crate::source::{Chunk, Source, buffer};
+use crate::source::{Source, buffer};
 
 /// The records of a capture or a port, one after the other.
 #[pyclass(frozen, module = "sounding")]
@@ -154,12 +154,8 @@ impl Whole {
         let Self { source, buffer } = &mut self;
         loop {
             let more = py.detach(|| -> io::Result<bool> {
-                match source.poll(buffer)? {
-                    Chunk::Stream(count) | Chunk::Packet(count) => handle(&buffer[..count]),
-                    Chunk::Idle => {}
-                    Chunk::End => return Ok(false),
-                }
-                Ok(true)
+                let count = source.chunk(buffer)?;
+                Ok(count.map(|count| handle(&buffer[..count])).is_some())
             });
             if !more.map_err(|e| error::io(source.name(), &e))? {
                 return Ok(());
@@ -239,32 +235,18 @@ impl Inner {
     fn fill(&mut self) -> io::Result<bool> {
         let Self { source: opened, buffer, stream, sink } = self;
         let Some(source) = opened else { return Ok(false) };
-        match source.poll(buffer)? {
-            Chunk::Stream(count) => {
-                let mut bytes = &buffer[..count];
-                while let Some(found) = stream.poll_packet(&mut bytes) {
-                    sink.handle(source, found);
-                }
-            }
-            Chunk::Packet(count) => sink.handle(source, stream.handle_payload(&buffer[..count])),
-            Chunk::Idle => {}
-            Chunk::End => {
-                while let Some(found) = stream.poll_end() {
-                    sink.handle(source, found);
-                }
-                *opened = None;
-                return Ok(false);
-            }
+        let goes_on = source.find(buffer, stream, |found| sink.handle(found))?;
+        if !goes_on {
+            *opened = None;
         }
-        Ok(true)
+        Ok(goes_on)
     }
 }
 
 impl Found {
-    fn handle(&mut self, source: &mut Source, found: Result<Located<'_>, Damage>) {
+    fn handle(&mut self, found: Result<Located<'_>, Damage>) {
         match found {
             Ok(Located { offset, packet }) => {
-                source.handle_packet(&packet);
                 if let Packet::Log(log) = packet
                     && self.wanted.contains(log.code)
                 {

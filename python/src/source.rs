@@ -9,10 +9,9 @@ use flate2::read::MultiGzDecoder;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sounding_diag::LogCode;
-use sounding_diag::capture::{self, Format, Kind, PROBE, Reader};
-use sounding_diag::packet::Packet;
+use sounding_diag::capture::{self, Damage, Format, Framing, Kind, Located, PROBE, Reader};
 use sounding_diag::session::Wanted;
-use sounding_modem::{Framing, Live, READ_SIZE, Read, monotonic_now};
+use sounding_modem::{Pump, Turn};
 
 use crate::error;
 
@@ -32,33 +31,18 @@ enum Bytes {
 
 /// A port, whose masks go back where they were when it is let go.
 struct LivePort {
-    live: Live,
+    pump: Pump,
     /// Longest silence before the source counts as ended.
     patience: Option<Duration>,
     heard: Instant,
 }
 
-/// What came of one look for bytes.
-pub(crate) enum Chunk {
-    /// This many bytes of a stream are in the buffer.
-    Stream(usize),
-    /// One packet without a frame is, of so many bytes.
-    Packet(usize),
-    /// No data yet.
-    Idle,
-    /// No more will come.
-    End,
-}
-
 /// Longest wait between checks for an interrupt.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Longest that a modem is waited for to take its masks back. A request is tried for 600 ms.
-const PUT_BACK: Duration = Duration::from_secs(1);
-
-/// A source's buffer: large enough to recognise a file, and for the largest packet of a port.
+/// A capture's buffer: large enough to recognise it.
 pub(crate) fn buffer() -> Box<[u8]> {
-    vec![0; PROBE.max(READ_SIZE)].into()
+    vec![0; PROBE].into()
 }
 
 impl Source {
@@ -81,8 +65,8 @@ impl Source {
             .map_err(|e: sounding_modem::SourceError| PyValueError::new_err(e.to_string()))?;
         let transport = py.detach(|| named.open()).map_err(|e| error::port(&e))?;
         let wanted = codes.map(|codes| Wanted { codes, budget_bytes_per_sec: None });
-        let live = Live::new(transport, wanted).remembering(&named);
-        let bytes = Bytes::Port(Box::new(LivePort { live, patience, heard: Instant::now() }));
+        let pump = Pump::over(named, transport, wanted).once();
+        let bytes = Bytes::Port(Box::new(LivePort { pump, patience, heard: Instant::now() }));
         Ok(Self { name: path, bytes, kind: Kind::of(Format::Hdlc), probed: None })
     }
 
@@ -128,26 +112,39 @@ impl Source {
         !matches!(self.bytes, Bytes::Port(_))
     }
 
-    /// The next bytes, or that there are none; waits for a port at most one [`TICK`]. The buffer is the same each time.
-    pub(crate) fn poll(&mut self, buffer: &mut [u8]) -> io::Result<Chunk> {
-        if let Some(probed) = self.probed.take() {
-            return Ok(Chunk::Stream(probed));
+    /// Finds the packets in the next bytes, or at the end those that waited for more; false at the end. Waits for a port
+    /// at most one [`TICK`].
+    pub(crate) fn find(
+        &mut self,
+        buffer: &mut [u8],
+        reader: &mut Reader,
+        mut each: impl FnMut(Result<Located<'_>, Damage>),
+    ) -> io::Result<bool> {
+        let goes_on = match &mut self.bytes {
+            Bytes::Port(port) => port.find(reader, &mut each)?,
+            Bytes::Capture(_) => self.chunk(buffer)?.map(|count| {
+                reader.handle_read(Framing::Hdlc, &buffer[..count], &mut each);
+            }).is_some(),
+        };
+        if !goes_on {
+            while let Some(found) = reader.poll_end() {
+                each(found);
+            }
         }
-        match &mut self.bytes {
-            Bytes::Port(port) => port.poll(buffer),
-            Bytes::Capture(stream) => match stream.read(buffer) {
-                Ok(0) => Ok(Chunk::End),
-                Ok(count) => Ok(Chunk::Stream(count)),
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => Ok(Chunk::Idle),
-                Err(e) => Err(e),
-            },
-        }
+        Ok(goes_on)
     }
 
-    /// A packet was in the bytes: the session with a modem follows them.
-    pub(crate) fn handle_packet(&mut self, packet: &Packet<'_>) {
-        if let Bytes::Port(port) = &mut self.bytes {
-            port.handle_packet(packet);
+    /// Reads the next bytes of a capture; `None` at its end.
+    pub(crate) fn chunk(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+        if let Some(probed) = self.probed.take() {
+            return Ok(Some(probed));
+        }
+        let Bytes::Capture(stream) = &mut self.bytes else { return Ok(None) };
+        match stream.read(buffer) {
+            Ok(0) => Ok(None),
+            Ok(count) => Ok(Some(count)),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => Ok(Some(0)),
+            Err(e) => Err(e),
         }
     }
 }
@@ -189,51 +186,30 @@ fn unpacked(mut stream: impl io::Read + Send + 'static) -> io::Result<Box<dyn io
 }
 
 impl LivePort {
-    fn poll(&mut self, buffer: &mut [u8]) -> io::Result<Chunk> {
-        self.live.tick(monotonic_now());
-        let framing = self.live.framing();
-        Ok(match self.live.read(buffer, TICK)? {
-            Read::Bytes(count) => {
+    /// Finds the packets in what comes; false once the port is closed or silent.
+    fn find(
+        &mut self,
+        reader: &mut Reader,
+        each: impl FnMut(Result<Located<'_>, Damage>),
+    ) -> io::Result<bool> {
+        let goes_on = match self.pump.turn(TICK)? {
+            Turn::Bytes(read) => {
                 self.heard = Instant::now();
-                match framing {
-                    Framing::Hdlc => Chunk::Stream(count),
-                    Framing::Packet => Chunk::Packet(count),
-                }
+                read.find(reader, each);
+                true
             }
-            Read::Idle if self.patience.is_some_and(|span| self.heard.elapsed() >= span) => {
-                Chunk::End
-            }
-            Read::Idle => Chunk::Idle,
-            Read::Closed => Chunk::End,
-        })
-    }
-
-    fn handle_packet(&mut self, packet: &Packet<'_>) {
-        let now = monotonic_now();
-        match packet {
-            Packet::Log(log) => self.live.handle_log(now, log),
-            Packet::Other { command, body, .. } => self.live.handle_other(now, *command, body),
-        }
+            Turn::Idle => self.patience.is_none_or(|span| self.heard.elapsed() < span),
+            Turn::Closed(_) | Turn::Reopened => false,
+        };
         // The session's events are not reported: only the records count here.
-        while self.live.poll_event().is_some() {}
+        while self.pump.poll_event().is_some() {}
+        Ok(goes_on)
     }
 }
 
 impl Drop for LivePort {
     fn drop(&mut self) {
-        let begin = monotonic_now();
-        self.live.handle_end(begin);
-        let (mut buffer, mut reader) = (buffer(), Reader::new());
-        while !self.live.is_over() && monotonic_now() - begin < PUT_BACK {
-            self.live.tick(monotonic_now());
-            match self.live.read(&mut buffer, TICK) {
-                Ok(Read::Bytes(count)) => {
-                    self.live.handle_bytes(monotonic_now(), &mut reader, &buffer[..count], |_| {});
-                }
-                Ok(Read::Idle) => {}
-                // A modem that is gone needs no mask.
-                Ok(Read::Closed) | Err(_) => return,
-            }
-        }
+        // A modem that is gone needs no mask.
+        let _ = self.pump.put_back();
     }
 }

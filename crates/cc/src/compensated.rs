@@ -299,8 +299,7 @@ impl<C: Controller> Compensated<C> {
 
 impl<C: Controller> Controller for Compensated<C> {
     forward!(
-        inner: handle_sent, handle_loss, handle_spurious_timeout, handle_estimate, handle_part,
-        not_before, cwnd, pacing_rate, state
+        inner; but handle_delivered, handle_ack, handle_timeout, handle_delays, handle_time, wakeup
     );
 
     fn handle_delivered(&mut self, delivered: &Delivered) {

@@ -9,6 +9,7 @@ use sounding_estimate::Source;
 
 use crate::biscay::{self, BiscayController};
 use crate::cqic::{self, Cqic};
+use crate::needs::Needs;
 use crate::parameter::{Parameter, Values};
 use crate::pbe_cc::{self, PbeCc};
 use crate::sounding::{self, Sounding};
@@ -19,11 +20,8 @@ use crate::{Controller, Phase, Start};
 struct Row {
     name: &'static str,
     summary: &'static str,
-    span: Option<Duration>,
-    method: Option<Source>,
-    reports_every: Option<Duration>,
+    needs: Needs,
     has_settings: bool,
-    is_remote: bool,
     phases: &'static [Phase],
     controllers: &'static [Named],
     make: fn(Fallback, &Start, Duration, &Values) -> Box<dyn Controller>,
@@ -46,11 +44,8 @@ macro_rules! laws {
         $law:ident {
             name: $name:literal,
             summary: $summary:literal,
-            span: $span:expr,
-            method: $method:expr,
-            reports_every: $reports_every:expr,
+            needs: $needs:expr,
             has_settings: $has_settings:literal,
-            is_remote: $is_remote:literal,
             phases: $phases:expr,
             controllers: [$($controller:literal over $fallback:ident),+ $(,)?],
             parameters: $parameters:expr,
@@ -79,11 +74,8 @@ macro_rules! laws {
                             const ROW: Row = Row {
                                 name: $name,
                                 summary: $summary,
-                                span: $span,
-                                method: $method,
-                                reports_every: $reports_every,
+                                needs: $needs,
                                 has_settings: $has_settings,
-                                is_remote: $is_remote,
                                 phases: $phases,
                                 controllers: &[$(Named {
                                     name: $controller,
@@ -116,11 +108,8 @@ laws! {
     Biscay {
         name: "biscay",
         summary: "As published: what the modem says is what the link carries",
-        span: None,
-        method: None,
-        reports_every: None,
+        needs: Needs::ESTIMATES,
         has_settings: true,
-        is_remote: false,
         phases: &[Phase::NoEstimate, Phase::RadioLimited, Phase::BottleneckElsewhere],
         controllers: ["biscay" over Bbr, "biscay-cubic" over Cubic],
         parameters: biscay::Config::PARAMETERS,
@@ -129,11 +118,8 @@ laws! {
     Sounding {
         name: "sounding",
         summary: "This project's own: probes above what was only asked for, and finds how much has to wait at the radio",
-        span: Some(sounding::SPAN),
-        method: None,
-        reports_every: None,
+        needs: Needs { span: Some(sounding::SPAN), ..Needs::ESTIMATES },
         has_settings: false,
-        is_remote: false,
         phases: Phase::OF_SOUNDING,
         controllers: ["sounding" over Bbr, "sounding-cubic" over Cubic],
         parameters: Sounding::PARAMETERS,
@@ -142,11 +128,8 @@ laws! {
     PbeCc {
         name: "pbe-cc",
         summary: "PBE-CC's sender: ramps up to the fair share that the receiving device reports, then sends its capacity",
-        span: None,
-        method: None,
-        reports_every: None,
+        needs: Needs { method: Some(Source::Cell), remote: true, ..Needs::ESTIMATES },
         has_settings: false,
-        is_remote: true,
         phases: Phase::OF_PBE_CC,
         controllers: ["pbe-cc" over Bbr],
         parameters: pbe_cc::Config::PARAMETERS,
@@ -155,11 +138,8 @@ laws! {
     Cqic {
         name: "cqic",
         summary: "CQIC's sender: sends what the receiving device's channel reports and its served share say, from the first packet on",
-        span: Some(cqic::SPAN),
-        method: Some(Source::Cqi),
-        reports_every: Some(cqic::REPORTS_EVERY),
+        needs: Needs { span: Some(cqic::SPAN), method: Some(Source::Cqi), every: Some(cqic::REPORTS_EVERY), remote: true, ..Needs::ESTIMATES },
         has_settings: false,
-        is_remote: true,
         phases: &[Phase::NoEstimate, Phase::RadioLimited, Phase::Hold, Phase::Handover],
         controllers: ["cqic" over Cubic],
         parameters: cqic::Config::PARAMETERS,
@@ -169,11 +149,8 @@ laws! {
     Steady {
         name: "steady",
         summary: "For tests: sends at exactly the rate of the estimate",
-        span: None,
-        method: None,
-        reports_every: None,
+        needs: Needs::ESTIMATES,
         has_settings: false,
-        is_remote: false,
         phases: &[Phase::NoEstimate, Phase::RadioLimited],
         controllers: ["steady" over Bbr],
         parameters: &[],
@@ -197,29 +174,14 @@ impl Law {
         self.row().summary
     }
 
-    /// How far back its rate should look, where that is not an estimator's own default, the 100 ms of BISCAY's paper.
-    pub const fn span(self) -> Option<Duration> {
-        self.row().span
-    }
-
-    /// The method of estimation that it is made for, where that is not an estimator's own default, granted bytes.
-    pub const fn method(self) -> Option<Source> {
-        self.row().method
-    }
-
-    /// How often a device reports to it, where that is not as often as it has an estimate.
-    pub const fn reports_every(self) -> Option<Duration> {
-        self.row().reports_every
+    /// What it asks of those who read the modem for it.
+    pub const fn needs(self) -> Needs {
+        self.row().needs
     }
 
     /// Whether it uses the allowance and the pacing gain of [`biscay::Config`](crate::biscay::Config).
     pub const fn has_settings(self) -> bool {
         self.row().has_settings
-    }
-
-    /// Whether it is made for the far end of a downlink, and goes by what the receiving device reports on its acknowledgements.
-    pub const fn is_remote(self) -> bool {
-        self.row().is_remote
     }
 
     /// The phases that its flows can have.

@@ -34,6 +34,7 @@ pub mod ledbat;
 pub mod legilimens;
 mod limits;
 pub mod lp;
+mod needs;
 pub mod oracle;
 pub mod parameter;
 pub mod part;
@@ -72,15 +73,14 @@ pub use laws::Law;
 pub use ledbat::{Ledbat, LedbatPlusPlus};
 pub use legilimens::Legilimens;
 pub use lp::Lp;
+pub use needs::Needs;
 pub use oracle::Oracle;
 pub use parameter::{Choice, ChoiceError};
 pub use pbe_cc::PbeCc;
 pub use pcc::{Allegro, Vivace};
 pub use phase::Phase;
-pub use radio_controller::{RadioController, method, reports_every, span};
-pub use registry::{
-    Make, Maker, NameError, Registry, by_name, is_remote, make, names, needs_delays, parameters,
-};
+pub use radio_controller::RadioController;
+pub use registry::{Make, Maker, NameError, Registry, by_name, make, names, needs, parameters};
 pub use reno::Reno;
 pub use scream::Scream;
 pub use smoothed::Smoothed;

@@ -16,10 +16,10 @@ use crate::laws::{Law, Named};
 use crate::ledbat::{self, Ledbat, LedbatPlusPlus};
 use crate::legilimens::{self, Legilimens};
 use crate::lp::Lp;
+use crate::needs::Needs;
 use crate::parameter::{Choice, ChoiceError, Parameter, Values};
 use crate::pbe_cc::{self, PbeCc};
 use crate::pcc::{Allegro, AllegroConfig, Vivace, VivaceConfig, proteus};
-use crate::radio_controller::RadioController;
 use crate::reno::Reno;
 use crate::scream::{self, Scream};
 use crate::smoothed::{self, Smoothed};
@@ -38,6 +38,8 @@ type Tune = fn(&Start, &Values) -> Box<dyn Controller>;
 #[derive(Clone, Copy)]
 struct Entry {
     name: &'static str,
+    /// What it asks of a modem; `None` for nothing.
+    needs: Option<Needs>,
     parameters: &'static [Parameter],
     /// Checks that involve several parameters.
     fits: fn(&Values) -> Result<(), &'static str>,
@@ -46,9 +48,14 @@ struct Entry {
 }
 
 impl Entry {
-    fn of_law(named: &Named) -> Self {
+    fn of_law(law: Law, named: &Named) -> Self {
         let &Named { name, parameters, tune, make, .. } = named;
-        Self { name, parameters, fits: |_| Ok(()), tune, make }
+        Self { name, needs: Some(law.needs()), parameters, fits: |_| Ok(()), tune, make }
+    }
+
+    /// The same, for a flow to which the modem reports the delays of its radio.
+    const fn corrected(self) -> Self {
+        Self { needs: Some(Needs::DELAYS), ..self }
     }
 }
 
@@ -58,6 +65,7 @@ macro_rules! entry {
         const TUNE: Tune = $tune;
         Entry {
             name: $name,
+            needs: None,
             parameters: $parameters,
             fits: |_| Ok(()),
             tune: TUNE,
@@ -116,10 +124,13 @@ const CONTROLLERS: &[Entry] = &[
     }),
     entry!("sprout", Sprout::PARAMETERS, |start, values| Box::new(Sprout::tuned(start, values))),
     entry!("verus", Verus::PARAMETERS, |start, values| Box::new(Verus::tuned(start, values))),
-    entry!(PUBLISHED_PBE_CC, pbe_cc::Config::PARAMETERS, |start, values| {
-        let config = pbe_cc::Config::of(values).published();
-        Box::new(PbeCc::new(config, Fallback::Bbr, start, Duration::ZERO))
-    }),
+    Entry {
+        needs: Some(Law::PbeCc.needs()),
+        ..entry!(PUBLISHED_PBE_CC, pbe_cc::Config::PARAMETERS, |start, values| {
+            let config = pbe_cc::Config::of(values).published();
+            Box::new(PbeCc::new(config, Fallback::Bbr, start, Duration::ZERO))
+        })
+    },
     entry!("gcc", gcc::Config::PARAMETERS, |start, values| {
         Box::new(Gcc::with(start, gcc::Config::of(values)))
     }),
@@ -132,21 +143,26 @@ const CONTROLLERS: &[Entry] = &[
     entry!("copa-gandalf", compensated::COPA, |start, values| {
         let inner = Copa::with(start, copa::Config::of(values));
         Box::new(Compensated::revising_with(inner, Smoothing::of(values)))
-    }),
+    })
+    .corrected(),
     entry!("vivace-gandalf", VivaceConfig::PUBLISHED, |start, values| {
         let config = VivaceConfig::of(values).published();
         Box::new(Compensated::holding(Vivace::with(start, config)))
-    }),
+    })
+    .corrected(),
     entry!("bbr-gandalf", bbr::Config::PARAMETERS, |start, values| {
         Box::new(Compensated::revising(Bbr::with(start, bbr::Config::of(values))))
-    }),
+    })
+    .corrected(),
     entry!("cubic-gandalf", cubic::Config::PARAMETERS, |start, values| {
         let inner = Cubic::with(start, cubic::Config::of(values));
         Box::new(Compensated::revising_with(inner, Smoothing::of_rises()))
-    }),
+    })
+    .corrected(),
     entry!("gcc-gandalf", gcc::Config::PARAMETERS, |start, values| {
         Box::new(Compensated::holding(Gcc::with(start, gcc::Config::of(values))))
-    }),
+    })
+    .corrected(),
     entry!("copa-smoothed", smoothed::PARAMETERS, |start, values| {
         Box::new(Smoothed::new(Copa::new(start), smoothed::window(values)))
     }),
@@ -162,22 +178,17 @@ const CONTROLLERS: &[Entry] = &[
 /// The law of PBE-CC without what was added to the paper: an ablation, and no law of the table.
 const PUBLISHED_PBE_CC: &str = "pbe-cc-published";
 
-/// Whether the controller of this name runs at the far end of a downlink and uses the device's reports.
-pub fn is_remote(name: &str) -> bool {
-    let law = RadioController::by_name(name).map(|known| known.law);
-    law.is_some_and(Law::is_remote) || name == PUBLISHED_PBE_CC
-}
-
-/// Whether the controller of this name uses the delays that the radio made, as the device's modem reports them. One that
-/// is added may use them too, if its name ends alike.
-pub fn needs_delays(name: &str) -> bool {
-    name.ends_with("-gandalf")
+/// What the controller of this name asks of those who read the modem; `None` if it asks nothing, or is not known.
+pub fn needs(name: &str) -> Option<Needs> {
+    entry(name)?.needs
 }
 
 /// Every controller that needs only the reports of a flow and a modem: those above, and each law with its fallbacks.
 fn controllers() -> impl Iterator<Item = Entry> {
-    let laws = Law::ALL.iter().flat_map(|law| law.controllers());
-    CONTROLLERS.iter().copied().chain(laws.map(Entry::of_law))
+    let laws = Law::ALL
+        .iter()
+        .flat_map(|&law| law.controllers().iter().map(move |named| Entry::of_law(law, named)));
+    CONTROLLERS.iter().copied().chain(laws)
 }
 
 fn entry(name: &str) -> Option<Entry> {
@@ -213,7 +224,14 @@ pub type Maker = Arc<dyn Fn(&Start) -> Box<dyn Controller> + Send + Sync>;
 /// Controllers by name: those of [`by_name`], and added ones. Cheap to clone while few are added.
 #[derive(Clone, Default)]
 pub struct Registry {
-    added: Vec<(String, Maker)>,
+    added: Vec<Added>,
+}
+
+#[derive(Clone)]
+struct Added {
+    name: String,
+    needs: Option<Needs>,
+    make: Maker,
 }
 
 /// Why a controller cannot have a name.
@@ -236,10 +254,20 @@ pub enum NameError {
 }
 
 impl Registry {
-    /// Adds a controller under another name.
+    /// Adds a controller under another name. It asks nothing of a modem.
     pub fn add(
         &mut self,
         name: impl Into<String>,
+        make: impl Fn(&Start) -> Box<dyn Controller> + Send + Sync + 'static,
+    ) -> Result<(), NameError> {
+        self.add_needing(name, None, make)
+    }
+
+    /// The same for a controller that asks this of those who read the modem.
+    pub fn add_needing(
+        &mut self,
+        name: impl Into<String>,
+        needs: Option<Needs>,
         make: impl Fn(&Start) -> Box<dyn Controller> + Send + Sync + 'static,
     ) -> Result<(), NameError> {
         let name = name.into();
@@ -251,14 +279,20 @@ impl Registry {
         if name == ORACLE || self.names().any(|known| known == name) {
             return Err(NameError::Taken { name });
         }
-        self.added.push((name, Arc::new(make)));
+        self.added.push(Added { name, needs, make: Arc::new(make) });
         Ok(())
     }
 
     /// The constructor of the controller of this name.
     pub fn by_name(&self, name: &str) -> Option<Maker> {
-        let added = self.added.iter().find(|(known, _)| known == name);
-        added.map(|(_, make)| Arc::clone(make)).or_else(|| Some(Arc::new(by_name(name)?)))
+        let added = self.added.iter().find(|added| added.name == name);
+        added.map(|added| Arc::clone(&added.make)).or_else(|| Some(Arc::new(by_name(name)?)))
+    }
+
+    /// What the controller of this name asks of those who read the modem; see [`needs`].
+    pub fn needs(&self, name: &str) -> Option<Needs> {
+        let added = self.added.iter().find(|added| added.name == name);
+        added.map_or_else(|| needs(name), |added| added.needs)
     }
 
     /// The constructor of a controller with the given parameters, and the choice in its canonical form: parameters in the
@@ -288,7 +322,7 @@ impl Registry {
     /// The names that it knows, those that were added last.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let ours = controllers().map(|entry| entry.name);
-        ours.chain(self.added.iter().map(|(name, _)| name.as_str()))
+        ours.chain(self.added.iter().map(|added| added.name.as_str()))
     }
 }
 

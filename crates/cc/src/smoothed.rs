@@ -37,11 +37,7 @@ impl<C: Controller> Smoothed<C> {
 }
 
 impl<C: Controller> Controller for Smoothed<C> {
-    forward!(
-        inner: handle_sent, handle_delivered, handle_loss, handle_timeout,
-        handle_spurious_timeout, handle_estimate, handle_part, handle_time, wakeup, not_before,
-        cwnd, pacing_rate, state
-    );
+    forward!(inner; but handle_ack);
 
     fn handle_ack(&mut self, ack: &Ack) {
         let rtt = ack.rtt.map(|rtt| self.rtt.push(ack.now, rtt));

@@ -134,6 +134,15 @@ impl Packets {
     }
 }
 
+/// The kind of the bytes of one read of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framing {
+    /// Some of a stream of HDLC frames.
+    Hdlc,
+    /// One whole packet without a frame; one without a byte is a stretch that was none.
+    Packet,
+}
+
 /// Separates the records, and keeps the start of an unfinished one.
 #[derive(Clone, Debug)]
 enum Cut {
@@ -211,6 +220,23 @@ impl Reader {
         match framed {
             Ok((offset, packet)) => self.packets.count(offset, packet),
             Err(bad) => Err(self.packets.note(bad.into())),
+        }
+    }
+
+    /// Takes the bytes of one read of a port, and returns each packet in them to `each`.
+    pub fn handle_read(
+        &mut self,
+        framing: Framing,
+        mut bytes: &[u8],
+        mut each: impl FnMut(Result<Located<'_>, Damage>),
+    ) {
+        match framing {
+            Framing::Packet => each(self.handle_payload(bytes)),
+            Framing::Hdlc => {
+                while let Some(found) = self.poll_packet(&mut bytes) {
+                    each(found);
+                }
+            }
         }
     }
 

@@ -155,8 +155,9 @@ pub fn populate<N: sounding_sim::Network<Segment>>(
         let Some(modem) = device.modem.filter(|modem| modem.on) else { continue };
         for &port in ports.iter().filter(|port| group.devices.contains(&port.device.0)) {
             let flows = actors.flows.iter().filter(|flow| flow.port == port);
-            let names = flows.map(|flow| stated.flows[flow.plan].controller.name());
-            let mut listening = Listening::new(port).told(names);
+            let needs =
+                flows.map(|flow| run.controllers.needs(stated.flows[flow.plan].controller.name()));
+            let mut listening = Listening::new(port).told(needs);
             listening.every = modem.every.unwrap_or(listening.every);
             listening.latency = modem.latency;
             listening.sniffs = modem.sniffer;

@@ -51,7 +51,7 @@ impl Default for Choice {
 /// Whether a controller differs from the others here: without a modem, one that falls back to CUBIC is plain CUBIC.
 /// One that follows a device's reports is BBR there.
 fn is_somebody(name: &&str) -> bool {
-    !sounding_cc::is_remote(name)
+    !sounding_cc::needs(name).is_some_and(|needs| needs.remote)
         && RadioController::by_name(name)
             .is_none_or(|listener| listener.fallback != Fallback::Cubic)
 }

@@ -25,6 +25,9 @@ pub mod mahimahi;
 pub mod overhead;
 pub mod paper;
 pub mod pbe_cc;
+#[cfg(test)]
+#[path = "../../cc/tests/probe/mod.rs"]
+mod probe;
 pub mod reference;
 pub mod references;
 pub mod registry;

@@ -2,7 +2,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use sounding_diag::capture::{self, Located, Reader};
+use sounding_diag::capture::{self, Framing, Located, Reader};
 use sounding_diag::packet::Packet;
 use sounding_diag::record::{self, RecordCounts, RecordError};
 use sounding_diag::{LogCode, LogRecord};
@@ -152,29 +152,27 @@ impl Sounder {
         &mut self,
         arrival: Arrival,
         bytes: &[u8],
+        watch: impl FnMut(&Self, Seen<'_>),
+    ) {
+        self.handle_read(Framing::Hdlc, arrival, bytes, watch);
+    }
+
+    /// Processes the bytes of one read of a port, as [`handle_bytes`](Self::handle_bytes).
+    pub fn handle_read(
+        &mut self,
+        framing: Framing,
+        arrival: Arrival,
+        bytes: &[u8],
         mut watch: impl FnMut(&Self, Seen<'_>),
     ) {
-        let mut input = bytes;
         // Taken out, because the records borrow from it while the rest of `self` takes them in.
         let mut reader = core::mem::take(&mut self.reader);
-        while let Some(packet) = reader.poll_packet(&mut input) {
+        reader.handle_read(framing, bytes, |packet| {
             if let Ok(Located { packet, .. }) = packet {
                 self.handle_packet(arrival, &packet, &mut watch);
             }
-        }
+        });
         self.reader = reader;
-    }
-
-    /// Takes the payload of one frame, from a port that gives packets instead of bytes.
-    pub fn handle_payload(
-        &mut self,
-        arrival: Arrival,
-        payload: &[u8],
-        mut watch: impl FnMut(&Self, Seen<'_>),
-    ) {
-        if let Ok(Located { packet, .. }) = self.reader.handle_payload(payload) {
-            self.handle_packet(arrival, &packet, &mut watch);
-        }
     }
 
     fn handle_packet(
@@ -185,9 +183,7 @@ impl Sounder {
     ) {
         match packet {
             Packet::Log(record) => self.handle_log(arrival, record, watch),
-            Packet::Other { command, body, .. } => {
-                watch(self, Seen::Other { command: *command, body });
-            }
+            Packet::Other { .. } => watch(self, Seen::Other(packet)),
         }
     }
 
@@ -387,10 +383,16 @@ pub enum Seen<'a> {
     /// waits for the records after it.
     Record(&'a LogRecord<'a>),
     /// A packet that is no log record: an answer to a request, an event, a message.
-    Other {
-        /// The command byte.
-        command: u8,
-        /// Everything after it.
-        body: &'a [u8],
-    },
+    Other(&'a Packet<'a>),
+}
+
+impl<'a> Seen<'a> {
+    /// The packet, where this is one: each packet is one exactly once, when it comes.
+    pub fn packet(&self) -> Option<Packet<'a>> {
+        match *self {
+            Self::Record(record) => Some(Packet::Log(*record)),
+            Self::Other(packet) => Some(*packet),
+            Self::Next(_) | Self::Kpi(_) => None,
+        }
+    }
 }

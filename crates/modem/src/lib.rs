@@ -9,7 +9,9 @@ mod modelled;
 mod poll_interval;
 mod probe;
 mod pty;
+mod pump;
 mod readings;
+mod reopening;
 mod replay;
 mod replay_schedule;
 mod retry;
@@ -18,10 +20,10 @@ mod sniffer;
 mod stamps;
 mod transport;
 
-pub use live::Live;
 pub use modelled::uplink_capture;
 pub use probe::{Probe, probe};
 pub use pty::Pty;
+pub use pump::{Bytes, Packets, Pump, Turn};
 pub use readings::{Polled, Readings};
 pub use replay::{Replay, Summary};
 pub use replay_schedule::ReplaySchedule;
@@ -30,9 +32,10 @@ pub use sim::{
     Behaviour, Fed, Feed, Made, Mischief, Place, Records, Script, Simulation, Tally, feed,
 };
 pub use sniffer::{Sniffer, SnifferLog, SnifferSource, SnifferStatus, UnknownSniffer};
+pub use sounding_diag::capture::Framing;
 pub use sounding_host::{monotonic_now, prefer_this_thread};
 pub use sounding_units::ClockMap;
 pub use transport::{
-    CharDevice, DiagChar, Framing, OpenError, Port, READ_SIZE, Read, Router, RouterSocket, Source,
+    CharDevice, DiagChar, OpenError, Port, READ_SIZE, Read, Router, RouterSocket, Source,
     SourceError, Stream, Tcp, Transport, Unframed,
 };

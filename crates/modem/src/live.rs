@@ -1,8 +1,7 @@
 use std::io;
 use std::time::Duration;
 
-use sounding_diag::capture::Reader;
-use sounding_diag::packet::Packet;
+use sounding_diag::capture::Framing;
 use sounding_diag::session::{Event, Session, Wanted};
 use sounding_diag::{LogCode, LogRecord};
 use sounding_host::monotonic_now;
@@ -11,15 +10,14 @@ use sounding_units::HostInstant;
 use crate::drains::Drains;
 use crate::memory::{self, Memory};
 use crate::poll_interval::PollInterval;
-use crate::{Framing, Read, Source, Transport};
+use crate::{Read, Source, Transport};
 
 /// A port with a session over it: sets and restores masks and drains buffers, whenever its reader calls it.
 ///
 /// The reader takes bytes with [`read`](Self::read). It passes each packet in them to [`handle_log`](Self::handle_log)
-/// and [`handle_other`](Self::handle_other), or lets [`handle_bytes`](Self::handle_bytes) find them. It calls
-/// [`tick`](Self::tick) in each turn of its loop.
+/// and [`handle_other`](Self::handle_other). It calls [`tick`](Self::tick) in each turn of its loop.
 #[derive(Debug)]
-pub struct Live {
+pub(crate) struct Live {
     transport: Option<Box<dyn Transport>>,
     session: Option<Session>,
     memory: Option<Memory>,
@@ -30,7 +28,7 @@ pub struct Live {
 
 impl Live {
     /// A port whose modem gets the `wanted` log mask, or keeps its mask if there is none.
-    pub fn new(transport: Box<dyn Transport>, wanted: Option<Wanted>) -> Self {
+    pub(crate) fn new(transport: Box<dyn Transport>, wanted: Option<Wanted>) -> Self {
         let session = wanted.filter(|_| transport.takes_requests()).map(Session::new);
         Self {
             transport: Some(transport),
@@ -45,7 +43,7 @@ impl Live {
     /// Also restores the mask that an earlier, killed session on this source had found, and saves a note for the next session
     /// in case this one is killed. Notes of ports that are gone are deleted and reported.
     #[must_use]
-    pub fn remembering(mut self, source: &Source) -> Self {
+    pub(crate) fn remembering(mut self, source: &Source) -> Self {
         if let Some(session) = &mut self.session {
             memory::forget_gone().into_iter().for_each(|port| session.forgo(port));
             match Memory::open(source) {
@@ -61,7 +59,7 @@ impl Live {
 
     /// Also sets a log mask that the modem does not tell, if `even_untold`. That mask stays at the end.
     #[must_use]
-    pub fn setting_untold(mut self, even_untold: bool) -> Self {
+    pub(crate) fn setting_untold(mut self, even_untold: bool) -> Self {
         if let Some(session) = self.session.as_mut().filter(|_| even_untold) {
             session.set_untold();
         }
@@ -70,29 +68,29 @@ impl Live {
 
     /// For a reader that does not need fresh records and prefers few wake-ups.
     #[must_use]
-    pub fn in_no_hurry(mut self) -> Self {
+    pub(crate) fn in_no_hurry(mut self) -> Self {
         (self.drains, self.pace) = (Drains::seldom(), PollInterval::seldom());
         self
     }
 
     /// Whether the port is open.
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.transport.is_some()
     }
 
     /// The framing of the bytes that reads return.
-    pub fn framing(&self) -> Framing {
+    pub(crate) fn framing(&self) -> Framing {
         self.transport.as_ref().map_or(Framing::Hdlc, |transport| transport.framing())
     }
 
     /// Whether the modem's buffers are drained on a tick.
-    pub fn drains(&self) -> bool {
+    pub(crate) fn drains(&self) -> bool {
         self.transport.as_ref().is_some_and(|transport| transport.can_drain())
     }
 
     /// Waits up to `patience` for bytes and reads what is there. A port that closes stays closed until
     /// [`reopen`](Self::reopen).
-    pub fn read(&mut self, buffer: &mut [u8], patience: Duration) -> io::Result<Read> {
+    pub(crate) fn read(&mut self, buffer: &mut [u8], patience: Duration) -> io::Result<Read> {
         let Some(transport) = &mut self.transport else { return Ok(Read::Closed) };
         let now = monotonic_now();
         let drain = transport.can_drain().then(|| self.drains.due());
@@ -115,46 +113,15 @@ impl Live {
     }
 
     /// The port is there again.
-    pub fn reopen(&mut self, transport: Box<dyn Transport>) {
+    pub(crate) fn reopen(&mut self, transport: Box<dyn Transport>) {
         self.transport = Some(transport);
         if let Some(session) = &mut self.session {
             session.handle_reconnect();
         }
     }
 
-    /// Finds the packets in bytes that were read, passes them to the session, and then to the caller.
-    pub fn handle_bytes(
-        &mut self,
-        now: HostInstant,
-        reader: &mut Reader,
-        mut bytes: &[u8],
-        mut each: impl FnMut(&Packet<'_>),
-    ) {
-        let mut handle = |live: &mut Self, packet: &Packet<'_>| {
-            match packet {
-                Packet::Log(record) => live.handle_log(now, record),
-                Packet::Other { command, body, .. } => live.handle_other(now, *command, body),
-            }
-            each(packet);
-        };
-        match self.framing() {
-            Framing::Packet => {
-                if let Ok(located) = reader.handle_payload(bytes) {
-                    handle(self, &located.packet);
-                }
-            }
-            Framing::Hdlc => {
-                while let Some(found) = reader.poll_packet(&mut bytes) {
-                    if let Ok(located) = found {
-                        handle(self, &located.packet);
-                    }
-                }
-            }
-        }
-    }
-
     /// A log record was in the bytes read.
-    pub fn handle_log(&mut self, now: HostInstant, record: &LogRecord<'_>) {
+    pub(crate) fn handle_log(&mut self, now: HostInstant, record: &LogRecord<'_>) {
         if let Some(at) = record.time().filter(|_| self.drains()) {
             self.drains.handle_record(at);
         }
@@ -164,14 +131,14 @@ impl Live {
     }
 
     /// A packet that is no log record was in the bytes read.
-    pub fn handle_other(&mut self, now: HostInstant, command: u8, body: &[u8]) {
+    pub(crate) fn handle_other(&mut self, now: HostInstant, command: u8, body: &[u8]) {
         if let Some(session) = &mut self.session {
             session.handle_other(now, command, body);
         }
     }
 
     /// Sends due requests. A port that does not accept them is detected by the next read, or by the missing answer.
-    pub fn tick(&mut self, now: HostInstant) {
+    pub(crate) fn tick(&mut self, now: HostInstant) {
         let Some(transport) = &mut self.transport else { return };
         if let Some(session) = &mut self.session {
             self.request.clear();
@@ -190,24 +157,24 @@ impl Live {
     }
 
     /// The next event of the session.
-    pub fn poll_event(&mut self) -> Option<Event> {
+    pub(crate) fn poll_event(&mut self) -> Option<Event> {
         self.session.as_mut()?.poll_event()
     }
 
     /// Begins to put masks back. Go on reading and ticking until [`is_over`](Self::is_over).
-    pub fn handle_end(&mut self, now: HostInstant) {
+    pub(crate) fn handle_end(&mut self, now: HostInstant) {
         if let Some(session) = &mut self.session {
             session.handle_end(now);
         }
     }
 
     /// True when nothing is left to restore, or the modem is gone.
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.transport.is_none() || self.session.as_ref().is_none_or(Session::is_over)
     }
 
     /// Codes that the budget has switched off.
-    pub fn switched_off(&self) -> &[LogCode] {
+    pub(crate) fn switched_off(&self) -> &[LogCode] {
         self.session.as_ref().map_or(&[], |session| session.switched_off())
     }
 }

@@ -8,7 +8,7 @@ use sounding_diag::session::Identity;
 
 use sounding_host::monotonic_now;
 
-use crate::{Framing, READ_SIZE, Read, Transport};
+use crate::{READ_SIZE, Read, Transport};
 
 /// The answer on a port to a version request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,19 +55,9 @@ pub fn probe(transport: &mut dyn Transport, patience: Duration) -> io::Result<Pr
                 Packet::Log(_) => talks = true,
             }
         };
-        match transport.framing() {
-            Framing::Packet => {
-                if let Ok(located) = reader.handle_payload(bytes) {
-                    handle(located);
-                }
-            }
-            Framing::Hdlc => {
-                let mut bytes = bytes;
-                while let Some(found) = reader.poll_packet(&mut bytes) {
-                    found.into_iter().for_each(&mut handle);
-                }
-            }
-        }
+        reader.handle_read(transport.framing(), bytes, |found| {
+            found.into_iter().for_each(&mut handle);
+        });
         if identity.is_some() && !known {
             ask(transport, Request::BuildId)?;
         }

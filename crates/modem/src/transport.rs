@@ -19,6 +19,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
+use sounding_diag::capture::Framing;
 use sounding_diag::hdlc;
 
 pub use device::CharDevice;
@@ -44,15 +45,6 @@ pub enum Read {
     Idle,
     /// The other end is gone, or the file is at its end.
     Closed,
-}
-
-/// The kind of the bytes of one read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Framing {
-    /// Some of a stream of HDLC frames.
-    Hdlc,
-    /// One whole packet without a frame; one without a byte is a stretch that was none.
-    Packet,
 }
 
 /// A buffer for [`Transport::read`] holds at least this: a packet that is longer than the buffer loses its end.

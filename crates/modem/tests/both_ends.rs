@@ -13,8 +13,7 @@ use sounding_diag::record;
 use sounding_diag::session::{Event, Wanted};
 use sounding_diag::{LogCode, LogRecord};
 use sounding_modem::{
-    Behaviour, Live, Mischief, Place, READ_SIZE, Read, Script, Simulation, Source, Tally,
-    monotonic_now,
+    Behaviour, Mischief, Place, Pump, Script, Simulation, Source, Tally, Turn, monotonic_now,
 };
 use sounding_testdata::{shared, shared_files};
 use sounding_units::ModemInstant;
@@ -87,40 +86,31 @@ fn read(source: &Source, codes: &[LogCode], expected: usize) -> Session {
 fn read_until(source: &Source, codes: &[LogCode], is_all: impl Fn(&[Kept]) -> bool) -> Session {
     const PATIENCE: Duration = Duration::from_secs(20);
     let wanted = Wanted { codes: codes.to_vec(), budget_bytes_per_sec: None };
-    let mut live = Live::new(source.open().expect("opens"), Some(wanted));
+    let mut pump = Pump::open(source.clone(), Some(wanted)).expect("opens");
     let mut reader = Reader::new();
     let mut session = Session { records: Vec::new(), counts: reader.counts(), events: Vec::new() };
-    let mut buffer = vec![0; READ_SIZE];
     let mut newest = monotonic_now();
     let mut ending = false;
-    while !(ending && live.is_over()) && monotonic_now() - newest < PATIENCE {
-        let now = monotonic_now();
-        live.tick(now);
-        match live.read(&mut buffer, Duration::from_millis(5)).expect("reads") {
-            Read::Bytes(count) => {
-                let before = session.records.len();
-                live.handle_bytes(now, &mut reader, &buffer[..count], |packet| {
-                    if let Packet::Log(record) = packet {
-                        session.records.push(Kept::of(record));
+    while !pump.is_over() && monotonic_now() - newest < PATIENCE {
+        match pump.turn(Duration::from_millis(5)).expect("reads") {
+            Turn::Bytes(read) => {
+                let (before, now) = (session.records.len(), read.now);
+                read.find(&mut reader, |found| {
+                    if let Ok(Packet::Log(record)) = found.map(|located| located.packet) {
+                        session.records.push(Kept::of(&record));
                     }
                 });
                 if session.records.len() > before {
                     newest = now;
                 }
             }
-            Read::Idle => {}
-            Read::Closed => {
-                std::thread::sleep(Duration::from_millis(5));
-                if let Ok(transport) = source.open() {
-                    while reader.poll_end().is_some() {}
-                    live.reopen(transport);
-                }
-            }
+            Turn::Closed(_) => while reader.poll_end().is_some() {},
+            Turn::Idle | Turn::Reopened => {}
         }
-        session.events.extend(std::iter::from_fn(|| live.poll_event()));
+        session.events.extend(std::iter::from_fn(|| pump.poll_event()));
         if is_all(&session.records) && !ending {
             ending = true;
-            live.handle_end(now);
+            pump.handle_end();
         }
     }
     session.counts = reader.counts();

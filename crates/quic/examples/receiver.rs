@@ -8,9 +8,10 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
-use common::{Failed, Identity, Receiving, Stack, read_modem};
+use common::{Failed, Identity, Receiving, Stack};
 use sounding_kpi::Direction;
 use sounding_modem::{SnifferSource, Source};
+use sounding_quic::modem::ModemFeed;
 use sounding_quic::{Arrivals, EstimateHandle};
 
 /// Receives one transfer over QUIC
@@ -66,8 +67,10 @@ fn run(args: &Args) -> Result<(), Failed> {
     let handle = EstimateHandle::new();
     let modem = match &args.modem {
         Some(source) => {
-            let (down, name) = (Direction::Downlink, &args.controller);
-            Some(read_modem(source, down, &args.sniffer, name, handle.clone())?)
+            let name = args.controller.split(':').next().unwrap_or_default();
+            let needs = sounding_cc::needs(name).unwrap_or_default();
+            let (down, handle) = (Direction::Downlink, handle.clone());
+            Some(ModemFeed::start_needing(needs, source, down, &args.sniffer, handle)?)
         }
         None => None,
     };

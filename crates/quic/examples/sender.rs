@@ -10,10 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use common::{Failed, Sending, Stack, read_modem, trusting};
+use common::{Failed, Sending, Stack, trusting};
 use sounding_host::monotonic_now;
 use sounding_kpi::Direction;
 use sounding_modem::Source;
+use sounding_quic::modem::ModemFeed;
 use sounding_quic::{EstimateHandle, Factory, PeerTimes};
 use sounding_units::Rate;
 
@@ -82,7 +83,8 @@ fn run(args: &Args) -> Result<(), Failed> {
         port => {
             let source: Source = port.parse()?;
             let direction = Direction::Uplink;
-            modem = Some(read_modem(&source, direction, &[], &args.controller, handle.clone())?);
+            let needs = factory.as_ref().and_then(|factory| factory.needs()).unwrap_or_default();
+            modem = Some(ModemFeed::start_needing(needs, &source, direction, &[], handle.clone())?);
         }
     }
     let path = args.certificate.display();

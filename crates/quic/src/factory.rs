@@ -3,7 +3,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use sounding_cc::{ChoiceError, Maker, Start};
+use sounding_cc::{Choice, ChoiceError, Maker, Needs, Start};
 use sounding_units::Bytes;
 
 use crate::clock::Clock;
@@ -45,6 +45,7 @@ const HEADERS_V6: Bytes = Bytes::new(48);
 pub struct Factory {
     name: String,
     make: Maker,
+    needs: Option<Needs>,
     handle: EstimateHandle,
     headers: Bytes,
     /// Each connection draws its own lots.
@@ -57,22 +58,35 @@ impl Factory {
     /// A controller of this project by its name, such as `sounding`, or with some of its parameters, as
     /// `biscay:allowance=20ms`.
     pub fn new(name: &str, handle: EstimateHandle) -> Result<Self, ChoiceError> {
-        let make = sounding_cc::make(&name.parse()?)?;
-        Ok(Self::making(name, make, handle))
+        let choice: Choice = name.parse()?;
+        let (make, needs) = (sounding_cc::make(&choice)?, sounding_cc::needs(choice.name()));
+        Ok(Self { needs, ..Self::making(name, make, handle) })
     }
 
-    /// Any controller.
+    /// Any controller. It asks nothing of a modem, unless [`needing`](Self::needing) says so.
     pub fn making(name: &str, make: Maker, handle: EstimateHandle) -> Self {
         let seed = Arc::new(AtomicU64::new(1));
         Self {
             name: name.to_owned(),
             make,
+            needs: None,
             handle,
             headers: HEADERS_V4,
             seed,
             wake: None,
             times: None,
         }
+    }
+
+    /// For a controller that asks this of those who read the modem.
+    #[must_use]
+    pub fn needing(self, needs: Needs) -> Self {
+        Self { needs: Some(needs), ..self }
+    }
+
+    /// What its controllers ask of those who read the modem; `None` if nothing.
+    pub fn needs(&self) -> Option<Needs> {
+        self.needs
     }
 
     /// For connections over IPv6, whose packets carry 20 bytes more of header.

@@ -8,17 +8,18 @@
 //! their receiver's clock. A [`Reporter`] adds the delays that the radio itself makes. An estimate past its validity is not used: the controller's stock algorithm controls the flow
 //! until there is a new one.
 //!
-//! ```
+//! ```no_run
 //! use std::sync::Arc;
+//! use sounding_quic::modem::{Direction, ModemFeed};
 //! use sounding_quic::{EstimateHandle, Factory};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let link = EstimateHandle::new();
-//! let factory = Factory::new("sounding", link.clone())?;
+//! let factory = Factory::new("sounding", link)?;
+//! // For as long as this lives, the modem sets the handle, over the span that `sounding` needs.
+//! let feed = ModemFeed::start_for(&factory, &"/dev/ttyUSB0".parse()?, Direction::Uplink)?;
 //! let mut transport = quinn::TransportConfig::default();
 //! transport.congestion_controller_factory(Arc::new(factory));
-//! // For as long as this lives, the modem on /dev/ttyUSB0 sets `link`:
-//! // let feed = ModemFeed::start(&"/dev/ttyUSB0".parse()?, Config::new(Direction::Uplink), link)?;
 //! # Ok(())
 //! # }
 //! ```
@@ -58,4 +59,4 @@ pub use error::ReportError;
 pub use factory::Factory;
 pub use handle::{DelayNews, EstimateHandle, Flow};
 pub use report::{Counts, Intake, Report, Reporter};
-pub use sounding_cc::ChoiceError;
+pub use sounding_cc::{ChoiceError, Needs};

@@ -6,22 +6,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use sounding_cc::Needs;
 use sounding_diag::session::Wanted;
 use sounding_host::{monotonic_now, prefer_this_thread};
-use sounding_kpi::Direction;
-use sounding_link::{Arrival, Config, Seen, Sounder};
-use sounding_modem::{
-    Framing, Live, OpenError, READ_SIZE, Read, Sniffer, SnifferSource, Source, Transport,
-};
+use sounding_link::{Arrival, Config, Sounder};
+use sounding_modem::{Bytes, OpenError, Pump, Sniffer, SnifferSource, Source, Transport, Turn};
 use sounding_units::HostInstant;
 
-use crate::{DelayNews, EstimateHandle};
+pub use sounding_kpi::Direction;
+
+use crate::{DelayNews, EstimateHandle, Factory};
 
 /// How often the thread checks a silent modem, and publishes its state: as the daemon does.
 const TICK: Duration = Duration::from_millis(5);
-
-/// A modem that does not take its masks back within this keeps those of this thread.
-const PUT_BACK: Duration = Duration::from_secs(2);
 
 /// Reads a modem and keeps a handle set, until it is dropped; then the modem gets its log masks back, and what was said
 /// last gets stale.
@@ -43,36 +40,54 @@ pub enum FeedError {
 }
 
 impl ModemFeed {
-    /// Opens the modem's port and begins: `config` says which way, and what the rate is made of.
+    /// Opens the modem's port and begins, with what the controllers of this factory need, into its handle. Their data
+    /// goes over the link in this direction.
+    ///
+    /// # Errors
+    ///
+    /// If the port does not open, or there is no thread to read it.
+    pub fn start_for(
+        factory: &Factory,
+        source: &Source,
+        direction: Direction,
+    ) -> Result<Self, FeedError> {
+        let needs = factory.needs().unwrap_or_default();
+        Self::start_needing(needs, source, direction, &[], factory.handle().clone())
+    }
+
+    /// The same into any handle, for a controller with these needs: at the device of a download it is the sender's.
+    ///
+    /// Beside sniffers of the modem's carriers, in their order, the estimates of `pbe-cc` have a fair share. While a
+    /// sniffer is silent they are the modem's own.
+    ///
+    /// Delays ([`EstimateHandle::set_delays`]) need more records of the modem: those of both directions. In an upload
+    /// the connections over the handle say what they hand to the modem. Waits for grants are exact if nothing else of
+    /// this device sends.
+    ///
+    /// # Errors
+    ///
+    /// If the port does not open, or there is no thread to read it.
+    pub fn start_needing(
+        needs: Needs,
+        source: &Source,
+        direction: Direction,
+        sniffers: &[SnifferSource],
+        handle: EstimateHandle,
+    ) -> Result<Self, FeedError> {
+        Self::begin(source, configured(needs, direction), sniffers, handle, needs)
+    }
+
+    /// The same by hand, without sniffers and delays: `config` says which way, and what the rate is made of.
+    ///
+    /// # Errors
+    ///
+    /// If the port does not open, or there is no thread to read it.
     pub fn start(
         source: &Source,
         config: Config,
         handle: EstimateHandle,
     ) -> Result<Self, FeedError> {
-        Self::start_beside(source, config, &[], handle)
-    }
-
-    /// The same beside sniffers of the modem's carriers, in their order, for `Method::Cell`: estimates then have a fair
-    /// share. While a sniffer is silent they are the modem's own.
-    pub fn start_beside(
-        source: &Source,
-        config: Config,
-        sniffers: &[SnifferSource],
-        handle: EstimateHandle,
-    ) -> Result<Self, FeedError> {
-        Self::begin(source, config, sniffers, handle, false)
-    }
-
-    /// The same with the delays that the radio itself makes ([`EstimateHandle::set_delays`]), for `copa-gandalf` and
-    /// `vivace-gandalf`. It needs more records of the modem: those of both directions. In an upload the connections over the handle
-    /// say what they hand to the modem; waits for grants are exact if nothing else of this device sends.
-    pub fn start_with_delays(
-        source: &Source,
-        config: Config,
-        sniffers: &[SnifferSource],
-        handle: EstimateHandle,
-    ) -> Result<Self, FeedError> {
-        Self::begin(source, config, sniffers, handle, true)
+        Self::begin(source, config, &[], handle, Needs::ESTIMATES)
     }
 
     fn begin(
@@ -80,14 +95,14 @@ impl ModemFeed {
         config: Config,
         sniffers: &[SnifferSource],
         handle: EstimateHandle,
-        with_delays: bool,
+        needs: Needs,
     ) -> Result<Self, FeedError> {
         let port = source.open()?;
         let start = |(cell, sniffer)| Sniffer::start(sniffer, cell, config.direction);
         let sniffers = (0..).zip(sniffers).map(start).collect::<io::Result<_>>();
         let sniffers = sniffers.map_err(FeedError::Thread)?;
         let stop = Arc::new(AtomicBool::new(false));
-        if with_delays && config.direction == Direction::Uplink {
+        if needs.delays && config.direction == Direction::Uplink {
             handle.want_entered();
         }
         let (until, source) = (stop.clone(), source.clone());
@@ -97,8 +112,7 @@ impl ModemFeed {
                 // Without the right to it estimates come a little later.
                 let _ = prefer_this_thread();
                 let outcome =
-                    Reader::new(port, &source, config, sniffers, handle.clone(), with_delays)
-                        .run(&until);
+                    Reader::new(port, &source, config, sniffers, handle.clone(), needs).run(&until);
                 handle.withdraw();
                 outcome
             })
@@ -134,11 +148,18 @@ impl Drop for ModemFeed {
     }
 }
 
+/// How estimates are made for a controller with these needs.
+fn configured(needs: Needs, direction: Direction) -> Config {
+    Config::new(direction).over(needs.span).by(needs.method)
+}
+
 struct Reader {
-    live: Live,
+    pump: Pump,
     sounder: Sounder,
     sniffers: Vec<Sniffer>,
     handle: EstimateHandle,
+    /// How often the handle is set.
+    every: Duration,
     said_at: HostInstant,
 }
 
@@ -149,7 +170,7 @@ impl Reader {
         config: Config,
         sniffers: Vec<Sniffer>,
         handle: EstimateHandle,
-        with_delays: bool,
+        needs: Needs,
     ) -> Self {
         let other = match config.direction {
             Direction::Uplink => Direction::Downlink,
@@ -157,69 +178,59 @@ impl Reader {
         };
         let needed = sounding_kpi::codes(config.direction).iter();
         let needed = needed.chain(config.method.channel_codes());
-        let more = sounding_kpi::codes(other).iter().filter(|_| with_delays);
+        let more = sounding_kpi::codes(other).iter().filter(|_| needs.delays);
         let mut codes: Vec<_> = needed.chain(more).copied().collect();
         let mut seen = std::collections::HashSet::new();
         codes.retain(|code| seen.insert(*code));
         let sounder = Sounder::new(config);
         let wanted = Wanted { codes, ..Wanted::default() };
         Self {
-            live: Live::new(port, Some(wanted)).remembering(source),
-            sounder: if with_delays { sounder.with_delays() } else { sounder },
+            pump: Pump::over(source.clone(), port, Some(wanted)).once(),
+            sounder: if needs.delays { sounder.with_delays() } else { sounder },
             sniffers,
             handle,
+            // Delays are wanted as soon as they are known.
+            every: needs.every.filter(|_| !needs.delays).unwrap_or(TICK),
             said_at: HostInstant::default(),
         }
     }
 
     fn run(&mut self, stop: &AtomicBool) -> io::Result<()> {
-        let mut buffer = vec![0; READ_SIZE];
         while !stop.load(Ordering::Relaxed) {
-            if self.read(&mut buffer)? == Read::Closed {
+            self.read()?;
+            if !self.pump.is_open() {
                 return Ok(());
             }
             self.say();
         }
-        let begin = monotonic_now();
-        self.live.handle_end(begin);
-        while !self.live.is_over() && monotonic_now() - begin < PUT_BACK {
-            self.read(&mut buffer)?;
+        self.pump.handle_end();
+        while !self.pump.is_over() {
+            self.read()?;
         }
         Ok(())
     }
 
     /// One wait for bytes, and what was in them.
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<Read> {
-        let Self { live, sounder, handle, .. } = self;
-        live.tick(monotonic_now());
-        let read = live.read(buffer, TICK)?;
-        if let Read::Bytes(count) = read {
-            let now = monotonic_now();
-            let framing = live.framing();
+    fn read(&mut self) -> io::Result<()> {
+        let Self { pump, sounder, handle, .. } = self;
+        if let Turn::Bytes(Bytes { now, framing, bytes, mut session }) = pump.turn(TICK)? {
             handle.take_entered().for_each(|(at, size)| sounder.handle_entered(at, size));
-            let watch = |_: &Sounder, seen: Seen<'_>| match seen {
-                Seen::Record(record) => live.handle_log(now, record),
-                Seen::Other { command, body } => live.handle_other(now, command, body),
-                Seen::Next(_) | Seen::Kpi(_) => {}
-            };
-            let (arrival, bytes) = (Arrival::At(now), &buffer[..count]);
-            match framing {
-                Framing::Hdlc => sounder.handle_bytes(arrival, bytes, watch),
-                Framing::Packet => sounder.handle_payload(arrival, bytes, watch),
-            }
+            sounder.handle_read(framing, Arrival::At(now), bytes, |_, seen| {
+                seen.packet().iter().for_each(|packet| session.handle(packet));
+            });
         }
-        while live.poll_event().is_some() {}
+        while pump.poll_event().is_some() {}
         for sniffer in &mut self.sniffers {
             while let Some((at, heard)) = sniffer.poll() {
                 self.sounder.handle_heard(at, &heard);
             }
         }
-        Ok(read)
+        Ok(())
     }
 
     fn say(&mut self) {
         let now = monotonic_now();
-        if now - self.said_at >= TICK {
+        if now - self.said_at >= self.every {
             self.said_at = now;
             self.handle.set(self.sounder.estimate(now), now);
             self.say_delays();
@@ -235,5 +246,45 @@ impl Reader {
             down_until: delays.known_until(Direction::Downlink),
             heard_at: delays.heard_at(),
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use sounding_link::Method;
+    use sounding_units::Bytes;
+
+    use super::*;
+    use crate::handle::HandleReader;
+
+    #[test]
+    fn a_modem_is_read_over_the_span_and_by_the_method_of_the_controller() {
+        let told = [
+            ("sounding:max_silence=100ms", 30, Method::Grants),
+            ("copa", 100, Method::Grants),
+            ("pbe-cc", 100, Method::Cell),
+            ("cqic", 200, Method::Cqi),
+        ];
+        for (name, span, method) in told {
+            let needs = Factory::new(name, EstimateHandle::new()).unwrap().needs();
+            let config = configured(needs.unwrap_or_default(), Direction::Downlink);
+            assert_eq!(config.window, Duration::from_millis(span), "{name}");
+            assert_eq!((config.method, config.direction), (method, Direction::Downlink), "{name}");
+        }
+    }
+
+    #[test]
+    fn packets_are_kept_for_a_controller_that_needs_the_delays_of_the_radio() {
+        let mute = TcpListener::bind("127.0.0.1:0").unwrap();
+        let source = format!("tcp:{}", mute.local_addr().unwrap()).parse().unwrap();
+        for (name, kept) in [("copa-gandalf", 1), ("sounding", 0)] {
+            let factory = Factory::new(name, EstimateHandle::new()).unwrap();
+            ModemFeed::start_for(&factory, &source, Direction::Uplink).unwrap().stop().unwrap();
+            let now = monotonic_now();
+            HandleReader::new(factory.handle(), now).handle_entered(now, Bytes::new(1200));
+            assert_eq!(factory.handle().take_entered().count(), kept, "{name}");
+        }
     }
 }

@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut shown = HostInstant::default();
 
     for bytes in capture.chunks(256) {
-        // A live port is read with `sounding_modem::Live`, and its bytes arrive at `Arrival::At` the time of the host.
+        // A live port is read with `sounding_modem::Pump`, and its bytes arrive at `Arrival::At` the time of the host.
         sounder.handle_bytes(Arrival::AsStamped, bytes, |_, _| {});
         let Some(now) = sounder.delays().map(Delays::heard_at).filter(|at| at.as_nanos() > 0)
         else {

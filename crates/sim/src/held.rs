@@ -49,10 +49,7 @@ impl Held {
 }
 
 impl Controller for Held {
-    forward!(
-        inner: handle_delivered, handle_loss, handle_timeout, handle_spurious_timeout,
-        handle_part, handle_estimate, handle_revision, wakeup, pacing_rate, state
-    );
+    forward!(inner; but handle_sent, handle_ack, handle_delays, handle_time, cwnd);
 
     fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
         self.now = sent.at;

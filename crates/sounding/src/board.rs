@@ -7,7 +7,7 @@ use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use sounding_board::{Place, Publisher};
 use sounding_host::{monotonic_now, prefer_this_thread};
 use sounding_kpi::{Subscription, registry};
-use sounding_modem::{Polled, Readings, Retry, Source};
+use sounding_modem::{Polled, Readings, Source};
 
 use crate::doctor::refuse_held;
 use crate::session_report;
@@ -117,28 +117,16 @@ pub(crate) fn run(args: Board) -> Result<ExitCode> {
 }
 
 fn serve(readings: &mut Readings, publisher: &mut Publisher, stop: &AtomicBool) -> Result<()> {
-    let mut is_open = true;
-    let mut retry = Retry::new(monotonic_now());
     while !stop.load(Ordering::Relaxed) {
-        if is_open {
-            let polled = readings.poll(BEAT, |now, reading| publisher.handle(&reading, now));
-            match polled.into_diagnostic()? {
-                Polled::Bytes => publisher.post(monotonic_now()),
-                Polled::Idle => {}
-                Polled::Closed if readings.source().may_return() => {
-                    let source = readings.source().to_string();
-                    eprintln!("sounding: {} closed, waiting for it", screen::inline(&source));
-                    is_open = false;
-                    retry.handle_closed(monotonic_now());
-                }
-                Polled::Closed => return Ok(()),
+        let polled = readings.poll(BEAT, |now, reading| publisher.handle(&reading, now));
+        match polled.into_diagnostic()? {
+            Polled::Bytes => publisher.post(monotonic_now()),
+            Polled::Idle | Polled::Reopened => {}
+            Polled::Closed if readings.source().may_return() => {
+                let source = readings.source().to_string();
+                eprintln!("sounding: {} closed, waiting for it", screen::inline(&source));
             }
-        } else {
-            std::thread::sleep(BEAT);
-            is_open = retry.is_due(monotonic_now()) && readings.reopen().is_ok();
-            if is_open {
-                retry.handle_opened(monotonic_now());
-            }
+            Polled::Closed => return Ok(()),
         }
         publisher.heartbeat(monotonic_now());
         session_report::tell(|| readings.poll_event());

@@ -158,13 +158,13 @@ fn live(
     let stop = signals::stop_flag().into_diagnostic()?;
     refuse_held(&source)?;
     let readings = Readings::open(source, subscription).into_diagnostic()?;
-    let mut readings = readings.setting_untold(untold.set_untold_mask);
+    let mut readings = readings.setting_untold(untold.set_untold_mask).once();
     while !stop.load(Ordering::Relaxed) && printer.failed.is_none() {
         let patience = Duration::from_millis(50);
         let polled = readings.poll(patience, |now, reading| printer.print(Some(now), &reading));
         match polled.into_diagnostic()? {
             Polled::Bytes => printer.flush(),
-            Polled::Idle => {}
+            Polled::Idle | Polled::Reopened => {}
             Polled::Closed => break,
         }
         session_report::tell(|| readings.poll_event());

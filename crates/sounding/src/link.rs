@@ -15,8 +15,8 @@ use clap::Args;
 use miette::{IntoDiagnostic, Result, miette};
 use sounding_host::monotonic_now;
 use sounding_kpi::Direction;
-use sounding_link::{Arrival, Config, Counts, Method, Seen, Sounder};
-use sounding_modem::{Framing, Live, Sniffer, SnifferSource, Source};
+use sounding_link::{Arrival, Config, Counts, Method, Sounder};
+use sounding_modem::{Bytes, Sniffer, SnifferSource, Source};
 use sounding_units::HostInstant;
 
 use crate::cli_types::{
@@ -367,21 +367,13 @@ impl Reading {
         }
     }
 
-    fn handle_live(&mut self, live: &mut Live, bytes: &[u8]) {
-        let (now, framing) = (monotonic_now(), live.framing());
+    fn handle_live(&mut self, read: Bytes<'_>) {
+        let Bytes { now, framing, bytes, mut session } = read;
         let Self { sounder, rows, .. } = self;
-        let watch = |sounder: &Sounder, seen: Seen<'_>| {
-            match &seen {
-                Seen::Record(record) => live.handle_log(now, record),
-                Seen::Other { command, body } => live.handle_other(now, *command, body),
-                Seen::Next(_) | Seen::Kpi(_) => {}
-            }
+        sounder.handle_read(framing, Arrival::Stamped(now), bytes, |sounder, seen| {
+            seen.packet().iter().for_each(|packet| session.handle(packet));
             rows.handle_seen(sounder, &seen);
-        };
-        match framing {
-            Framing::Hdlc => sounder.handle_bytes(Arrival::Stamped(now), bytes, watch),
-            Framing::Packet => sounder.handle_payload(Arrival::Stamped(now), bytes, watch),
-        }
+        });
     }
 }
 
@@ -396,9 +388,9 @@ impl Reader for LiveRows<'_> {
         self.reading.rows.printer.head(self.directions).map_err(Stopped::Output)
     }
 
-    fn handle(&mut self, live: &mut Live, bytes: Option<&[u8]>) -> Result<(), Stopped> {
-        if let Some(bytes) = bytes {
-            self.reading.handle_live(live, bytes);
+    fn handle(&mut self, read: Option<Bytes<'_>>) -> Result<(), Stopped> {
+        if let Some(read) = read {
+            self.reading.handle_live(read);
         }
         self.reading.hear();
         let Reading { sounder, rows, .. } = &mut *self.reading;

@@ -13,7 +13,7 @@ use sounding_diag::capture::Reader;
 use sounding_diag::session::Wanted;
 use sounding_diag::{LogCode, hdlc};
 use sounding_host::{monotonic_now, prefer_this_thread};
-use sounding_modem::{Framing, Live, READ_SIZE, Read, Retry, Source};
+use sounding_modem::{Framing, Pump, Source, Turn};
 use sounding_units::{HostInstant, Rate};
 use thiserror::Error;
 
@@ -86,9 +86,6 @@ enum RecordError {
 }
 
 const TICK: Duration = Duration::from_millis(20);
-const REOPEN_EVERY: Duration = Duration::from_millis(50);
-/// A modem that does not take its masks back within this keeps those of this recording.
-const PUT_BACK: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(args: &Record) -> Result<ExitCode> {
     // A file at the limit of its size is an error to report, not a reason to die without a word.
@@ -100,7 +97,7 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
     let source = &args.router.of(args.source.clone()).into_diagnostic()?;
     let stop = signals::stop_flag().into_diagnostic()?;
     refuse_held(source)?;
-    let transport = source.open().into_diagnostic()?;
+    let port = source.open().into_diagnostic()?;
     let file = Recording::create(&args.file)
         .map_err(|error| RecordError::Create { path: args.file.clone(), error })?;
     let wanted = (!args.no_mask).then(|| Wanted {
@@ -114,8 +111,7 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
     let progress = progress();
     let mut recorder = Recorder {
         // The records in the file carry the modem's own time.
-        live: Live::new(transport, wanted)
-            .remembering(source)
+        pump: Pump::over(source.clone(), port, wanted)
             .setting_untold(args.untold.set_untold_mask)
             .in_no_hurry(),
         reader: Reader::new(),
@@ -132,7 +128,7 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
         recorder.say(&cli_types::no_priority(&refused));
     }
     let until = args.duration.map(|span| monotonic_now() + span);
-    let recorded = recorder.record(source, until, &stop);
+    let recorded = recorder.record(until, &stop);
     // Masks go back also where the disk is full.
     let put_back = recorder.put_back();
     if !source.may_return() {
@@ -162,8 +158,16 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What one turn of the port was.
+enum Step {
+    Read,
+    Waits,
+    Reopened,
+    Closed,
+}
+
 struct Recorder<'a> {
-    live: Live,
+    pump: Pump,
     reader: Reader,
     file: Recording,
     path: &'a Path,
@@ -173,89 +177,62 @@ struct Recorder<'a> {
 }
 
 impl Recorder<'_> {
-    fn record(
-        &mut self,
-        source: &Source,
-        until: Option<HostInstant>,
-        stop: &AtomicBool,
-    ) -> Result<()> {
-        let mut buffer = vec![0; READ_SIZE];
-        let mut retry = Retry::new(monotonic_now());
-        while !stop.load(Ordering::Relaxed) {
-            let now = monotonic_now();
-            if until.is_some_and(|until| now >= until) {
-                break;
+    fn record(&mut self, until: Option<HostInstant>, stop: &AtomicBool) -> Result<()> {
+        let is_over = || until.is_some_and(|until| monotonic_now() >= until);
+        while !stop.load(Ordering::Relaxed) && !is_over() {
+            let step = self.step()?;
+            let source = self.pump.source();
+            match step {
+                Step::Closed => return Ok(()),
+                Step::Waits => self.say(&format!("{source} closed: waiting for it")),
+                Step::Reopened => self.say(&format!("{source} is back")),
+                Step::Read => {}
             }
-            if self.live.is_open() {
-                if self.step(&mut buffer)? == Read::Closed {
-                    if !source.may_return() {
-                        break;
-                    }
-                    retry.handle_closed(monotonic_now());
-                    self.say(&format!("{source} closed: waiting for it"));
-                }
-            } else {
-                std::thread::sleep(REOPEN_EVERY);
-                if retry.is_due(now)
-                    && let Ok(transport) = source.open()
-                {
-                    retry.handle_opened(monotonic_now());
-                    while self.reader.poll_end().is_some() {}
-                    self.live.reopen(transport);
-                    self.say(&format!("{source} is back"));
-                }
-            }
+            self.tell();
+            self.show(monotonic_now());
         }
         Ok(())
     }
 
     fn put_back(&mut self) -> Result<()> {
-        let begin = monotonic_now();
-        self.live.handle_end(begin);
-        let mut buffer = vec![0; READ_SIZE];
-        while !self.live.is_over() && monotonic_now() - begin < PUT_BACK {
-            self.live.tick(monotonic_now());
-            if let Read::Bytes(count) = self.live.read(&mut buffer, TICK).into_diagnostic()? {
-                let now = monotonic_now();
-                self.live.handle_bytes(now, &mut self.reader, &buffer[..count], |_| {});
-            }
-            self.tell();
-        }
+        let put_back = self.pump.put_back().into_diagnostic();
         self.tell();
-        Ok(())
+        put_back
     }
 
     /// Waits once for bytes, and writes them before it reads their content.
-    fn step(&mut self, buffer: &mut [u8]) -> Result<Read> {
-        self.live.tick(monotonic_now());
-        let framing = self.live.framing();
-        let read = self.live.read(buffer, TICK).into_diagnostic()?;
-        let now = monotonic_now();
-        if let Read::Bytes(count) = read {
-            let bytes = &buffer[..count];
-            let stretch = match framing {
-                Framing::Hdlc => bytes,
-                // The file is a stream of HDLC frames, even if the port has another framing.
-                Framing::Packet => {
-                    self.framed.clear();
-                    hdlc::encode(bytes, &mut self.framed);
-                    &self.framed
-                }
-            };
-            self.file.write(stretch).map_err(|error| RecordError::Write {
-                path: self.path.to_path_buf(),
-                error,
-                whole: self.file.whole(),
-            })?;
-            self.live.handle_bytes(now, &mut self.reader, bytes, |_| {});
-        }
-        self.tell();
-        self.show(now);
-        Ok(read)
+    fn step(&mut self) -> Result<Step> {
+        let Self { pump, reader, file, framed, .. } = self;
+        let read = match pump.turn(TICK).into_diagnostic()? {
+            Turn::Bytes(read) => read,
+            Turn::Idle => return Ok(Step::Read),
+            Turn::Closed(None) => return Ok(Step::Closed),
+            Turn::Closed(Some(_)) => return Ok(Step::Waits),
+            Turn::Reopened => {
+                while reader.poll_end().is_some() {}
+                return Ok(Step::Reopened);
+            }
+        };
+        let stretch = match read.framing {
+            Framing::Hdlc => read.bytes,
+            // The file is a stream of HDLC frames, even if the port has another framing.
+            Framing::Packet => {
+                framed.clear();
+                hdlc::encode(read.bytes, framed);
+                framed
+            }
+        };
+        file.write(stretch).map_err(|error| RecordError::Write {
+            path: self.path.to_path_buf(),
+            error,
+            whole: file.whole(),
+        })?;
+        read.find(reader, |_| {});
+        Ok(Step::Read)
     }
 
     fn tell(&mut self) {
-        while let Some(event) = self.live.poll_event() {
+        while let Some(event) = self.pump.poll_event() {
             self.say(&session_report::sentence(&event));
         }
     }

@@ -13,7 +13,6 @@ mod foreign_flows;
 mod hardware;
 mod peers;
 mod posts;
-mod reopen;
 mod server;
 mod share;
 mod sleep;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 use sounding_diag::LogCode;
 use sounding_diag::session::{Event, Identity};
-use sounding_link::{LinkEstimate, Sounder};
-use sounding_units::{Bytes, HostInstant, Rate};
+use sounding_link::LinkEstimate;
+use sounding_units::{Bytes, Rate};
 
 use crate::screen;
 use crate::skipped::counted;
@@ -37,11 +37,6 @@ pub(crate) fn estimate(estimate: &LinkEstimate) -> Json {
 /// A time in microseconds, or null.
 pub(crate) fn micros(time: Option<Duration>) -> Json {
     time.and_then(|time| u64::try_from(time.as_micros()).ok()).into()
-}
-
-/// How long ago a sniffer of the device's cell was received, for estimates that are made of it.
-pub(crate) fn sniffed(sounder: &Sounder, now: HostInstant) -> Option<Duration> {
-    sounder.cell(now)?.heard
 }
 
 /// An event as a JSON object.

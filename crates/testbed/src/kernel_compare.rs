@@ -89,7 +89,7 @@ const STOCK: [&str; 2] = ["bbr", "cubic"];
 
 /// The senders that run unless others are named: the laws for a device's own flows, then this kernel's own algorithms.
 pub fn senders() -> Vec<&'static str> {
-    let laws = Law::ALL.iter().filter(|law| !law.is_remote());
+    let laws = Law::ALL.iter().filter(|law| !law.needs().remote);
     laws.map(|law| law.name()).chain(STOCK).collect()
 }
 

@@ -108,10 +108,7 @@ impl Trusting {
 }
 
 impl Controller for Trusting {
-    forward!(
-        inner: handle_delivered, handle_loss, handle_timeout, handle_spurious_timeout, handle_part,
-        handle_delays, handle_revision, handle_time, wakeup, not_before, cwnd, pacing_rate, state
-    );
+    forward!(inner; but handle_sent, handle_ack, handle_estimate, handle_report);
 
     fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
         if sent.in_flight <= size && sent.at - self.active_at >= IDLE {

@@ -34,10 +34,7 @@ impl Watched {
 }
 
 impl Controller for Watched {
-    forward!(
-        law: handle_sent, handle_loss, handle_spurious_timeout, wakeup, not_before, cwnd,
-        pacing_rate, state
-    );
+    forward!(law; but handle_ack, handle_timeout, handle_time);
 
     fn handle_ack(&mut self, ack: &Ack) {
         self.law.handle_ack(ack);
@@ -102,4 +99,17 @@ fn occupancy(states: &[(HostInstant, &str)], lasts: Duration) -> [f64; 5] {
         }
     }
     percent
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::Probe;
+
+    #[test]
+    fn a_watched_law_hears_every_method() {
+        let probe = Probe::default();
+        let mut watched = Watched { law: Box::new(probe.clone()), states: States::default() };
+        assert_eq!(probe.not_heard(&mut watched), [""; 0]);
+    }
 }

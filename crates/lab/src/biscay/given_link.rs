@@ -126,7 +126,7 @@ fn send<N: Network<Segment>>(
         Direction::Downlink => setup.delay,
     };
     let mut listening = Listening { latency: away, ..Listening::new(port) }
-        .told(starts.iter().map(|start| start.controller));
+        .told(starts.iter().map(|start| sounding_cc::needs(start.controller)));
     if let Some(every) = setup.every {
         listening.every = every;
     }
@@ -218,7 +218,7 @@ pub(super) fn is_truthful(name: &str) -> bool {
 mod tests {
     use std::sync::{Mutex, PoisonError};
 
-    use sounding_cc::{Ack, Departure, Loss};
+    use sounding_cc::{Ack, forward};
     use sounding_trace::Trace;
 
     use super::*;
@@ -249,42 +249,16 @@ mod tests {
     }
 
     impl<F: Fn(HostInstant) -> Bytes + Send> Controller for Watched<F> {
-        fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
-            self.present.handle_sent(sent, size);
-        }
+        forward!(present; but handle_ack, handle_time);
 
         fn handle_ack(&mut self, ack: &Ack) {
             self.present.handle_ack(ack);
             self.keep(ack.now);
         }
 
-        fn handle_loss(&mut self, loss: &Loss) {
-            self.present.handle_loss(loss);
-        }
-
-        fn handle_timeout(&mut self, now: HostInstant) {
-            self.present.handle_timeout(now);
-        }
-
         fn handle_time(&mut self, now: HostInstant) {
             self.present.handle_time(now);
             self.keep(now);
-        }
-
-        fn wakeup(&self) -> Option<HostInstant> {
-            self.present.wakeup()
-        }
-
-        fn cwnd(&self) -> Bytes {
-            self.present.cwnd()
-        }
-
-        fn pacing_rate(&self) -> Option<Rate> {
-            self.present.pacing_rate()
-        }
-
-        fn state(&self) -> &'static str {
-            self.present.state()
         }
     }
 

@@ -192,10 +192,7 @@ struct Labelled {
 }
 
 impl Controller for Labelled {
-    forward!(
-        law: handle_ack, handle_loss, handle_timeout, handle_spurious_timeout, handle_time,
-        wakeup, not_before, cwnd, pacing_rate, state
-    );
+    forward!(law; but handle_sent);
 
     fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
         self.law.handle_sent(sent, size);
@@ -275,5 +272,18 @@ impl fmt::Display for Receiver {
             Self::Tick(ms) => write!(f, "tick {ms} ms"),
             Self::Batch(ms) => write!(f, "batch {ms} ms"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::Probe;
+
+    #[test]
+    fn a_labelled_law_hears_every_method() {
+        let probe = Probe::default();
+        let mut labelled = Labelled { law: Box::new(probe.clone()), labels: Labels::default() };
+        assert_eq!(probe.not_heard(&mut labelled), [""; 0]);
     }
 }

@@ -65,7 +65,7 @@ impl Contender {
         let mut listening = Listening::new(port);
         match self {
             Self::Published => listening.estimator.assume = Some(Bound::Capacity),
-            Self::Named(choice) => listening = listening.told([choice.name()]),
+            Self::Named(choice) => listening = listening.told([sounding_cc::needs(choice.name())]),
             Self::Oracle | Self::Reference(_) => {}
         }
         listening

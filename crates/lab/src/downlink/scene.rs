@@ -103,7 +103,7 @@ impl<'a> Scene<'a> {
 
     /// The same, for senders under this law: it reports by the option, estimated by the law's own method. `flags` are its others.
     pub fn start_reporter(&self, law: Law, flags: &[&str]) -> Result<Daemon, DownlinkError> {
-        let by_channel: &[&str] = match law.method() {
+        let by_channel: &[&str] = match law.needs().method {
             Some(Source::Cqi) => &["--direction", "downlink", "--method", "cqi"],
             _ => &[],
         };

@@ -40,16 +40,6 @@ fn lock<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// All methods that go on as they are.
-macro_rules! forward_all_but_acks {
-    () => {
-        forward!(
-            inner: handle_sent, handle_delivered, handle_loss, handle_timeout, handle_spurious_timeout, handle_estimate,
-            handle_part, handle_delays, handle_time, wakeup, not_before, cwnd, pacing_rate, state
-        );
-    };
-}
-
 /// A controller that knows at once what the radio added.
 #[derive(Debug)]
 pub(super) struct Truthful<C> {
@@ -64,7 +54,7 @@ impl<C> Truthful<C> {
 }
 
 impl<C: Controller> Controller for Truthful<C> {
-    forward_all_but_acks!();
+    forward!(inner; but handle_ack);
 
     fn handle_ack(&mut self, ack: &Ack) {
         let mut truth = lock(&self.truth);
@@ -92,7 +82,7 @@ impl<C> Constant<C> {
 }
 
 impl<C: Controller> Controller for Constant<C> {
-    forward_all_but_acks!();
+    forward!(inner; but handle_ack);
 
     fn handle_ack(&mut self, ack: &Ack) {
         let rtt = ack.rtt.map(|rtt| {
@@ -120,7 +110,7 @@ impl<C> Recorded<C> {
 }
 
 impl<C: Controller> Controller for Recorded<C> {
-    forward_all_but_acks!();
+    forward!(inner; but handle_ack, handle_revision);
 
     fn handle_ack(&mut self, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
@@ -157,10 +147,7 @@ impl<C> Beside<C> {
 }
 
 impl<C: Controller> Controller for Beside<C> {
-    forward!(
-        inner: handle_sent, handle_loss, handle_timeout, handle_spurious_timeout, handle_estimate, handle_part,
-        handle_revision, handle_time, wakeup, not_before, cwnd, pacing_rate, state
-    );
+    forward!(inner; but handle_delivered, handle_ack, handle_delays);
 
     fn handle_delivered(&mut self, delivered: &Delivered) {
         self.exact.handle_delivered(delivered);
@@ -180,13 +167,13 @@ impl<C: Controller> Controller for Beside<C> {
 
 /// Keeps what it receives, by its packets.
 #[derive(Debug)]
-pub(super) struct Exact {
-    inner: Copa,
+pub(super) struct Exact<C = Copa> {
+    inner: C,
     record: Arc<Mutex<Record>>,
 }
 
-impl Controller for Exact {
-    forward_all_but_acks!();
+impl<C: Controller> Controller for Exact<C> {
+    forward!(inner; but handle_ack);
 
     fn handle_ack(&mut self, ack: &Ack) {
         lock(&self.record).exact.extend(ack.rtt.map(|rtt| (ack.sent.at, rtt)));
@@ -207,7 +194,7 @@ impl Graded {
 }
 
 impl Controller for Graded {
-    forward_all_but_acks!();
+    forward!(inner; but handle_ack);
 
     fn handle_ack(&mut self, ack: &Ack) {
         let before = self.inner.gradient();
@@ -232,10 +219,7 @@ impl<C> Only<C> {
 }
 
 impl<C: Controller> Controller for Only<C> {
-    forward!(
-        inner: handle_sent, handle_ack, handle_delivered, handle_loss, handle_timeout, handle_spurious_timeout,
-        handle_estimate, handle_part, handle_revision, handle_time, wakeup, not_before, cwnd, pacing_rate, state
-    );
+    forward!(inner; but handle_delays);
 
     fn handle_delays(&mut self, delays: &RanDelays<'_>) {
         let events: Vec<RanDelay> = delays.events.iter().filter_map(self.part).collect();
@@ -285,4 +269,29 @@ fn nothing(event: &RanDelay) -> Option<RanDelay> {
 
 fn wait(event: &RanDelay) -> Option<RanDelay> {
     (event.kind == DelayKind::Scheduling).then_some(*event)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::Probe;
+
+    #[test]
+    fn judges_hear_every_method_but_what_they_keep() {
+        let start = Start::tcp(HostInstant::default(), None, 1);
+        let (truth, record) = (Arc::default(), Arc::default());
+        let all = Probe::default();
+        let mut truthful = Truthful::new(all.clone(), &truth);
+        assert_eq!(all.not_heard(&mut truthful), [""; 0]);
+        let mut constant = Constant::new(all.clone(), Duration::ZERO);
+        assert_eq!(all.not_heard(&mut constant), [""; 0]);
+        let mut recorded = Recorded::new(all.clone(), &record, true);
+        assert_eq!(all.not_heard(&mut recorded), [""; 0]);
+        let mut beside = Beside::new(all.clone(), &start, &record);
+        assert_eq!(all.not_heard(&mut beside), [""; 0]);
+        let mut exact = Exact { inner: all.clone(), record: Arc::clone(&record) };
+        assert_eq!(all.not_heard(&mut exact), ["handle_ack"]);
+        let mut only = Only::new(all.clone(), |event| Some(*event));
+        assert_eq!(all.not_heard(&mut only), [""; 0]);
+    }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sounding_cc::{
-    Compensated, Registry, Smoothed, Smoothing, Vivace, copa::Copa, gcc::Gcc,
+    Compensated, Needs, Registry, Smoothed, Smoothing, Vivace, copa::Copa, gcc::Gcc,
     kernel_copa::KernelCopa, pcc::VivaceConfig,
 };
 use sounding_experiment::plan::{PlanError, Run, Wrong};
@@ -86,18 +86,20 @@ pub(super) fn run(
     let mut registry = Registry::default();
     let published = || VivaceConfig { sure: 0.0, ..VivaceConfig::default() };
     let (truth, record) = (&shared.truth, &shared.record);
-    let mut add = |name: &str, make: sounding_cc::Maker| {
+    let mut add = |name: &str, needs: Option<Needs>, make: sounding_cc::Maker| {
         registry
-            .add(name, move |start| make(start))
+            .add_needing(name, needs, move |start| make(start))
             .map_err(|error| Wrong::new("", error.to_string()))
     };
-    add(KERNEL, Arc::new(|start| Box::new(KernelCopa::new(start))))?;
+    let corrected = Some(Needs::DELAYS);
+    add(KERNEL, corrected, Arc::new(|start| Box::new(KernelCopa::new(start))))?;
     let of = Arc::clone(truth);
-    add("copa-truth", Arc::new(move |start| Box::new(Truthful::new(Copa::new(start), &of))))?;
+    add("copa-truth", None, Arc::new(move |start| Box::new(Truthful::new(Copa::new(start), &of))))?;
     for window in TRUTHS {
         let (of, mean) = (Arc::clone(truth), Duration::from_millis(window));
         add(
             &format!("copa-truth-{window}"),
+            None,
             Arc::new(move |start| {
                 Box::new(Truthful::new(Smoothed::new(Copa::new(start), mean), &of))
             }),
@@ -106,13 +108,15 @@ pub(super) fn run(
     let of = Arc::clone(truth);
     add(
         "vivace-truth",
+        None,
         Arc::new(move |start| Box::new(Truthful::new(Vivace::with(start, published()), &of))),
     )?;
     let of = Arc::clone(truth);
-    add("gcc-truth", Arc::new(move |start| Box::new(Truthful::new(Gcc::new(start), &of))))?;
+    add("gcc-truth", None, Arc::new(move |start| Box::new(Truthful::new(Gcc::new(start), &of))))?;
     let of = Arc::clone(record);
     add(
         "copa-constant",
+        None,
         Arc::new(move |start| {
             Box::new(Constant::new(Recorded::new(Copa::new(start), &of, false), CONSTANT))
         }),
@@ -120,6 +124,7 @@ pub(super) fn run(
     let of = Arc::clone(record);
     add(
         "recorded-copa-gandalf",
+        corrected,
         Arc::new(move |start| {
             let inner = Compensated::revising(Recorded::new(Copa::new(start), &of, true));
             Box::new(Beside::new(inner, start, &of))
@@ -128,13 +133,15 @@ pub(super) fn run(
     let of = Arc::clone(record);
     add(
         "recorded-copa",
+        None,
         Arc::new(move |start| Box::new(Recorded::new(Copa::new(start), &of, false))),
     )?;
     let of = Arc::clone(record);
-    add("graded-gcc", Arc::new(move |start| Box::new(Graded::new(Gcc::new(start), &of))))?;
+    add("graded-gcc", None, Arc::new(move |start| Box::new(Graded::new(Gcc::new(start), &of))))?;
     let of = Arc::clone(record);
     add(
         "graded-gcc-gandalf",
+        corrected,
         Arc::new(move |start| Box::new(Compensated::holding(Graded::new(Gcc::new(start), &of)))),
     )?;
     // A part brings what it takes off, so that all waits are.
@@ -142,6 +149,7 @@ pub(super) fn run(
     for Part { word, keep, .. } in PARTS {
         add(
             &format!("copa-{word}-gandalf"),
+            corrected,
             Arc::new(move |start| {
                 let inner = Compensated::revising_with(Copa::new(start), parts);
                 Box::new(Only::new(inner, keep))
@@ -149,6 +157,7 @@ pub(super) fn run(
         )?;
         add(
             &format!("vivace-{word}-gandalf"),
+            corrected,
             Arc::new(move |start| {
                 let inner = Vivace::with(start, published());
                 Box::new(Only::new(Compensated::holding(inner), keep))

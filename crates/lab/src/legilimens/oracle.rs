@@ -174,17 +174,11 @@ impl Kept {
 }
 
 impl Controller for Kept {
-    forward!(
-        law: handle_loss, handle_spurious_timeout, wakeup, not_before, cwnd, pacing_rate, state
-    );
+    forward!(law; but handle_sent, handle_ack, handle_timeout, handle_time);
 
     fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
         self.law.handle_sent(sent, size);
         self.keep(sent.at);
-    }
-
-    fn handle_delivered(&mut self, delivered: &sounding_cc::Delivered) {
-        self.law.handle_delivered(delivered);
     }
 
     fn handle_ack(&mut self, ack: &Ack) {
@@ -325,4 +319,18 @@ pub(super) fn run(run: &Run, watched: Watched) -> Result<(Shown, Figures), Wrong
     let [from, to] = [run.plan.warmup, until].map(|at| at.as_millis() as usize);
     let figures = with(&truth, |truth| truth.figures(from, to));
     Ok((shown, figures))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::Probe;
+
+    #[test]
+    fn a_law_whose_phases_are_kept_hears_every_method() {
+        let (probe, truth) = (Probe::default(), Shared::default());
+        with(&truth, |truth| truth.phases.push(Vec::new()));
+        let mut kept = Kept { law: Box::new(probe.clone()), flow: 0, phase: None, truth };
+        assert_eq!(probe.not_heard(&mut kept), [""; 0]);
+    }
 }

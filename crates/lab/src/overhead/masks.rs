@@ -11,7 +11,7 @@ use sounding_diag::capture::Reader;
 use sounding_diag::packet::Packet;
 use sounding_diag::session::Wanted;
 use sounding_modem::{
-    Behaviour, Live, Place, READ_SIZE, Read, Script, Simulation, Source, monotonic_now,
+    Behaviour, Bytes, Place, Pump, Script, Simulation, Source, Turn, monotonic_now,
 };
 
 use super::OverheadError;
@@ -118,15 +118,14 @@ fn replay(capture: &[u8], codes: &[LogCode]) -> Result<Came, OverheadError> {
     });
     let thread = thread.map_err(OverheadError::Thread)?;
     let wanted = Wanted { codes: codes.to_vec(), budget_bytes_per_sec: None };
-    let came = read(Live::new(source.open()?, Some(wanted)), &over);
+    let came = read(Pump::open(source, Some(wanted))?, &over);
     stop.store(true, Ordering::Relaxed);
     let _ = thread.join();
     came
 }
 
-fn read(mut live: Live, over: &AtomicBool) -> Result<Came, OverheadError> {
+fn read(mut pump: Pump, over: &AtomicBool) -> Result<Came, OverheadError> {
     let mut reader = Reader::new();
-    let mut buffer = vec![0; READ_SIZE];
     let mut came = Came::default();
     let mut frames_end = 0;
     // With a mask without records in the capture, the replay never begins. This is known when the session is ready.
@@ -134,27 +133,19 @@ fn read(mut live: Live, over: &AtomicBool) -> Result<Came, OverheadError> {
     let mut heard = begin;
     loop {
         let now = monotonic_now();
-        live.tick(now);
         let begun = over.load(Ordering::Relaxed) || came.records > 0;
         let nothing = !begun && now - begin > Duration::from_secs(3);
         if nothing || over.load(Ordering::Relaxed) && now - heard > SILENCE {
             return Ok(came);
         }
-        let patience = Duration::from_millis(5);
-        let read = live.read(&mut buffer, patience).map_err(OverheadError::Read)?;
-        let Read::Bytes(count) = read else { continue };
-        heard = monotonic_now();
-        let mut bytes = &buffer[..count];
-        while let Some(packet) = reader.poll_packet(&mut bytes) {
-            let mut is_log = false;
-            match packet.map(|located| located.packet) {
-                Ok(Packet::Log(log)) => {
-                    is_log = true;
-                    live.handle_log(heard, &log);
-                }
-                Ok(Packet::Other { command, body, .. }) => live.handle_other(heard, command, body),
-                Err(_) => {}
-            }
+        let turn = pump.turn(Duration::from_millis(5)).map_err(OverheadError::Read)?;
+        let Turn::Bytes(Bytes { now, bytes, mut session, .. }) = turn else { continue };
+        heard = now;
+        let mut rest = bytes;
+        while let Some(found) = reader.poll_packet(&mut rest) {
+            let packet = found.map(|located| located.packet);
+            packet.iter().for_each(|packet| session.handle(packet));
+            let is_log = matches!(packet, Ok(Packet::Log(_)));
             let end = reader.counts().frames.bytes;
             let frame = end - std::mem::replace(&mut frames_end, end);
             if is_log {

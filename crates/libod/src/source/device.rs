@@ -112,7 +112,7 @@ impl Device {
             // A first attempt to begin has failed further down.
             None => self.source.open()?,
         };
-        let readings = Readings::over(self.source.clone(), transport, subscription);
+        let readings = Readings::over(self.source.clone(), transport, subscription).once();
         let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
         let event =
             EventFd::from_flags(flags).map_err(|errno| Failure::new(errno as i32, errno))?;
@@ -145,7 +145,7 @@ impl Shared {
                         let _ = self.event.write(1);
                     }
                 }
-                Ok(Polled::Idle) => {}
+                Ok(Polled::Idle | Polled::Reopened) => {}
                 Ok(Polled::Closed) | Err(_) => break,
             }
         }

@@ -3,6 +3,7 @@
 use core::iter::from_fn;
 use core::time::Duration;
 
+use sounding_diag::capture::Framing;
 use sounding_diag::mac::MacPdu;
 use sounding_diag::radio::{Rnti, Tti};
 use sounding_diag::record::{BsrEvent, BsrTrigger, MacUplink, UplinkBlock};
@@ -80,10 +81,15 @@ pub(crate) fn rows(data: &[u8]) -> usize {
         if let Some((code, stamp)) = record {
             let payload = payload(code, stamp);
             let heard = sounder.estimate(now);
-            sounder.handle_payload(Arrival::Stamped(now), &payload, |sounder, seen| {
-                series.handle_seen(sounder, &seen);
-                found.extend(from_fn(|| series.poll()));
-            });
+            sounder.handle_read(
+                Framing::Packet,
+                Arrival::Stamped(now),
+                &payload,
+                |sounder, seen| {
+                    series.handle_seen(sounder, &seen);
+                    found.extend(from_fn(|| series.poll()));
+                },
+            );
             if sounder.counts().untimed > before.1 {
                 assert_eq!((sounder.clock(), sounder.estimate(now)), (before.0, heard));
             }

@@ -16,10 +16,10 @@ use sounding_diag::session::{Note, Wanted};
 use sounding_diag::{LogCode, LogRecord};
 use sounding_kpi::{Subscription, registry};
 use sounding_modem::{
-    Framing, Live, Polled, READ_SIZE, Read, Readings, ReplaySchedule, Router, RouterSocket, Script,
-    Source, Transport, Unframed, probe,
+    Framing, Polled, Pump, READ_SIZE, Read, Readings, ReplaySchedule, Router, RouterSocket, Script,
+    Source, Transport, Turn, Unframed, probe,
 };
-use sounding_units::{HostInstant, ModemInstant};
+use sounding_units::ModemInstant;
 
 /// A kind in one byte, and what a modem, a bridge, a router, a file or a person gives.
 pub(crate) fn modem(data: &[u8]) {
@@ -94,30 +94,20 @@ impl Transport for Scripted {
     }
 }
 
-/// A session whose modem sends arbitrary bytes, and whose port closes and opens again.
+/// A session whose modem sends arbitrary bytes until its port closes.
 fn live(data: &[u8]) {
-    let (first, second) = data.split_at(data.len() / 2);
     let codes = sounding_diag::record::CODES.to_vec();
     let wanted = Wanted { codes, budget_bytes_per_sec: Some(1000) };
-    let mut live = Live::new(Scripted::port(first), Some(wanted));
+    let mut pump = Pump::over(Source::Stdin, Scripted::port(data), Some(wanted));
     let mut reader = Reader::new();
-    let mut buffer = vec![0; READ_SIZE];
-    let mut now = HostInstant::from_nanos(1);
-    for transport in [None, Some(Scripted::port(second))] {
-        if let Some(transport) = transport {
-            live.reopen(transport);
+    while pump.is_open() {
+        if let Turn::Bytes(read) = pump.turn(Duration::ZERO).expect("it reads") {
+            read.find(&mut reader, |_| {});
         }
-        while live.is_open() {
-            live.tick(now);
-            if let Read::Bytes(count) = live.read(&mut buffer, Duration::ZERO).expect("it reads") {
-                live.handle_bytes(now, &mut reader, &buffer[..count], |_| {});
-            }
-            while live.poll_event().is_some() {}
-            now = now + Duration::from_millis(90);
-        }
+        while pump.poll_event().is_some() {}
     }
-    live.handle_end(now);
-    assert!(live.is_over(), "the port is closed");
+    pump.handle_end();
+    assert!(pump.is_over(), "the port is closed");
 }
 
 /// KPIs of a modem that sends arbitrary bytes.

@@ -17,10 +17,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
-use sounding_kpi::Direction;
-use sounding_link::Config;
-use sounding_modem::{SnifferSource, Source};
-use sounding_quic::modem::{FeedError, ModemFeed};
 use sounding_quic::{Arrivals, EstimateHandle, Factory, PeerTimes};
 use sounding_units::Rate;
 
@@ -180,21 +176,4 @@ impl Application {
         tokio::time::sleep(EVERY).await;
         Some((rate * EVERY).count() as usize)
     }
-}
-
-/// Reads a modem as a controller of this name wants it, with its parameters behind it or without.
-pub(crate) fn read_modem(
-    source: &Source,
-    direction: Direction,
-    sniffers: &[SnifferSource],
-    controller: &str,
-    handle: EstimateHandle,
-) -> Result<ModemFeed, FeedError> {
-    let (span, method) = (sounding_cc::span([controller]), sounding_cc::method([controller]));
-    let config = Config::new(direction).over(span).by(method);
-    let name = controller.split(':').next().unwrap_or(controller);
-    if sounding_cc::needs_delays(name) {
-        return ModemFeed::start_with_delays(source, config, sniffers, handle);
-    }
-    ModemFeed::start_beside(source, config, sniffers, handle)
 }

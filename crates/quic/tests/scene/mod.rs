@@ -14,7 +14,7 @@ use sounding_emu::{
 };
 use sounding_modem::{Behaviour, Place, Simulation, Source, feed};
 use sounding_quic::modem::ModemFeed;
-use sounding_quic::{Arrivals, EstimateHandle, Factory, PeerTimes};
+use sounding_quic::{Arrivals, EstimateHandle, Factory, Needs, PeerTimes};
 use sounding_sim::{Device, PathConfig, Radio, Reading, Through, Wired};
 use sounding_trace::Steps;
 use sounding_units::HostInstant;
@@ -86,15 +86,16 @@ impl Scene {
 
     /// Reads the device's modem into a handle, for a controller of this name.
     pub(crate) fn read_modem(&self, controller: &str, handle: &EstimateHandle) -> ModemFeed {
-        let config =
-            sounding_link::Config::new(self.direction).over(sounding_cc::span([controller]));
-        ModemFeed::start(&self.port, config, handle.clone()).unwrap()
+        self.read_needing(sounding_cc::needs(controller).unwrap_or_default(), handle)
     }
 
     /// The same, with the delays that the radio makes.
     pub(crate) fn read_delays(&self, handle: &EstimateHandle) -> ModemFeed {
-        let config = sounding_link::Config::new(self.direction);
-        ModemFeed::start_with_delays(&self.port, config, &[], handle.clone()).unwrap()
+        self.read_needing(Needs::DELAYS, handle)
+    }
+
+    fn read_needing(&self, needs: Needs, handle: &EstimateHandle) -> ModemFeed {
+        ModemFeed::start_needing(needs, &self.port, self.direction, &[], handle.clone()).unwrap()
     }
 
     /// Packets that have come through so far.

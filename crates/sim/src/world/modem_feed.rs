@@ -2,8 +2,9 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use sounding_cc::Needs;
 use sounding_kpi::Direction;
-use sounding_link::{Arrival, LinkEstimate, Method, RanDelay, Sounder};
+use sounding_link::{Arrival, LinkEstimate, RanDelay, Sounder};
 use sounding_trace::dci::Heard;
 use sounding_units::{Bytes, HostInstant};
 
@@ -52,18 +53,16 @@ impl Listening {
         }
     }
 
-    /// The same for flows of these controllers, with the span and the method that they need.
-    pub fn told<'a>(mut self, controllers: impl IntoIterator<Item = &'a str> + Clone) -> Self {
-        let method = sounding_cc::method(controllers.clone());
-        self.estimator = self.estimator.over(sounding_cc::span(controllers.clone())).by(method);
-        self.every = sounding_cc::reports_every(controllers.clone()).unwrap_or(self.every);
-        self.delays = controllers.clone().into_iter().any(sounding_cc::needs_delays);
-        let mut names = controllers.into_iter().peekable();
-        if names.peek().is_some() && names.all(sounding_cc::is_remote) {
+    /// The same for flows of controllers with these needs; those that ask nothing of a modem have none.
+    #[must_use]
+    pub fn told(mut self, controllers: impl IntoIterator<Item = Option<Needs>> + Clone) -> Self {
+        let needs = Needs::of_all(controllers.clone().into_iter().flatten());
+        self.estimator = self.estimator.over(needs.span).by(needs.method);
+        self.every = needs.every.unwrap_or(self.every);
+        self.delays = needs.delays;
+        // One that asks nothing is not at the far end.
+        if needs.remote && controllers.into_iter().all(|needs| needs.is_some()) {
             self.feedback = Feedback::Acks;
-            if method.is_none() {
-                self.estimator.method = Method::Cell;
-            }
         }
         self
     }

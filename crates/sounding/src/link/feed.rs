@@ -8,10 +8,9 @@ use std::time::Duration;
 use miette::{Result, miette};
 use sounding_bpf::{Arrivals, ArrivalsConfig, ArrivalsCounts, ArrivalsError};
 use sounding_diag::LogCode;
-use sounding_host::monotonic_now;
 use sounding_kpi::Direction;
-use sounding_link::{Arrival, Config, Seen, Sounder};
-use sounding_modem::{Framing, Live, Source};
+use sounding_link::{Arrival, Config, Sounder};
+use sounding_modem::{Bytes, Source};
 use sounding_rtc::line::Line;
 use sounding_rtc::{Notice, Notices};
 use sounding_units::HostInstant;
@@ -181,20 +180,12 @@ impl<I: Reports> Reader for Feed<I> {
         Ok(())
     }
 
-    fn handle(&mut self, live: &mut Live, bytes: Option<&[u8]>) -> Result<(), Stopped> {
-        let Some(bytes) = bytes else { return Ok(()) };
-        let now = monotonic_now();
-        let framing = live.framing();
-        let watch = |_: &Sounder, seen: Seen<'_>| match &seen {
-            Seen::Record(record) => live.handle_log(now, record),
-            Seen::Other { command, body } => live.handle_other(now, *command, body),
-            Seen::Next(_) | Seen::Kpi(_) => {}
-        };
-        match framing {
-            Framing::Hdlc => self.sounder.handle_bytes(Arrival::At(now), bytes, watch),
-            Framing::Packet => self.sounder.handle_payload(Arrival::At(now), bytes, watch),
-        }
+    fn handle(&mut self, read: Option<Bytes<'_>>) -> Result<(), Stopped> {
+        let Some(Bytes { now, framing, bytes, mut session }) = read else { return Ok(()) };
         let Self { sounder, notices, into, .. } = self;
+        sounder.handle_read(framing, Arrival::At(now), bytes, |_, seen| {
+            seen.packet().iter().for_each(|packet| session.handle(packet));
+        });
         into.handle(now, &mut std::iter::from_fn(|| notices.poll(sounder)))
     }
 }

@@ -268,9 +268,10 @@ impl Config {
         let direction =
             flags.direction.or(file.link.direction).map_or(Direction::Uplink, Into::into);
         let law = flags.law.or(file.cc.law).map_or(Law::default(), Into::into);
-        // A law that goes by channel reports gets what there is in the uplink, which has none.
-        let wished = law.method().filter(|method| {
-            *method != sounding_link::Source::Cqi || direction == Direction::Downlink
+        // A law that goes by channel reports gets what there is in the uplink, which has none. One that goes by the cell
+        // needs a sniffer, which is asked for by hand.
+        let wished = law.needs().method.filter(|method| {
+            *method == sounding_link::Source::Cqi && direction == Direction::Downlink
         });
         let mut link = sounding_link::Config::new(direction).by(wished);
         link.method = flags.method.or(file.link.method).map_or(link.method, Into::into);
@@ -392,12 +393,13 @@ impl Config {
 
     /// How the law's estimates are made.
     pub(crate) fn told(&self) -> sounding_link::Config {
-        self.looking_back(self.law.span())
+        self.looking_back(self.law.needs().span)
     }
 
     /// And those for senders to this machine.
     pub(crate) fn told_of_downlink(&self) -> sounding_link::Config {
-        self.looking_back(self.downlink.span())
+        let link = self.looking_back(self.downlink.span());
+        sounding_link::Config { direction: Direction::Downlink, ..link }
     }
 
     fn looking_back(&self, span: Option<Duration>) -> sounding_link::Config {

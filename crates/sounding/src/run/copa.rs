@@ -9,9 +9,9 @@ use std::sync::atomic::AtomicBool;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use sounding_bpf::{CopaInstance, MAX_RADIOS};
 use sounding_diag::session::Wanted as Records;
-use sounding_host::{Wakefulness, monotonic_now, prefer_this_thread};
+use sounding_host::{Wakefulness, prefer_this_thread};
 use sounding_kpi::Direction;
-use sounding_modem::Live;
+use sounding_modem::Pump;
 
 use super::copa_plan::CopaPlan;
 use super::events::Events;
@@ -96,10 +96,9 @@ impl Copa {
                 names = hardware.as_ref().map(Hardware::network_devices).unwrap_or_default();
                 events.interfaces(&names);
             }
-            let live = Live::new(port, records).remembering(&source);
-            let live = live.setting_untold(wanted.sets_untold);
             events.ready(&wanted.name, &source);
-            modem = Some(Modem::new(live, source, names, monotonic_now()));
+            let pump = Pump::over(source, port, records).setting_untold(wanted.sets_untold);
+            modem = Some(Modem::new(pump, names));
         } else {
             events.serving_alone(&wanted.name);
         }

@@ -15,7 +15,7 @@ use miette::{IntoDiagnostic, Result};
 use sounding_bpf::Instance;
 use sounding_host::{Wakefulness, monotonic_now, prefer_this_thread};
 use sounding_link::Sounder;
-use sounding_modem::{Live, Retry, Source};
+use sounding_modem::{Pump, Source};
 use sounding_units::HostInstant;
 
 use super::config::Config;
@@ -38,7 +38,7 @@ use crate::{cli_types, signals};
 /// A panic drops the fields in this order. It is that of [`stop`](Self::stop): the programs, and then what points to them by
 /// name.
 pub(super) struct Daemon {
-    live: Live,
+    pump: Pump,
     others: Others,
     /// The downlink, if senders are limited to it.
     receiving: Option<Receiving>,
@@ -55,13 +55,8 @@ pub(super) struct Daemon {
     sniffers: Sniffers,
     /// What is learnt of cells' rates by CQI, if that is kept.
     rates: Option<Store>,
-    source: Source,
     /// When the last estimate was published.
     published: HostInstant,
-    /// When the port was opened.
-    opened: HostInstant,
-    retry: Retry,
-    warned_mute: bool,
     /// When the last heartbeat was.
     beaten: Option<HostInstant>,
     sleep: Sleep,
@@ -88,8 +83,7 @@ impl Daemon {
         let mut guard = steps::start_guard(&instance)?;
         // What may be refused comes before what changes the machine.
         let hearing = config.downlink.listen(&mut instance, &mut events)?;
-        let told = config.told_of_downlink();
-        let mut receiving = config.downlink.start(told, &mut guard, &mut events)?;
+        let mut receiving = config.downlink.start(&mut guard, &mut events)?;
         let downlink = receiving.as_ref().map(Receiving::subordinates);
         let maps = [Some(instance.subordinates()), downlink].into_iter().flatten();
         let subordinates = steps::follow_subordinates(maps, &mut events)?;
@@ -102,12 +96,10 @@ impl Daemon {
         // The devices first: a reader of events may end the daemon as soon as it is ready.
         let opened = monotonic_now();
         let mut sounder = Sounder::new(config.told());
-        if rates.is_some() {
-            sounder.keep_rates(known.clone());
-            if let Some(receiving) = &mut receiving {
-                receiving.keep_rates(known);
-            }
+        if receiving.is_some() {
+            sounder = sounder.beside(config.told_of_downlink()).with_delays();
         }
+        sounder.keep_rates(known);
         let mut others = Others::new(config.interfaces, hardware);
         others.attend(opened, &mut instance, receiving.as_mut(), &mut events);
         events.ready(&config.name, &device);
@@ -116,11 +108,10 @@ impl Daemon {
             // A heartbeat that waits behind a build sends all flows to BBR.
             events.no_priority(&refused);
         }
-        let live = Live::new(port, wanted).remembering(&device);
-        let live = live.setting_untold(config.sets_untold);
+        let pump = Pump::over(device, port, wanted).setting_untold(config.sets_untold);
 
         Ok(Self {
-            live,
+            pump,
             others,
             receiving,
             hearing,
@@ -134,11 +125,7 @@ impl Daemon {
             sounder,
             sniffers,
             rates,
-            source: device,
             published: HostInstant::default(),
-            opened,
-            retry: Retry::new(opened),
-            warned_mute: false,
             beaten: None,
             sleep: Sleep::default(),
             stop,
@@ -157,7 +144,7 @@ impl Daemon {
         drop((self.subordinates, self.instance));
         drop((self.guard, self.supervisor));
         let sniffed = self.sniffers.counts();
-        self.events.done(&self.sounder.counts(), self.live.switched_off(), disbelieved, sniffed);
+        self.events.done(&self.sounder.counts(), self.pump.switched_off(), disbelieved, sniffed);
         outcome
     }
 }

@@ -11,9 +11,7 @@ use serde::Deserialize;
 use sounding_bpf::{Downlink, DownlinkConfig, EXID, Instance, PeersConfig, Signal, SubordinateMap};
 use sounding_cc::Law;
 use sounding_kpi::Direction;
-use sounding_link::{Arrival, CellRates, Lately, RadioDelay, Sounder};
-use sounding_modem::Framing;
-use sounding_trace::dci::Heard;
+use sounding_link::{Lately, RadioDelay, Sounder};
 use sounding_units::{HostInstant, Rate};
 
 use super::PUBLISH_EVERY;
@@ -22,7 +20,6 @@ use super::events::Events;
 use super::peers::{Hearing, failed};
 use crate::cli_types::{SignalWord, Unused};
 use crate::guard::Guard;
-use crate::session_report::sniffed;
 
 #[derive(Args, Debug, Default)]
 #[group(id = "downlink_flags")]
@@ -156,7 +153,7 @@ impl Plan {
     /// would. An option goes to BISCAY, which uses the averages of its paper.
     pub(super) fn span(&self) -> Option<Duration> {
         let windows = self.device.as_ref().is_some_and(|device| device.signal == Signal::Window);
-        Law::Sounding.span().filter(|_| windows)
+        Law::Sounding.needs().span.filter(|_| windows)
     }
 
     /// Makes flows under any law use their peers' reports, if configured. Then only flows of this network namespace report.
@@ -173,7 +170,6 @@ impl Plan {
     /// Reports the downlink to senders, if that is wanted.
     pub(super) fn start(
         &self,
-        link: sounding_link::Config,
         guard: &mut Guard,
         events: &mut Events,
     ) -> Result<Option<Receiving>> {
@@ -183,16 +179,13 @@ impl Plan {
             guard.keep_pins(name).into_diagnostic()?;
         }
         events.downlink(config.signal, downlink.adopt().map_err(failed)?);
-        let link = sounding_link::Config { direction: Direction::Downlink, ..link };
-        let sounder = Sounder::new(link).with_delays();
         let (lately, told) = (Lately::default(), HostInstant::default());
-        Ok(Some(Receiving { sounder, downlink, lately, told, published: HostInstant::default() }))
+        Ok(Some(Receiving { downlink, lately, told, published: HostInstant::default() }))
     }
 }
 
 /// The downlink of the modem that is read.
 pub(super) struct Receiving {
-    sounder: Sounder,
     downlink: Downlink,
     /// What the radio itself adds to packets.
     lately: Lately,
@@ -214,27 +207,12 @@ impl Receiving {
         let _ = self.downlink.adopt();
     }
 
-    /// It begins with these rates by CQI.
-    pub(super) fn keep_rates(&mut self, known: Vec<CellRates>) {
-        self.sounder.keep_rates(known);
-    }
-
-    pub(super) fn handle_bytes(&mut self, now: HostInstant, framing: Framing, bytes: &[u8]) {
-        let arrival = Arrival::At(now);
-        match framing {
-            Framing::Hdlc => self.sounder.handle_bytes(arrival, bytes, |_, _| {}),
-            Framing::Packet => self.sounder.handle_payload(arrival, bytes, |_, _| {}),
-        }
-        self.tell_delay();
-    }
-
-    /// Senders learn what the radio itself lately added to packets.
-    fn tell_delay(&mut self) {
-        while let Some(event) = self.sounder.poll_delay() {
+    /// Records came: senders learn what the radio itself lately added to packets.
+    pub(super) fn handle_records(&mut self, sounder: &mut Sounder) {
+        while let Some(event) = sounder.poll_delay() {
             self.lately.handle_event(event);
         }
-        let Some(delays) = self.sounder.delays().filter(|delays| delays.heard_at() > self.told)
-        else {
+        let Some(delays) = sounder.delays().filter(|delays| delays.heard_at() > self.told) else {
             return;
         };
         self.told = delays.heard_at();
@@ -244,26 +222,23 @@ impl Receiving {
         self.downlink.feed().publish_delay(delay, self.told);
     }
 
-    pub(super) fn handle_heard(&mut self, now: HostInstant, heard: &Heard) {
-        self.sounder.handle_heard(now, heard);
-    }
-
     pub(super) fn handle_disconnect(&mut self) {
-        self.sounder.handle_disconnect();
         self.downlink.feed().invalidate();
         self.lately.forget();
         self.downlink.feed().publish_delay(RadioDelay::default(), self.told);
     }
 
-    pub(super) fn attend(&mut self, now: HostInstant, events: &mut Events) {
+    /// `sounder` makes the estimate of the downlink beside that of the flows of this machine.
+    pub(super) fn attend(&mut self, now: HostInstant, sounder: &Sounder, events: &mut Events) {
         self.downlink.feed().heartbeat(now);
         if now - self.published < PUBLISH_EVERY {
             return;
         }
         self.published = now;
-        let estimate = self.sounder.estimate(now);
+        let Some(estimator) = sounder.estimators().nth(1) else { return };
+        let estimate = estimator.estimate(now);
         self.downlink.feed().publish_link(&estimate, now);
-        events.estimate(now, &estimate, || sniffed(&self.sounder, now));
+        events.estimate(now, &estimate, || estimator.cell(now)?.heard);
     }
 }
 
@@ -297,7 +272,7 @@ mod tests {
         assert_eq!(plan.span(), None);
         let windows = Flags { downlink: Some(SignalWord::Window), ..Flags::default() };
         let windows = Plan::merge(File::default(), windows, "biscay", &[]).expect("fine");
-        assert_eq!(windows.span(), Law::Sounding.span());
+        assert_eq!(windows.span(), Law::Sounding.needs().span);
     }
 
     #[test]

@@ -58,9 +58,7 @@ pub(super) fn start(
         let method = plan.and_then(|modem| modem.method).map(|method| method.to_string());
         flags.extend(method.iter().flat_map(|method| ["--method", method]));
         let listens = plan.is_some_and(|modem| {
-            modem.sniffer
-                && modem.method.map_or(listener.law.method(), |method| Some(method.into()))
-                    == Some(Source::Cell)
+            modem.sniffer && modem.method.is_some_and(|method| Source::from(method) == Source::Cell)
         });
         let sources = sniffer
             .filter(|_| listens)

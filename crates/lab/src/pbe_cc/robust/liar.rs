@@ -29,16 +29,18 @@ struct LiedTo {
 }
 
 impl Controller for LiedTo {
-    forward!(
-        inner: handle_sent, handle_delivered, handle_ack, handle_loss, handle_timeout,
-        handle_spurious_timeout, handle_part, handle_time, wakeup, cwnd, pacing_rate, state
-    );
+    forward!(inner; but handle_estimate, handle_report);
 
     fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, flows: u32) {
         let more = |rate: Rate| rate.scaled(self.times, 1);
         let fair = estimate.fair.map(|fair| FairShare { rate: more(fair.rate), ..fair });
         let claimed = LinkEstimate { rate: more(estimate.rate), fair, ..*estimate };
         self.inner.handle_estimate(now, &claimed, flows);
+    }
+
+    /// A lie is one wherever it comes from, and is not doubted.
+    fn handle_report(&mut self, now: HostInstant, report: &LinkEstimate, flows: u32) {
+        self.handle_estimate(now, report, flows);
     }
 }
 
@@ -136,4 +138,17 @@ pub(super) fn honest(plan: &Plan) -> Result<Check, Failed> {
         ours: format!("{count} of {}", accused.len()),
         holds: count == 0,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::Probe;
+
+    #[test]
+    fn a_law_that_is_lied_to_hears_reports_as_estimates_and_all_else() {
+        let probe = Probe::default();
+        let mut lied_to = LiedTo { inner: Box::new(probe.clone()), times: 4 };
+        assert_eq!(probe.not_heard(&mut lied_to), ["handle_report"]);
+    }
 }

@@ -4,11 +4,12 @@ use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::Duration;
 
-use sounding_modem::{Source, Transport};
+use crate::{Source, Transport};
 
 /// Tries to open a source until it opens, on a separate thread: a bridge that does not answer keeps a client waiting
-/// for seconds, and the heartbeat has no seconds. If a source closes at once, [`Retry`](sounding_modem::Retry) says how
+/// for seconds, and the heartbeat has no seconds. If a source closes at once, [`Retry`](crate::Retry) says how
 /// long it is left alone first.
+#[derive(Debug)]
 pub(crate) struct Reopening {
     opened: Receiver<Box<dyn Transport>>,
     /// The thread goes on while this is held.
@@ -26,12 +27,9 @@ impl Reopening {
             thread::sleep(first_wait);
             while still_wanted.upgrade().is_some() {
                 thread::sleep(EVERY);
-                match source.open() {
-                    Ok(transport) => {
-                        let _ = found.send(transport);
-                        return;
-                    }
-                    Err(error) => tracing::debug!("{error}"),
+                if let Ok(transport) = source.open() {
+                    let _ = found.send(transport);
+                    return;
                 }
             }
         })?;

@@ -1,0 +1,79 @@
+use core::time::Duration;
+
+use sounding_estimate::Source;
+
+/// What a controller asks of those who read the modem for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// How far back its rate should look. `None` for an estimator's default, the 100 ms of BISCAY's paper.
+    pub span: Option<Duration>,
+    /// The method of estimation that it is made for. `None` for an estimator's default, granted bytes.
+    pub method: Option<Source>,
+    /// How often a device reports to it. `None` for as often as the device has an estimate.
+    pub every: Option<Duration>,
+    /// Whether it uses the delays that the radio made, and no estimate.
+    pub delays: bool,
+    /// Whether it runs at the far end of a downlink, and uses what the receiving device reports.
+    pub remote: bool,
+}
+
+impl Needs {
+    /// Estimates as an estimator makes them by itself.
+    pub const ESTIMATES: Self =
+        Self { span: None, method: None, every: None, delays: false, remote: false };
+    /// The delays that the radio made.
+    pub const DELAYS: Self = Self { delays: true, ..Self::ESTIMATES };
+
+    /// The needs of several that share one modem. Where those that use estimates differ, it is an estimator's default.
+    pub fn of_all(all: impl IntoIterator<Item = Self>) -> Self {
+        let mut shared: Option<Self> = None;
+        let (mut delays, mut remote, mut any) = (false, true, false);
+        for one in all {
+            any = true;
+            delays |= one.delays;
+            remote &= one.remote;
+            if one.delays {
+                continue;
+            }
+            shared = Some(shared.map_or(one, |before| Self {
+                span: before.span.filter(|_| before.span == one.span),
+                method: before.method.filter(|_| before.method == one.method),
+                every: before.every.filter(|_| before.every == one.every),
+                ..before
+            }));
+        }
+        Self { delays, remote: remote && any, ..shared.unwrap_or_default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{needs, sounding};
+
+    fn of(names: &[&str]) -> Needs {
+        Needs::of_all(names.iter().filter_map(|name| needs(name)))
+    }
+
+    #[test]
+    fn estimates_have_the_span_of_the_controllers_that_use_them() {
+        for told in [&["cubic", "sounding"][..], &["sounding", "sounding-cubic", "copa-gandalf"]] {
+            assert_eq!(of(told).span, Some(sounding::SPAN), "{told:?}");
+        }
+        for told in [&["cubic"][..], &["biscay"], &["sounding", "biscay-cubic"], &[]] {
+            assert_eq!(of(told).span, None, "{told:?}");
+        }
+    }
+
+    #[test]
+    fn delays_are_read_if_one_uses_them() {
+        assert!(of(&["sounding", "copa-gandalf"]).delays);
+        assert!(!of(&["sounding", "copa"]).delays);
+    }
+
+    #[test]
+    fn a_device_reports_to_senders_that_are_all_remote() {
+        assert!(of(&["pbe-cc", "pbe-cc-published"]).remote);
+        assert!(!of(&["pbe-cc", "sounding"]).remote && !of(&["cubic"]).remote);
+    }
+}
