@@ -1,7 +1,8 @@
-use sounding_estimate::{Bound, Direction, Source};
+use sounding_estimate::{Bound, Direction, LinkEstimate, MAX_RATE, Source, State as Link};
 
 use super::*;
-use crate::Phase;
+use crate::radio_law::Report;
+use crate::{Controller, Loss};
 
 const RTT: Duration = Duration::from_millis(50);
 /// Payload of a packet of 1500 bytes is 1448: rates of IP become rates of payload by this.
@@ -20,7 +21,8 @@ fn law() -> Law {
 }
 
 fn carries(mbit: u64, at: u64) -> FeedUpdate {
-    FeedUpdate::Carries { rate: Rate::from_bits_per_sec(mbit * 1_000_000), sampled_at: ms(at) }
+    let (rate, bound) = (Rate::from_bits_per_sec(mbit * 1_000_000), Bound::Capacity);
+    FeedUpdate::Carries(Report { rate, bound, fair: None, sampled_at: ms(at) })
 }
 
 fn mbit(law: &Law) -> f64 {
