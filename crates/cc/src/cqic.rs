@@ -109,8 +109,4 @@ impl RadioLaw for Paced {
     fn pacing(&self) -> Option<Rate> {
         Some(self.law.pacing())
     }
-
-    fn stock_cwnd(&self, cwnd: Bytes) -> Bytes {
-        cwnd.max(self.law.floor())
-    }
 }

@@ -16,6 +16,8 @@ pub struct OverStock<L> {
     stock: Stock,
     part: Part,
     flows: u32,
+    /// Two segments: with one, each acknowledgement could wait for its receiver's timer.
+    floor: Bytes,
     updated_at: HostInstant,
     silence: Option<Duration>,
 }
@@ -30,7 +32,8 @@ impl<L: RadioLaw> OverStock<L> {
         silence: Option<Duration>,
     ) -> Self {
         let (stock, updated_at) = (Stock::new(start, fallback), start.now);
-        Self { law, stock, part: Part::default(), flows: 1, updated_at, silence }
+        let (part, floor) = (Part::default(), start.segments(2));
+        Self { law, stock, part, flows: 1, floor, updated_at, silence }
     }
 
     fn beside(&self) -> Beside {
@@ -135,7 +138,10 @@ impl<L: RadioLaw> Controller for OverStock<L> {
     }
 
     fn cwnd(&self) -> Bytes {
-        if self.controls() { self.law.cwnd() } else { self.law.stock_cwnd(self.stock.cwnd()) }
+        if self.controls() {
+            return self.law.cwnd();
+        }
+        self.law.stock_cwnd(self.stock.cwnd()).max(self.floor)
     }
 
     fn pacing_rate(&self) -> Option<Rate> {

@@ -88,10 +88,6 @@ impl RadioLaw for Law {
         Some(self.pacing())
     }
 
-    fn stock_cwnd(&self, cwnd: Bytes) -> Bytes {
-        cwnd.max(self.floor())
-    }
-
     fn limit(&self) -> Option<Rate> {
         self.limit()
     }

@@ -181,8 +181,10 @@ pub trait RadioLaw: Debug + Send {
     /// The pace while the law controls the flow; `None` for the stock algorithm's.
     fn pacing(&self) -> Option<Rate>;
 
-    /// The window while the stock algorithm controls the flow and wishes `cwnd`.
-    fn stock_cwnd(&self, cwnd: Bytes) -> Bytes;
+    /// The stock algorithm's window in the law's unit, such as whole segments.
+    fn stock_cwnd(&self, cwnd: Bytes) -> Bytes {
+        cwnd
+    }
 
     /// The highest pace of the stock algorithm while it controls the flow.
     fn limit(&self) -> Option<Rate> {

@@ -98,10 +98,6 @@ impl RadioLaw for Law {
         self.pacing()
     }
 
-    fn stock_cwnd(&self, cwnd: Bytes) -> Bytes {
-        cwnd.max(self.floor())
-    }
-
     fn least_rtt(&self) -> Option<Duration> {
         self.rtt_min().filter(|_| self.law_controls())
     }

@@ -152,6 +152,6 @@ impl RadioLaw for Flow {
     }
 
     fn stock_cwnd(&self, cwnd: Bytes) -> Bytes {
-        self.bytes(self.segments(cwnd).max(FLOOR_CWND))
+        self.bytes(self.segments(cwnd))
     }
 }

@@ -103,11 +103,6 @@ impl Law {
         Bytes::new(window.max(self.least()))
     }
 
-    /// The least window of the stock algorithm, two segments: with one, each acknowledgement could wait for its timer.
-    pub fn floor(&self) -> Bytes {
-        Bytes::new(2 * self.mss)
-    }
-
     /// The pace while the law controls the flow.
     pub fn pacing(&self) -> Rate {
         // At less a flow would not learn that the path is back.

@@ -1,4 +1,4 @@
-use sounding_estimate::{Bound, Direction, LinkEstimate, MAX_RATE, Source, State as Link};
+use sounding_estimate::{Bound, Direction, LinkEstimate, Source, State as Link};
 
 use super::*;
 use crate::radio_law::Report;
@@ -130,22 +130,6 @@ fn an_idle_device_has_a_rate_by_its_channel_and_none_by_its_grants() {
         flow.handle_estimate(ms(1_000), &estimate(Link::Idle, source), 1);
         assert_eq!(flow.state(), phase.name(), "{source}");
     }
-}
-
-#[test]
-fn a_rate_that_no_link_has_is_no_report() {
-    let mut flow = Cqic::new(Config::default(), Fallback::Cubic, &start(), Duration::ZERO);
-    let absurd = Rate::from_bits_per_sec(MAX_RATE.bits_per_sec() + 8_000);
-    let says = |rate| LinkEstimate { rate, ..estimate(Link::Active, Source::Cqi) };
-    flow.handle_estimate(ms(1_000), &says(absurd), 1);
-    assert_eq!(flow.state(), Phase::NoEstimate.name());
-    flow.handle_estimate(ms(1_010), &estimate(Link::Active, Source::Cqi), 1);
-    let before = (flow.cwnd(), flow.pacing_rate());
-    flow.handle_estimate(ms(1_020), &says(absurd), 1);
-    assert_eq!(
-        (flow.state(), (flow.cwnd(), flow.pacing_rate())),
-        (Phase::RadioLimited.name(), before)
-    );
 }
 
 #[test]

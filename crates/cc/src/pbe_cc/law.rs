@@ -99,11 +99,6 @@ impl Law {
         Bytes::new(window.max(least))
     }
 
-    /// The least window of BBR, two segments: with one, each acknowledgement could wait for its timer.
-    pub fn floor(&self) -> Bytes {
-        Bytes::new(2 * self.mss)
-    }
-
     /// The pace while the law controls the flow.
     pub fn pacing(&self) -> Rate {
         let rate = match self.state {

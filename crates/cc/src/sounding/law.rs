@@ -182,11 +182,6 @@ impl Law {
         self.path.least().map(Duration::from_micros)
     }
 
-    /// The least window of the stock algorithm.
-    pub fn floor(&self) -> Bytes {
-        Bytes::new(self.window.floor())
-    }
-
     /// A retransmission timeout fired.
     pub fn handle_timeout(&mut self) {
         self.window.restart();

@@ -256,11 +256,6 @@ impl Window {
         self.ramp = None;
     }
 
-    /// The window that is always allowed, so that a flow continues.
-    pub(super) fn floor(&self) -> u64 {
-        FEWEST * self.mss
-    }
-
     pub(super) fn cwnd(&self) -> u64 {
         self.ramp.map_or(self.cwnd, |cap| cap.min(self.cwnd))
     }
