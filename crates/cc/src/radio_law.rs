@@ -144,8 +144,7 @@ pub trait RadioLaw: Debug + Send {
     fn handle_ack(&mut self, ack: &Ack, beside: &Beside) -> Option<Rate>;
 
     /// A packet of `size` left. Returns whether the law took a step.
-    fn handle_sent(&mut self, sent: &Departure, size: Bytes, beside: &Beside) -> bool {
-        let _ = (sent, size, beside);
+    fn handle_sent(&mut self, _: &Departure, _: Bytes, _: &Beside) -> bool {
         false
     }
 
@@ -153,14 +152,10 @@ pub trait RadioLaw: Debug + Send {
     fn handle_timeout(&mut self, now: HostInstant, beside: &Beside);
 
     /// The timeout was a mistake.
-    fn handle_undone(&mut self, now: HostInstant, beside: &Beside) {
-        let _ = (now, beside);
-    }
+    fn handle_undone(&mut self, _: HostInstant, _: &Beside) {}
 
     /// Time has reached the [`wakeup`](Self::wakeup).
-    fn handle_time(&mut self, now: HostInstant) {
-        let _ = now;
-    }
+    fn handle_time(&mut self, _: HostInstant) {}
 
     /// When the law takes a step by itself.
     fn wakeup(&self) -> Option<HostInstant> {
