@@ -107,7 +107,7 @@ fn send_as(socket: &UdpSocket, from: SocketAddr, to: SocketAddr, bytes: &[u8]) {
 }
 
 #[test]
-fn a_flood_from_the_sniffers_port_delays_no_heartbeat() {
+fn a_flood_from_the_sniffers_port_makes_no_flow_fall_back() {
     if skipped() {
         return;
     }
@@ -135,6 +135,8 @@ fn a_flood_from_the_sniffers_port_delays_no_heartbeat() {
         let counts = &done["sniffers"][0];
         assert!(counts["messages"].as_u64() > Some(500_000), "{counts}");
         assert!(counts["dropped"].as_u64() > Some(0), "{counts}");
-        assert_eq!(done["late_heartbeats"], 0, "{:?}", of(&events, "late").collect::<Vec<_>>());
+        // Flows bear 60 ms. `run/sniffers.rs` has the test of how much is taken between two heartbeats.
+        let gaps = of(&events, "late").map(|late| late["gap_us"].as_u64().unwrap());
+        assert!(gaps.max().unwrap_or(0) < 60_000, "{:?}", of(&events, "late").collect::<Vec<_>>());
     });
 }
