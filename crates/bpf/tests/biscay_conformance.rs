@@ -14,10 +14,11 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use sounding_cc::Phase;
 use sounding_cc::biscay::{
-    Ack, Biscay, Bound, Cleared, Command, Config, FallbackReason, FeedEstimate, PathSample,
-    Snapshot, State, Timeout,
+    Biscay, Bound, Cleared, Command, Config, FallbackReason, FeedEstimate, PathSample, Snapshot,
+    State, Timeout,
 };
-use sounding_units::{HostInstant, Rate};
+use sounding_cc::radio_law::Ack;
+use sounding_units::{Bytes, HostInstant, Rate};
 
 /// `LAW_ACK`, `LAW_LIMITED`, `LAW_RTO`, `LAW_UNDO`.
 const FLAGS: [u32; 4] = [1, 2, 4, 8];
@@ -265,7 +266,7 @@ fn tell_step(
     step: &Step,
     now: HostInstant,
     feed: &Snapshot,
-    ack: &Ack,
+    [delivered, prior]: [u32; 2],
 ) {
     let timeout = match step.timeout {
         Timeout::None => 0,
@@ -273,7 +274,7 @@ fn tell_step(
         Timeout::Undone => FLAGS[3],
     };
     let flags = if step.restart { 0 } else { FLAGS[0] }
-        | if ack.app_limited { FLAGS[1] } else { 0 }
+        | if step.limited && !step.restart { FLAGS[1] } else { 0 }
         | timeout;
     // Without an ACK the kernel side leaves these at zero.
     let seen = |value: u32| if step.restart { 0 } else { value };
@@ -286,7 +287,7 @@ fn tell_step(
     // The delivery rate and the pool are the other law's.
     told.longs(&[0; 5]);
     told.ints(&[0, 0, step.shadow_cwnd, step.rtt_min_us, seen(step.rtt_us), step.mss]);
-    told.ints(&[seen(ack.delivered), seen(ack.prior_delivered), seen(step.acked)]);
+    told.ints(&[seen(delivered), seen(prior), seen(step.acked)]);
     told.ints(&[seen(step.lost), seen(step.inflight), step.flows, flags, 0]);
     told.longs(&[0]);
 }
@@ -322,16 +323,20 @@ fn drive(config: &Config, steps: &[Step]) -> (Told, Vec<Answer>) {
             shadow_cwnd: step.shadow_cwnd,
             shadow_pacing: Rate::from_bytes_per_sec(step.shadow_pacing),
         };
+        let mss = u64::from(step.mss.clamp(1, 65_535));
+        let bytes = |segments: u32| Bytes::new(u64::from(segments) * mss);
+        let prior = delivered.wrapping_sub(step.behind);
         let ack = Ack {
             rtt: Some(Duration::from_micros(u64::from(step.rtt_us))),
-            delivered,
-            prior_delivered: delivered.wrapping_sub(step.behind),
-            acked: step.acked,
-            lost: step.lost,
-            inflight: step.inflight,
-            app_limited: step.limited && !step.restart,
+            delivered: bytes(delivered),
+            prior_delivered: bytes(prior),
+            acked: bytes(step.acked),
+            lost: bytes(step.lost),
+            in_flight: bytes(step.inflight),
+            is_limited: step.limited && !step.restart,
+            ..Ack::default()
         };
-        tell_step(&mut told, config, step, now, &feed, &ack);
+        tell_step(&mut told, config, step, now, &feed, [delivered, prior]);
         let command = if step.restart {
             flow.handle_restart(now, &feed, &path, step.timeout)
         } else {

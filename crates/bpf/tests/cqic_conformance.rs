@@ -12,10 +12,11 @@ use filter::{Filter, Told};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use sounding_cc::cqic::{Config, FeedUpdate, Law, State};
+use sounding_cc::cqic::{Config, Law, State};
+use sounding_cc::radio_law::{FeedUpdate, Report};
 use sounding_cc::sharing::{self, Part, Pool, WEIGHT};
 use sounding_cc::{Phase, Start};
-use sounding_estimate::State as Link;
+use sounding_estimate::{Bound, State as Link};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 /// `LAW_ACK`, `LAW_RTO`.
@@ -122,7 +123,8 @@ fn update(now: HostInstant, step: &Step) -> FeedUpdate {
     let is_sound = step.bytes_per_sec <= MAX_RATE && step.bound <= 1;
     if step.valid && is_sound && sampled_at - now <= MAX_LEAD {
         let rate = part(step.hungry).of(Rate::from_bytes_per_sec(step.bytes_per_sec));
-        return FeedUpdate::Carries { rate, sampled_at };
+        let bound = if step.bound == 0 { Bound::Floor } else { Bound::Capacity };
+        return FeedUpdate::Carries(Report { rate, bound, fair: None, sampled_at });
     }
     if !step.valid && step.state == Link::Handover {
         return FeedUpdate::Handover;

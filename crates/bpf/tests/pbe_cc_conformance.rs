@@ -12,7 +12,8 @@ use filter::{Filter, Told};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use sounding_cc::pbe_cc::{Ack, Claim, Config, FeedUpdate, Law, State};
+use sounding_cc::pbe_cc::{Config, Law, State};
+use sounding_cc::radio_law::{Ack, FeedUpdate, Report};
 use sounding_cc::sharing::{self, Part, Pool, WEIGHT};
 use sounding_cc::{Phase, Start};
 use sounding_estimate::{Bound, FairShare, State as Link};
@@ -225,7 +226,7 @@ fn update(config: &Config, now: HostInstant, step: &Step) -> FeedUpdate {
         return FeedUpdate::Nothing;
     }
     let part = |rate| part(step.hungry).of(Rate::from_bytes_per_sec(rate));
-    FeedUpdate::Carries(Claim {
+    FeedUpdate::Carries(Report {
         rate: part(if feed.valid { feed.bytes_per_sec } else { 0 }),
         bound: if feed.full { Bound::Capacity } else { Bound::Floor },
         fair: (feed.fair > 0).then(|| FairShare {
@@ -233,6 +234,7 @@ fn update(config: &Config, now: HostInstant, step: &Step) -> FeedUpdate {
             users: 1,
             carriers: feed.carriers,
         }),
+        sampled_at,
     })
 }
 
@@ -365,17 +367,18 @@ fn drive(begin: &Begin, steps: &[Step]) -> (Told, Vec<Answer>) {
         if step.restart {
             law.handle_time(now);
         } else {
-            law.handle_ack(&Ack {
+            let ack = Ack {
                 now,
                 rtt: Some(span(step.rtt_us)),
                 delay: step.delay_us.map(span),
                 rate: (step.rate > 0).then(|| Rate::from_bytes_per_sec(step.rate)),
                 acked: Bytes::new(u64::from(step.acked) * mss),
-                bandwidth: Rate::from_bytes_per_sec(step.bandwidth),
-                delivered,
-                prior_delivered: delivered.wrapping_sub(step.behind),
+                delivered: Bytes::new(delivered.into()),
+                prior_delivered: Bytes::new(delivered.wrapping_sub(step.behind).into()),
                 is_limited: step.limited,
-            });
+                ..Ack::default()
+            };
+            law.handle_ack(&ack, Rate::from_bytes_per_sec(step.bandwidth));
         }
         answers.push(answer_of(&mut law, begin, step));
     }

@@ -14,8 +14,9 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use sounding_cc::Phase;
 use sounding_cc::biscay::{Config, Timeout};
+use sounding_cc::radio_law::{Ack, FeedUpdate, Report};
 use sounding_cc::sharing::{Claim, Part, Pool, WEIGHT};
-use sounding_cc::sounding::{Ack, Bound, FeedUpdate, Law, State};
+use sounding_cc::sounding::{Bound, Law, State};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 /// `LAW_ACK`, `LAW_RTO`, `LAW_UNDO`, `LAW_RECOVERY`, `LAW_MARKED`, `LAW_LIMITED`.
@@ -194,19 +195,22 @@ fn before(now: HostInstant, ns: i64) -> HostInstant {
 fn word(config: &Config, now: HostInstant, feed: &Feed) -> FeedUpdate {
     let (sampled_at, beaten_at) = (before(now, feed.age_ns), before(now, feed.silence_ns));
     let is_silent = now - beaten_at > config.max_silence;
+    let report = Report {
+        rate: Rate::from_bytes_per_sec(feed.bytes_per_sec),
+        bound: if feed.served { Bound::Floor } else { Bound::Capacity },
+        fair: None,
+        sampled_at,
+    };
     if feed.valid {
         let ahead = sampled_at - now > MAX_LEAD || beaten_at - now > MAX_LEAD;
         let is_absurd = ahead || feed.bytes_per_sec > MAX_RATE;
         if is_absurd || is_silent || now - sampled_at > config.max_age {
             return FeedUpdate::Nothing;
         }
-        return FeedUpdate::Carries {
-            rate: Rate::from_bytes_per_sec(feed.bytes_per_sec),
-            bound: if feed.served { Bound::Floor } else { Bound::Capacity },
-        };
+        return FeedUpdate::Carries(report);
     }
     match feed.lull {
-        1 if !is_silent => FeedUpdate::Idle,
+        1 if !is_silent => FeedUpdate::Idle(report),
         2 if !is_silent => FeedUpdate::Handover,
         _ => FeedUpdate::Nothing,
     }
@@ -370,11 +374,12 @@ fn drive(begin: &Begin, steps: &[Step]) -> (Told, Vec<Answer>) {
             acked: segments(step.acked),
             lost: segments(step.lost),
             in_flight: segments(step.inflight),
-            delivered,
-            prior_delivered: delivered.wrapping_sub(step.behind),
+            delivered: Bytes::new(delivered.into()),
+            prior_delivered: Bytes::new(delivered.wrapping_sub(step.behind).into()),
             is_recovering: step.recovering,
             is_marked: step.marked,
             is_limited: step.limited,
+            ..Ack::default()
         };
         let cut = if step.restart { None } else { law.handle_ack(&ack) };
         answers.push(answer_of(&law, begin, step, cut));

@@ -91,25 +91,6 @@ pub struct Snapshot {
     pub heartbeat_at: HostInstant,
 }
 
-/// One acknowledgement.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ack {
-    /// The RTT it measured, if any.
-    pub rtt: Option<Duration>,
-    /// Segments delivered since the flow began, wrapping.
-    pub delivered: u32,
-    /// The same count when the acknowledged segment left.
-    pub prior_delivered: u32,
-    /// Segments this acknowledgement delivered.
-    pub acked: u32,
-    /// Segments it showed to be lost.
-    pub lost: u32,
-    /// Segments in flight before it.
-    pub inflight: u32,
-    /// The application, not the window, limited the measured rate.
-    pub app_limited: bool,
-}
-
 /// The end-to-end side's knowledge; the shadow is a BBR in parallel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathSample {

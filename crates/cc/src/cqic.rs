@@ -4,7 +4,8 @@
 //! A report sets the pace, `T_p = P / B`, and a window of twice `B · RTTmin` that limits the damage of a wrong one (§4.1). There is no
 //! slow start, no probing and no answer to a loss. Where the paper is silent, `docs/interpretations/cqic.md` says what was chosen.
 //!
-//! [`Law`] decides, in whole numbers, step by step as the kernel does; [`Cqic`] has the stock algorithm beside it, and the bucket.
+//! [`Law`] decides, in whole numbers, step by step as the kernel does; [`Cqic`] has it and the
+//! bucket over the stock algorithm.
 
 mod bucket;
 mod config;
@@ -14,16 +15,14 @@ mod tests;
 
 use core::time::Duration;
 
-use sounding_estimate::{LinkEstimate, MAX_RATE, State as Link};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::parameter::Values;
-use crate::sharing::Part;
-use crate::stock::{Fallback, Stock};
-use crate::{Ack, Controller, Departure, Loss, Start};
+use crate::radio_law::{Ack, Beside, FeedUpdate, RadioLaw};
+use crate::{Departure, Fallback, OverStock, Phase, Start};
 use bucket::Bucket;
 pub use config::Config;
-pub use law::{FeedUpdate, Law, State};
+pub use law::{Law, State};
 
 /// How far back the estimates of the law look (§3.3, Fig. 4: 200 ms).
 pub const SPAN: Duration = Duration::from_millis(200);
@@ -32,26 +31,22 @@ pub const SPAN: Duration = Duration::from_millis(200);
 pub const REPORTS_EVERY: Duration = Duration::from_millis(50);
 
 /// See the module.
+pub type Cqic = OverStock<Paced>;
+
+/// The law and its token bucket.
 #[derive(Clone, Debug)]
-pub struct Cqic {
-    shadow: Stock,
+pub struct Paced {
     law: Law,
     bucket: Bucket,
     mss: Bytes,
-    part: Part,
 }
 
 impl Cqic {
     /// A flow without any report. One counts for one `every` longer than usual, where reports come only so often.
     pub fn new(config: Config, fallback: Fallback, start: &Start, every: Duration) -> Self {
         let config = Config { max_age: config.max_age + every, ..config };
-        Self {
-            shadow: Stock::new(start, fallback),
-            law: Law::new(config, start),
-            bucket: Bucket::full(start.now, start.mss),
-            mss: start.mss,
-            part: Part::default(),
-        }
+        let (law, bucket) = (Law::new(config, start), Bucket::full(start.now, start.mss));
+        Self::over(Paced { law, bucket, mss: start.mss }, fallback, start, None)
     }
 
     pub(crate) fn tuned(
@@ -62,91 +57,56 @@ impl Cqic {
     ) -> Self {
         Self::new(Config::of(values), fallback, start, every)
     }
-
-    /// Lets the stock algorithm know whether the law controls the flow.
-    fn share_verdict(&mut self, now: HostInstant) {
-        self.shadow.handle_verdict(now, self.law.law_controls(), self.law.cwnd(), None);
-    }
-
-    fn advance(&mut self, now: HostInstant) {
-        self.law.handle_time(now);
-        self.share_verdict(now);
-    }
 }
 
-impl Controller for Cqic {
-    fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
-        self.shadow.handle_sent(sent, size);
-        self.advance(sent.at);
+impl RadioLaw for Paced {
+    fn handle_feed(&mut self, now: HostInstant, update: FeedUpdate, beside: &Beside) -> bool {
+        let update = match update {
+            FeedUpdate::Carries(report) => FeedUpdate::Carries(report.part(beside.part)),
+            other => other,
+        };
+        self.law.handle_feed(now, update);
+        true
+    }
+
+    fn handle_ack(&mut self, ack: &Ack, _: &Beside) -> Option<Rate> {
+        self.law.handle_ack(ack.now, ack.rtt);
+        None
+    }
+
+    fn handle_sent(&mut self, sent: &Departure, size: Bytes, _: &Beside) -> bool {
+        self.law.handle_time(sent.at);
         if self.law.law_controls() {
             self.bucket.take(sent.at, size, self.law.pacing());
         }
+        true
     }
 
-    fn handle_ack(&mut self, ack: &Ack) {
-        self.shadow.handle_ack(ack);
-        self.law.handle_ack(ack.now, ack.rtt);
-        self.share_verdict(ack.now);
-    }
-
-    fn handle_loss(&mut self, loss: &Loss) {
-        self.shadow.handle_loss(loss);
-    }
-
-    fn handle_timeout(&mut self, now: HostInstant) {
-        self.shadow.handle_timeout(now);
+    fn handle_timeout(&mut self, now: HostInstant, _: &Beside) {
         self.law.handle_timeout(now);
-        self.share_verdict(now);
-    }
-
-    fn handle_spurious_timeout(&mut self, now: HostInstant) {
-        self.shadow.handle_spurious_timeout(now);
-    }
-
-    fn handle_part(&mut self, _now: HostInstant, part: Part) {
-        self.part = part;
-    }
-
-    fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, _flows: u32) {
-        let update = match estimate.state {
-            Link::Handover => FeedUpdate::Handover,
-            _ if estimate.is_usable() && estimate.rate <= MAX_RATE => FeedUpdate::Carries {
-                rate: self.part.of(estimate.rate),
-                sampled_at: now.saturating_before(estimate.age),
-            },
-            _ => FeedUpdate::Nothing,
-        };
-        self.law.handle_feed(now, update);
-        self.share_verdict(now);
     }
 
     fn handle_time(&mut self, now: HostInstant) {
-        self.shadow.handle_time(now);
-        self.advance(now);
+        self.law.handle_time(now);
     }
 
     fn wakeup(&self) -> Option<HostInstant> {
-        [self.shadow.wakeup(), self.law.wakeup()].into_iter().flatten().min()
+        self.law.wakeup()
     }
 
     fn not_before(&self) -> Option<HostInstant> {
-        let controls = self.law.law_controls();
-        controls.then(|| self.bucket.not_before(self.mss, self.law.pacing()))
+        Some(self.bucket.not_before(self.mss, self.law.pacing()))
+    }
+
+    fn phase(&self) -> Phase {
+        self.law.state().phase()
     }
 
     fn cwnd(&self) -> Bytes {
-        if self.law.law_controls() {
-            self.law.cwnd()
-        } else {
-            self.shadow.cwnd().max(self.law.floor())
-        }
+        self.law.cwnd()
     }
 
-    fn pacing_rate(&self) -> Option<Rate> {
-        if self.law.law_controls() { Some(self.law.pacing()) } else { self.shadow.pacing_rate() }
-    }
-
-    fn state(&self) -> &'static str {
-        self.law.state().phase().name()
+    fn pacing(&self) -> Option<Rate> {
+        Some(self.law.pacing())
     }
 }

@@ -1,18 +1,16 @@
 //! A law for tests, and an example of how to add one: it paces at exactly the estimated rate, with a window of two round trips.
 //!
-//! [`Law`] runs in the kernel too, as `steady.h` of `sounding-bpf`; [`Steady`] combines it with the stock algorithm.
+//! [`Law`] runs in the kernel too, as `steady.h` of `sounding-bpf`; [`Steady`] has it over the stock algorithm.
 
 use core::time::Duration;
 
-use sounding_estimate::LinkEstimate;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::biscay::Config;
 use crate::limits;
 use crate::parameter::Values;
-use crate::sharing::Part;
-use crate::stock::{Fallback, Stock};
-use crate::{Ack, Controller, Departure, Loss, Phase, Start};
+use crate::radio_law::{Ack, Beside, FeedUpdate, RadioLaw};
+use crate::{Fallback, OverStock, Phase, Start};
 
 /// Bounds of the products below, as in `arith.h`.
 const MAX_SEGMENTS: u64 = 1 << 20;
@@ -78,111 +76,82 @@ impl Law {
 }
 
 /// See the module.
+pub type Steady = OverStock<Flow>;
+
+/// The law, and what it goes by.
 #[derive(Clone, Debug)]
-pub struct Steady {
+pub struct Flow {
     law: Law,
-    shadow: Stock,
     command: Command,
     mss: Bytes,
-    part: Part,
     rate: Option<Rate>,
     rtt_min: Option<Duration>,
-    updated_at: HostInstant,
-    silence: Duration,
 }
 
 impl Steady {
-    /// A flow without any estimate, which receives one only so often.
-    pub fn falling_back_to(fallback: Fallback, start: &Start, every: Duration) -> Self {
-        Self::tuned(fallback, start, every, &Values::default())
-    }
-
     pub(crate) fn tuned(fallback: Fallback, start: &Start, every: Duration, _: &Values) -> Self {
-        let mut steady = Self {
+        let flow = Flow {
             law: Law::default(),
-            shadow: Stock::new(start, fallback),
             command: Command { cwnd: FLOOR_CWND, pacing: Rate::ZERO },
             mss: start.mss,
-            part: Part::default(),
             rate: None,
             rtt_min: start.rtt,
-            updated_at: start.now,
-            silence: Config::default().max_silence + every,
         };
-        steady.step(start.now);
-        steady
-    }
-
-    fn step(&mut self, now: HostInstant) {
-        self.rate = self.rate.filter(|_| now - self.updated_at <= self.silence);
-        let mss = self.mss.count();
-        let stock = Command {
-            cwnd: u32::try_from(self.shadow.cwnd().count() / mss.max(1)).unwrap_or(u32::MAX),
-            pacing: self.shadow.pacing_rate().unwrap_or_default(),
-        };
-        let share = self.rate.map(|rate| self.part.of(rate));
-        let segment = u32::try_from(mss).unwrap_or(u32::MAX);
-        self.command = self.law.step(share, self.rtt_min, segment, stock);
-        let controls = self.law.phase().law_controls();
-        self.shadow.handle_verdict(now, controls, self.cwnd(), None);
+        Self::over(flow, fallback, start, Some(Config::default().max_silence + every))
     }
 }
 
-impl Controller for Steady {
-    fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
-        self.shadow.handle_sent(sent, size);
-        self.step(sent.at);
+impl Flow {
+    fn segments(&self, bytes: Bytes) -> u32 {
+        u32::try_from(bytes.count() / self.mss.count().max(1)).unwrap_or(u32::MAX)
     }
 
-    fn handle_ack(&mut self, ack: &Ack) {
-        self.shadow.handle_ack(ack);
+    fn bytes(&self, segments: u32) -> Bytes {
+        Bytes::new(u64::from(segments).saturating_mul(self.mss.count()))
+    }
+
+    fn step(&mut self, beside: &Beside) {
+        let pacing = beside.pacing.unwrap_or_default();
+        let stock = Command { cwnd: self.segments(beside.cwnd), pacing };
+        let share = self.rate.map(|rate| beside.part.of(rate));
+        let segment = u32::try_from(self.mss.count()).unwrap_or(u32::MAX);
+        self.command = self.law.step(share, self.rtt_min, segment, stock);
+    }
+}
+
+impl RadioLaw for Flow {
+    fn handle_feed(&mut self, _: HostInstant, update: FeedUpdate, beside: &Beside) -> bool {
+        self.rate = match update {
+            FeedUpdate::Carries(report) => Some(report.rate),
+            FeedUpdate::Idle(_) | FeedUpdate::Handover | FeedUpdate::Nothing => None,
+        };
+        self.step(beside);
+        true
+    }
+
+    fn handle_ack(&mut self, ack: &Ack, beside: &Beside) -> Option<Rate> {
         self.rtt_min = self.rtt_min.into_iter().chain(ack.rtt).min();
-        self.step(ack.now);
+        self.step(beside);
+        None
     }
 
-    fn handle_loss(&mut self, loss: &Loss) {
-        self.shadow.handle_loss(loss);
+    fn handle_timeout(&mut self, _: HostInstant, beside: &Beside) {
+        self.step(beside);
     }
 
-    fn handle_timeout(&mut self, now: HostInstant) {
-        self.shadow.handle_timeout(now);
-        self.step(now);
-    }
-
-    fn handle_spurious_timeout(&mut self, now: HostInstant) {
-        self.shadow.handle_spurious_timeout(now);
-        self.step(now);
-    }
-
-    fn handle_part(&mut self, _now: HostInstant, part: Part) {
-        self.part = part;
-    }
-
-    fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, _flows: u32) {
-        self.updated_at = now;
-        let is_usable = estimate.is_usable() && estimate.rate <= sounding_estimate::MAX_RATE;
-        self.rate = is_usable.then_some(estimate.rate);
-        self.step(now);
-    }
-
-    fn handle_time(&mut self, now: HostInstant) {
-        self.shadow.handle_time(now);
-        self.step(now);
-    }
-
-    fn wakeup(&self) -> Option<HostInstant> {
-        self.shadow.wakeup()
+    fn phase(&self) -> Phase {
+        self.law.phase()
     }
 
     fn cwnd(&self) -> Bytes {
-        Bytes::new(u64::from(self.command.cwnd).saturating_mul(self.mss.count()))
+        self.bytes(self.command.cwnd)
     }
 
-    fn pacing_rate(&self) -> Option<Rate> {
+    fn pacing(&self) -> Option<Rate> {
         Some(self.command.pacing)
     }
 
-    fn state(&self) -> &'static str {
-        self.law.phase().name()
+    fn stock_cwnd(&self, cwnd: Bytes) -> Bytes {
+        self.bytes(self.segments(cwnd))
     }
 }

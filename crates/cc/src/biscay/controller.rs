@@ -1,63 +1,38 @@
 use core::time::Duration;
 
-use sounding_estimate::LinkEstimate;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::law::FLOOR_CWND;
 use super::{Agreement, Biscay, Command, Config, FeedEstimate, PathSample, Snapshot, Timeout};
 use crate::parameter::Values;
 use crate::part::Windowed;
-use crate::stock::{Fallback, Stock};
-use crate::{Ack, Controller, Departure, Loss, Start};
+use crate::radio_law::{Ack, Beside, FeedUpdate, RadioLaw};
+use crate::{Departure, Fallback, OverStock, Phase, Start};
 
 /// The kernel's own minimum RTT, which the law goes by, is one of five minutes (Linux `tcp_min_rtt_wlen`).
 const RTT_MIN_LASTS: u64 = 300_000_000_000;
 
-/// The law behind the trait, with a stock algorithm as its shadow: the same composition as `cc.bpf.c`. One difference: flows divide a
-/// link by their number (BISCAY §A.5.2). In the kernel, flows leave unused parts to the others.
+/// The law over a stock algorithm. One difference to the kernel: flows divide a link by their number
+/// (BISCAY §A.5.2). In the kernel, flows leave unused parts to the others.
+pub type BiscayController = OverStock<Flow>;
+
+/// The law and its input.
 #[derive(Clone, Debug)]
-pub struct BiscayController {
+pub struct Flow {
     law: Biscay,
-    shadow: Stock,
     mss: Bytes,
     agreement: Agreement,
     feed: Snapshot,
-    flows: u32,
     rtt_min: Option<Windowed<Duration>>,
     timeout: Timeout,
+    /// The last settings while the law had control.
     command: Command,
+    longer: Option<Duration>,
 }
 
 impl BiscayController {
-    /// A flow in Startup, without any estimate.
-    pub fn new(config: Config, start: &Start) -> Self {
-        Self::falling_back_to(Fallback::Bbr, config, start)
-    }
-
-    /// The same with another fallback.
-    pub fn falling_back_to(fallback: Fallback, config: Config, start: &Start) -> Self {
-        let shadow = Stock::new(start, fallback);
-        let mut controller = Self {
-            law: Biscay::new(config, start.now, 0),
-            command: Command { cwnd: 0, pacing: Rate::ZERO, cut: None, longer: None },
-            shadow,
-            mss: start.mss,
-            agreement: Agreement::default(),
-            feed: Snapshot { estimate: None, agreeing: 0, heartbeat_at: start.now },
-            flows: 1,
-            rtt_min: start.rtt.map(|rtt| Windowed::min(RTT_MIN_LASTS, start.now.as_nanos(), rtt)),
-            timeout: Timeout::None,
-        };
-        controller.restart(start.now);
-        controller
-    }
-
-    /// The same for a flow that receives an estimate only after every `every`. It accepts estimates that are older by this time, and
-    /// waits this time longer until silence counts.
-    pub fn informed_every(fallback: Fallback, start: &Start, every: Duration) -> Self {
-        Self::tuned(fallback, start, every, &Values::default())
-    }
-
+    /// A flow without any estimate. It accepts estimates that are older by `every`, and silence
+    /// counts later by this time.
     pub(crate) fn tuned(
         fallback: Fallback,
         start: &Start,
@@ -66,128 +41,123 @@ impl BiscayController {
     ) -> Self {
         let usual = Config::of(values);
         let (max_age, max_silence) = (usual.max_age + every, usual.max_silence + every);
-        Self::falling_back_to(fallback, Config { max_age, max_silence, ..usual }, start)
+        let flow = Flow {
+            law: Biscay::new(Config { max_age, max_silence, ..usual }, start.now, 0),
+            mss: start.mss,
+            agreement: Agreement::default(),
+            feed: Snapshot { estimate: None, agreeing: 0, heartbeat_at: start.now },
+            rtt_min: start.rtt.map(|rtt| Windowed::min(RTT_MIN_LASTS, start.now.as_nanos(), rtt)),
+            timeout: Timeout::None,
+            command: Command { cwnd: FLOOR_CWND, pacing: Rate::ZERO, cut: None, longer: None },
+            longer: None,
+        };
+        Self::over(flow, fallback, start, None)
     }
+}
 
-    /// The law and its current state.
-    pub fn law(&self) -> &Biscay {
-        &self.law
-    }
-
+impl Flow {
     fn segments(&self, bytes: Bytes) -> u32 {
         // The law counts segments in 32 bits that wrap, as the kernel does.
         (bytes.count() / self.mss.count().max(1)) as u32
     }
 
-    fn path(&self) -> PathSample {
-        PathSample {
-            rtt_min: self.rtt_min.map(|filter| filter.best()),
-            mss: u32::try_from(self.mss.count()).unwrap_or(u32::MAX),
-            e2e: self.shadow.bandwidth(),
-            flows: self.flows,
-            link: None,
-            shadow_cwnd: self.segments(self.shadow.cwnd()),
-            shadow_pacing: self.shadow.pacing_rate().unwrap_or_default(),
-        }
+    fn bytes(&self, segments: u32) -> Bytes {
+        Bytes::new(u64::from(segments) * self.mss.count())
     }
 
-    fn restart(&mut self, now: HostInstant) {
-        let timeout = core::mem::take(&mut self.timeout);
-        let command = self.law.handle_restart(now, &self.feed, &self.path(), timeout);
-        self.apply(now, command);
-    }
-
-    fn apply(&mut self, now: HostInstant, command: Command) {
-        let law_controls = self.law.state().phase().law_controls();
-        self.shadow.handle_verdict(now, law_controls, self.cwnd(), command.cut);
-        if let Some(longer) = command.longer {
-            self.shadow.raise_rtt_min(longer);
-        }
-        self.command = command;
-        if !law_controls {
-            // The law's input had the stock algorithm's state from before the hand-over.
-            self.command.cwnd = self.segments(self.shadow.cwnd()).max(FLOOR_CWND);
-            self.command.pacing = self.shadow.pacing_rate().unwrap_or(command.pacing);
-        }
-    }
-}
-
-impl Controller for BiscayController {
-    fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
-        self.shadow.handle_sent(sent, size);
-        if sent.in_flight <= size {
-            // After a pause the result of the last acknowledgement may be old.
-            self.restart(sent.at);
-        }
-    }
-
-    fn handle_ack(&mut self, ack: &Ack) {
-        self.shadow.handle_ack(ack);
-        if let Some(rtt) = ack.rtt {
-            let now = ack.now.as_nanos();
-            match &mut self.rtt_min {
-                Some(filter) => filter.update(now, rtt),
-                None => self.rtt_min = Some(Windowed::min(RTT_MIN_LASTS, now, rtt)),
-            }
-        }
-        let acked = super::Ack {
-            rtt: ack.rtt,
-            delivered: self.segments(ack.delivered),
-            prior_delivered: self.segments(ack.sent.delivered),
-            acked: self.segments(ack.acked),
-            lost: self.segments(ack.newly_lost),
-            inflight: self.segments(ack.prior_in_flight),
-            app_limited: ack.sent.app_limited,
-        };
-        let timeout = core::mem::take(&mut self.timeout);
-        let command = self.law.handle_ack(ack.now, &self.feed, &self.path(), timeout, &acked);
-        self.apply(ack.now, command);
-    }
-
-    fn handle_loss(&mut self, loss: &Loss) {
-        self.shadow.handle_loss(loss);
-    }
-
-    fn handle_timeout(&mut self, now: HostInstant) {
-        self.shadow.handle_timeout(now);
-        self.timeout = Timeout::Fired;
-        self.restart(now);
-    }
-
-    fn handle_spurious_timeout(&mut self, now: HostInstant) {
-        self.shadow.handle_spurious_timeout(now);
-        self.timeout = Timeout::Undone;
-        self.restart(now);
-    }
-
-    fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, flows: u32) {
-        self.flows = flows;
+    fn read(&mut self, now: HostInstant, update: FeedUpdate) {
         self.feed.heartbeat_at = now;
-        if !estimate.is_usable() {
+        let FeedUpdate::Carries(report) = update else {
             self.agreement.reset();
             (self.feed.estimate, self.feed.agreeing) = (None, 0);
             return;
-        }
+        };
+        // The publisher counted all flows.
         let estimate = FeedEstimate {
-            rate: estimate.rate,
-            sampled_at: now.saturating_before(estimate.age),
-            bound: estimate.bound,
-            // The publisher counted them all.
+            rate: report.rate,
+            sampled_at: report.sampled_at,
+            bound: report.bound,
             other_flows: 0,
         };
         self.feed.agreeing = self.agreement.handle_estimate(&estimate);
         self.feed.estimate = Some(estimate);
     }
 
-    fn cwnd(&self) -> Bytes {
-        Bytes::new(u64::from(self.command.cwnd) * self.mss.count())
+    /// Folds an acknowledgement in, or reads the feed again before a flow sends.
+    fn step(&mut self, now: HostInstant, beside: &Beside, ack: Option<&Ack>) -> Option<Rate> {
+        let path = PathSample {
+            rtt_min: self.rtt_min.map(|filter| filter.best()),
+            mss: u32::try_from(self.mss.count()).unwrap_or(u32::MAX),
+            e2e: beside.bandwidth,
+            flows: beside.flows,
+            link: None,
+            shadow_cwnd: self.segments(beside.cwnd),
+            shadow_pacing: beside.pacing.unwrap_or_default(),
+        };
+        let timeout = core::mem::take(&mut self.timeout);
+        let command = match ack {
+            Some(ack) => self.law.handle_ack(now, &self.feed, &path, timeout, ack),
+            None => self.law.handle_restart(now, &self.feed, &path, timeout),
+        };
+        self.longer = command.longer;
+        if self.phase().law_controls() {
+            self.command = command;
+        }
+        command.cut
+    }
+}
+
+impl RadioLaw for Flow {
+    fn handle_feed(&mut self, now: HostInstant, update: FeedUpdate, _: &Beside) -> bool {
+        self.read(now, update);
+        false
     }
 
-    fn pacing_rate(&self) -> Option<Rate> {
+    fn handle_ack(&mut self, ack: &Ack, beside: &Beside) -> Option<Rate> {
+        if let Some(rtt) = ack.rtt {
+            let now = ack.now.as_nanos();
+            let first = Windowed::min(RTT_MIN_LASTS, now, rtt);
+            self.rtt_min.get_or_insert(first).update(now, rtt);
+        }
+        self.step(ack.now, beside, Some(ack))
+    }
+
+    fn handle_sent(&mut self, sent: &Departure, size: Bytes, beside: &Beside) -> bool {
+        // After a pause the result of the last acknowledgement may be old.
+        let restarts = sent.in_flight <= size;
+        if restarts {
+            self.step(sent.at, beside, None);
+        }
+        restarts
+    }
+
+    fn handle_timeout(&mut self, now: HostInstant, beside: &Beside) {
+        self.timeout = Timeout::Fired;
+        self.step(now, beside, None);
+    }
+
+    fn handle_undone(&mut self, now: HostInstant, beside: &Beside) {
+        self.timeout = Timeout::Undone;
+        self.step(now, beside, None);
+    }
+
+    fn phase(&self) -> Phase {
+        self.law.state().phase()
+    }
+
+    fn cwnd(&self) -> Bytes {
+        self.bytes(self.command.cwnd)
+    }
+
+    fn pacing(&self) -> Option<Rate> {
         Some(self.command.pacing)
     }
 
-    fn state(&self) -> &'static str {
-        self.law.state().phase().name()
+    fn stock_cwnd(&self, cwnd: Bytes) -> Bytes {
+        self.bytes(self.segments(cwnd))
+    }
+
+    fn least_rtt(&self) -> Option<Duration> {
+        self.longer
     }
 }

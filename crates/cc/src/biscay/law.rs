@@ -3,11 +3,12 @@ use core::time::Duration;
 use sounding_units::{HostInstant, Rate};
 
 use crate::limits::MAX_RTT_US;
+use crate::radio_law::Ack;
 
-use super::round::{HEADERS, MAX_GAIN, MAX_SEGS, Round, Suspicion, micros, payload};
+use super::round::{HEADERS, MAX_GAIN, MAX_SEGS, Round, Suspicion, micros, payload, segments};
 use super::{
-    Ack, Bound, Cleared, Command, Config, FallbackReason, FeedEstimate, PathSample, Snapshot,
-    State, Timeout,
+    Bound, Cleared, Command, Config, FallbackReason, FeedEstimate, PathSample, Snapshot, State,
+    Timeout,
 };
 
 /// Below 1.2 Mbit/s TCP hands down single segments, above it at least two, as BBR has it do (Linux tcp_bbr.c,
@@ -209,7 +210,7 @@ impl Biscay {
                     pacing = pacing.max(path.shadow_pacing.bytes_per_sec());
                 }
                 // Loss is no signal here; a timeout restarts, and soon is back.
-                let acked = ack.map_or(0, |ack| ack.acked);
+                let acked = ack.map_or(0, |ack| segments(ack.acked, mss));
                 *ramp = match timeout {
                     Timeout::Undone => None,
                     Timeout::Fired => Some(RESTART_CWND),
@@ -273,15 +274,15 @@ impl Biscay {
         {
             longer.rtt_us = longer.rtt_us.min(rtt_us);
         }
-        self.round.gather(ack, share.map(|share| share.link));
-        if !self.round.ends_with(ack) {
+        self.round.gather(ack, share.map(|share| share.link), mss);
+        if !self.round.ends_with(ack, mss) {
             return;
         }
         if let Some(share) = share {
             self.judge(now, path.e2e.bytes_per_sec(), share, mss);
         }
         self.prior_share = self.round.share();
-        self.round = Round::new(ack.delivered);
+        self.round = Round::new(segments(ack.delivered, mss));
     }
 
     /// Judges the round that ended: where is the bottleneck?

@@ -1,8 +1,9 @@
 use core::time::Duration;
 
-use sounding_units::HostInstant;
+use sounding_units::{Bytes, HostInstant};
 
-use super::{Ack, Asked, Config, Narrow};
+use super::{Asked, Config, Narrow};
+use crate::radio_law::Ack;
 
 /// Bounds of the products below; no path and no setting comes near.
 pub(super) const MAX_GAIN: u64 = 4000;
@@ -56,22 +57,22 @@ impl Round {
         }
     }
 
-    pub(super) fn gather(&mut self, ack: &Ack, share: Option<u64>) {
+    pub(super) fn gather(&mut self, ack: &Ack, share: Option<u64>, mss: u64) {
         let rtt_us = ack.rtt.map_or(0, micros);
         if rtt_us > 0 && (self.rtt_us == 0 || rtt_us < self.rtt_us) {
             self.rtt_us = rtt_us;
         }
-        self.inflight = self.inflight.max(ack.inflight);
-        self.acked = self.acked.wrapping_add(ack.acked);
-        self.lost = self.lost.wrapping_add(ack.lost);
-        self.limited |= ack.app_limited;
+        self.inflight = self.inflight.max(segments(ack.in_flight, mss));
+        self.acked = self.acked.wrapping_add(segments(ack.acked, mss));
+        self.lost = self.lost.wrapping_add(segments(ack.lost, mss));
+        self.limited |= ack.is_limited;
         if let Some(share) = share {
             self.share = Some(self.share.map_or(share, |least| least.min(share)));
         }
     }
 
-    pub(super) fn ends_with(&self, ack: &Ack) -> bool {
-        ack.prior_delivered.wrapping_sub(self.ends_at) as i32 >= 0
+    pub(super) fn ends_with(&self, ack: &Ack, mss: u64) -> bool {
+        segments(ack.prior_delivered, mss).wrapping_sub(self.ends_at) as i32 >= 0
     }
 
     /// The smallest share in it, if there was any.
@@ -184,6 +185,11 @@ impl Round {
 /// Payload's part of a rate of IP packets.
 pub(super) fn payload(rate: u64, mss: u64) -> u64 {
     rate * mss / (mss + HEADERS)
+}
+
+/// Whole segments, in 32 bits that wrap, as the kernel counts them.
+pub(super) fn segments(bytes: Bytes, mss: u64) -> u32 {
+    (bytes.count() / mss) as u32
 }
 
 /// Whole microseconds, saturating where the kernel's 32 bits do.

@@ -4,13 +4,21 @@ mod rounds;
 mod steps;
 mod table;
 
+use sounding_units::Bytes;
+
 use super::*;
+use crate::radio_law::Ack;
 use path::{Drive, World};
 
 /// Settings with round numbers and a pace below the share, so that the expected values of tests do not depend on the
 /// defaults.
 fn plain() -> Config {
     Config { allowance: Duration::from_millis(10), pacing_gain_permille: 990, ..Config::default() }
+}
+
+/// The bytes of full segments.
+fn bytes(segments: u32) -> Bytes {
+    Bytes::new(u64::from(segments) * 1448)
 }
 
 fn is_biscay(state: State) -> bool {

@@ -6,6 +6,7 @@ use sounding_units::{Bytes, HostInstant, Rate};
 use super::Config;
 use crate::limits::micros;
 use crate::part::Windowed;
+use crate::radio_law::{FeedUpdate, Report};
 use crate::{Phase, Start};
 
 /// How long a minimum of the RTT counts (interpretation 8).
@@ -15,22 +16,6 @@ const SOME_RTT_US: u64 = 100_000;
 const LEAST_RTT_US: u64 = 1_000;
 /// What is left of the rate after a timeout, in hundredths (interpretation 10).
 const AFTER_TIMEOUT: u64 = 50;
-
-/// What the device reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FeedUpdate {
-    /// The link has this for the flow.
-    Carries {
-        /// B, as IP.
-        rate: Rate,
-        /// When the newest record behind it came, on the sender's clock.
-        sampled_at: HostInstant,
-    },
-    /// The device is on the way to another cell.
-    Handover,
-    /// Nothing that may be used.
-    Nothing,
-}
 
 /// What the law goes by.
 ///
@@ -118,11 +103,6 @@ impl Law {
         Bytes::new(window.max(self.least()))
     }
 
-    /// The least window of the stock algorithm, two segments: with one, each acknowledgement could wait for its timer.
-    pub fn floor(&self) -> Bytes {
-        Bytes::new(2 * self.mss)
-    }
-
     /// The pace while the law controls the flow.
     pub fn pacing(&self) -> Rate {
         // At less a flow would not learn that the path is back.
@@ -153,21 +133,22 @@ impl Law {
     /// The device reported, or its last report is looked at again.
     pub fn handle_feed(&mut self, now: HostInstant, update: FeedUpdate) {
         match update {
-            FeedUpdate::Carries { rate, sampled_at } => self.handle_report(rate, sampled_at),
+            FeedUpdate::Carries(report) => self.handle_report(&report),
             FeedUpdate::Handover if self.law_controls() => {
                 self.is_new_way |= self.state != State::Handover;
                 self.state = State::Handover;
             }
-            FeedUpdate::Handover | FeedUpdate::Nothing => {}
+            FeedUpdate::Handover | FeedUpdate::Idle(_) | FeedUpdate::Nothing => {}
         }
         self.handle_time(now);
     }
 
-    fn handle_report(&mut self, rate: Rate, sampled_at: HostInstant) {
+    fn handle_report(&mut self, report: &Report) {
+        let sampled_at = report.sampled_at;
         if matches!(self.state, State::Hold { since } if sampled_at <= since) {
             return;
         }
-        let rate = rate.min(MAX_RATE).bytes_per_sec();
+        let rate = report.rate.min(MAX_RATE).bytes_per_sec();
         self.rate = rate * self.mss / (self.mss + self.headers);
         self.sampled_at = sampled_at;
         self.state = State::RadioLimited;

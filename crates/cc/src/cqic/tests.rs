@@ -1,7 +1,8 @@
-use sounding_estimate::{Bound, Direction, Source};
+use sounding_estimate::{Bound, Direction, LinkEstimate, Source, State as Link};
 
 use super::*;
-use crate::Phase;
+use crate::radio_law::Report;
+use crate::{Controller, Loss};
 
 const RTT: Duration = Duration::from_millis(50);
 /// Payload of a packet of 1500 bytes is 1448: rates of IP become rates of payload by this.
@@ -20,7 +21,8 @@ fn law() -> Law {
 }
 
 fn carries(mbit: u64, at: u64) -> FeedUpdate {
-    FeedUpdate::Carries { rate: Rate::from_bits_per_sec(mbit * 1_000_000), sampled_at: ms(at) }
+    let (rate, bound) = (Rate::from_bits_per_sec(mbit * 1_000_000), Bound::Capacity);
+    FeedUpdate::Carries(Report { rate, bound, fair: None, sampled_at: ms(at) })
 }
 
 fn mbit(law: &Law) -> f64 {
@@ -128,22 +130,6 @@ fn an_idle_device_has_a_rate_by_its_channel_and_none_by_its_grants() {
         flow.handle_estimate(ms(1_000), &estimate(Link::Idle, source), 1);
         assert_eq!(flow.state(), phase.name(), "{source}");
     }
-}
-
-#[test]
-fn a_rate_that_no_link_has_is_no_report() {
-    let mut flow = Cqic::new(Config::default(), Fallback::Cubic, &start(), Duration::ZERO);
-    let absurd = Rate::from_bits_per_sec(MAX_RATE.bits_per_sec() + 8_000);
-    let says = |rate| LinkEstimate { rate, ..estimate(Link::Active, Source::Cqi) };
-    flow.handle_estimate(ms(1_000), &says(absurd), 1);
-    assert_eq!(flow.state(), Phase::NoEstimate.name());
-    flow.handle_estimate(ms(1_010), &estimate(Link::Active, Source::Cqi), 1);
-    let before = (flow.cwnd(), flow.pacing_rate());
-    flow.handle_estimate(ms(1_020), &says(absurd), 1);
-    assert_eq!(
-        (flow.state(), (flow.cwnd(), flow.pacing_rate())),
-        (Phase::RadioLimited.name(), before)
-    );
 }
 
 #[test]

@@ -6,10 +6,12 @@ use sounding_units::{Bytes, HostInstant, Rate};
 use super::Config;
 use super::delay::LateRun;
 use super::delivery::{self, Delivery};
-use super::state::{Ack, Claim, FeedUpdate, Share, State};
+use super::state::{Share, State};
 use crate::Start;
 use crate::limits::micros;
 use crate::part::Windowed;
+use crate::radio_law::{Ack, FeedUpdate, Report};
+use crate::sharing::Part;
 
 /// How long a minimum of the RTT is believed (§4.2.2: as BBR's).
 const RTT_LASTS: Duration = Duration::from_secs(10);
@@ -53,7 +55,7 @@ pub struct Law {
 }
 
 impl Law {
-    /// A flow without any estimate, which has `delivered` so much already, in the unit of [`Ack::delivered`].
+    /// A flow without any estimate, which has `delivered` so much already, wrapping.
     pub fn new(config: Config, start: &Start, delivered: u32) -> Self {
         let mut law = Self {
             config,
@@ -95,11 +97,6 @@ impl Law {
         };
         let window = delivery::over(self.sends(), rtt + slack).count() + 2 * self.mss;
         Bytes::new(window.max(least))
-    }
-
-    /// The least window of BBR, two segments: with one, each acknowledgement could wait for its timer.
-    pub fn floor(&self) -> Bytes {
-        Bytes::new(2 * self.mss)
     }
 
     /// The pace while the law controls the flow.
@@ -201,6 +198,19 @@ impl Law {
         }
     }
 
+    /// The update for this flow: without old estimates, with its part, and for an idle device only
+    /// with a fair share.
+    pub(super) fn known(&self, now: HostInstant, update: FeedUpdate, part: Part) -> FeedUpdate {
+        let report = match update {
+            FeedUpdate::Carries(report) => report,
+            FeedUpdate::Idle(report) if report.fair.is_some() => report,
+            FeedUpdate::Handover => return FeedUpdate::Handover,
+            FeedUpdate::Idle(_) | FeedUpdate::Nothing => return FeedUpdate::Nothing,
+        };
+        let is_fresh = now - report.sampled_at <= self.config.max_age;
+        if is_fresh { FeedUpdate::Carries(report.part(part)) } else { FeedUpdate::Nothing }
+    }
+
     /// The publisher spoke, or is found to be silent.
     pub fn handle_feed(&mut self, now: HostInstant, update: FeedUpdate) {
         match update {
@@ -215,7 +225,7 @@ impl Law {
                     self.state = State::Handover;
                 }
             }
-            FeedUpdate::Nothing => {
+            FeedUpdate::Nothing | FeedUpdate::Idle(_) => {
                 self.delivery.forget();
                 if matches!(self.state, State::BottleneckElsewhere | State::EstimateTooHigh) {
                     self.found = Some((self.state, now));
@@ -226,7 +236,7 @@ impl Law {
         self.advance(now);
     }
 
-    fn handle_claim(&mut self, now: HostInstant, claim: Claim) {
+    fn handle_claim(&mut self, now: HostInstant, claim: Report) {
         let before = self.share;
         let share = Share {
             rate: self.payload(claim.rate),
@@ -305,10 +315,10 @@ impl Law {
         self.state = if elsewhere { State::BottleneckElsewhere } else { share.state(GROWTH) };
     }
 
-    /// Folds an acknowledgement in.
-    pub fn handle_ack(&mut self, ack: &Ack) {
+    /// Folds an acknowledgement in. `bandwidth` is BtlBw: BBR's filter of delivery rates, payload.
+    pub fn handle_ack(&mut self, ack: &Ack, bandwidth: Rate) {
         self.handle_rtt(ack.now, ack.rtt);
-        self.bandwidth = ack.bandwidth.min(MAX_RATE).bytes_per_sec();
+        self.bandwidth = bandwidth.min(MAX_RATE).bytes_per_sec();
         if let Some(delay) = ack.delay {
             self.late.handle_ack(&self.config, ack.now, delay, ack.acked);
         } else if let Some(rtt) = ack.rtt.map(micros).filter(|rtt| *rtt > 0) {
@@ -321,8 +331,8 @@ impl Law {
             self.delivery.handle_claim(asked.min(share.rate));
         }
         let rate = ack.rate.map(|rate| rate.min(MAX_RATE).bytes_per_sec());
-        let over =
-            self.delivery.handle_ack(rate, ack.delivered, ack.prior_delivered, ack.is_limited);
+        let [delivered, prior] = [ack.delivered, ack.prior_delivered].map(|all| all.count() as u32);
+        let over = self.delivery.handle_ack(rate, delivered, prior, ack.is_limited);
         if rate.is_some_and(|rate| rate * 100 > self.peak.0 * GROWS) {
             self.peak = (rate.unwrap_or_default(), ack.now);
         }

@@ -1,56 +1,9 @@
-//! What a device reports, what an acknowledgement brings, and where the bottleneck is believed to be.
+//! Where the bottleneck is believed to be.
 
-use core::time::Duration;
-
-use sounding_estimate::{Bound, FairShare};
-use sounding_units::{Bytes, HostInstant, Rate};
+use sounding_estimate::Bound;
+use sounding_units::HostInstant;
 
 use crate::Phase;
-
-/// What a device reports, of this flow's part of its link; IP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Claim {
-    /// C_t, the capacity.
-    pub rate: Rate,
-    /// Whether that is all there is. A floor without a fair share says only what was asked for.
-    pub bound: Bound,
-    /// C_f, where the users of the cells are known.
-    pub fair: Option<FairShare>,
-}
-
-/// What the publisher reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FeedUpdate {
-    /// The device has this of its cells.
-    Carries(Claim),
-    /// The device is on the way to another cell.
-    Handover,
-    /// Nothing that may be used, or no publisher speaks.
-    Nothing,
-}
-
-/// An acknowledgement, in what the law goes by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ack {
-    /// When it arrived.
-    pub now: HostInstant,
-    /// The RTT it measured, if any.
-    pub rtt: Option<Duration>,
-    /// How long what it acknowledges was on the way, but for a constant; `None` where that is unknown (interpretation 18).
-    pub delay: Option<Duration>,
-    /// How fast the path delivered over about the last round, payload, if known.
-    pub rate: Option<Rate>,
-    /// Delivered by it, payload.
-    pub acked: Bytes,
-    /// BtlBw: BBR's filter of delivery rates, payload.
-    pub bandwidth: Rate,
-    /// Delivered since the flow began, in any unit, wrapping.
-    pub delivered: u32,
-    /// The same when what is now acknowledged left.
-    pub prior_delivered: u32,
-    /// The application held back what it measured.
-    pub is_limited: bool,
-}
 
 /// Where the bottleneck is believed to be, and what the law does.
 ///

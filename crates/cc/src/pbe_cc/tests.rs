@@ -1,7 +1,9 @@
 use super::law::Law;
-use super::state::{Ack, Claim, FeedUpdate, State};
+use super::state::State;
 use super::*;
-use sounding_estimate::Bound;
+use crate::Controller;
+use crate::radio_law::Report;
+use sounding_estimate::{Bound, FairShare, LinkEstimate};
 
 mod drills;
 mod queue;
@@ -18,9 +20,13 @@ fn mbit(mbit: u64) -> Rate {
     Rate::from_bits_per_sec(mbit * 1_000_000)
 }
 
+fn carries(rate: u64, bound: Bound, fair: Option<FairShare>) -> FeedUpdate {
+    FeedUpdate::Carries(Report { rate: mbit(rate), bound, fair, sampled_at: ms(1_000) })
+}
+
 fn claim(rate: u64, fair: u64, carriers: u32) -> FeedUpdate {
     let fair = Some(FairShare { rate: mbit(fair), users: 2, carriers });
-    FeedUpdate::Carries(Claim { rate: mbit(rate), bound: Bound::Capacity, fair })
+    carries(rate, Bound::Capacity, fair)
 }
 
 /// A flow at the end of a path that delivers what is sent up to `carries`, and delays what is too much.
@@ -50,17 +56,17 @@ impl Flow {
             let acked = rate * Duration::from_millis(1);
             let round = (rate * RTT).count() as u32;
             self.delivered += acked.count() as u32;
-            self.law.handle_ack(&Ack {
+            let ack = Ack {
                 now,
                 rtt: Some(RTT + self.late),
                 delay: Some(Duration::from_millis(20) + self.late),
                 rate: Some(rate),
                 acked,
-                bandwidth: self.carries,
-                delivered: self.delivered,
-                prior_delivered: self.delivered.saturating_sub(round),
-                is_limited: false,
-            });
+                delivered: Bytes::new(self.delivered.into()),
+                prior_delivered: Bytes::new(self.delivered.saturating_sub(round).into()),
+                ..Ack::default()
+            };
+            self.law.handle_ack(&ack, self.carries);
             self.law.handle_time(now);
         }
     }
@@ -173,7 +179,7 @@ fn a_capacity_that_jumps_fourfold_is_no_misreport() {
 
 #[test]
 fn without_a_fair_share_a_floor_is_probed_above_and_a_capacity_is_sent() {
-    let of = |rate, bound| FeedUpdate::Carries(Claim { rate: mbit(rate), bound, fair: None });
+    let of = |rate, bound| carries(rate, bound, None);
     let mut flow = Flow::new(Config::default(), of(5, Bound::Floor), mbit(1000));
     flow.run(200);
     assert!(matches!(flow.law.state(), State::Probing { .. }));

@@ -4,13 +4,13 @@ use sounding_estimate::Bound;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::delivery_cap::DeliveryCap;
-use super::input::{Ack, FeedUpdate};
 use super::path::{self, PathRtt, Seen};
 use super::queue_growth::QueueGrowth;
 use super::queue_target::QueueTarget;
 use super::window::{self, Share, Window};
 use super::{MAX_RATE, micros};
 use crate::Phase;
+use crate::radio_law::{Ack, FeedUpdate};
 use crate::sharing::Part;
 
 /// A capacity that is at most this old gives a probe's first rate; an older one counts as unknown. Chosen: with 300 ms
@@ -130,7 +130,7 @@ pub struct Law {
 }
 
 impl Law {
-    /// A flow that has delivered `delivered` so far, in the unit of [`Ack::delivered`], without any estimate.
+    /// A flow that has delivered `delivered` so far, wrapping, without any estimate.
     pub fn new(
         now: HostInstant,
         mss: Bytes,
@@ -182,11 +182,6 @@ impl Law {
         self.path.least().map(Duration::from_micros)
     }
 
-    /// The least window of the stock algorithm.
-    pub fn floor(&self) -> Bytes {
-        Bytes::new(self.window.floor())
-    }
-
     /// A retransmission timeout fired.
     pub fn handle_timeout(&mut self) {
         self.window.restart();
@@ -201,22 +196,22 @@ impl Law {
     /// algorithm's window.
     pub fn handle_feed(&mut self, now: HostInstant, word: FeedUpdate, part: Part, shadow: Bytes) {
         self.handle_part(part);
-        if !matches!(word, FeedUpdate::Carries { .. }) {
+        if !matches!(word, FeedUpdate::Carries(_)) {
             self.window.forget_pipe();
         }
         match word {
-            FeedUpdate::Carries { rate, bound } => {
-                let rate = rate.bytes_per_sec().min(MAX_RATE);
-                self.handle_rate(now, rate, bound, part, shadow.count());
+            FeedUpdate::Carries(report) => {
+                let rate = report.rate.bytes_per_sec().min(MAX_RATE);
+                self.handle_rate(now, rate, report.bound, part, shadow.count());
             }
             // The old cell's state is not valid in the next, and the bytes in flight are enough to start with.
             FeedUpdate::Handover if self.law_controls() => {
                 (self.state, self.capacity) = (State::Handover, None);
                 self.queue_target.forget();
             }
-            FeedUpdate::Idle if self.state == State::RadioLimited => self.enter_probing(now),
+            FeedUpdate::Idle(_) if self.state == State::RadioLimited => self.enter_probing(now),
             FeedUpdate::Nothing => self.state = State::NoEstimate,
-            FeedUpdate::Handover | FeedUpdate::Idle => {}
+            FeedUpdate::Handover | FeedUpdate::Idle(_) => {}
         }
         self.heard_at = now;
     }
@@ -343,7 +338,7 @@ impl Law {
                 if rises && used && self.is_narrower(ack.now) =>
             {
                 self.carried = self.queue_growth.rate(ack.now);
-                self.path.begin_round(ack.delivered);
+                self.path.begin_round(ack.delivered.count() as u32);
                 self.begin_queue_test(self.queue_growth.rtt());
             }
             State::Probing { .. } if stops => {

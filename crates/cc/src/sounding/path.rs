@@ -1,8 +1,8 @@
 use sounding_units::HostInstant;
 
-use super::input::Ack;
 use super::micros;
 use crate::part::Windowed;
+use crate::radio_law::Ack;
 
 /// How long the path's RTT without a queue is kept, as in BBR (BBR draft §2.8).
 const MIN_LASTS: u64 = 10_000_000_000;
@@ -70,10 +70,11 @@ impl PathRtt {
             self.sum += rtt;
             self.samples = self.samples.saturating_add(1);
         }
-        let over = ack.prior_delivered.wrapping_sub(self.round_ends_at) as i32 >= 0;
+        let over =
+            (ack.prior_delivered.count() as u32).wrapping_sub(self.round_ends_at) as i32 >= 0;
         let (Some(least), Some(smallest)) = (self.least(), self.smallest) else {
             if over {
-                self.begin_round(ack.delivered);
+                self.begin_round(ack.delivered.count() as u32);
             }
             return Seen { over, queue: None };
         };
@@ -83,12 +84,12 @@ impl PathRtt {
             let jitter = (self.sum / u64::from(self.samples.max(1))).saturating_sub(smallest);
             self.jitter = (self.jitter * 7 + jitter.min(MAX_JITTER_US)) / 8;
             (self.queue, self.last) = (queue.unwrap_or_default(), smallest);
-            self.begin_round(ack.delivered);
+            self.begin_round(ack.delivered.count() as u32);
         }
         Seen { over, queue }
     }
 
-    /// Begins a round with the data that leaves from now on. `delivered` has the unit of [`Ack::delivered`].
+    /// Begins a round with the data that leaves from now on. `delivered` is [`Ack::delivered`], wrapping.
     pub(super) fn begin_round(&mut self, delivered: u32) {
         self.round_ends_at = delivered;
         (self.smallest, self.sum, self.samples) = (None, 0, 0);

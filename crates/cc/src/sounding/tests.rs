@@ -2,7 +2,8 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use super::{Ack, Bound, FeedUpdate, Law, State};
+use super::{Bound, Law, State};
+use crate::radio_law::{Ack, FeedUpdate, Report};
 use crate::sharing::{Claim, Part, Pool, WEIGHT};
 
 const RTT: Duration = Duration::from_millis(40);
@@ -14,7 +15,7 @@ const SHADOW: Bytes = Bytes::new(60_000);
 struct Drive {
     law: Law,
     now: HostInstant,
-    delivered: u32,
+    delivered: u64,
     part: Part,
     rtt: Duration,
 }
@@ -34,8 +35,9 @@ impl Drive {
     }
 
     fn told(&mut self, mbit: u64, bound: Bound) {
-        let word = FeedUpdate::Carries { rate: Rate::from_bits_per_sec(mbit * 1_000_000), bound };
-        self.law.handle_feed(self.now, word, self.part, SHADOW);
+        let rate = Rate::from_bits_per_sec(mbit * 1_000_000);
+        let word = Report { rate, bound, fair: None, sampled_at: self.now };
+        self.law.handle_feed(self.now, FeedUpdate::Carries(word), self.part, SHADOW);
     }
 
     /// A round in which this much arrives, and of ten segments this many are lost.
@@ -51,12 +53,15 @@ impl Drive {
                 acked: Bytes::new((10 - lost) * MSS.count()),
                 lost: Bytes::new(lost * MSS.count()),
                 in_flight: self.law.cwnd(),
-                delivered: self.delivered,
+                delivered: Bytes::new(self.delivered),
                 // The last of four acknowledgements delivers data that left after the first.
-                prior_delivered: if prior_delivered % 40 == 30 { prior_delivered } else { 0 },
+                prior_delivered: Bytes::new(if prior_delivered % 40 == 30 {
+                    prior_delivered
+                } else {
+                    0
+                }),
                 is_recovering: lost > 0,
-                is_marked: false,
-                is_limited: false,
+                ..Ack::default()
             };
             self.law.handle_ack(&ack);
         }
@@ -76,13 +81,9 @@ fn until_asked(drive: &mut Drive, later: Duration, bound: Bound) -> Option<u32> 
             rtt: Some(drive.rtt),
             rate: Some(Rate::from_bits_per_sec(20_000_000)),
             acked: Bytes::new(2 * MSS.count()),
-            lost: Bytes::ZERO,
             in_flight: drive.law.cwnd(),
-            delivered: drive.delivered,
-            prior_delivered: 0,
-            is_recovering: false,
-            is_marked: false,
-            is_limited: false,
+            delivered: Bytes::new(drive.delivered),
+            ..Ack::default()
         });
         matches!(drive.law.state(), State::QueueTest { .. })
     })

@@ -2,11 +2,11 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use super::input::Ack;
 use super::micros;
 use super::path::{self, PathRtt};
 use super::queue_target::QueueTarget;
 use crate::part::burst;
+use crate::radio_law::Ack;
 use crate::sharing::{Part, WHOLE};
 
 /// Largest step, in 64ths of the acknowledged bytes: as in slow start.
@@ -254,11 +254,6 @@ impl Window {
 
     pub(super) fn handle_undone(&mut self) {
         self.ramp = None;
-    }
-
-    /// The window that is always allowed, so that a flow continues.
-    pub(super) fn floor(&self) -> u64 {
-        FEWEST * self.mss
     }
 
     pub(super) fn cwnd(&self) -> u64 {

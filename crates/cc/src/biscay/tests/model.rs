@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::super::*;
+use super::{Ack, bytes};
 
 #[derive(Clone, Debug)]
 enum Event {
@@ -49,16 +50,15 @@ fn ack() -> impl Strategy<Value = Ack> {
         count(500),
         any::<bool>(),
     )
-        .prop_map(|(rtt, delivered, prior_delivered, acked, lost, inflight, app_limited)| {
-            Ack {
-                rtt: rtt.map(|us| Duration::from_micros(u64::from(us))),
-                delivered,
-                prior_delivered,
-                acked,
-                lost,
-                inflight,
-                app_limited,
-            }
+        .prop_map(|(rtt, delivered, prior_delivered, acked, lost, inflight, is_limited)| Ack {
+            rtt: rtt.map(|us| Duration::from_micros(u64::from(us))),
+            delivered: bytes(delivered),
+            prior_delivered: bytes(prior_delivered),
+            acked: bytes(acked),
+            lost: bytes(lost),
+            in_flight: bytes(inflight),
+            is_limited,
+            ..Ack::default()
         })
 }
 

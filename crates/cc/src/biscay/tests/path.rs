@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use super::super::*;
+use super::{Ack, bytes};
 
 const TICK_US: u64 = 1_000;
 const MSS: u32 = 1448;
@@ -254,12 +255,13 @@ impl Drive {
         };
         let ack = Ack {
             rtt: Some(Duration::from_millis(rtt)),
-            delivered: self.delivered,
-            prior_delivered: prior,
-            acked: 1,
-            lost: core::mem::take(&mut self.lost),
-            inflight,
-            app_limited: limited,
+            delivered: bytes(self.delivered),
+            prior_delivered: bytes(prior),
+            acked: bytes(1),
+            lost: bytes(core::mem::take(&mut self.lost)),
+            in_flight: bytes(inflight),
+            is_limited: limited,
+            ..Ack::default()
         };
         let feed = Snapshot {
             estimate: (self.agreeing > 0).then(|| self.estimate()),

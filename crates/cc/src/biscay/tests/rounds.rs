@@ -1,6 +1,7 @@
 //! Whole rounds, one acknowledgement each: the law on a path that looks narrow.
 
 use super::super::*;
+use super::{Ack, bytes};
 
 const RTT: u64 = 50;
 /// Share of the radio, Mbit/s.
@@ -63,12 +64,13 @@ impl Rounds {
         };
         let ack = Ack {
             rtt: Some(Duration::from_millis(trip.rtt)),
-            delivered: self.delivered,
-            prior_delivered,
-            acked: trip.inflight,
-            lost: trip.lost,
-            inflight: trip.inflight,
-            app_limited: trip.limited,
+            delivered: bytes(self.delivered),
+            prior_delivered: bytes(prior_delivered),
+            acked: bytes(trip.inflight),
+            lost: bytes(trip.lost),
+            in_flight: bytes(trip.inflight),
+            is_limited: trip.limited,
+            ..Ack::default()
         };
         self.flow.handle_ack(self.now, &feed, &path, Timeout::None, &ack)
     }

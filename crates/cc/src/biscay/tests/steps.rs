@@ -1,6 +1,7 @@
 //! Single steps: the law's output for one acknowledgement.
 
 use super::super::*;
+use super::{Ack, bytes};
 
 /// A second into the host's day.
 const NOW: HostInstant = HostInstant::from_nanos(1_000_000_000);
@@ -30,7 +31,7 @@ fn flow() -> Biscay {
 /// The command after one ordinary acknowledgement at `NOW`.
 fn after(feed: &Snapshot, path: &PathSample) -> (State, Command) {
     let mut flow = flow();
-    let ack = Ack { acked: 1, delivered: 1, ..Ack::default() };
+    let ack = Ack { acked: bytes(1), delivered: bytes(1), ..Ack::default() };
     let command = flow.handle_ack(NOW, feed, path, Timeout::None, &ack);
     (flow.state(), command)
 }
@@ -49,7 +50,7 @@ fn an_rtt_that_the_window_alone_makes_is_not_the_paths_and_a_longer_one_is() {
     let mut flow = flow();
     let mut window = |ms: u64| {
         let path = PathSample { rtt_min: Some(Duration::from_millis(ms)), ..path() };
-        let ack = Ack { acked: 1, delivered: 1, ..Ack::default() };
+        let ack = Ack { acked: bytes(1), delivered: bytes(1), ..Ack::default() };
         flow.handle_ack(NOW, &fresh(30), &path, Timeout::None, &ack).cwnd
     };
     let least = window(50);
@@ -204,7 +205,7 @@ fn unseen_flows_take_their_part() {
 #[test]
 fn a_timeout_restarts_from_ten_and_is_back_after_a_few_rounds() {
     let mut flow = flow();
-    let ack = |acked| Ack { acked, ..Ack::default() };
+    let ack = |segments| Ack { acked: bytes(segments), ..Ack::default() };
     flow.handle_ack(NOW, &fresh(30), &path(), Timeout::None, &ack(1));
     let windows = [
         (Timeout::Fired, 0, 10),

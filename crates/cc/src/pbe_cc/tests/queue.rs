@@ -123,17 +123,17 @@ impl Path {
         let now = self.now();
         self.law.handle_feed(now, self.claims);
         let rtt = Duration::from_micros((self.now_us - packet.sent_us) as u64);
-        self.law.handle_ack(&Ack {
+        let ack = Ack {
             now,
             rtt: Some(rtt),
             delay: Some(rtt),
             rate: Some(Rate::from_bytes_per_sec(rate as u64)),
             acked: Bytes::new(MSS),
-            bandwidth: Rate::from_bytes_per_sec(self.bandwidth() as u64),
-            delivered: self.delivered as u32,
-            prior_delivered: packet.delivered as u32,
-            is_limited: false,
-        });
+            delivered: Bytes::new(self.delivered),
+            prior_delivered: Bytes::new(packet.delivered),
+            ..Ack::default()
+        };
+        self.law.handle_ack(&ack, Rate::from_bytes_per_sec(self.bandwidth() as u64));
     }
 
     /// Lets so much time pass; `each` receives the path after each step of 0.1 ms.
