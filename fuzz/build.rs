@@ -13,7 +13,8 @@ fn main() {
         .flag("-fsanitize-coverage=inline-8bit-counters,pc-table,trace-cmp")
         .warnings_into_errors(true)
         .compile("trust_host");
-    let headers = ["trust.h", "wire.h", "arith.h", "intf.h"].map(|name| format!("src/bpf/{name}"));
+    let headers =
+        ["trust.h", "wire.h", "arith.h", "intf.h"].map(|name| format!("src/bpf/common/{name}"));
     for file in headers.iter().map(String::as_str).chain(["tests/trust_host.c"]) {
         println!("cargo:rerun-if-changed={bpf}/{file}");
     }

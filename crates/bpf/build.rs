@@ -6,9 +6,18 @@ use std::path::PathBuf;
 
 use libbpf_cargo::SkeletonBuilder;
 
-/// Each a separate object.
-const PROGRAMS: [&str; 7] = ["arrivals", "cc", "background", "copa", "downlink", "own", "peers"];
-const ARGUMENTS: [&str; 5] = ["-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-mcpu=v3"];
+/// Each a separate object, with its folder in `src/bpf`.
+const PROGRAMS: [(&str, &str); 7] = [
+    ("arrivals", "arrivals"),
+    ("laws", "cc"),
+    ("background", "background"),
+    ("copa", "copa"),
+    ("downlink", "downlink"),
+    ("background", "own"),
+    ("peers", "peers"),
+];
+const ARGUMENTS: [&str; 6] =
+    ["-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror", "-mcpu=v3", "-Isrc/bpf"];
 
 fn main() {
     let third_law = env::var_os("CARGO_FEATURE_THIRD_LAW").map(|_| "-DSOUNDING_THIRD_LAW");
@@ -17,9 +26,9 @@ fn main() {
     map.push(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
     map.push("=crates/bpf");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    for program in PROGRAMS {
+    for (folder, program) in PROGRAMS {
         let mut builder = SkeletonBuilder::new();
-        builder.source(format!("src/bpf/{program}.bpf.c"));
+        builder.source(format!("src/bpf/{folder}/{program}.bpf.c"));
         let arguments = ARGUMENTS.into_iter().chain(third_law).map(OsString::from);
         builder.clang_args(arguments.chain([map.clone()]));
         if let Some(clang) = env::var_os("BPF_CLANG") {
@@ -31,9 +40,8 @@ fn main() {
             eprintln!("the kernel side needs clang 14 or newer (set BPF_CLANG to name one)");
             std::process::exit(1);
         }
-        println!("cargo:rerun-if-changed=src/bpf/{program}.bpf.c");
     }
-    // The folder: its headers too.
+    // The folder: headers too.
     println!("cargo:rerun-if-changed=src/bpf");
     println!("cargo:rerun-if-env-changed=BPF_CLANG");
 }

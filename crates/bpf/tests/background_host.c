@@ -4,7 +4,7 @@
  * that background_conformance.rs can compare it with the Rust law.
  */
 #include <stdio.h>
-#include "background.h"
+#include "background/background.h"
 
 enum host_kind {
 	HOST_BEGIN = 0,		/* a new flow; nothing is answered */

@@ -3,7 +3,7 @@
  * biscay.h as a filter: one struct host_step in, one struct host_answer out, so
  * that biscay_conformance.rs can compare it with the Rust law.
  */
-#include "biscay.h"
+#include "laws/biscay/biscay.h"
 #include "law_host.h"
 
 struct host_answer {

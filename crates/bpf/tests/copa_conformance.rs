@@ -476,7 +476,7 @@ fn another_law_does_not_agree() {
     let scenes: Vec<Scene> =
         (0..100).map(|_| scene().new_tree(&mut runner).unwrap().current()).collect();
     for (header, change) in changes {
-        let changed = Filter::compile_changed("copa_host", header, change);
+        let changed = Filter::compile_changed("copa_host", &format!("copa/{header}"), change);
         let differs = scenes.iter().any(|scene| {
             let log = play(scene, 4_000);
             changed.agrees((log.told, log.answers), |answer: Answer| answer).is_err()

@@ -260,7 +260,7 @@ fn another_rule_does_not_agree() {
         ["rtt_us < s->least_ever_us", "rtt_us > s->least_ever_us"],
     ];
     for change in changes {
-        let changed = Filter::compile_changed("copa_host", "corrected.h", change);
+        let changed = Filter::compile_changed("copa_host", "copa/corrected.h", change);
         let differs =
             [honest, liar, longer].into_iter().any(|play| play().differs(&changed).is_some());
         assert!(differs, "{change:?}");

@@ -5,9 +5,9 @@
  */
 #include <stdio.h>
 /* Each by itself, so that a test can put a changed one in its place. */
-#include "copa.h"
-#include "delays.h"
-#include "corrected.h"
+#include "copa/copa.h"
+#include "copa/delays.h"
+#include "copa/corrected.h"
 
 enum host_kind {
 	HOST_BEGIN = 0,		/* a new flow and an empty table; nothing is answered */

@@ -3,7 +3,7 @@
  * cqic.h as a filter: one struct host_step in, one struct host_answer out, so that
  * cqic_conformance.rs can compare it with the Rust law.
  */
-#include "cqic.h"
+#include "laws/cqic/cqic.h"
 #include "law_host.h"
 
 struct host_answer {

@@ -420,7 +420,7 @@ fn a_kernel_that_believes_a_high_claim_is_found_out() {
         ["law_since(in->now_ns, st->peaked_at_ns) >= pbe_cc_rtt_min(st) * 1000", "1"],
     ];
     for part in parts {
-        let changed = Filter::compile_changed("pbe_cc_host", "pbe_cc.h", part);
+        let changed = Filter::compile_changed("pbe_cc_host", "laws/pbe_cc/pbe_cc.h", part);
         let mut alike =
             sequences().map(|(begin, steps)| changed.agrees(drive(&begin, &steps), parse));
         assert!(alike.any(|alike| alike.is_err()), "no sequence needs {}", part[0]);

@@ -4,7 +4,7 @@
  * that pbe_cc_conformance.rs can compare it with the Rust law. What a state does not use is
  * of one before, and answered as 0.
  */
-#include "pbe_cc.h"
+#include "laws/pbe_cc/pbe_cc.h"
 #include "law_host.h"
 
 struct host_answer {

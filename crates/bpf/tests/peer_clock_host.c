@@ -3,7 +3,7 @@
  * peer_clock.h as a filter: a time and a stamp in, the tick and the reading out.
  */
 #include <stdio.h>
-#include "peer_clock.h"
+#include "background/peer_clock.h"
 
 struct host_stamp {
 	__u64 now_ns;

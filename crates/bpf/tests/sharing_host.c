@@ -4,8 +4,8 @@
  * it with the Rust arithmetic.
  */
 #include <stdio.h>
-#include "intf.h"
-#include "sharing.h"
+#include "common/intf.h"
+#include "common/sharing.h"
 
 enum host_verb {
 	HOST_BEGIN = 0,		/* an empty link */

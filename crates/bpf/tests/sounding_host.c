@@ -4,7 +4,7 @@
  * that sounding_conformance.rs can compare it with the Rust law. What a state does not use is
  * of one before, and answered as 0.
  */
-#include "sounding.h"
+#include "laws/sounding/sounding.h"
 #include "law_host.h"
 
 struct host_answer {

@@ -4,7 +4,7 @@
  * that third_law.rs can compare it with the Rust law. All steps are of one flow.
  */
 #include <stdio.h>
-#include "steady.h"
+#include "laws/steady/steady.h"
 
 struct host_step {
 	__u64 max_age_ns;

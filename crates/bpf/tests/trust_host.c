@@ -5,7 +5,7 @@
  */
 #include <stddef.h>
 #include <stdio.h>
-#include "trust.h"
+#include "common/trust.h"
 
 enum host_verb {
 	HOST_READ = 0,		/* the option's word, of a limit */

@@ -4,7 +4,7 @@
  * what they say, so that wire_conformance.rs can hold them to the codec in Rust.
  */
 #include <stdio.h>
-#include "wire.h"
+#include "common/wire.h"
 
 struct host_step {
 	struct wire_payload says;

@@ -1,6 +1,6 @@
 //! How far a sender believes a rate that the device at the other end reports. The device may lie, and so may a host on the path.
 //!
-//! Whole numbers only: `crates/bpf/src/bpf/trust.h` is the same arithmetic in C, function by function, and a property test runs both
+//! Whole numbers only: `crates/bpf/src/bpf/common/trust.h` is the same arithmetic in C, function by function, and a property test runs both
 //! over the same sequences. [`Trusting`] puts it before a controller. docs/reference/downlink.md has the rules for users.
 
 mod controller;

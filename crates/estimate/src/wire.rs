@@ -1,4 +1,4 @@
-//! An estimate in eight bytes: what a TCP option carries to a sender (docs/reference/downlink.md). `crates/bpf/src/bpf/wire.h` is the same
+//! An estimate in eight bytes: what a TCP option carries to a sender (docs/reference/downlink.md). `crates/bpf/src/bpf/common/wire.h` is the same
 //! in C; a test of `sounding-bpf` holds the two to the same bits.
 //!
 //! ```text

@@ -27,7 +27,9 @@ impl Filter {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bpf").join(header);
         let text = std::fs::read_to_string(source).unwrap();
         assert_eq!(text.matches(was).count(), 1, "{was} in {header}");
-        std::fs::write(folder.path().join(header), text.replace(was, is)).unwrap();
+        let changed = folder.path().join(header);
+        std::fs::create_dir_all(changed.parent().unwrap()).unwrap();
+        std::fs::write(changed, text.replace(was, is)).unwrap();
         Self::compile_with(name, Some(folder.path()))
     }
 
