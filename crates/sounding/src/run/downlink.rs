@@ -230,17 +230,9 @@ impl Receiving {
 
     /// Senders learn what the radio itself lately added to packets.
     fn tell_delay(&mut self) {
-        while let Some(event) = self.sounder.poll_delay() {
-            self.lately.handle_event(event);
-        }
-        let Some(delays) = self.sounder.delays().filter(|delays| delays.heard_at() > self.told)
-        else {
-            return;
-        };
-        self.told = delays.heard_at();
-        let [up, down] =
-            [Direction::Uplink, Direction::Downlink].map(|way| delays.known_until(way));
-        let delay = self.lately.delay(self.told, up, down);
+        let Some(update) = self.sounder.poll_delays() else { return };
+        self.told = update.heard_at;
+        let delay = self.lately.handle_update(&update);
         self.downlink.feed().publish_delay(delay, self.told);
     }
 
