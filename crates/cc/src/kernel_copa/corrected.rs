@@ -15,7 +15,7 @@ const SAMPLES: usize = 256;
 /// Slots between samples.
 const EVERY: u32 = 6;
 /// What is not known after so many slots stays unknown: 400 ms.
-const PATIENCE: u32 = 1_600;
+const PATIENCE: u32 = super::table::slots_in(sounding_estimate::delay::PATIENCE) as u32;
 /// So many are settled at an acknowledgement at most.
 const BATCH: usize = 4;
 /// A bucket of means of 30 ms: see `up_smooth` of `copa-gandalf`.

@@ -1,6 +1,6 @@
 use core::time::Duration;
 
-use sounding_estimate::delay::{BEFORE, Events, SAME_BLOCK};
+use sounding_estimate::delay::{BEFORE, Events, PATIENCE, SAME_BLOCK};
 use sounding_estimate::{DelayKind, DelayUpdate, Direction, RanDelay, Timeline};
 use sounding_units::HostInstant;
 
@@ -9,7 +9,7 @@ use super::table::{self, Place, SLOTS};
 /// Waits that a retransmission of the uplink may prolong began no earlier before it.
 const WAITS: Duration = Duration::from_millis(50);
 /// Slots further back than this are not written again: no sample waits for so long.
-const WRITTEN: u64 = 1_600;
+const WRITTEN: u64 = table::slots_in(PATIENCE);
 
 /// Writes into a [`Table`](super::Table) what the radio added to packets, from a modem's delay events.
 ///

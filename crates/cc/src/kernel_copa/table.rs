@@ -13,6 +13,11 @@ const SLOT_NS: u64 = SLOT.as_nanos() as u64;
 /// The most that a word has room for.
 const MOST: u64 = 0xf_ffff;
 
+/// The number of slots in a span.
+pub(super) const fn slots_in(span: Duration) -> u64 {
+    span.as_nanos() as u64 / SLOT_NS
+}
+
 /// A word of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
