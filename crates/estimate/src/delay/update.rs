@@ -3,7 +3,6 @@ use alloc::vec::Vec;
 use sounding_units::HostInstant;
 
 use super::RanDelay;
-use crate::Direction;
 
 /// What a modem newly shows of the delays that its radio made, on one clock.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,14 +19,6 @@ pub struct DelayUpdate {
 }
 
 impl DelayUpdate {
-    /// Up to when all events of a direction are known.
-    pub fn until(&self, direction: Direction) -> Option<HostInstant> {
-        match direction {
-            Direction::Uplink => self.up_until,
-            Direction::Downlink => self.down_until,
-        }
-    }
-
     /// Moves all times of events to another clock. `heard_at` stays.
     #[must_use]
     pub fn on_clock(mut self, clock: impl Fn(HostInstant) -> HostInstant) -> Self {

@@ -152,6 +152,11 @@ impl Plan {
         self.device.as_ref().map(|_| Direction::Downlink).filter(|reads| *reads != of)
     }
 
+    /// Whether senders learn what the radio itself adds to packets.
+    pub(super) fn says_delays(&self) -> bool {
+        self.device.is_some()
+    }
+
     /// How far back the estimates for senders look. A receive window limits a stock sender as the law of `sounding`
     /// would. An option goes to BISCAY, which uses the averages of its paper.
     pub(super) fn span(&self) -> Option<Duration> {
