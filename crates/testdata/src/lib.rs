@@ -9,7 +9,7 @@ mod skip;
 mod steady;
 
 pub use disk::on_small_disk;
-pub use processes::{MARK, processes_marked, processes_with};
+pub use processes::{MARK, Running, processes_marked, processes_with};
 pub use program::{copy_program, write_script};
 pub use rights::{STRANGER, as_stranger, may_emulate};
 pub use skip::{Need, skip};

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use sounding_bpf::inventory::{self, Object};
+use sounding_testdata::Running;
 
 use crate::rig::{Rig, cgroups, eventually, skipped};
 
@@ -16,12 +17,12 @@ fn at_once(count: usize) {
         return;
     }
     let rig = Rig::start();
-    let start = |_| -> Child {
+    let start = |_| -> Running {
         let mut command = rig.sounding();
         command.args(["background", "--", "sh", "-c", "echo ready; exec sleep 1000"]);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        Running(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
     };
-    let mut children: Vec<Child> = (0..count).map(start).collect();
+    let mut children: Vec<Running> = (0..count).map(start).collect();
     for (number, child) in children.iter_mut().enumerate() {
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -30,7 +31,7 @@ fn at_once(count: usize) {
             panic!("command {number} of {count}: {why}");
         }
     }
-    let links = |child: &Child| -> BTreeSet<Object> {
+    let links = |child: &Running| -> BTreeSet<Object> {
         let held = inventory::held_by(child.id()).into_iter();
         held.filter(|object| matches!(object, Object::Link(_))).collect()
     };

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
-use sounding_testdata::{MARK, STRANGER, processes_marked, steadily};
+use sounding_testdata::{MARK, Running, STRANGER, processes_marked, steadily};
 
 use crate::rig::{Rig, cgroups, eventually, is_registered, skipped};
 
@@ -47,7 +47,7 @@ fn kills(times: u32, seed: u64) {
                 .wrapping_add(1_442_695_040_888_963_407);
             let part = (dice >> 40) as f64 / f64::from(1 << 24);
             let mark = format!("{}-{number}", std::process::id());
-            let mut child = background(&rig, &mark, &["true"]).spawn().unwrap();
+            let mut child = Running(background(&rig, &mark, &["true"]).spawn().unwrap());
             sleep(whole.mul_f64(part));
             child.kill().unwrap();
             interrupted += u32::from(!child.wait().unwrap().success());
@@ -73,9 +73,9 @@ fn a_kill_at_any_moment_leaves_nothing_a_second_later() {
 }
 
 /// A command that sleeps until it is ended.
-fn sleeping(rig: &Rig, mark: &str) -> Child {
+fn sleeping(rig: &Rig, mark: &str) -> Running {
     let mut command = background(rig, mark, &["sh", "-c", "echo ready; exec sleep 1000"]);
-    let mut child = command.stdout(Stdio::piped()).process_group(0).spawn().unwrap();
+    let mut child = Running(command.stdout(Stdio::piped()).process_group(0).spawn().unwrap());
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
     child
 }

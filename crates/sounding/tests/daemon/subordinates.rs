@@ -5,7 +5,8 @@ use std::io::{self, BufRead as _, BufReader};
 use std::net::{SocketAddrV4, TcpListener};
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::time::Duration;
 use std::{fs, thread};
 
@@ -13,7 +14,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value as Json;
 use sounding_bpf::{Sharing, Subordinates};
-use sounding_testdata::steadily;
+use sounding_testdata::{Running, steadily};
 use sounding_units::Rate;
 
 use crate::rig::skipped;
@@ -26,23 +27,13 @@ const NUMBERS: u32 = 40;
 /// The rate that each flow really sends.
 const NEXT_TO_NOTHING: u32 = 2_000;
 
-/// Ends with the test.
-struct Process(Child);
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 fn checked(result: libc::c_long) -> io::Result<libc::c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result as libc::c_int) }
 }
 
 /// A user namespace made by the stranger, in which other numbers are its own too, and the process that keeps it.
 /// `None`, with a reported skip, if users may make none.
-fn namespace() -> Option<(OwnedFd, Process)> {
+fn namespace() -> Option<(OwnedFd, Running)> {
     let mut command = Command::new("cat");
     command.stdin(Stdio::piped()).stdout(Stdio::null());
     let enter = || {
@@ -56,7 +47,7 @@ fn namespace() -> Option<(OwnedFd, Process)> {
     // SAFETY: system calls alone, after the fork.
     unsafe { command.pre_exec(enter) };
     let holder = match command.spawn() {
-        Ok(child) => Process(child),
+        Ok(child) => Running(child),
         Err(error) => {
             sounding_testdata::skip(
                 sounding_testdata::Need::Kernel,
@@ -74,7 +65,7 @@ fn namespace() -> Option<(OwnedFd, Process)> {
 }
 
 /// A flow of one of the numbers, that asks for all it can get.
-fn flow(scene: &Scene, namespace: &OwnedFd, number: u32) -> (Process, std::net::TcpStream) {
+fn flow(scene: &Scene, namespace: &OwnedFd, number: u32) -> (Running, std::net::TcpStream) {
     let far = scene.emulation.far_address();
     let listener = scene.emulation.far().enter(|| TcpListener::bind((far, 0)));
     let listener = listener.expect("the namespace is there").expect("a port");
@@ -118,7 +109,7 @@ fn flow(scene: &Scene, namespace: &OwnedFd, number: u32) -> (Process, std::net::
     scene.emulation.near().bring_in(&mut command);
     // SAFETY: system calls alone, after the fork.
     unsafe { command.pre_exec(connect) };
-    let child = Process(command.spawn().expect("it connects"));
+    let child = Running(command.spawn().expect("it connects"));
     // Data stays in the buffer, which has space for more than comes.
     let (sink, _) = listener.accept().expect("somebody connected");
     (child, sink)
@@ -205,11 +196,19 @@ fn a_daemon_reads_etc_subuid_at_its_start_and_when_it_changes() {
     );
     let mut command = Command::new("unshare");
     command.args(["--mount", "sh", "-c", &script, env!("CARGO_BIN_EXE_sounding")]);
-    let mut daemon = Process(command.stdout(Stdio::piped()).spawn().expect("it starts"));
-    let lines = BufReader::new(daemon.0.stdout.take().expect("asked for")).lines();
-    let events = lines.map_while(Result::ok).map(|line| serde_json::from_str::<Json>(&line));
-    let mut events = events.map(|event| event.expect("JSON"));
-    let mut next = || events.find(|event| event["event"] == "subordinates").expect("it goes on");
+    let mut daemon = Running(command.stdout(Stdio::piped()).spawn().expect("it starts"));
+    let lines = BufReader::new(daemon.stdout.take().expect("asked for")).lines();
+    let (said, events) = mpsc::channel();
+    thread::spawn(move || {
+        let events = lines.map_while(Result::ok).map(|line| serde_json::from_str::<Json>(&line));
+        events.map(|event| event.expect("JSON")).try_for_each(|event| said.send(event))
+    });
+    let next = || loop {
+        let event = events.recv_timeout(Duration::from_secs(20)).expect("it tells of the file");
+        if event["event"] == "subordinates" {
+            return event;
+        }
+    };
     let first = next();
     assert_eq!((&first["ranges"], &first["lines_left_out"]), (&1.into(), &1.into()), "{first}");
     assert_eq!(first["left_out"][0]["line"], 2, "{first}");
@@ -217,6 +216,5 @@ fn a_daemon_reads_etc_subuid_at_its_start_and_when_it_changes() {
     let second = next();
     assert_eq!((&second["ranges"], &second["failed"]), (&2.into(), &Json::Null), "{second}");
     kill(Pid::from_raw(daemon.0.id().cast_signed()), Signal::SIGINT).expect("it is there");
-    events.for_each(drop);
     assert!(daemon.0.wait().expect("it ended").success());
 }

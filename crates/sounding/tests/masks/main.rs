@@ -6,7 +6,7 @@ mod unread;
 mod untold;
 
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -19,6 +19,7 @@ use sounding_modem::{
     Behaviour, Place, READ_SIZE, Read, Script, Simulation, Source, Tally, Transport,
 };
 use sounding_testbed::radio::RadioLink;
+use sounding_testdata::Running;
 
 /// Time limit of a step. On an idle machine every step takes less than a second.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -63,14 +64,14 @@ impl Rig {
     }
 
     /// A verb that reads the modem, its output in `out`.
-    fn verb(&self, arguments: &[&str]) -> Child {
+    fn verb(&self, arguments: &[&str]) -> Running {
         let mut command = Command::new(assert_cmd::cargo::cargo_bin!("sounding"));
         let out = std::fs::File::create(self.folder.path().join("out")).unwrap();
         command.args(arguments).current_dir(self.folder.path());
         command.env("SOUNDING_RUN_DIR", self.folder.path().join("run"));
         command.env("SOUNDING_BOARD_DIR", self.folder.path().join("boards"));
         let said = out.try_clone().unwrap();
-        command.stdin(Stdio::null()).stdout(out).stderr(said).spawn().unwrap()
+        Running(command.stdin(Stdio::null()).stdout(out).stderr(said).spawn().unwrap())
     }
 
     fn said(&self) -> String {
@@ -280,7 +281,8 @@ fn a_recording_whose_terminal_is_closed_leaves_masks_as_it_found_them() {
     let mut recorder = Command::new(program);
     recorder.args(RECORD).current_dir(rig.folder.path()).stdin(Stdio::null());
     recorder.env("SOUNDING_RUN_DIR", rig.folder.path().join("run"));
-    let mut recorder = recorder.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let recorder = recorder.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut recorder = Running(recorder);
     drop((recorder.stdout.take(), recorder.stderr.take()));
     let file = rig.folder.path().join("drive.qmdl");
     let begin = Instant::now();

@@ -192,9 +192,11 @@ fn device(
     })
 }
 
-/// The most that a lie may cost more than the truth. Virtual time has 120 to 220 (`crates/sim/tests/liars.rs`). A lie that is limited to
-/// three times the delivery rate for the whole connection costs thousands.
+/// The most that a lie may cost: virtual time has 120 to 220 (`crates/sim/tests/liars.rs`). A lie that is limited to three
+/// times the delivery rate for the whole connection costs thousands.
 const FEW: u32 = 300;
+/// The same under BISCAY, which pays 108. A claim that is cut no earlier than by delivery costs 185.
+const FEW_OF_BISCAY: u32 = 150;
 /// When a lie must have been found out, and the most that one more pause of the machine may cost then: a queue of the path.
 const FOUND: Duration = Duration::from_secs(2);
 const A_QUEUE: u32 = 120;
@@ -252,7 +254,7 @@ fn a_device_whose_link_is_wide_has_it_within_ten_round_trips() {
 
 /// Asserts that a lie to a law costs little, and that the daemon counts and names the device. The truth costs nothing:
 /// `a_device_that_tells_the_truth_is_believed_from_the_start`.
-fn assert_lie_costs_little(law: &str) {
+fn assert_lie_costs_little(law: &str, most: u32) {
     steadily(|| {
         let lie = download(Speaker::Device(LIE), LASTS, &["--law", law]);
         let later = lie.resent_after(FOUND);
@@ -262,7 +264,7 @@ fn assert_lie_costs_little(law: &str) {
             lie.resent(),
         );
         assert!(lie.obeyed());
-        assert!(lie.resent() <= FEW, "{} resent", lie.resent());
+        assert!(lie.resent() <= most, "{} resent", lie.resent());
         assert!(later <= A_QUEUE, "{later} resent after {FOUND:?}");
         assert_arrives(&lie);
         assert_eq!(lie.count("connections_overstated"), 1);
@@ -284,8 +286,10 @@ fn a_device_that_lies_costs_the_path_little_and_is_counted_and_named() {
     if skipped() {
         return;
     }
-    for law in ["biscay", "sounding", "pbe-cc", "cqic"] {
-        assert_lie_costs_little(law);
+    for (law, most) in
+        [("biscay", FEW_OF_BISCAY), ("sounding", FEW_OF_BISCAY), ("pbe-cc", FEW), ("cqic", FEW)]
+    {
+        assert_lie_costs_little(law, most);
     }
 }
 
@@ -297,7 +301,7 @@ fn a_forger_in_the_devices_name_costs_the_path_as_little() {
     steadily(|| {
         let ran = download(Speaker::Forger(Forgery::Nothing), LASTS, &[]);
         assert!(ran.forged > 1_000, "{} forged", ran.forged);
-        assert!(ran.resent() <= FEW, "{} resent", ran.resent());
+        assert!(ran.resent() <= FEW_OF_BISCAY, "{} resent", ran.resent());
         assert_arrives(&ran);
         assert_eq!(ran.count("connections_overstated"), 1);
     });

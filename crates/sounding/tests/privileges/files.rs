@@ -276,14 +276,23 @@ fn a_folder_that_is_swapped_for_a_link_during_a_conversion_gives_nothing_of_root
                     let _ = fs::rename(&folder, &link).and_then(|()| fs::rename(&away, &folder));
                 }
             });
+            let _stops = Stops(&stop);
             for number in 0..10 {
                 let verb = format!("{} --force", VERBS[number % 2]);
                 let out = folder.join("out.parquet");
                 let output = run(&mut machine.sounding(by_sudo), &verb, &out);
                 machine.check(&format!("{verb}: {}", said(&output)));
             }
-            stop.store(true, Ordering::Relaxed);
         });
+    }
+}
+
+/// Ends the other thread, also after a panic.
+struct Stops<'a>(&'a AtomicBool);
+
+impl Drop for Stops<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
