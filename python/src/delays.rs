@@ -36,7 +36,7 @@ pub(crate) fn delays<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let wanted = direction.map(|word| choice("direction", word, Direction::ALL)).transpose()?;
     let whole = Whole::open(py, source)?;
-    let mut sounder = Sounder::new(Config::new(Direction::Uplink)).with_all_delays();
+    let mut sounder = Sounder::new(Config::new(Direction::Uplink)).with_delays();
     sounder.read(whole.kind());
     let mut events = Events { wanted, ..Events::default() };
     whole.for_each_chunk(py, |bytes| {

@@ -9,8 +9,8 @@
 //! pictures.
 
 mod attach;
+mod burst_mean;
 mod error;
-mod lately;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -22,11 +22,12 @@ use std::time::Duration;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{MapCore, MapFlags, RingBuffer, RingBufferBuilder};
 use nix::net::if_::if_nametoindex;
+use sounding_estimate::DelayUpdate;
 use sounding_units::HostInstant;
 
 use attach::{Attached, Refused};
+use burst_mean::BurstMean;
 pub use error::ArrivalsError;
-use lately::Lately;
 
 use crate::error::LoadError;
 use crate::intf::{Plain, mirrors, read};
@@ -38,8 +39,6 @@ use crate::skel_arrivals::{ArrivalsSkel, ArrivalsSkelBuilder, types};
 
 /// As in arrivals_intf.h, whose comments give the reasons.
 const EVENTS: usize = 8;
-const BEFORE: Duration = Duration::from_micros(1_000);
-const AFTER: Duration = Duration::from_micros(1_500);
 /// Packets that wait for [`Arrivals::poll_packet`]; of more, the oldest are dropped.
 const WAITING: usize = 8_192;
 
@@ -122,7 +121,7 @@ pub struct Arrivals {
     ring: RingBuffer<'static>,
     noted: Rc<RefCell<VecDeque<WirePacket>>>,
     packets: VecDeque<CorrectedArrival>,
-    lately: Lately,
+    lately: BurstMean,
     lead: Lead,
     skel: ArrivalsSkel<'static>,
 }
@@ -173,31 +172,22 @@ impl Arrivals {
             ring,
             noted,
             packets: VecDeque::new(),
-            lately: Lately::default(),
+            lately: BurstMean::default(),
             lead: Lead::of_this_process(),
             skel,
         })
     }
 
-    /// The modem reported a retransmission of the downlink: a block's packets reached the host at `to`, and `amount` of their delay is
-    /// the radio's own. In any order; one with the same begin replaces an earlier one.
-    pub fn handle_event(&mut self, from: HostInstant, to: HostInstant, amount: Duration) {
-        self.lately.handle_event(from, to, amount);
-    }
-
-    /// The modem was heard at `now`, and all events up to `until` are known, if anything is. Without such a report for 100 ms nothing
-    /// is corrected.
+    /// News of the modem came. Its events of the uplink are ignored. Without news for 100 ms nothing is corrected.
     ///
     /// # Errors
     ///
     /// The kernel refuses what is known.
-    pub fn handle_report(
-        &mut self,
-        now: HostInstant,
-        until: Option<HostInstant>,
-    ) -> Result<(), ArrivalsError> {
+    pub fn handle_update(&mut self, update: &DelayUpdate) -> Result<(), ArrivalsError> {
+        update.events.iter().for_each(|event| self.lately.handle_event(*event));
         self.take_notes();
-        if let Some(until) = until {
+        let now = update.heard_at;
+        if let Some(until) = update.down_until {
             self.lately.handle_until(until);
         }
         let kernels = |at| self.lead.on_kernels_clock(at);
@@ -281,4 +271,29 @@ pub fn arrivals_preflight() -> Vec<Check> {
             }
         })
         .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use sounding_estimate::delay::{AFTER, BEFORE, OBVIOUS, SILENT};
+
+    use super::*;
+
+    /// A constant of a header in C.
+    fn defined(header: &str, name: &str) -> u64 {
+        let line = header.lines().find_map(|line| line.strip_prefix(&format!("#define {name}\t")));
+        let value = line.expect(name).trim_start().trim_end_matches(['U', 'L']);
+        value.parse().expect(name)
+    }
+
+    #[test]
+    fn headers_in_c_have_the_delays_constants() {
+        let arrivals = include_str!("bpf/arrivals/arrivals_intf.h");
+        let found = ["BEFORE", "AFTER", "SILENT", "MOST"]
+            .map(|name| defined(arrivals, &format!("ARRIVALS_{name}_NS")));
+        let ns = |span: Duration| u64::try_from(span.as_nanos()).expect("a short span");
+        assert_eq!(found, [BEFORE, AFTER, SILENT, OBVIOUS].map(ns));
+        assert_eq!(defined(arrivals, "ARRIVALS_EVENTS"), EVENTS as u64);
+        assert_eq!(defined(include_str!("bpf/copa/delays.h"), "DELAY_SILENT_NS"), ns(SILENT));
+    }
 }

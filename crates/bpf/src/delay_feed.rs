@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use memmap2::{MmapOptions, MmapRaw};
 use sounding_cc::kernel_copa::{DelaySlots, Place, SLOTS};
-use sounding_estimate::RanDelay;
+use sounding_estimate::DelayUpdate;
 use sounding_units::HostInstant;
 
 use crate::lead::Lead;
@@ -33,26 +33,12 @@ impl DelayFeed {
         Self { page, lead, slots: DelaySlots::default() }
     }
 
-    /// Another event of the radio, in any order.
-    pub fn handle_event(&mut self, event: RanDelay) {
-        let on_kernels = |at| HostInstant::from_nanos(self.lead.on_kernels_clock(at));
-        let (from, to) = (on_kernels(event.from), on_kernels(event.to));
-        self.slots.handle_event(RanDelay { from, to, ..event });
-    }
-
-    /// A record of the modem came at `heard_at`; all events of the uplink and of the downlink up to these times are handed in.
-    pub fn handle_heard(
-        &mut self,
-        heard_at: HostInstant,
-        up_until: Option<HostInstant>,
-        down_until: Option<HostInstant>,
-    ) {
+    /// News of the modem came.
+    pub fn handle_update(&mut self, update: DelayUpdate) {
         let Self { page, lead, slots } = self;
-        let on_kernels = |at: HostInstant| HostInstant::from_nanos(lead.on_kernels_clock(at));
-        slots.handle_until(up_until.map(on_kernels), down_until.map(on_kernels), |place, word| {
-            page.put(place, word);
-        });
-        let heard_at = lead.on_kernels_clock(heard_at);
+        let heard_at = lead.on_kernels_clock(update.heard_at);
+        let on_kernels = update.on_clock(|at| HostInstant::from_nanos(lead.on_kernels_clock(at)));
+        slots.handle_update(&on_kernels, |place, word| page.put(place, word));
         page.layout().heard_at_ns.store(heard_at, Ordering::Release);
     }
 
@@ -121,7 +107,7 @@ impl Page {
 mod tests {
     use std::time::Duration;
 
-    use sounding_estimate::{Confidence, DelayKind, Direction};
+    use sounding_estimate::{Confidence, DelayKind, Direction, RanDelay};
 
     use super::*;
 
@@ -137,7 +123,7 @@ mod tests {
     #[test]
     fn what_is_written_is_of_its_time_and_forgotten_at_once() {
         let mut feed = feed();
-        feed.handle_event(RanDelay {
+        let event = RanDelay {
             direction: Direction::Uplink,
             from: at(100),
             to: at(106),
@@ -145,8 +131,14 @@ mod tests {
             kind: DelayKind::Scheduling,
             age: Duration::ZERO,
             confidence: Confidence::Decoded,
+        };
+        let until = Some(at(140));
+        feed.handle_update(DelayUpdate {
+            events: vec![event],
+            up_until: until,
+            down_until: until,
+            heard_at: at(150),
         });
-        feed.handle_heard(at(150), Some(at(140)), Some(at(140)));
         let word =
             |feed: &DelayFeed, slot: usize| feed.page.layout().up[slot].load(Ordering::Relaxed);
         assert_eq!(word(&feed, 401), (0x80_0000 | 401) << 40 | 4_500 << 20);

@@ -14,8 +14,10 @@ use std::thread::sleep;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sounding_bpf::{Arrivals, ArrivalsConfig, ArrivalsError, CorrectedArrival, arrivals_preflight};
+use sounding_estimate::{Confidence, DelayKind, DelayUpdate, Direction, RanDelay};
 use sounding_host::monotonic_now;
 use sounding_testdata::{Need, skip, steadily};
+use sounding_units::HostInstant;
 use support::{in_netns, wait_for};
 
 /// asm-generic/sockios.h
@@ -126,13 +128,31 @@ fn newest(arrivals: &mut Arrivals) -> CorrectedArrival {
     std::iter::from_fn(|| arrivals.poll_packet()).last().expect("a packet")
 }
 
+/// A block that reached the host at `to`, after it was sent again for so long.
+fn repeat(to: HostInstant, held: Duration) -> RanDelay {
+    RanDelay {
+        direction: Direction::Downlink,
+        from: to.saturating_before(held),
+        to,
+        amount: held,
+        kind: DelayKind::Harq,
+        age: Duration::ZERO,
+        confidence: Confidence::Decoded,
+    }
+}
+
+fn tell(arrivals: &mut Arrivals, events: Vec<RanDelay>, down_until: Option<HostInstant>) {
+    let heard_at = monotonic_now();
+    let update = DelayUpdate { events, up_until: None, down_until, heard_at };
+    arrivals.handle_update(&update).unwrap();
+}
+
 /// A packet after a pause. Then a modem reports that its radio held this one for so long.
 fn report(arrivals: &mut Arrivals, ends: &Ends, held: Duration) {
     sleep(ms(250));
     ends.see(&MEDIA);
     let at = newest(arrivals).at;
-    arrivals.handle_event(at.saturating_before(held), at, held);
-    arrivals.handle_report(monotonic_now(), Some(at + ms(5))).unwrap();
+    tell(arrivals, vec![repeat(at, held)], Some(at + ms(5)));
 }
 
 #[test]
@@ -231,7 +251,7 @@ fn the_order_of_packets_stays_and_no_packet_moves_by_more_than_80_ms() {
                 most = most.max(back);
                 assert!(back <= ms(80), "{back:?}");
                 // Still the first packet's.
-                arrivals.handle_report(monotonic_now(), None).unwrap();
+                tell(&mut arrivals, Vec::new(), None);
                 sleep(ms(3));
             }
             assert_eq!(most, ms(80));
@@ -250,15 +270,14 @@ fn a_burst_that_was_reported_before_it_came_is_corrected_by_its_own_delay() {
             let ends = Ends::stamped("127.0.0.1");
             wait_for("a packet of a burst", || {
                 sleep(ms(40));
-                let now = monotonic_now();
-                arrivals.handle_event(now.saturating_before(ms(8)), now, ms(8));
-                arrivals.handle_report(now, None).unwrap();
+                let repeat = repeat(monotonic_now(), ms(8));
+                tell(&mut arrivals, vec![repeat], None);
                 ends.see(&MEDIA);
                 (newest(&mut arrivals).back == ms(8)).then_some(())
             });
             // Two milliseconds later it is over, and not known to the mean yet.
             sleep(ms(12));
-            arrivals.handle_report(monotonic_now(), None).unwrap();
+            tell(&mut arrivals, Vec::new(), None);
             ends.see(&MEDIA);
             assert_eq!(newest(&mut arrivals).back, Duration::ZERO);
         });

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use sounding_bpf::{CopaFlow, CopaInstance, copa_preflight};
 use sounding_cc::kernel_copa::CopaPhase;
-use sounding_estimate::{Confidence, DelayKind, Direction, RanDelay};
+use sounding_estimate::{Confidence, DelayKind, DelayUpdate, Direction, RanDelay};
 use sounding_host::monotonic_now;
 use sounding_testdata::steadily;
 use sounding_units::HostInstant;
@@ -45,9 +45,10 @@ fn state(loaded: &CopaInstance, bulk: &Bulk) -> CopaFlow {
 fn report(loaded: &mut CopaInstance, from: &mut HostInstant) {
     let now = monotonic_now();
     let until = now.saturating_before(Duration::from_millis(20));
+    let mut events = Vec::new();
     while *from < until {
         let to = *from + Duration::from_millis(3);
-        loaded.delays().handle_event(RanDelay {
+        events.push(RanDelay {
             direction: Direction::Uplink,
             from: *from,
             to,
@@ -58,7 +59,9 @@ fn report(loaded: &mut CopaInstance, from: &mut HostInstant) {
         });
         *from = to;
     }
-    loaded.delays().handle_heard(now, Some(until), Some(until));
+    let (up_until, down_until) = (Some(until), Some(until));
+    let update = DelayUpdate { events, up_until, down_until, heard_at: now };
+    loaded.delays().handle_update(update);
 }
 
 #[test]

@@ -19,7 +19,7 @@ use sounding_cc::kernel_copa::{
     CopaAck, CopaPhase, Corrected, CorrectedBy, DelaySlots, Place, Table,
 };
 use sounding_estimate::wire::RadioDelay;
-use sounding_estimate::{Confidence, DelayKind, Direction, RanDelay};
+use sounding_estimate::{Confidence, DelayKind, DelayUpdate, Direction, RanDelay};
 use sounding_units::HostInstant;
 
 static FILTER: LazyLock<Filter> = LazyLock::new(|| Filter::compile("copa_host"));
@@ -152,7 +152,8 @@ impl Log {
         }
         let Self { slots, table, told, .. } = self;
         let known = Some(HostInstant::from_nanos(until));
-        slots.handle_until(known, known, |place, word| {
+        let update = DelayUpdate { up_until: known, down_until: known, ..DelayUpdate::default() };
+        slots.handle_update(&update, |place, word| {
             table.put(place, word);
             let (kind, index) = match place {
                 Place::Up(index) => ("up", index),

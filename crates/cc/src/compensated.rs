@@ -16,30 +16,25 @@ mod floor;
 mod holding;
 mod revising;
 mod smoothing;
-mod timeline;
 mod together;
 mod way_back;
 
 use alloc::collections::VecDeque;
 use core::time::Duration;
 
-use sounding_estimate::Direction;
+use sounding_estimate::delay::{PATIENCE, SILENT};
+use sounding_estimate::{DelayUpdate, Direction, Timeline};
 use sounding_units::HostInstant;
 
 use crate::part::{Boxcar, Windowed};
-use crate::{Ack, Controller, Delivered, RanDelays, Revision, forward};
+use crate::{Ack, Controller, Delivered, Revision, forward};
 use floor::Floor;
 use holding::Held;
 pub(crate) use smoothing::COPA;
 pub use smoothing::{Means, Smoothing};
-pub use timeline::Timeline;
 use together::Together;
 use way_back::WayBack;
 
-/// A modem of which no record came for this long is silent.
-const SILENT: Duration = Duration::from_millis(100);
-/// What is not known by then stays unknown: an acknowledgement then counts with what is.
-const PATIENCE: Duration = Duration::from_millis(400);
 /// Packets that entered the modem at one time count as so far apart, as where their blocks are counted (`sounding-link`).
 const APART: Duration = Duration::from_micros(1);
 /// The longest that the scheduler takes for a report and its answer: three intervals of 5 ms (Gandalf §4.3.2, Equation 4).
@@ -339,18 +334,17 @@ impl<C: Controller> Controller for Compensated<C> {
         self.inner.handle_timeout(now);
     }
 
-    fn handle_delays(&mut self, delays: &RanDelays<'_>) {
-        if self.data != Some(delays.data) {
-            self.data = Some(delays.data);
-            self.set_smoothing(delays.data);
+    fn handle_delays(&mut self, now: HostInstant, data: Direction, delays: &DelayUpdate) {
+        if self.data != Some(data) {
+            self.data = Some(data);
+            self.set_smoothing(data);
         }
-        self.heard_at = Some(delays.now.saturating_before(delays.age));
-        delays.events.iter().for_each(|event| self.timeline.handle_event(*event));
-        self.timeline.handle_until(delays.up_until, delays.down_until);
-        self.switch(delays.now);
+        self.heard_at = Some(delays.heard_at);
+        self.timeline.handle_update(delays);
+        self.switch(now);
         match self.way {
-            Way::Revise => self.revise(delays.now),
-            Way::Hold => self.release(delays.now),
+            Way::Revise => self.revise(now),
+            Way::Hold => self.release(now),
         }
     }
 

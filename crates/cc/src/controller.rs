@@ -1,7 +1,7 @@
 use core::fmt::Debug;
 use core::time::Duration;
 
-use sounding_estimate::{Direction, LinkEstimate, RanDelay};
+use sounding_estimate::{DelayUpdate, Direction, LinkEstimate};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::sharing::Part;
@@ -58,9 +58,10 @@ pub trait Controller: Debug + Send {
     }
 
     /// Delays that the radio itself made were reported by the modem; they are of the past. Comes every few milliseconds while a
-    /// publisher lives, also without an event.
-    fn handle_delays(&mut self, delays: &RanDelays<'_>) {
-        let _ = delays;
+    /// publisher lives, also without an event. `data` is the direction of the flow's data. In the uplink the sender is the device,
+    /// and its clock is that of the events.
+    fn handle_delays(&mut self, now: HostInstant, data: Direction, delays: &DelayUpdate) {
+        let _ = (now, data, delays);
     }
 
     /// What an earlier acknowledgement said of the path's delay was wrong. Only controllers that keep delays for longer than a
@@ -92,23 +93,6 @@ pub trait Controller: Debug + Send {
 
     /// The state of its machine in a word or two, for tables and logs.
     fn state(&self) -> &'static str;
-}
-
-/// What a device's modem shows of the delays that its radio made, for the controller of a flow.
-#[derive(Clone, Copy, Debug)]
-pub struct RanDelays<'a> {
-    /// When it reached the controller.
-    pub now: HostInstant,
-    /// Direction of the flow's data. In the uplink the sender is the device, and its clock is that of the events.
-    pub data: Direction,
-    /// The new events of both directions. One of the same direction, kind and begin replaces an earlier one.
-    pub events: &'a [RanDelay],
-    /// Up to when all events of the uplink are known, on the device's clock; `None` if nothing is.
-    pub up_until: Option<HostInstant>,
-    /// The same of the downlink.
-    pub down_until: Option<HostInstant>,
-    /// Since the modem's newest record arrived at the device.
-    pub age: Duration,
 }
 
 /// A correction of delays that a controller has seen.

@@ -83,8 +83,13 @@ macro_rules! forward {
         }
     };
     (@handle_delays $inner:ident []) => {
-        fn handle_delays(&mut self, delays: &$crate::RanDelays<'_>) {
-            self.$inner.handle_delays(delays);
+        fn handle_delays(
+            &mut self,
+            now: $crate::forwarded::HostInstant,
+            data: $crate::forwarded::Direction,
+            delays: &$crate::forwarded::DelayUpdate,
+        ) {
+            self.$inner.handle_delays(now, data, delays);
         }
     };
     (@handle_revision $inner:ident []) => {
@@ -147,6 +152,6 @@ macro_rules! forward {
 /// The types of other crates that [`forward`](crate::forward) and tests of decorators name.
 #[doc(hidden)]
 pub mod types {
-    pub use sounding_estimate::{Bound, Direction, LinkEstimate, Source, State};
+    pub use sounding_estimate::{Bound, DelayUpdate, Direction, LinkEstimate, Source, State};
     pub use sounding_units::{Bytes, HostInstant, Rate};
 }

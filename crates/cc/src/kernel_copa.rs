@@ -17,9 +17,10 @@ mod slots;
 mod table;
 
 use sounding_estimate::wire::RadioDelay;
+use sounding_estimate::{DelayUpdate, Direction};
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use crate::{Ack, Controller, Loss, RanDelays, Recovery, Start};
+use crate::{Ack, Controller, Loss, Recovery, Start};
 
 pub use corrected::{Corrected, CorrectedBy};
 pub use law::{CopaAck, CopaLaw, CopaPhase};
@@ -83,13 +84,10 @@ impl Controller for KernelCopa {
     }
 
     /// Of uploads: the kernel's flows are the device's own.
-    fn handle_delays(&mut self, delays: &RanDelays<'_>) {
+    fn handle_delays(&mut self, _now: HostInstant, _data: Direction, delays: &DelayUpdate) {
         let Self { slots, table, .. } = self;
-        delays.events.iter().for_each(|event| slots.handle_event(*event));
-        slots.handle_until(delays.up_until, delays.down_until, |place, word| {
-            table.put(place, word);
-        });
-        table.set_heard(delays.now.saturating_before(delays.age));
+        slots.handle_update(delays, |place, word| table.put(place, word));
+        table.set_heard(delays.heard_at);
     }
 
     fn cwnd(&self) -> Bytes {

@@ -61,9 +61,9 @@ pub mod verus;
 pub use background::Background;
 pub use bbr::Bbr;
 pub use bbr3::Bbr3;
-pub use compensated::{Compensated, Smoothing, Timeline};
+pub use compensated::{Compensated, Smoothing};
 pub use controller::{
-    Ack, Controller, Delivered, Departure, Loss, RanDelays, Recovery, Revision, Stamp, Start,
+    Ack, Controller, Delivered, Departure, Loss, Recovery, Revision, Stamp, Start,
 };
 pub use copa::Copa;
 pub use cqic::Cqic;

@@ -1,8 +1,37 @@
+//! The delays that a radio itself makes: events, news of them, and the rule by which they are taken
+//! off packets. Every crate that measures or corrects delays uses these definitions.
+
+mod events;
+mod timeline;
+mod update;
+
 use core::time::Duration;
 
 use sounding_units::HostInstant;
 
 use crate::Direction;
+
+pub use events::Events;
+pub use timeline::Timeline;
+pub use update::DelayUpdate;
+
+/// Packets of a burst reach the host this long before an event's end at most: host and modem do not
+/// agree better (docs/interpretations/gandalf.md, interpretation 7).
+pub const BEFORE: Duration = Duration::from_micros(1_000);
+/// They reach it this long after the event's end at most.
+pub const AFTER: Duration = Duration::from_micros(1_500);
+/// The times of one block in the records of two layers differ by less, because each record dates its
+/// blocks by itself. It is less than a slot of NR, so no other block is taken for the same.
+pub const SAME_BLOCK: Duration = Duration::from_micros(300);
+/// A modem that reported nothing for longer is silent, and delays count as measured.
+pub const SILENT: Duration = Duration::from_millis(100);
+/// Averages are over the newest known events of this span: records of MAC are half as far apart.
+pub const RECENT: Duration = Duration::from_millis(200);
+/// What is unknown for longer stays unknown: records of PHY are 300 ms apart at most.
+pub const PATIENCE: Duration = Duration::from_millis(400);
+/// No packet is later by the radio alone: four transmissions of a block in 32 ms, and a wait of two
+/// intervals of reports, each of 20 ms at most. A repeat of RLC may hold longer, and is corrected as far.
+pub const OBVIOUS: Duration = Duration::from_millis(80);
 
 /// Delay that a radio access network made without a queue (Gandalf §3): data reached a point of the radio at `from`,
 /// went on at `to`, and `amount` of the time between is the network's own.
@@ -34,6 +63,11 @@ pub struct RanDelay {
 }
 
 impl RanDelay {
+    /// Whether a packet that reached the host at `at` belongs to the burst at the event's end.
+    pub fn releases(&self, at: HostInstant) -> bool {
+        at + BEFORE >= self.to && at <= self.to + AFTER
+    }
+
     /// The delay of data that reached the event's point at `at`; `None` outside the event.
     pub fn of(&self, at: HostInstant) -> Option<Duration> {
         (self.from <= at && at <= self.to).then(|| self.amount.saturating_sub(at - self.from))

@@ -9,6 +9,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
@@ -32,10 +33,10 @@ macro_rules! words {
     };
 }
 
-mod delay;
+pub mod delay;
 pub mod wire;
 
-pub use delay::{Confidence, DelayKind, RanDelay};
+pub use delay::{Confidence, DelayKind, DelayUpdate, RanDelay, Timeline};
 
 /// No radio carries more: 100 Gbit/s of IP packets. An estimate above it cannot be true.
 pub const MAX_RATE: Rate = Rate::from_bits_per_sec(100_000_000_000);

@@ -6,8 +6,7 @@
 //! Retransmissions come from PHY's records, which list every transmission of a block. The wait for a grant comes from the
 //! uplink's MAC records, because they alone say how much a block left behind. Records come up to 300 ms after the event.
 //!
-//! RLC's repeats, which begin where HARQ gives up, come from RLC's records. They are made only if asked for: controllers do
-//! not correct them (docs/interpretations/gandalf.md).
+//! RLC's repeats, which begin where HARQ gives up, come from RLC's records, where a modem sends them.
 
 pub mod align;
 mod handed;
@@ -22,7 +21,7 @@ pub mod shift;
 use alloc::collections::VecDeque;
 use core::time::Duration;
 
-use sounding_estimate::{DelayKind, RanDelay};
+use sounding_estimate::{DelayKind, DelayUpdate, RanDelay};
 use sounding_kpi::{Direction, Grant, Kpi, Layer, RlcPdu};
 use sounding_units::{Bytes, ClockMap, HostInstant, ModemInstant};
 
@@ -58,8 +57,9 @@ pub struct Delays {
     down: Harq,
     up: Harq,
     scheduling: Scheduling,
-    /// RLC's repeats, if they are wanted.
-    rlc: Option<Rlc>,
+    rlc: Rlc,
+    /// When the newest record came that [`poll_update`](Self::poll_update) has shown.
+    shown: HostInstant,
     ready: VecDeque<RanDelay>,
     /// Packets that the host handed to the modem, later than the newest block.
     entered: VecDeque<(HostInstant, Bytes)>,
@@ -70,23 +70,10 @@ impl Delays {
     /// as wait for it.
     pub const PIECE: usize = 1 << 14;
 
-    /// Events of RLC's repeats as well; the others are the same.
-    #[must_use]
-    pub fn with_rlc(mut self) -> Self {
-        self.rlc = Some(Rlc::default());
-        self
-    }
-
-    /// Whether [`handle_pdu`](Self::handle_pdu) makes events.
-    pub fn wants_rlc(&self) -> bool {
-        self.rlc.is_some()
-    }
-
     /// A PDU of RLC in the record that was handed in last.
     pub fn handle_pdu(&mut self, pdu: &RlcPdu) {
-        let Some(rlc) = &mut self.rlc else { return };
-        rlc.handle_pdu(pdu);
-        while let Some((direction, event)) = self.rlc.as_mut().and_then(Rlc::poll) {
+        self.rlc.handle_pdu(pdu);
+        while let Some((direction, event)) = self.rlc.poll() {
             self.tell(direction, DelayKind::Rlc, &event);
         }
     }
@@ -120,7 +107,7 @@ impl Delays {
             Kpi::Connection(_) => {
                 (self.down, self.up) = (Harq::default(), Harq::default());
                 self.scheduling = Scheduling::default();
-                self.rlc = self.rlc.take().map(|_| Rlc::default());
+                self.rlc = Rlc::default();
             }
             _ => {}
         }
@@ -183,6 +170,22 @@ impl Delays {
         self.ready.pop_front()
     }
 
+    /// All events that were not polled yet, and up to when they are known.
+    pub fn take_update(&mut self) -> DelayUpdate {
+        self.shown = self.now;
+        DelayUpdate {
+            events: self.ready.drain(..).collect(),
+            up_until: self.known_until(Direction::Uplink),
+            down_until: self.known_until(Direction::Downlink),
+            heard_at: self.now,
+        }
+    }
+
+    /// The same, if records came since the last update.
+    pub fn poll_update(&mut self) -> Option<DelayUpdate> {
+        (self.now > self.shown || !self.ready.is_empty()).then(|| self.take_update())
+    }
+
     /// Up to when all events of a direction are known, on the host's clock; `None` before its first records.
     pub fn known_until(&self, direction: Direction) -> Option<HostInstant> {
         let until = match direction {
@@ -202,7 +205,7 @@ impl Delays {
 
     /// The modem closed its port, or its clock was set.
     pub fn reset(&mut self) {
-        *self = Self { rlc: self.rlc.take().map(|_| Rlc::default()), ..Self::default() };
+        *self = Self::default();
     }
 }
 

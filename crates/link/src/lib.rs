@@ -38,4 +38,4 @@ pub use series::{Line, Row, Series, Way};
 pub use sounder::{Arrival, Counts, Seen, Sounder};
 pub use sounding_estimate::wire::RadioDelay;
 pub use sounding_estimate::{Bound, FairShare, LinkEstimate, Source, State};
-pub use sounding_estimate::{Confidence, DelayKind, RanDelay};
+pub use sounding_estimate::{Confidence, DelayKind, DelayUpdate, RanDelay, Timeline};

@@ -11,7 +11,10 @@ use sounding_trace::dci::Heard;
 use sounding_units::{Bytes, HostInstant, ModemInstant};
 
 use crate::record_clock::{RecordClock, Turn};
-use crate::{CellRates, CellView, ChannelView, Config, Delays, Estimator, LinkEstimate, RanDelay};
+use crate::{
+    CellRates, CellView, ChannelView, Config, DelayUpdate, Delays, Estimator, LinkEstimate,
+    RanDelay,
+};
 
 /// The whole chain from a modem's bytes to the rate of its link: frames, records, KPIs, estimates.
 #[derive(Clone, Debug)]
@@ -107,17 +110,11 @@ impl Sounder {
         self
     }
 
-    /// A sounder that also makes events of the radio's own delays, for [`poll_delay`](Self::poll_delay).
+    /// A sounder that also makes events of the radio's own delays, for [`poll_delay`](Self::poll_delay) or
+    /// [`poll_delays`](Self::poll_delays).
     #[must_use]
     pub fn with_delays(mut self) -> Self {
         self.delays = Some(Delays::default());
-        self
-    }
-
-    /// As [`with_delays`](Self::with_delays), with RLC's repeats among the events.
-    #[must_use]
-    pub fn with_all_delays(mut self) -> Self {
-        self.delays = Some(Delays::default().with_rlc());
         self
     }
 
@@ -131,6 +128,16 @@ impl Sounder {
     /// The next delay of the radio; see [`Delays::poll`].
     pub fn poll_delay(&mut self) -> Option<RanDelay> {
         self.delays.as_mut()?.poll()
+    }
+
+    /// All new delays of the radio, if records came since the last update; see [`Delays::poll_update`].
+    pub fn poll_delays(&mut self) -> Option<DelayUpdate> {
+        self.delays.as_mut()?.poll_update()
+    }
+
+    /// The same whether records came or not, if delays are wanted; see [`Delays::take_update`].
+    pub fn take_delays(&mut self) -> Option<DelayUpdate> {
+        self.delays.as_mut().map(Delays::take_update)
     }
 
     /// The delays' own state, if they are wanted.
@@ -300,10 +307,8 @@ impl Sounder {
         });
         self.extractor = extractor;
         let holds_pdus = match &mut self.delays {
-            Some(delays) if delays.wants_rlc() => {
-                self.extractor.pdus(record, |pdu| delays.handle_pdu(&pdu))
-            }
-            _ => Ok(false),
+            Some(delays) => self.extractor.pdus(record, |pdu| delays.handle_pdu(&pdu)),
+            None => Ok(false),
         };
         let outcome = match (outcome, holds_pdus) {
             (Ok(kpis), Ok(pdus)) => Ok(kpis || pdus),

@@ -4,13 +4,12 @@ use std::time::Duration;
 
 use sounding_cc::Controller;
 use sounding_cc::sharing::{Claim, Part, Pool, WEIGHT};
+use sounding_estimate::DelayUpdate;
 use sounding_link::{LinkEstimate, Source, State};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 mod delays;
 
-pub use delays::DelayNews;
-pub(crate) use delays::Own;
 use delays::{Delays, Place};
 
 /// What one device's link carries, for every connection over it. Clones are the same handle.
@@ -106,17 +105,17 @@ impl EstimateHandle {
     /// What this device's modem shows of the delays that its radio made, for controllers that do not take them for a queue, such as
     /// `copa-gandalf`. Call it every few milliseconds, also without an event: a modem of which nothing was heard for 100 ms
     /// counts as silent.
-    pub fn set_delays(&self, news: &DelayNews<'_>) {
+    pub fn set_delays(&self, news: &DelayUpdate) {
         self.say(|link| link.delays.set(news, false));
     }
 
     /// The same of a peer's modem, with events on the peer's clock.
-    pub(crate) fn set_peer_delays(&self, news: &DelayNews<'_>) {
+    pub(crate) fn set_peer_delays(&self, news: &DelayUpdate) {
         self.say(|link| link.delays.set(news, true));
     }
 
     /// The delays of this device's own modem, from that number on.
-    pub(crate) fn own_delays(&self, number: u64) -> Option<Own> {
+    pub(crate) fn own_delays(&self, number: u64) -> Option<(DelayUpdate, u64)> {
         self.0.lock().delays.since(number)
     }
 

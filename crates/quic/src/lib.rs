@@ -57,6 +57,6 @@ mod window;
 pub use arrivals::{Arrivals, Noted, PeerTimes};
 pub use error::ReportError;
 pub use factory::Factory;
-pub use handle::{DelayNews, EstimateHandle, Flow};
+pub use handle::{EstimateHandle, Flow};
 pub use report::{Counts, Intake, Report, Reporter};
 pub use sounding_cc::{ChoiceError, Needs};

@@ -15,7 +15,7 @@ use sounding_units::HostInstant;
 
 pub use sounding_kpi::Direction;
 
-use crate::{DelayNews, EstimateHandle, Factory};
+use crate::{EstimateHandle, Factory};
 
 /// How often the thread checks a silent modem, and publishes its state: as the daemon does.
 const TICK: Duration = Duration::from_millis(5);
@@ -178,7 +178,8 @@ impl Reader {
         };
         let needed = sounding_kpi::codes(config.direction).iter();
         let needed = needed.chain(config.method.channel_codes());
-        let more = sounding_kpi::codes(other).iter().filter(|_| needs.delays);
+        let more = sounding_kpi::codes(other).iter().chain(sounding_kpi::rlc_codes());
+        let more = more.filter(|_| needs.delays);
         let mut codes: Vec<_> = needed.chain(more).copied().collect();
         let mut seen = std::collections::HashSet::new();
         codes.retain(|code| seen.insert(*code));
@@ -238,14 +239,9 @@ impl Reader {
     }
 
     fn say_delays(&mut self) {
-        let events: Vec<_> = std::iter::from_fn(|| self.sounder.poll_delay()).collect();
-        let Some(delays) = self.sounder.delays() else { return };
-        self.handle.set_delays(&DelayNews {
-            events: &events,
-            up_until: delays.known_until(Direction::Uplink),
-            down_until: delays.known_until(Direction::Downlink),
-            heard_at: delays.heard_at(),
-        });
+        if let Some(update) = self.sounder.take_delays() {
+            self.handle.set_delays(&update);
+        }
     }
 }
 

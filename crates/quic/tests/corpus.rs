@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::sample::Index;
-use sounding_estimate::{Confidence, DelayKind, RanDelay};
+use sounding_estimate::{Confidence, DelayKind, DelayUpdate, RanDelay};
 use sounding_kpi::Direction;
 use sounding_link::{Bound, FairShare, LinkEstimate, Source, State};
-use sounding_quic::{Arrivals, DelayNews, EstimateHandle, Report, Reporter};
+use sounding_quic::{Arrivals, EstimateHandle, Report, Reporter};
 use sounding_units::{HostInstant, Rate};
 
 fn corpus() -> PathBuf {
@@ -94,7 +94,7 @@ fn delays() -> Vec<Vec<u8>> {
         let from = at(4900 + 10 * turn);
         let both =
             [(Direction::Uplink, DelayKind::Scheduling), (Direction::Downlink, DelayKind::Harq)];
-        let events = both.map(|(direction, kind)| RanDelay {
+        let event = |(direction, kind)| RanDelay {
             direction,
             from,
             to: from + Duration::from_millis(8),
@@ -102,11 +102,11 @@ fn delays() -> Vec<Vec<u8>> {
             kind,
             age: Duration::from_millis(60),
             confidence: Confidence::Decoded,
-        });
+        };
         let until = Some(from);
         let heard_at = at(5000 + 10 * turn);
-        handle.set_delays(&DelayNews {
-            events: &events,
+        handle.set_delays(&DelayUpdate {
+            events: both.map(event).to_vec(),
             up_until: until,
             down_until: until,
             heard_at,

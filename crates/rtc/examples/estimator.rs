@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use sounding_estimate::Direction;
 use sounding_link::{Arrival, Config, Delays, Sounder};
+use sounding_rtc::Reported;
 use sounding_rtc::sender::{Estimator, Report};
-use sounding_rtc::{Notices, Reported};
 use sounding_units::{Bytes, HostInstant};
 
 const PACKET: Bytes = Bytes::new(1_200);
@@ -18,9 +18,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let capture = std::env::args().nth(1).ok_or("name a capture, as Diag's bytes")?;
     let capture = std::fs::read(capture)?;
 
-    // The modem's side: bytes of its port become notices of the radio's own delays.
+    // The modem's side: bytes of its port become news of the radio's own delays.
     let mut sounder = Sounder::new(Config::new(Direction::Uplink)).with_delays();
-    let mut notices = Notices::default();
     // The sender's side, which begins with the first record: its estimator, and when the next packet leaves.
     let mut sender: Option<(Estimator<Reported>, HostInstant)> = None;
     let mut shown = HostInstant::default();
@@ -34,8 +33,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         };
         let (estimator, next) =
             sender.get_or_insert_with(|| (Estimator::new(now, PACKET, Reported::default()), now));
-        while let Some(notice) = notices.poll(&mut sounder) {
-            estimator.corrections_mut().handle_notice(now, &notice);
+        if let Some(update) = sounder.poll_delays() {
+            estimator.corrections_mut().handle_update(&update);
         }
 
         // What the stack's transport-wide feedback says of each packet, on the receiver's clock.

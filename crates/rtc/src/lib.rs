@@ -5,7 +5,7 @@
 //!
 //! * [`Feedback`]: transport-wide feedback, read, corrected and written; [`Rewriter`] does so in compound packets;
 //! * [`Corrections`]: sources of corrected arrivals, [`Reported`] by the device's modem among them;
-//! * `Notices`: what a modem's records say of the radio, for `Reported`, or as lines for a peer elsewhere (`line`);
+//! * `line`: what a modem's records say of the radio, as lines for a peer elsewhere;
 //! * [`Hold`]: packets that wait until their corrected arrival is known;
 //! * `sender`: an estimator of a sender's rate, for Rust stacks;
 //! * `peer`: a receiver that answers an unmodified sender, whose stack is given the corrected arrivals.
@@ -18,8 +18,6 @@ mod feedback;
 mod hold;
 #[cfg(feature = "lines")]
 pub mod line;
-#[cfg(feature = "feed")]
-mod notice;
 #[cfg(feature = "peer")]
 pub mod peer;
 mod reported;
@@ -32,7 +30,5 @@ pub use blind::Blind;
 pub use correction::{Corrected, Corrections, Stock, Way};
 pub use feedback::{Feedback, FeedbackError, Tick};
 pub use hold::{Hold, HoldCounts};
-#[cfg(feature = "feed")]
-pub use notice::{Notice, Notices};
-pub use reported::{Reported, Wait, WaitKind};
+pub use reported::Reported;
 pub use rtcp::Rewriter;

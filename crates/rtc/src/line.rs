@@ -4,11 +4,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use sounding_estimate::{Confidence, DelayKind, DelayUpdate, Direction, RanDelay};
 use sounding_units::HostInstant;
-
-#[cfg(feature = "feed")]
-use crate::Notice;
-use crate::{Wait, WaitKind};
 
 /// What a line asks of a peer.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -24,7 +21,8 @@ pub enum Line {
     /// The radio made uplink data wait.
     Wait {
         /// What made it.
-        kind: Kind,
+        #[serde(with = "kind")]
+        kind: DelayKind,
         /// Its begin, in nanoseconds of the device's CLOCK_MONOTONIC.
         from_ns: u64,
         /// Its end.
@@ -41,45 +39,32 @@ pub enum Line {
     End {},
 }
 
-/// As [`WaitKind`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// As [`WaitKind::Scheduling`].
-    Scheduling,
-    /// As [`WaitKind::Harq`].
-    Harq,
-}
+/// Kinds of delays by their names.
+mod kind {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+    use sounding_estimate::DelayKind;
 
-impl From<Kind> for WaitKind {
-    fn from(kind: Kind) -> Self {
-        match kind {
-            Kind::Scheduling => Self::Scheduling,
-            Kind::Harq => Self::Harq,
-        }
+    pub(super) fn serialize<S: Serializer>(kind: &DelayKind, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(kind)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<DelayKind, D::Error> {
+        let name = String::deserialize(from)?;
+        let mut kinds = DelayKind::ALL.iter().copied();
+        kinds
+            .find(|kind| kind.to_string() == name)
+            .ok_or_else(|| Error::custom(format!("no kind of delay is called {name:?}")))
     }
 }
 
-impl From<Wait> for Line {
-    fn from(wait: Wait) -> Self {
+impl From<&RanDelay> for Line {
+    fn from(event: &RanDelay) -> Self {
         Self::Wait {
-            kind: match wait.kind {
-                WaitKind::Scheduling => Kind::Scheduling,
-                WaitKind::Harq => Kind::Harq,
-            },
-            from_ns: wait.from.as_nanos(),
-            to_ns: wait.to.as_nanos(),
-            amount_ns: u64::try_from(wait.amount.as_nanos()).unwrap_or(u64::MAX),
-        }
-    }
-}
-
-#[cfg(feature = "feed")]
-impl From<Notice> for Line {
-    fn from(notice: Notice) -> Self {
-        match notice {
-            Notice::Wait(wait) => wait.into(),
-            Notice::Heard { until } => Self::Report { until_ns: until.map(HostInstant::as_nanos) },
+            kind: event.kind,
+            from_ns: event.from.as_nanos(),
+            to_ns: event.to.as_nanos(),
+            amount_ns: u64::try_from(event.amount.as_nanos()).unwrap_or(u64::MAX),
         }
     }
 }
@@ -93,12 +78,27 @@ impl Line {
         text
     }
 
-    /// The wait that it reports, if it does. The radio's part is at most the whole.
-    pub fn wait(&self) -> Option<Wait> {
+    /// The lines of a modem's news about the uplink, as text.
+    pub fn of(update: &DelayUpdate) -> String {
+        let up = update.events.iter().filter(|event| event.direction == Direction::Uplink);
+        let report = Self::Report { until_ns: update.up_until.map(HostInstant::as_nanos) };
+        up.map(Self::from).chain([report]).map(|line| line.text()).collect()
+    }
+
+    /// The delay that it reports, if it does. The radio's part is at most the whole.
+    pub fn wait(&self) -> Option<RanDelay> {
         let &Self::Wait { kind, from_ns, to_ns, amount_ns } = self else { return None };
         let at = HostInstant::from_nanos;
-        let amount = Duration::from_nanos(amount_ns.min(to_ns.saturating_sub(from_ns)));
-        Some(Wait { kind: kind.into(), from: at(from_ns), to: at(to_ns), amount })
+        Some(RanDelay {
+            direction: Direction::Uplink,
+            from: at(from_ns),
+            to: at(to_ns),
+            amount: Duration::from_nanos(amount_ns.min(to_ns.saturating_sub(from_ns))),
+            kind,
+            // A line has neither.
+            age: Duration::ZERO,
+            confidence: Confidence::Inferred,
+        })
     }
 }
 
@@ -107,18 +107,30 @@ mod tests {
     use super::*;
 
     #[test]
+    fn lines_of_news_are_the_uplinks_delays_and_then_the_report() {
+        let line = Line::Wait { kind: DelayKind::Rlc, from_ns: 5, to_ns: 9, amount_ns: 3 };
+        let up = line.wait().expect("a wait");
+        let down = RanDelay { direction: Direction::Downlink, ..up };
+        let (up_until, events) = (Some(HostInstant::from_nanos(7)), vec![down, up]);
+        let update = DelayUpdate { events, up_until, ..DelayUpdate::default() };
+        let wanted = line.text() + &Line::Report { until_ns: Some(7) }.text();
+        assert_eq!(Line::of(&update), wanted);
+        assert!(wanted.contains(r#""kind":"rlc""#), "{wanted}");
+    }
+
+    #[test]
     fn a_line_is_read_as_it_was_written() {
-        let at = HostInstant::from_nanos;
-        let amount = Duration::from_nanos(3);
-        let wait = Wait { kind: WaitKind::Harq, from: at(5), to: at(9), amount };
-        let line = Line::from(wait);
+        let line = Line::Wait { kind: DelayKind::Harq, from_ns: 5, to_ns: 9, amount_ns: 3 };
         let written = r#"{"wait":{"kind":"harq","from_ns":5,"to_ns":9,"amount_ns":3}}"#;
         assert_eq!(line.text(), format!("{written}\n"));
         let read: Line = serde_json::from_str(written).expect("a line");
         assert_eq!(read, line);
-        assert_eq!(read.wait(), Some(wait));
+        let wait = read.wait().expect("a wait");
+        assert_eq!(Line::from(&wait), line);
+        let unknown = r#"{"wait":{"kind":"handover","from_ns":5,"to_ns":9,"amount_ns":3}}"#;
+        assert!(serde_json::from_str::<Line>(unknown).is_err());
         assert_eq!(Line::End {}.wait(), None);
-        let more = Line::Wait { kind: Kind::Scheduling, from_ns: 5, to_ns: 9, amount_ns: 100 };
+        let more = Line::Wait { kind: DelayKind::Scheduling, from_ns: 5, to_ns: 9, amount_ns: 100 };
         assert_eq!(more.wait().map(|wait| wait.amount), Some(Duration::from_nanos(4)));
     }
 }

@@ -2,7 +2,9 @@
 
 use alloc::boxed::Box;
 
-use sounding_cc::{Ack, Controller, Departure, Loss, RanDelays, forward};
+use sounding_cc::{Ack, Controller, Departure, Loss, forward};
+use sounding_kpi::Direction;
+use sounding_link::DelayUpdate;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 /// A window that never changes.
@@ -61,9 +63,9 @@ impl Controller for Held {
         self.inner.handle_ack(ack);
     }
 
-    fn handle_delays(&mut self, delays: &RanDelays<'_>) {
-        self.now = delays.now;
-        self.inner.handle_delays(delays);
+    fn handle_delays(&mut self, now: HostInstant, data: Direction, delays: &DelayUpdate) {
+        self.now = now;
+        self.inner.handle_delays(now, data, delays);
     }
 
     fn handle_time(&mut self, now: HostInstant) {

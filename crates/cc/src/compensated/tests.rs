@@ -1,3 +1,4 @@
+use std::vec;
 use std::vec::Vec;
 
 use sounding_estimate::{Confidence, DelayKind, RanDelay};
@@ -89,7 +90,7 @@ impl<C: Controller> Drive<C> {
     fn tell(&mut self) {
         let until = at(self.now).saturating_before(ms(LATE));
         let block = HostInstant::from_nanos(until.as_nanos() / 10_000_000 * 10_000_000);
-        let events = [RanDelay {
+        let events = vec![RanDelay {
             direction: Direction::Uplink,
             from: block.saturating_before(ms(10)),
             to: block,
@@ -98,14 +99,16 @@ impl<C: Controller> Drive<C> {
             age: ms(LATE),
             confidence: Confidence::Inferred,
         }];
-        self.flow.handle_delays(&RanDelays {
-            now: at(self.now),
-            data: Direction::Uplink,
-            events: &events,
-            up_until: Some(until),
-            down_until: Some(at(self.now)),
-            age: Duration::ZERO,
-        });
+        self.flow.handle_delays(
+            at(self.now),
+            Direction::Uplink,
+            &DelayUpdate {
+                events,
+                up_until: Some(until),
+                down_until: Some(at(self.now)),
+                heard_at: at(self.now),
+            },
+        );
     }
 }
 
@@ -184,17 +187,13 @@ fn a_held_acknowledgement_comes_with_what_is_known_and_never_stays() {
 #[test]
 fn memory_stays_bounded_where_nothing_is_ever_known() {
     let mut flow = Compensated::revising(crate::Copa::new(&Start::tcp(at(0), None, 1)));
-    let events = [];
     for turn in 0..30_000_u64 {
         let now = at(turn / 100);
-        flow.handle_delays(&RanDelays {
+        flow.handle_delays(
             now,
-            data: Direction::Downlink,
-            events: &events,
-            up_until: None,
-            down_until: None,
-            age: Duration::ZERO,
-        });
+            Direction::Downlink,
+            &DelayUpdate { heard_at: now, ..DelayUpdate::default() },
+        );
         let sent = Departure { at: now.saturating_before(ms(50)), ..Departure::default() };
         let (rtt, one_way) = (Some(ms(50)), Some(ms(20)));
         flow.handle_ack(&Ack {
@@ -256,14 +255,16 @@ fn acknowledgements_of_one_time_that_leave_in_two_blocks_lose_each_its_own_wait(
     let second = block(received + APART, received + ms(10));
     let tell = |flow: &mut Compensated<Noted>, now, events: &[RanDelay]| {
         let until = Some(events.last().map_or(received, |last| last.to + ms(14)));
-        flow.handle_delays(&RanDelays {
+        flow.handle_delays(
             now,
-            data: Direction::Downlink,
-            events,
-            up_until: until,
-            down_until: until,
-            age: Duration::ZERO,
-        });
+            Direction::Downlink,
+            &DelayUpdate {
+                events: events.to_vec(),
+                up_until: until,
+                down_until: until,
+                heard_at: now,
+            },
+        );
     };
     tell(&mut flow, received, &[]);
     for wait in [ms(5), ms(10)] {

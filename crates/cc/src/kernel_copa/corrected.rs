@@ -2,6 +2,7 @@ use alloc::collections::VecDeque;
 
 use core::time::Duration;
 
+use sounding_estimate::delay;
 use sounding_estimate::wire::RadioDelay;
 use sounding_units::HostInstant;
 
@@ -15,7 +16,7 @@ const SAMPLES: usize = 256;
 /// Slots between samples.
 const EVERY: u32 = 6;
 /// What is not known after so many slots stays unknown: 400 ms.
-const PATIENCE: u32 = 1_600;
+const PATIENCE: u32 = table::slots_in(delay::PATIENCE) as u32;
 /// So many are settled at an acknowledgement at most.
 const BATCH: usize = 4;
 /// A bucket of means of 30 ms: see `up_smooth` of `copa-gandalf`.

@@ -1,23 +1,15 @@
-use alloc::collections::VecDeque;
 use core::time::Duration;
 
-use sounding_estimate::{DelayKind, Direction, RanDelay};
+use sounding_estimate::delay::{BEFORE, Events, PATIENCE, SAME_BLOCK};
+use sounding_estimate::{DelayKind, DelayUpdate, Direction, RanDelay, Timeline};
 use sounding_units::HostInstant;
 
 use super::table::{self, Place, SLOTS};
-use crate::Timeline;
 
-/// Packets of a burst reach the host this much before and after an event's end; as [`Timeline`] has it.
-const BEFORE: Duration = Duration::from_micros(1_000);
-const AFTER: Duration = Duration::from_micros(1_500);
-/// The times of a block in PHY's and in MAC's records, which are dated one by one.
-const SAME_BLOCK: Duration = Duration::from_micros(300);
 /// Waits that a retransmission of the uplink may prolong began no earlier before it.
 const WAITS: Duration = Duration::from_millis(50);
 /// Slots further back than this are not written again: no sample waits for so long.
-const WRITTEN: u64 = 1_600;
-/// Bursts of the downlink that are kept.
-const KEPT: usize = 256;
+const WRITTEN: u64 = table::slots_in(PATIENCE);
 
 /// Writes into a [`Table`](super::Table) what the radio added to packets, from a modem's delay events.
 ///
@@ -25,18 +17,11 @@ const KEPT: usize = 256;
 #[derive(Clone, Debug, Default)]
 pub struct DelaySlots {
     timeline: Timeline,
-    /// The latest wait by its begin.
-    last_wait: Option<(HostInstant, HostInstant)>,
-    bursts: VecDeque<Burst>,
+    /// Retransmissions of the downlink, each with the number of its burst.
+    bursts: Events<u32>,
     numbered: u32,
     up: Written,
     down: Written,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Burst {
-    event: RanDelay,
-    number: u32,
 }
 
 /// The slots of a direction.
@@ -74,47 +59,36 @@ impl DelaySlots {
         match (event.kind, event.direction) {
             (DelayKind::Scheduling, _) => {
                 self.timeline.handle_event(event);
-                if self.last_wait.is_none_or(|(from, _)| from <= event.from) {
-                    self.last_wait = Some((event.from, event.to));
-                }
                 self.up.change(event.from);
             }
-            (DelayKind::Harq, Direction::Uplink) => {
+            (DelayKind::Harq | DelayKind::Rlc, Direction::Uplink) => {
                 self.timeline.handle_event(event);
                 self.up.change(event.from.saturating_before(WAITS));
             }
-            (DelayKind::Harq, Direction::Downlink) => self.handle_burst(event),
-            // Rare, and not taken off (interpretation 12).
-            (DelayKind::Rlc, _) => {}
+            (DelayKind::Harq | DelayKind::Rlc, Direction::Downlink) => self.handle_burst(event),
         }
     }
 
     fn handle_burst(&mut self, event: RanDelay) {
         self.down.change(event.to.saturating_before(BEFORE));
-        let same = self.bursts.iter_mut().rev().find(|burst| burst.event.from == event.from);
-        if let Some(same) = same {
-            let earlier = core::mem::replace(&mut same.event, event);
+        let number = if let Some((earlier, number)) = self.bursts.same(&event) {
             self.down.change(earlier.to.saturating_before(BEFORE));
-            return;
-        }
-        if self.bursts.len() == KEPT {
-            self.bursts.pop_front();
-        }
-        self.numbered = self.numbered % 0xf_ffff + 1;
-        self.bursts.push_back(Burst { event, number: self.numbered });
+            *number
+        } else {
+            self.numbered = self.numbered % 0xf_ffff + 1;
+            self.numbered
+        };
+        self.bursts.insert(event, number);
     }
 
-    /// All events of the uplink and of the downlink up to these times are known. `put` writes a word.
-    pub fn handle_until(
-        &mut self,
-        up_until: Option<HostInstant>,
-        down_until: Option<HostInstant>,
-        mut put: impl FnMut(Place, u64),
-    ) {
-        // A packet for which there was no block yet still waits.
-        let left = self.last_wait.map(|(_, to)| to);
-        if let (Some(until), Some(left)) = (up_until, left) {
-            for slot in self.up.take(until.saturating_before(SAME_BLOCK).min(left)) {
+    /// Takes in news of the modem. `put` writes a word.
+    pub fn handle_update(&mut self, update: &DelayUpdate, mut put: impl FnMut(Place, u64)) {
+        update.events.iter().for_each(|event| self.handle_event(*event));
+        if let Some(until) = update.up_until {
+            let until = until.saturating_before(SAME_BLOCK);
+            // A packet for which there was no block yet still waits, where waits are known at all.
+            let left = self.timeline.last_wait().map_or(until, |last| last.to);
+            for slot in self.up.take(until.min(left)) {
                 // The less of both ends: where another wait begins within the slot, a packet of the one before it has not
                 // the next one's.
                 let [begin, end] = table::ends(slot).map(|at| self.timeline.up_parts(at));
@@ -122,14 +96,13 @@ impl DelaySlots {
                 put(Place::Up(slot as usize % SLOTS), table::up_word(slot, parts));
             }
         }
-        let Some(until) = down_until else { return };
+        let Some(until) = update.down_until else { return };
         for slot in self.down.take(until) {
             let at = table::middle(slot);
-            let held =
-                |burst: &&Burst| at + BEFORE >= burst.event.to && at <= burst.event.to + AFTER;
-            let longest = self.bursts.iter().filter(held).max_by_key(|burst| burst.event.amount);
+            let held = self.bursts.iter().filter(|(event, _)| event.releases(at));
+            let longest = held.max_by_key(|(event, _)| event.amount);
             let (number, amount) =
-                longest.map_or((0, Duration::ZERO), |burst| (burst.number, burst.event.amount));
+                longest.map_or((0, Duration::ZERO), |(event, number)| (*number, event.amount));
             put(Place::Down(slot as usize % SLOTS), table::down_word(slot, number, amount));
         }
     }
@@ -160,7 +133,12 @@ mod tests {
     }
 
     fn write(slots: &mut DelaySlots, table: &mut Table, up: u64, down: u64) {
-        slots.handle_until(Some(at(up)), Some(at(down)), |place, word| table.put(place, word));
+        let update = DelayUpdate {
+            up_until: Some(at(up)),
+            down_until: Some(at(down)),
+            ..DelayUpdate::default()
+        };
+        slots.handle_update(&update, |place, word| table.put(place, word));
     }
 
     fn slot(us: u64) -> u32 {
@@ -207,6 +185,20 @@ mod tests {
         slots.handle_event(event(DelayKind::Harq, Direction::Uplink, again));
         write(&mut slots, &mut table, 140_000, 90_000);
         assert_eq!(table.up(slot(104_000)), Some(Up { waited: 2_000 - 250, held: 8_000 }));
+    }
+
+    #[test]
+    fn repeats_of_harq_and_rlc_are_written_where_no_wait_is_known() {
+        let (mut slots, mut table) = (DelaySlots::default(), Table::default());
+        write(&mut slots, &mut table, 95_000, 90_000);
+        slots.handle_event(event(DelayKind::Harq, Direction::Uplink, [100_000, 108_000, 8_000]));
+        slots.handle_event(event(DelayKind::Rlc, Direction::Uplink, [120_000, 180_000, 60_000]));
+        slots.handle_event(event(DelayKind::Rlc, Direction::Downlink, [90_000, 150_000, 60_000]));
+        write(&mut slots, &mut table, 190_000, 160_000);
+        let up = |us| table.up(slot(us));
+        assert_eq!(up(102_000), Some(Up { waited: 0, held: 6_000 - 250 }));
+        assert_eq!(up(140_000), Some(Up { waited: 0, held: 40_000 - 250 }));
+        assert_eq!(table.down(slot(150_000)), Some(Down { burst: 1, held: 60_000 }));
     }
 
     #[test]

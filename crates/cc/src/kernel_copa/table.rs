@@ -2,17 +2,21 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use sounding_estimate::delay::SILENT;
 use sounding_units::HostInstant;
 
 /// The width of a slot of [`Table`].
 pub const SLOT: Duration = Duration::from_micros(250);
 /// Slots of a direction: some 1.02 s.
 pub const SLOTS: usize = 4_096;
-/// A modem of which no record came for so long is silent.
-const SILENT: u64 = 100_000_000;
 const SLOT_NS: u64 = SLOT.as_nanos() as u64;
 /// The most that a word has room for.
 const MOST: u64 = 0xf_ffff;
+
+/// The number of slots in a span.
+pub(super) const fn slots_in(span: Duration) -> u64 {
+    span.as_nanos() as u64 / SLOT_NS
+}
 
 /// A word of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,8 +63,8 @@ impl Table {
     }
 
     pub(super) fn is_heard(&self, now: HostInstant) -> bool {
-        let now = now.as_nanos();
-        self.heard_at > 0 && self.heard_at <= now && now - self.heard_at <= SILENT
+        let heard_at = HostInstant::from_nanos(self.heard_at);
+        self.heard_at > 0 && heard_at <= now && now - heard_at <= SILENT
     }
 
     /// What is known of a packet that entered the modem then.

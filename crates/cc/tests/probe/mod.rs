@@ -3,9 +3,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use forwarded::{Bound, Bytes, Direction, HostInstant, LinkEstimate, Rate, Source, State};
+use forwarded::{
+    Bound, Bytes, DelayUpdate, Direction, HostInstant, LinkEstimate, Rate, Source, State,
+};
 use sounding_cc::sharing::{Part, Pool};
-use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, RanDelays, Revision, forwarded};
+use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Revision, forwarded};
 
 /// Notes the names of the methods that are called.
 #[derive(Clone, Debug, Default)]
@@ -66,7 +68,7 @@ impl Controller for Probe {
         self.note("handle_part");
     }
 
-    fn handle_delays(&mut self, _: &RanDelays<'_>) {
+    fn handle_delays(&mut self, _: HostInstant, _: Direction, _: &DelayUpdate) {
         self.note("handle_delays");
     }
 
@@ -121,10 +123,8 @@ fn estimate() -> LinkEstimate {
     }
 }
 
-fn delays() -> RanDelays<'static> {
-    let (up_until, down_until) = (Some(NOW), Some(NOW));
-    let (data, age) = (Direction::Uplink, Duration::ZERO);
-    RanDelays { now: NOW, data, events: &[], up_until, down_until, age }
+fn delays() -> DelayUpdate {
+    DelayUpdate { events: Vec::new(), up_until: Some(NOW), down_until: Some(NOW), heard_at: NOW }
 }
 
 /// A call of one method.
@@ -148,7 +148,7 @@ const CALLS: &[(&str, Call)] = &[
     ("handle_estimate", |to| to.handle_estimate(NOW, &estimate(), 1)),
     ("handle_report", |to| to.handle_report(NOW, &estimate(), 1)),
     ("handle_part", |to| to.handle_part(NOW, Pool::default().part(1))),
-    ("handle_delays", |to| to.handle_delays(&delays())),
+    ("handle_delays", |to| to.handle_delays(NOW, Direction::Uplink, &delays())),
     ("handle_revision", |to| {
         let least = Duration::from_millis(40);
         to.handle_revision(&Revision::Rebase { now: NOW, least, corrected: None });

@@ -28,7 +28,7 @@ const STEADY: Flows = Flows {
 };
 
 fn events(run: &Run) -> Vec<RanDelay> {
-    let mut sounder = Sounder::new(Config::new(Direction::Uplink)).with_all_delays();
+    let mut sounder = Sounder::new(Config::new(Direction::Uplink)).with_delays();
     let mut found = Vec::new();
     for record in &run.records {
         sounder.handle_bytes(Arrival::At(record.made_at), &record.bytes, |_, _| {});

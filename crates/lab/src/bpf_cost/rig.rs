@@ -16,7 +16,7 @@ use sounding_bpf::{Bound, DelayFeed, Feed, FeedEstimate};
 use sounding_emu::{EnterError, Netns, monotonic_now};
 use sounding_host::tool;
 use sounding_kpi::Direction;
-use sounding_link::{Confidence, DelayKind, RanDelay};
+use sounding_link::{Confidence, DelayKind, DelayUpdate, RanDelay};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::cpu::{Busy, ReadError, this_thread};
@@ -304,9 +304,10 @@ impl Feeding {
 /// The waits from `from` on that are known now.
 fn report(delays: &mut DelayFeed, from: &mut HostInstant, now: HostInstant) {
     let until = now.saturating_before(KNOWN_AFTER);
+    let mut events = Vec::new();
     while *from < until {
         let to = *from + GRANTED_EVERY;
-        delays.handle_event(RanDelay {
+        events.push(RanDelay {
             direction: Direction::Uplink,
             from: *from,
             to,
@@ -317,5 +318,6 @@ fn report(delays: &mut DelayFeed, from: &mut HostInstant, now: HostInstant) {
         });
         *from = to;
     }
-    delays.handle_heard(now, Some(until), Some(until));
+    let (up_until, down_until) = (Some(until), Some(until));
+    delays.handle_update(DelayUpdate { events, up_until, down_until, heard_at: now });
 }

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use sounding_cc::copa::Copa;
 use sounding_cc::gcc::{Gcc, Gradient};
-use sounding_cc::{Ack, Compensated, Controller, Delivered, RanDelays, Revision, Start, forward};
+use sounding_cc::{Ack, Compensated, Controller, Delivered, Revision, Start, forward};
 use sounding_kpi::Direction;
-use sounding_link::{DelayKind, RanDelay};
+use sounding_link::{DelayKind, DelayUpdate, RanDelay};
 use sounding_units::HostInstant;
 
 /// What the radio added to packets, as the network itself knows it.
@@ -159,9 +159,9 @@ impl<C: Controller> Controller for Beside<C> {
         self.inner.handle_ack(ack);
     }
 
-    fn handle_delays(&mut self, delays: &RanDelays<'_>) {
-        self.exact.handle_delays(delays);
-        self.inner.handle_delays(delays);
+    fn handle_delays(&mut self, now: HostInstant, data: Direction, delays: &DelayUpdate) {
+        self.exact.handle_delays(now, data, delays);
+        self.inner.handle_delays(now, data, delays);
     }
 }
 
@@ -221,9 +221,9 @@ impl<C> Only<C> {
 impl<C: Controller> Controller for Only<C> {
     forward!(inner; but handle_delays);
 
-    fn handle_delays(&mut self, delays: &RanDelays<'_>) {
-        let events: Vec<RanDelay> = delays.events.iter().filter_map(self.part).collect();
-        self.inner.handle_delays(&RanDelays { events: &events, ..*delays });
+    fn handle_delays(&mut self, now: HostInstant, data: Direction, delays: &DelayUpdate) {
+        let events = delays.events.iter().filter_map(self.part).collect();
+        self.inner.handle_delays(now, data, &DelayUpdate { events, ..*delays });
     }
 }
 
@@ -249,7 +249,7 @@ pub(super) const PARTS: [Part; 4] = [
 
 fn down(event: &RanDelay) -> Option<RanDelay> {
     match (event.kind, event.direction) {
-        (DelayKind::Harq, Direction::Downlink) => Some(*event),
+        (DelayKind::Harq | DelayKind::Rlc, Direction::Downlink) => Some(*event),
         (DelayKind::Scheduling, _) => Some(RanDelay { amount: Duration::ZERO, ..*event }),
         _ => None,
     }
@@ -257,7 +257,7 @@ fn down(event: &RanDelay) -> Option<RanDelay> {
 
 fn up(event: &RanDelay) -> Option<RanDelay> {
     match (event.kind, event.direction) {
-        (DelayKind::Harq, Direction::Uplink) => Some(*event),
+        (DelayKind::Harq | DelayKind::Rlc, Direction::Uplink) => Some(*event),
         (DelayKind::Scheduling, _) => Some(RanDelay { amount: Duration::ZERO, ..*event }),
         _ => None,
     }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use rustfft::FftPlanner;
 use rustfft::num_complex::Complex;
-use sounding_cc::Timeline;
 use sounding_experiment::plan::Wrong;
+use sounding_link::Timeline;
 use sounding_units::HostInstant;
 
 use super::scene::{self, Scene};

@@ -2,63 +2,55 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use sounding_estimate::delay::{Events, PATIENCE, RECENT};
 use sounding_estimate::wire::RadioDelay;
-use sounding_estimate::{DelayKind, Direction, RanDelay};
+use sounding_estimate::{DelayKind, DelayUpdate, Direction, RanDelay};
 use sounding_units::HostInstant;
 
-/// What retransmissions add is a mean over the last so much that is known, as controllers on the device have it.
-const RECENT: Duration = Duration::from_millis(200);
-/// What is known up to so long before the newest record says nothing of now.
-const PATIENCE: Duration = Duration::from_millis(400);
 /// A wait is a mean over this, taken so often.
 const MEAN: Duration = Duration::from_millis(30);
 const EVERY: Duration = Duration::from_millis(5);
 /// Waits count for as long as Copa remembers its smallest RTT, and fewer of them say nothing.
 const LASTS: Duration = Duration::from_secs(10);
 const FEWEST: usize = 20;
-/// Events that are kept of a direction, waits in one mean, and means: those of ten seconds.
-const KEPT: usize = 512;
+/// Means that are kept: those of ten seconds.
 const MEANS: usize = 2_048;
 
 /// What a radio lately added to a round trip, as two averages: what a device says to those that send to it (Gandalf §4.3;
 /// docs/interpretations/gandalf.md, interpretation 23).
 ///
-/// * Retransmissions of HARQ, of both directions, over the last 200 ms that are known. Data counts as sent evenly over that time, and what
+/// * Retransmissions of HARQ and of RLC, of both directions, over the last 200 ms that are known. Data counts as sent evenly over that time, and what
 ///   comes later does not pass what came before it.
 /// * By how much a usual wait for a grant was longer than the shortest one. A wait is the mean of 30 ms, the usual one the median of ten
 ///   seconds.
 #[derive(Clone, Debug, Default)]
 pub struct Lately {
-    down: VecDeque<RanDelay>,
-    up: VecDeque<RanDelay>,
-    waits: VecDeque<RanDelay>,
+    down: Events,
+    up: Events,
+    waits: Events,
     means: VecDeque<(HostInstant, Duration)>,
     sorted: Vec<Duration>,
 }
 
 impl Lately {
-    /// Another event, in any order; one of the same direction, kind and begin replaces the earlier one. RLC's are not taken off
-    /// (interpretation 12).
+    /// Another event, in any order; one of the same direction, kind and begin replaces the earlier one.
     pub fn handle_event(&mut self, event: RanDelay) {
         match (event.kind, event.direction) {
-            (DelayKind::Harq, Direction::Downlink) => keep(&mut self.down, event),
-            (DelayKind::Harq, Direction::Uplink) => keep(&mut self.up, event),
             (DelayKind::Scheduling, _) => self.handle_wait(event),
-            (DelayKind::Rlc, _) => {}
+            (DelayKind::Harq | DelayKind::Rlc, Direction::Downlink) => self.down.insert(event, ()),
+            (DelayKind::Harq | DelayKind::Rlc, Direction::Uplink) => self.up.insert(event, ()),
         }
     }
 
     fn handle_wait(&mut self, event: RanDelay) {
-        keep(&mut self.waits, event);
+        self.waits.insert(event, ());
         let now = event.from;
         if self.means.back().is_some_and(|(at, _)| now - *at < EVERY) {
             return;
         }
-        while self.waits.front().is_some_and(|wait| now - wait.from > MEAN) {
-            self.waits.pop_front();
-        }
+        self.waits.forget_before(now.saturating_before(MEAN));
         let (mut sum, mut span) = (0, 0);
-        for wait in &self.waits {
+        for (wait, ()) in self.waits.iter() {
             let lasts = wait.to - wait.from;
             sum += held(lasts, wait.amount);
             span += lasts.as_nanos();
@@ -73,16 +65,11 @@ impl Lately {
         }
     }
 
-    /// The averages, when the newest record came at `heard_at`, and all events of the uplink and of the downlink up to these times were
-    /// handed in. Of the uplink nothing may be known; then its retransmissions are not in the first.
-    pub fn delay(
-        &mut self,
-        heard_at: HostInstant,
-        up_until: Option<HostInstant>,
-        down_until: Option<HostInstant>,
-    ) -> RadioDelay {
-        let lately = |until: &HostInstant| heard_at - *until <= PATIENCE;
-        let [up, down] = [up_until, down_until].map(|until| until.filter(lately));
+    /// The averages after this news. Of the uplink nothing may be known; then its retransmissions are not in the first.
+    pub fn handle_update(&mut self, update: &DelayUpdate) -> RadioDelay {
+        update.events.iter().for_each(|event| self.handle_event(*event));
+        let lately = |until: &HostInstant| update.heard_at - *until <= PATIENCE;
+        let [up, down] = [update.up_until, update.down_until].map(|until| until.filter(lately));
         let up_added = up.map_or(Duration::ZERO, |until| added(&self.up, until));
         let retransmitted = down.map(|until| added(&self.down, until) + up_added);
         RadioDelay { retransmitted, wait_longer: up.and_then(|until| self.wait_longer(until)) }
@@ -107,20 +94,6 @@ impl Lately {
     }
 }
 
-/// Keeps events in order of their begin.
-fn keep(events: &mut VecDeque<RanDelay>, event: RanDelay) {
-    let place = events.iter().rposition(|kept| kept.from <= event.from);
-    match place {
-        Some(place) if events[place].from == event.from => events[place] = event,
-        _ => {
-            events.insert(place.map_or(0, |place| place + 1), event);
-            if events.len() > KEPT {
-                events.pop_front();
-            }
-        }
-    }
-}
-
 /// Nanoseconds times nanoseconds that data waits in an event of this length: less the later it came.
 fn held(lasts: Duration, amount: Duration) -> u128 {
     // No event is so long; the product has to fit.
@@ -130,14 +103,14 @@ fn held(lasts: Duration, amount: Duration) -> u128 {
 }
 
 /// What these events added on average to what came in the time before `until`.
-fn added(events: &VecDeque<RanDelay>, until: HostInstant) -> Duration {
+fn added(events: &Events, until: HostInstant) -> Duration {
     let begin = until.saturating_before(RECENT);
     let mut sum = 0;
     // Up to when what comes is held.
     let mut held_until = HostInstant::default();
-    for (index, event) in events.iter().enumerate() {
+    let nexts = events.iter().skip(1).map(|(next, ())| next.from.min(until));
+    for ((event, ()), next) in events.iter().zip(nexts.chain([until])) {
         held_until = held_until.max(event.from + event.amount);
-        let next = events.get(index + 1).map_or(until, |next| next.from.min(until));
         let (from, to) = (event.from.max(begin), next.min(held_until));
         if from < to {
             sum += held(to - from, held_until - from);

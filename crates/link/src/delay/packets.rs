@@ -8,19 +8,15 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use sounding_estimate::delay::{AFTER, BEFORE};
 use sounding_estimate::{DelayKind, RanDelay};
 use sounding_kpi::Direction;
 use sounding_units::HostInstant;
 
 use super::align::Alignment;
 
-/// Packets of a burst are received this much before and after an event's end: interpretation 7, as at the device.
-const BEFORE: Duration = Duration::from_micros(1_000);
-const AFTER: Duration = Duration::from_micros(1_500);
 /// The idle period may be shorter than the event by this: interpretation 8.
 const SHORTER: Duration = Duration::from_millis(2);
-/// A packet left with the block that is this close to when it was received, without what held it.
-const SAME_BLOCK: Duration = Duration::from_micros(1_000);
 
 /// A packet of an upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +133,8 @@ fn wait(packets: &[Received], waits: &[RanDelay], clocks: &Alignment, all: &mut 
         let beside = [after.checked_sub(1), Some(after).filter(|&after| after < ends.len())];
         let far = |place: usize| (ends[place] - at).max(at - ends[place]);
         let nearest = beside.into_iter().flatten().min_by_key(|&place| far(place))?;
-        (far(nearest) <= SAME_BLOCK).then_some(nearest)
+        // Two records of one block agree better, but this compares a packet with a record.
+        (far(nearest) <= BEFORE).then_some(nearest)
     };
     let of: Vec<Option<usize>> = packets
         .iter()

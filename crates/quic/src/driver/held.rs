@@ -8,13 +8,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use sounding_cc::{Ack, Controller, Delivered, Departure, Stamp};
+use sounding_estimate::delay::SILENT;
 use sounding_units::{Bytes, HostInstant};
 
 use crate::PeerTimes;
 use crate::flights::Flights;
 
-/// No datagram for so long, although packets arrived: the arrivals of acknowledgements count again.
-const SILENT: Duration = Duration::from_millis(100);
 /// Chosen: ten intervals of datagrams.
 const HOLD: Duration = Duration::from_millis(50);
 /// Packets whose time is remembered, and that wait.

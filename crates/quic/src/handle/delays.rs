@@ -1,69 +1,56 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use sounding_cc::{Controller, RanDelays};
-use sounding_estimate::RanDelay;
+use sounding_cc::Controller;
+use sounding_estimate::DelayUpdate;
 use sounding_kpi::Direction;
 use sounding_units::{Bytes, HostInstant};
 
 /// Events that are kept for connections that read seldom; of more, the oldest are dropped. As many as a controller keeps.
-const KEPT: usize = 512;
+const KEPT: usize = sounding_estimate::delay::Events::<()>::MOST;
 /// Packets of the host that wait for the modem's reader.
 const ENTERED: usize = 4096;
 /// A connection that read nothing for so long receives only what is new.
 const OLD: Duration = Duration::from_secs(2);
 
-/// What a modem shows of the delays that its radio made: the news of a reader of it, or of a peer's report.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct DelayNews<'a> {
-    /// New events. One of the same direction, kind and begin replaces an earlier one.
-    pub events: &'a [RanDelay],
-    /// Up to when all events of the uplink are known, on the events' clock; `None` if nothing is.
-    pub up_until: Option<HostInstant>,
-    /// The same of the downlink.
-    pub down_until: Option<HostInstant>,
-    /// When the modem's newest record came, on this host's clock.
-    pub heard_at: HostInstant,
-}
-
 /// The delays of a device's radio, for the connections over it.
 #[derive(Debug, Default)]
 pub(super) struct Delays {
-    events: VecDeque<RanDelay>,
+    state: Option<State>,
     /// The number of the event that comes next, since the handle was made.
     next: u64,
-    state: Option<State>,
     entered: VecDeque<(HostInstant, Bytes)>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct State {
-    up_until: Option<HostInstant>,
-    down_until: Option<HostInstant>,
-    heard_at: HostInstant,
+    /// With all events that are kept.
+    known: DelayUpdate,
     /// They are a peer's, on the peer's clock, and of what is sent to it.
     of_peer: bool,
 }
 
+impl State {
+    /// The same with the events that a reader which has seen those before `from` has not.
+    fn since(&self, from: u64, next: u64) -> DelayUpdate {
+        let unseen = usize::try_from(next.saturating_sub(from)).unwrap_or(usize::MAX);
+        let seen = self.known.events.len().saturating_sub(unseen);
+        DelayUpdate { events: self.known.events[seen..].to_vec(), ..self.known }
+    }
+}
+
 impl Delays {
-    pub(super) fn set(&mut self, news: &DelayNews<'_>, of_peer: bool) {
-        if self.state.is_some_and(|state| state.of_peer != of_peer) {
-            self.events.clear();
-        }
-        for event in news.events {
-            if self.events.len() == KEPT {
-                self.events.pop_front();
-            }
-            self.events.push_back(*event);
-            self.next += 1;
-        }
-        let &DelayNews { up_until, down_until, heard_at, .. } = news;
-        self.state = Some(State { up_until, down_until, heard_at, of_peer });
+    pub(super) fn set(&mut self, news: &DelayUpdate, of_peer: bool) {
+        let before = self.state.take().filter(|state| state.of_peer == of_peer);
+        let mut events = before.map(|state| state.known.events).unwrap_or_default();
+        events.extend_from_slice(&news.events);
+        self.next += news.events.len() as u64;
+        events.drain(..events.len().saturating_sub(KEPT));
+        self.state = Some(State { known: DelayUpdate { events, ..*news }, of_peer });
     }
 
     pub(super) fn withdraw(&mut self) {
         self.state = None;
-        self.events.clear();
     }
 
     pub(super) fn handle_entered(&mut self, now: HostInstant, size: Bytes) {
@@ -77,48 +64,30 @@ impl Delays {
         std::mem::take(&mut self.entered)
     }
 
-    /// Events of this device's own modem from that number on, the number of the next, and what is known of all.
-    pub(super) fn since(&self, number: u64) -> Option<Own> {
-        let State { up_until, down_until, heard_at, of_peer } = self.state?;
-        if of_peer {
-            return None;
-        }
-        let unseen = usize::try_from(self.next.saturating_sub(number)).unwrap_or(usize::MAX);
-        let from = self.events.len().saturating_sub(unseen);
-        let events = self.events.iter().skip(from).copied().collect();
-        Some(Own { events, next: self.next, up_until, down_until, heard_at })
+    /// What is known of this device's own modem, with events from that number on, and the number of the next.
+    pub(super) fn since(&self, number: u64) -> Option<(DelayUpdate, u64)> {
+        let state = self.state.as_ref().filter(|state| !state.of_peer)?;
+        Some((state.since(number, self.next), self.next))
     }
-}
-
-/// What is known of the delays of this device's own modem.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Own {
-    pub(crate) events: Vec<RanDelay>,
-    pub(crate) next: u64,
-    pub(crate) up_until: Option<HostInstant>,
-    pub(crate) down_until: Option<HostInstant>,
-    pub(crate) heard_at: HostInstant,
 }
 
 /// One connection's place in the events.
 #[derive(Debug, Default)]
 pub(super) struct Place {
     next: u64,
-    news: Vec<RanDelay>,
-    state: Option<State>,
+    /// What is new, and whether it is a peer's.
+    news: Option<(DelayUpdate, bool)>,
 }
 
 impl Place {
     /// Copies what is new.
     pub(super) fn read(&mut self, delays: &Delays, now: HostInstant) {
-        self.news.clear();
-        self.state = delays.state;
-        let unseen = usize::try_from(delays.next - self.next).unwrap_or(usize::MAX);
+        self.news = delays.state.as_ref().map(|state| {
+            let mut news = state.since(self.next, delays.next);
+            news.events.retain(|event| state.of_peer || now - event.to < OLD);
+            (news, state.of_peer)
+        });
         self.next = delays.next;
-        let from = delays.events.len().saturating_sub(unseen);
-        let is_peers = self.state.is_some_and(|state| state.of_peer);
-        let is_new = |event: &&RanDelay| is_peers || now - event.to < OLD;
-        self.news.extend(delays.events.iter().skip(from).filter(is_new));
     }
 
     /// Passes it to the controller. `offset` leads from the peer's clock to this host's, in nanoseconds: without it a peer's
@@ -129,25 +98,17 @@ impl Place {
         offset: Option<i128>,
         controller: &mut dyn Controller,
     ) {
-        let Some(State { up_until, down_until, heard_at, of_peer }) = self.state else { return };
-        let (data, offset) = match (of_peer, offset) {
-            (true, None) => return,
-            (true, Some(offset)) => (Direction::Downlink, offset),
-            (false, _) => (Direction::Uplink, 0),
+        let (data, delays) = match (self.news.take(), offset) {
+            (None, _) | (Some((_, true)), None) => return,
+            (Some((news, false)), _) => (Direction::Uplink, news),
+            (Some((news, true)), Some(offset)) => {
+                let here = |at: HostInstant| {
+                    let nanos = i128::from(at.as_nanos()) + offset;
+                    HostInstant::from_nanos(u64::try_from(nanos).unwrap_or(0))
+                };
+                (Direction::Downlink, news.on_clock(here))
+            }
         };
-        let here = |at: HostInstant| {
-            HostInstant::from_nanos(u64::try_from(i128::from(at.as_nanos()) + offset).unwrap_or(0))
-        };
-        for event in &mut self.news {
-            (event.from, event.to) = (here(event.from), here(event.to));
-        }
-        controller.handle_delays(&RanDelays {
-            now,
-            data,
-            events: &self.news,
-            up_until: up_until.map(here),
-            down_until: down_until.map(here),
-            age: now - heard_at,
-        });
+        controller.handle_delays(now, data, &delays);
     }
 }

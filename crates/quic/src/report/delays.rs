@@ -32,12 +32,12 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use sounding_estimate::{Confidence, DelayKind, RanDelay};
+use sounding_estimate::{Confidence, DelayKind, DelayUpdate, RanDelay};
 use sounding_kpi::Direction;
 use sounding_units::HostInstant;
 
 use super::{Report, code, micros, number};
-use crate::{DelayNews, EstimateHandle};
+use crate::EstimateHandle;
 
 const VERSION: u8 = 1;
 const HEADER: usize = 24;
@@ -51,9 +51,8 @@ const UNKNOWN: u32 = u32::MAX;
 /// Events as they are sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Delays {
-    events: Vec<RanDelay>,
-    up_until: Option<HostInstant>,
-    down_until: Option<HostInstant>,
+    /// On the reporter's clock. When its modem was heard is only in `age`.
+    update: DelayUpdate,
     /// Since the modem's newest record.
     age: Duration,
 }
@@ -62,12 +61,13 @@ impl Delays {
     fn emit(&self, now: HostInstant, into: &mut Vec<u8>) {
         let before = |at: HostInstant| micros(now - at).to_be_bytes();
         let until = |at: Option<HostInstant>| at.map_or(UNKNOWN.to_be_bytes(), before);
-        into.extend([VERSION, self.events.len() as u8, 0, 0]);
+        let DelayUpdate { events, up_until, down_until, .. } = &self.update;
+        into.extend([VERSION, events.len() as u8, 0, 0]);
         into.extend(micros(self.age).to_be_bytes());
         into.extend((now.as_nanos() / 1000).to_be_bytes());
-        into.extend(until(self.up_until));
-        into.extend(until(self.down_until));
-        for event in &self.events {
+        into.extend(until(*up_until));
+        into.extend(until(*down_until));
+        for event in events {
             into.extend(before(event.from));
             into.extend(before(event.to));
             into.extend(micros(event.amount).to_be_bytes());
@@ -110,19 +110,19 @@ impl Delays {
             };
             (from <= to && amount <= to - from).then_some(event)
         };
-        Some(Self {
+        let update = DelayUpdate {
             events: rest.chunks_exact(EVENT).filter_map(event).collect(),
             up_until: until(16),
             down_until: until(20),
-            age: Duration::from_micros(number(header, 4..8)),
-        })
+            heard_at: HostInstant::default(),
+        };
+        Some(Self { update, age: Duration::from_micros(number(header, 4..8)) })
     }
 
     /// Sets a handle by what a peer sent that was so long on its way.
     pub(super) fn set(&self, handle: &EstimateHandle, now: HostInstant, on_its_way: Duration) {
-        let &Self { ref events, up_until, down_until, age } = self;
-        let heard_at = now.saturating_before(age.saturating_add(on_its_way));
-        handle.set_peer_delays(&DelayNews { events, up_until, down_until, heard_at });
+        let heard_at = now.saturating_before(self.age.saturating_add(on_its_way));
+        handle.set_peer_delays(&DelayUpdate { heard_at, ..self.update.clone() });
     }
 }
 
@@ -149,8 +149,8 @@ impl Reporter {
         let estimate = self.handle.estimate(now)?;
         let mut datagram = Report { sequence: self.sequence, estimate }.emit().to_vec();
         self.sequence = self.sequence.wrapping_add(1);
-        if let Some(own) = self.handle.own_delays(self.next) {
-            self.next = own.next;
+        if let Some((own, next)) = self.handle.own_delays(self.next) {
+            self.next = next;
             self.waiting.extend(own.events);
             let over = self.waiting.len().saturating_sub(WAITING);
             self.waiting.drain(..over);
@@ -165,13 +165,13 @@ impl Reporter {
             let known = |until: Option<HostInstant>, direction| {
                 until.map(|until| first(direction).map_or(until, |first| until.min(first)))
             };
-            let delays = Delays {
+            let update = DelayUpdate {
                 events,
                 up_until: known(own.up_until, Direction::Uplink),
                 down_until: known(own.down_until, Direction::Downlink),
-                age: now - own.heard_at,
+                ..DelayUpdate::default()
             };
-            delays.emit(now, &mut datagram);
+            Delays { update, age: now - own.heard_at }.emit(now, &mut datagram);
         }
         Some(datagram)
     }

@@ -8,7 +8,7 @@ use sounding_cell::radio::{AdaptConfig, DelayProfile, FadingConfig, ModelConfig,
 use sounding_kpi::Direction;
 use sounding_link::{Arrival, Config, Sounder};
 use sounding_quic::driver::Driver;
-use sounding_quic::{Arrivals, DelayNews, EstimateHandle, Intake, PeerTimes, Reporter};
+use sounding_quic::{Arrivals, EstimateHandle, Intake, PeerTimes, Reporter};
 use sounding_sim::{Device, Network, Output, PathConfig, Port, Radio, Reading, Through, Wired};
 use sounding_trace::Steps;
 use sounding_units::{Bytes, HostInstant, Rate};
@@ -251,14 +251,7 @@ impl Transfer {
         let now = self.device_clock(self.now);
         if self.modem_lives {
             self.device.set(self.sounder.estimate(now), now);
-            let events: Vec<_> = std::iter::from_fn(|| self.sounder.poll_delay()).collect();
-            let delays = self.sounder.delays().unwrap();
-            self.device.set_delays(&DelayNews {
-                events: &events,
-                up_until: delays.known_until(Direction::Uplink),
-                down_until: delays.known_until(Direction::Downlink),
-                heard_at: delays.heard_at(),
-            });
+            self.device.set_delays(&self.sounder.take_delays().unwrap());
         }
         if self.port.direction == Direction::Uplink {
             return;

@@ -1,10 +1,11 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use sounding_estimate::{Confidence, DelayKind, Direction, RanDelay};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::{Estimator, Report};
-use crate::{Corrections, Reported, Stock, Wait, WaitKind};
+use crate::{Corrections, Reported, Stock};
 
 const PACKET: Bytes = Bytes::new(1_200);
 const WAY: Duration = Duration::from_millis(30);
@@ -85,7 +86,15 @@ fn by_records(reported: &mut Reported, now: HostInstant, sent: &VecDeque<HostIns
     let until = now.saturating_before(RECORD_AFTER);
     for &from in sent.iter().filter(|&&sent| sent + added(sent) <= until) {
         let (to, amount) = (from + added(from), added(from));
-        reported.handle_wait(Wait { kind: WaitKind::Scheduling, from, to, amount });
+        reported.handle_event(RanDelay {
+            direction: Direction::Uplink,
+            from,
+            to,
+            amount,
+            kind: DelayKind::Scheduling,
+            age: now - to,
+            confidence: Confidence::Decoded,
+        });
     }
     // A wait that lasts has no record yet.
     let lasting = sent.iter().find(|&&sent| sent + added(sent) > until);

@@ -3,12 +3,11 @@ use alloc::collections::VecDeque;
 use core::time::Duration;
 
 use sounding_cc::sharing::{Claim, Member, Part};
-use sounding_cc::{Controller, RanDelays, Start};
-use sounding_link::LinkEstimate;
+use sounding_cc::{Controller, Start};
+use sounding_link::{DelayUpdate, LinkEstimate};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::flow::{Flow, FlowId, Tcp, Transport};
-use super::modem_feed::PublishedDelays;
 use super::receiver::Receiver;
 use super::report::Report;
 use super::segment::{Acknowledgement, Data, Kind, Segment};
@@ -301,20 +300,12 @@ impl Host {
     pub(super) fn handle_delays(
         &mut self,
         now: HostInstant,
-        delays: &PublishedDelays,
+        delays: &DelayUpdate,
         outbox: &mut Outbox,
     ) {
         let data = self.port.direction;
         let State::Connected(connection) = &mut self.state else { return };
-        let &PublishedDelays { ref events, up_until, down_until, age } = delays;
-        connection.sender.handle_delays(&RanDelays {
-            now,
-            data,
-            events,
-            up_until,
-            down_until,
-            age,
-        });
+        connection.sender.handle_delays(now, data, delays);
         self.send(now, outbox);
     }
 

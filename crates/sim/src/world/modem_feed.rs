@@ -1,10 +1,9 @@
 use alloc::collections::VecDeque;
-use alloc::vec::Vec;
 use core::time::Duration;
 
 use sounding_cc::Needs;
 use sounding_kpi::Direction;
-use sounding_link::{Arrival, LinkEstimate, RanDelay, Sounder};
+use sounding_link::{Arrival, DelayUpdate, LinkEstimate, Sounder};
 use sounding_trace::dci::Heard;
 use sounding_units::{Bytes, HostInstant};
 
@@ -78,18 +77,9 @@ pub(super) struct ModemFeed {
     sounder: Sounder,
     publish_at: HostInstant,
     underway: VecDeque<(HostInstant, LinkEstimate)>,
-    delays_underway: VecDeque<(HostInstant, PublishedDelays)>,
+    delays_underway: VecDeque<(HostInstant, DelayUpdate)>,
     /// When the last packet entered, by its stamp.
     stamped: Option<HostInstant>,
-}
-
-/// The radio's delays as they are published.
-#[derive(Clone, Debug)]
-pub(super) struct PublishedDelays {
-    pub(super) events: Vec<RanDelay>,
-    pub(super) up_until: Option<HostInstant>,
-    pub(super) down_until: Option<HostInstant>,
-    pub(super) age: Duration,
 }
 
 impl ModemFeed {
@@ -156,25 +146,14 @@ impl ModemFeed {
             estimate.age = estimate.age.saturating_add(self.listening.latency);
             let due = self.publish_at + self.listening.latency;
             self.underway.push_back((due, estimate));
-            if let Some(delays) = self.publish_delays() {
+            if let Some(delays) = self.sounder.take_delays() {
                 self.delays_underway.push_back((due, delays));
             }
             self.publish_at = self.publish_at + self.listening.every.max(Duration::from_micros(1));
         }
     }
 
-    fn publish_delays(&mut self) -> Option<PublishedDelays> {
-        let events = core::iter::from_fn(|| self.sounder.poll_delay()).collect();
-        let delays = self.sounder.delays()?;
-        Some(PublishedDelays {
-            events,
-            up_until: delays.known_until(Direction::Uplink),
-            down_until: delays.known_until(Direction::Downlink),
-            age: (self.publish_at - delays.heard_at()).saturating_add(self.listening.latency),
-        })
-    }
-
-    pub(super) fn poll_delays(&mut self, now: HostInstant) -> Option<PublishedDelays> {
+    pub(super) fn poll_delays(&mut self, now: HostInstant) -> Option<DelayUpdate> {
         self.delays_underway.pop_front_if(|(due, _)| *due <= now).map(|(_, delays)| delays)
     }
 

@@ -4,8 +4,9 @@ use core::time::Duration;
 
 use sounding_cc::part::{DeliveryRate, Pacer, RttEstimator};
 use sounding_cc::sharing::{Claim, Part};
-use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, RanDelays, Recovery, Start};
-use sounding_link::LinkEstimate;
+use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Recovery, Start};
+use sounding_kpi::Direction;
+use sounding_link::{DelayUpdate, LinkEstimate};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::receiver::DELAY;
@@ -160,8 +161,13 @@ impl Sender {
         self.rtt.least()
     }
 
-    pub(super) fn handle_delays(&mut self, delays: &RanDelays<'_>) {
-        self.controller.handle_delays(delays);
+    pub(super) fn handle_delays(
+        &mut self,
+        now: HostInstant,
+        data: Direction,
+        delays: &DelayUpdate,
+    ) {
+        self.controller.handle_delays(now, data, delays);
     }
 
     pub(super) fn handle_estimate(

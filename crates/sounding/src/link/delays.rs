@@ -86,7 +86,7 @@ pub(super) fn print(
 ) -> Result<Skipped, Stopped> {
     let failed = |error: input::CaptureError| Stopped::Input(error.into());
     let mut capture = input::Source::of(source).map_err(failed)?;
-    let mut sounder = Sounder::new(Config::new(Direction::Uplink)).with_all_delays();
+    let mut sounder = Sounder::new(Config::new(Direction::Uplink)).with_delays();
     sounder.read(capture.kind());
     let out = BufWriter::new(io::stdout().lock());
     let mut events = Events { format, out, began: None, direction };

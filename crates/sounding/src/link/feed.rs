@@ -9,11 +9,9 @@ use miette::{Result, miette};
 use sounding_bpf::{Arrivals, ArrivalsConfig, ArrivalsCounts, ArrivalsError};
 use sounding_diag::LogCode;
 use sounding_kpi::Direction;
-use sounding_link::{Arrival, Config, Sounder};
+use sounding_link::{Arrival, Config, DelayUpdate, Sounder};
 use sounding_modem::{Bytes, Source};
 use sounding_rtc::line::Line;
-use sounding_rtc::{Notice, Notices};
-use sounding_units::HostInstant;
 
 use super::Stopped;
 use super::live::{self, Reader};
@@ -40,8 +38,7 @@ pub(super) fn feed(source: &Source, untold: UntoldMask, receiver: &Path) -> Resu
         stream.set_nonblocking(true).map_err(place)?;
         Patient::socket(stream, PATIENCE)
     };
-    let lines = Lines { out, text: String::new() };
-    match (Feed::new(Direction::Uplink, lines)).read(source, untold) {
+    match (Feed::new(Direction::Uplink, Lines(out))).read(source, untold) {
         // The call is over.
         Err(Stopped::Output(error))
             if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) =>
@@ -88,34 +85,17 @@ fn account(counts: ArrivalsCounts, taken_off: Duration) -> String {
     format!("{corrected} of {packets} packets of media were corrected{mean}")
 }
 
-/// A reader of notices.
+/// A reader of a modem's news.
 trait Reports {
-    /// Records came at `now`, and these are all their notices.
-    fn handle(
-        &mut self,
-        now: HostInstant,
-        notices: &mut dyn Iterator<Item = Notice>,
-    ) -> Result<(), Stopped>;
+    fn handle(&mut self, update: &DelayUpdate) -> Result<(), Stopped>;
 }
 
 /// Lines of JSON.
-struct Lines {
-    out: Patient,
-    text: String,
-}
+struct Lines(Patient);
 
 impl Reports for Lines {
-    fn handle(
-        &mut self,
-        _now: HostInstant,
-        notices: &mut dyn Iterator<Item = Notice>,
-    ) -> Result<(), Stopped> {
-        self.text.clear();
-        notices.for_each(|notice| self.text.push_str(&Line::from(notice).text()));
-        if self.text.is_empty() {
-            return Ok(());
-        }
-        let written = self.out.write_all(self.text.as_bytes()).and_then(|()| self.out.flush());
+    fn handle(&mut self, update: &DelayUpdate) -> Result<(), Stopped> {
+        let written = self.0.write_all(Line::of(update).as_bytes()).and_then(|()| self.0.flush());
         written.map_err(Stopped::Output)
     }
 }
@@ -128,21 +108,8 @@ struct Kernel {
 }
 
 impl Reports for Kernel {
-    fn handle(
-        &mut self,
-        now: HostInstant,
-        notices: &mut dyn Iterator<Item = Notice>,
-    ) -> Result<(), Stopped> {
-        for notice in notices {
-            match notice {
-                Notice::Wait(wait) => {
-                    self.arrivals.handle_event(wait.from, wait.to, wait.amount);
-                }
-                Notice::Heard { until } => {
-                    self.arrivals.handle_report(now, until).map_err(refused)?;
-                }
-            }
-        }
+    fn handle(&mut self, update: &DelayUpdate) -> Result<(), Stopped> {
+        self.arrivals.handle_update(update).map_err(refused)?;
         while let Some(packet) = self.arrivals.poll_packet() {
             self.taken_off += packet.back;
         }
@@ -153,14 +120,13 @@ impl Reports for Kernel {
 struct Feed<I> {
     direction: Direction,
     sounder: Sounder,
-    notices: Notices,
     into: I,
 }
 
 impl<I: Reports> Feed<I> {
     fn new(direction: Direction, into: I) -> Self {
         let sounder = Sounder::new(Config::new(direction)).with_delays();
-        Self { direction, sounder, notices: Notices::new(direction), into }
+        Self { direction, sounder, into }
     }
 
     fn read(&mut self, source: &Source, untold: UntoldMask) -> Result<(), Stopped> {
@@ -171,6 +137,7 @@ impl<I: Reports> Feed<I> {
             Direction::Downlink => sounding_kpi::codes(Direction::Uplink),
         };
         let codes = own.iter().chain(also.iter().filter(|code| !own.contains(code)));
+        let codes = codes.chain(sounding_kpi::rlc_codes());
         live::read(source, untold, codes.copied(), self)
     }
 }
@@ -182,11 +149,11 @@ impl<I: Reports> Reader for Feed<I> {
 
     fn handle(&mut self, read: Option<Bytes<'_>>) -> Result<(), Stopped> {
         let Some(Bytes { now, framing, bytes, mut session }) = read else { return Ok(()) };
-        let Self { sounder, notices, into, .. } = self;
+        let Self { sounder, into, .. } = self;
         sounder.handle_read(framing, Arrival::At(now), bytes, |_, seen| {
             seen.packet().iter().for_each(|packet| session.handle(packet));
         });
-        into.handle(now, &mut std::iter::from_fn(|| notices.poll(sounder)))
+        sounder.poll_delays().map_or(Ok(()), |update| into.handle(&update))
     }
 }
 

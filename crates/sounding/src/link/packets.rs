@@ -42,7 +42,7 @@ pub(super) struct Wanted<'a> {
 fn events(source: &Source) -> Result<(Vec<RanDelay>, Skipped), Stopped> {
     let failed = |error: input::CaptureError| Stopped::Input(error.into());
     let mut capture = input::Source::of(source).map_err(failed)?;
-    let mut sounder = Sounder::new(Config::new(Direction::Uplink)).with_all_delays();
+    let mut sounder = Sounder::new(Config::new(Direction::Uplink)).with_delays();
     sounder.read(capture.kind());
     let mut events = Vec::new();
     let mut take = |sounder: &mut Sounder| {

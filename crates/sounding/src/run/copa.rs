@@ -86,6 +86,7 @@ impl Copa {
                 codes: [Direction::Uplink, Direction::Downlink]
                     .into_iter()
                     .flat_map(sounding_kpi::codes)
+                    .chain(sounding_kpi::rlc_codes())
                     .copied()
                     .collect(),
                 budget_bytes_per_sec: wanted.budget.map(|rate| rate.bits_per_sec() / 8),

@@ -149,6 +149,11 @@ impl Plan {
         self.device.as_ref().map(|_| Direction::Downlink).filter(|reads| *reads != of)
     }
 
+    /// Whether senders learn what the radio itself adds to packets.
+    pub(super) fn says_delays(&self) -> bool {
+        self.device.is_some()
+    }
+
     /// How far back the estimates for senders look. A receive window limits a stock sender as the law of `sounding`
     /// would. An option goes to BISCAY, which uses the averages of its paper.
     pub(super) fn span(&self) -> Option<Duration> {
@@ -209,16 +214,9 @@ impl Receiving {
 
     /// Records came: senders learn what the radio itself lately added to packets.
     pub(super) fn handle_records(&mut self, sounder: &mut Sounder) {
-        while let Some(event) = sounder.poll_delay() {
-            self.lately.handle_event(event);
-        }
-        let Some(delays) = sounder.delays().filter(|delays| delays.heard_at() > self.told) else {
-            return;
-        };
-        self.told = delays.heard_at();
-        let [up, down] =
-            [Direction::Uplink, Direction::Downlink].map(|way| delays.known_until(way));
-        let delay = self.lately.delay(self.told, up, down);
+        let Some(update) = sounder.poll_delays() else { return };
+        self.told = update.heard_at;
+        let delay = self.lately.handle_update(&update);
         self.downlink.feed().publish_delay(delay, self.told);
     }
 

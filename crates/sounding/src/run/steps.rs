@@ -100,8 +100,9 @@ pub(super) fn list_records(config: &Config, posts: Option<&Posts>) -> Option<Wan
         let needed = sounding_kpi::codes(config.link.direction).iter().chain(besides);
         let needed = needed.chain(channel).copied();
         let posted = posts.into_iter().flat_map(Posts::codes);
+        let repeats = sounding_kpi::rlc_codes().iter().filter(|_| config.downlink.says_delays());
         Wanted {
-            codes: needed.chain(posted).collect(),
+            codes: needed.chain(posted).chain(repeats.copied()).collect(),
             budget_bytes_per_sec: config.budget.map(|rate| rate.bits_per_sec() / 8),
         }
     })

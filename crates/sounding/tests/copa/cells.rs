@@ -92,17 +92,20 @@ impl Road {
     }
 }
 
-/// What the device said on average to its server, ms.
+/// What the device usually said to its server, ms.
 #[derive(Debug)]
 struct Said {
     retransmitted: f64,
     wait_longer: f64,
 }
 
-fn mean(said: &[RadioDelay], of: fn(&RadioDelay) -> Option<Duration>) -> f64 {
-    let known: Vec<f64> = said.iter().filter_map(of).map(|said| said.as_secs_f64()).collect();
+/// The median: one repeat of RLC holds acknowledgements for up to 200 ms, in a calm cell too, and would
+/// decide a mean of some seconds.
+fn usual(said: &[RadioDelay], of: fn(&RadioDelay) -> Option<Duration>) -> f64 {
+    let mut known: Vec<Duration> = said.iter().filter_map(of).collect();
     assert!(known.len() * 2 > said.len(), "{} of {}", known.len(), said.len());
-    known.iter().sum::<f64>() * 1e3 / known.len() as f64
+    known.sort_unstable();
+    known[known.len() / 2].as_secs_f64() * 1e3
 }
 
 /// A corrected download for some seconds.
@@ -126,8 +129,8 @@ fn watch(name: &str, sets: &[&str]) -> Said {
     println!("{sets:?}: corrected in {corrected} of {looks} looks, {seen:?}");
     assert!(corrected * 4 > looks * 3, "{corrected} of {looks}");
     Said {
-        retransmitted: mean(&said, |said| said.retransmitted),
-        wait_longer: mean(&said, |said| said.wait_longer),
+        retransmitted: usual(&said, |said| said.retransmitted),
+        wait_longer: usual(&said, |said| said.wait_longer),
     }
 }
 
@@ -139,8 +142,9 @@ fn what_a_modem_records_of_its_radio_reaches_the_server_of_a_download() {
     steadily(|| {
         let [rough, calm] = [("cr", ROUGH), ("cq", CALM)].map(|(name, sets)| watch(name, sets));
         println!("{rough:?} and {calm:?}");
-        // A block of LTE comes again after 8 ms, and holds what follows for 4 ms on average.
-        assert!((0.5..8.0).contains(&rough.retransmitted), "{rough:?}");
+        // A block of LTE comes again after 8 ms, and holds what follows for 4 ms on average. Most spans
+        // of 200 ms have one. The device says it in steps of 0.25 ms.
+        assert!((0.25..8.0).contains(&rough.retransmitted), "{rough:?}");
         assert!(calm.retransmitted < rough.retransmitted / 4.0, "{rough:?} and {calm:?}");
         // A usual wait over the shortest of five seconds: that is 3 to 6 ms in both, as acknowledgements come in bursts.
         let waits = [rough.wait_longer, calm.wait_longer];

@@ -11,9 +11,8 @@ use std::time::Duration;
 use sounding_bpf::{Arrivals, ArrivalsConfig, ArrivalsError, CorrectedArrival};
 use sounding_emu::{EnterError, Netns};
 use sounding_kpi::Direction;
-use sounding_link::{Arrival, Config, Sounder};
+use sounding_link::{Arrival, Config, DelayUpdate, Sounder};
 use sounding_rtc::line::Line;
-use sounding_rtc::{Notice, Notices};
 use sounding_units::HostInstant;
 
 use super::CallError;
@@ -58,8 +57,7 @@ fn read(
         if dies.is_some_and(|dies| at >= dies) {
             break;
         }
-        let mut lines = String::new();
-        modem.read(at, &bytes, |notice| lines += &Line::from(notice).text());
+        let lines = modem.read(at, &bytes).map_or_else(String::new, |update| Line::of(&update));
         // The receiver is gone when the call is over.
         if receiver.write_all(lines.as_bytes()).is_err() {
             break;
@@ -68,10 +66,9 @@ fn read(
     modem.heard
 }
 
-/// A modem's bytes become notices.
+/// A modem's bytes become news of its radio's delays.
 struct Modem {
     sounder: Sounder,
-    notices: Notices,
     /// When there last were any.
     heard: Option<HostInstant>,
 }
@@ -79,15 +76,14 @@ struct Modem {
 impl Modem {
     fn new(direction: Direction) -> Self {
         let sounder = Sounder::new(Config::new(direction)).with_delays();
-        Self { sounder, notices: Notices::new(direction), heard: None }
+        Self { sounder, heard: None }
     }
 
-    fn read(&mut self, at: HostInstant, bytes: &[u8], mut with: impl FnMut(Notice)) {
+    fn read(&mut self, at: HostInstant, bytes: &[u8]) -> Option<DelayUpdate> {
         self.sounder.handle_bytes(Arrival::At(at), bytes, |_, _| {});
-        while let Some(notice) = self.notices.poll(&mut self.sounder) {
-            self.heard = Some(at);
-            with(notice);
-        }
+        let update = self.sounder.poll_delays()?;
+        self.heard = Some(at);
+        Some(update)
     }
 }
 
@@ -128,15 +124,9 @@ fn correct(
     let mut modem = Modem::new(Direction::Downlink);
     let mut packets = Vec::new();
     for (at, bytes) in diag {
-        let mut failed = None;
-        if dies.is_none_or(|dies| at < dies) {
-            modem.read(at, &bytes, |notice| match notice {
-                Notice::Wait(wait) => arrivals.handle_event(wait.from, wait.to, wait.amount),
-                Notice::Heard { until } => failed = arrivals.handle_report(at, until).err(),
-            });
-        }
-        if let Some(error) = failed {
-            return Err(error);
+        let lives = dies.is_none_or(|dies| at < dies);
+        if lives && let Some(update) = modem.read(at, &bytes) {
+            arrivals.handle_update(&update)?;
         }
         while let Some(packet) = arrivals.poll_packet() {
             if packets.len() < KEPT {

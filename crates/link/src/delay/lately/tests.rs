@@ -26,8 +26,17 @@ fn harq(direction: Direction, from: u64, lasts: u64) -> RanDelay {
     event(DelayKind::Harq, direction, [from, from + lasts, lasts])
 }
 
+fn news(
+    heard_at: HostInstant,
+    up_until: Option<HostInstant>,
+    down_until: Option<HostInstant>,
+) -> DelayUpdate {
+    DelayUpdate { up_until, down_until, heard_at, events: Vec::new() }
+}
+
 fn said(lately: &mut Lately, until: u64) -> RadioDelay {
-    lately.delay(at(until + 20_000), Some(at(until)), Some(at(until)))
+    let until = Some(at(until));
+    lately.handle_update(&news(until.map_or(at(0), |until| until + us(20_000)), until, until))
 }
 
 #[test]
@@ -61,10 +70,19 @@ fn blocks_that_are_held_together_go_on_in_order() {
 }
 
 #[test]
+fn a_repeat_of_rlc_counts_like_one_of_harq() {
+    let mut lately = Lately::default();
+    lately.handle_event(event(DelayKind::Rlc, Direction::Downlink, [1_000_000, 1_040_000, 40_000]));
+    lately.handle_event(event(DelayKind::Rlc, Direction::Uplink, [1_000_000, 1_020_000, 20_000]));
+    // 40 to 0 ms for 40 ms, and 20 to 0 ms for 20 ms, of 200 ms.
+    assert_eq!(said(&mut lately, 1_100_000).retransmitted, Some(us(4_000 + 1_000)));
+}
+
+#[test]
 fn what_is_not_known_is_not_said() {
     let mut lately = Lately::default();
     lately.handle_event(harq(Direction::Downlink, 1_000_000, 8_000));
-    let mut delay = |up, down| lately.delay(at(1_500_000), up, down);
+    let mut delay = |up, down| lately.handle_update(&news(at(1_500_000), up, down));
     assert_eq!(delay(None, None), RadioDelay::default());
     assert_eq!(delay(Some(at(1_090_000)), Some(at(1_090_000))), RadioDelay::default());
     let down_alone = delay(None, Some(at(1_110_000)));
@@ -122,8 +140,9 @@ fn nonsense_neither_panics_nor_grows() {
         random.amount = Duration::from_nanos(next() << (next() % 20));
         lately.handle_event(random);
         let until = HostInstant::from_nanos(next() << (next() % 20));
-        lately.delay(until, Some(until), Some(until));
+        lately.handle_update(&news(until, Some(until), Some(until)));
     }
-    assert!(lately.down.len() <= KEPT && lately.up.len() <= KEPT && lately.waits.len() <= KEPT);
+    let kept = [&lately.down, &lately.up, &lately.waits].map(|events| events.iter().count());
+    assert!(kept.iter().all(|kept| *kept <= Events::<()>::MOST), "{kept:?}");
     assert!(lately.means.len() <= MEANS);
 }

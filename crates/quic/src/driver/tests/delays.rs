@@ -1,10 +1,10 @@
 //! Delays of the radio on their way to a controller.
 
-use sounding_cc::{Compensated, RanDelays, Revision, Smoothing};
-use sounding_estimate::{Confidence, DelayKind, RanDelay};
+use sounding_cc::{Compensated, Revision, Smoothing};
+use sounding_estimate::{Confidence, DelayKind, DelayUpdate, RanDelay};
 
 use super::*;
-use crate::{Arrivals, DelayNews, PeerTimes};
+use crate::{Arrivals, PeerTimes};
 
 /// What a controller was told of delays.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,9 +22,9 @@ impl Controller for Listens {
     fn handle_ack(&mut self, _: &Ack) {}
     fn handle_loss(&mut self, _: &Loss) {}
     fn handle_timeout(&mut self, _: HostInstant) {}
-    fn handle_delays(&mut self, delays: &RanDelays<'_>) {
-        let &RanDelays { data, events, up_until, age, .. } = delays;
-        self.0.send(Said { data, events: events.to_vec(), up_until, age }).unwrap();
+    fn handle_delays(&mut self, now: HostInstant, data: Direction, delays: &DelayUpdate) {
+        let (events, up_until) = (delays.events.clone(), delays.up_until);
+        self.0.send(Said { data, events, up_until, age: now - delays.heard_at }).unwrap();
     }
     fn cwnd(&self) -> Bytes {
         Bytes::new(20 * MTU)
@@ -56,8 +56,9 @@ fn block(to: HostInstant) -> RanDelay {
     }
 }
 
-fn news(events: &[RanDelay], until: HostInstant, heard_at: HostInstant) -> DelayNews<'_> {
-    DelayNews { events, up_until: Some(until), down_until: Some(until), heard_at }
+fn news(events: &[RanDelay], until: HostInstant, heard_at: HostInstant) -> DelayUpdate {
+    let events = events.to_vec();
+    DelayUpdate { events, up_until: Some(until), down_until: Some(until), heard_at }
 }
 
 #[test]

@@ -121,7 +121,7 @@ fn begin(
 fn report(arrivals: &mut Arrivals, command: &Command) {
     let Arrivals::Reported(reported) = arrivals else { return };
     if let Some(wait) = command.wait() {
-        reported.handle_wait(wait);
+        reported.handle_event(wait);
     } else if let Command::Report { until_ns } = *command {
         reported.handle_report(monotonic_now(), until_ns.map(HostInstant::from_nanos));
     }

@@ -13,7 +13,7 @@ use clap::{Parser, ValueEnum};
 ///
 /// Lines of JSON come on standard input or over a socket: {"offer":{"sdp":TEXT,"address":IP}} first. The peer
 /// answers {"answer":{"sdp":TEXT}}, and at the end {"summary":{…}}. What the device's modem reported comes as
-/// {"wait":{"kind":"scheduling"|"harq","from_ns":N,"to_ns":N,"amount_ns":N}} and {"report":{"until_ns":N}}, in
+/// {"wait":{"kind":"scheduling"|"harq"|"rlc","from_ns":N,"to_ns":N,"amount_ns":N}} and {"report":{"until_ns":N}}, in
 /// nanoseconds of the device's CLOCK_MONOTONIC. {"end":{}} ends the call, as does the end of the input.
 #[derive(Debug, Parser)]
 struct Args {

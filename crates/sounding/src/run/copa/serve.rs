@@ -24,8 +24,6 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 pub(super) struct Modem {
     pump: Pump,
     sounder: Sounder,
-    /// When the newest record came that flows were told of.
-    told: HostInstant,
     names: Vec<String>,
     numbers: Vec<u32>,
     looked: Option<HostInstant>,
@@ -37,7 +35,6 @@ impl Modem {
         Self {
             pump,
             sounder: Sounder::new(Config::new(Direction::Uplink)).with_delays(),
-            told: HostInstant::default(),
             names,
             numbers: Vec::new(),
             looked: None,
@@ -75,16 +72,9 @@ impl Modem {
 
     /// Flows learn of the delays that the last bytes had.
     fn tell(&mut self, instance: &mut CopaInstance) {
-        while let Some(event) = self.sounder.poll_delay() {
-            instance.delays().handle_event(event);
+        if let Some(update) = self.sounder.poll_delays() {
+            instance.delays().handle_update(update);
         }
-        let Some(delays) = self.sounder.delays() else { return };
-        if delays.heard_at() <= self.told {
-            return;
-        }
-        self.told = delays.heard_at();
-        let until = [Direction::Uplink, Direction::Downlink].map(|way| delays.known_until(way));
-        instance.delays().handle_heard(self.told, until[0], until[1]);
     }
 
     /// Withdraws what is known of the radio: it is of before.

@@ -3,23 +3,19 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use sounding_estimate::delay::{AFTER, BEFORE, Events, RECENT};
+use sounding_estimate::{DelayKind, Direction, RanDelay};
 use sounding_units::HostInstant;
 
-use super::{AFTER, BEFORE};
-
-/// The mean is over this, as that of `sounding_cc::Compensated` is: twice as long as records of MAC are apart.
-const RECENT: Duration = Duration::from_millis(200);
 /// Packets that wait for records: those of 400 ms at 20 000 a second. Of more, the oldest are left out.
 const WAITING: usize = 8_192;
-/// Events that are kept: those of half a second at one a millisecond.
-const KEPT: usize = 512;
 
 /// Packets, the events that may have held them, and the mean of what is known.
 #[derive(Debug, Default)]
-pub(super) struct Lately {
+pub(super) struct BurstMean {
     packets: VecDeque<Packet>,
-    /// In order of their begin.
-    events: VecDeque<Event>,
+    /// Each with the number of its burst's packets whose part is known.
+    events: Events<u32>,
     known: VecDeque<(HostInstant, Duration)>,
     sum: Duration,
 }
@@ -31,23 +27,7 @@ struct Packet {
     is_corrected: bool,
 }
 
-/// A block that was sent again.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Event {
-    from: HostInstant,
-    pub(super) to: HostInstant,
-    pub(super) amount: Duration,
-    /// Packets of its burst whose part is known.
-    taken: u32,
-}
-
-impl Event {
-    fn holds(&self, at: HostInstant) -> bool {
-        at + BEFORE >= self.to && at <= self.to + AFTER
-    }
-}
-
-impl Lately {
+impl BurstMean {
     /// A packet came. They are in order, or nearly.
     pub(super) fn handle_packet(&mut self, at: HostInstant, is_corrected: bool) {
         if self.packets.len() == WAITING {
@@ -56,17 +36,10 @@ impl Lately {
         self.packets.push_back(Packet { at, is_corrected });
     }
 
-    /// An event, in any order. One with the same begin replaces an earlier one: its block was sent once more.
-    pub(super) fn handle_event(&mut self, from: HostInstant, to: HostInstant, amount: Duration) {
-        let event = Event { from, to, amount, taken: 0 };
-        let place = self.events.partition_point(|known| known.from < from);
-        if let Some(known) = self.events.get_mut(place).filter(|known| known.from == from) {
-            *known = event;
-        } else if self.events.len() < KEPT {
-            self.events.insert(place, event);
-        } else if let Some(place) = place.checked_sub(1) {
-            self.events.pop_front();
-            self.events.insert(place, event);
+    /// An event, in any order. Only retransmissions of the downlink hold packets here.
+    pub(super) fn handle_event(&mut self, event: RanDelay) {
+        if event.direction == Direction::Downlink && event.kind != DelayKind::Scheduling {
+            self.events.insert(event, 0);
         }
     }
 
@@ -92,11 +65,11 @@ impl Lately {
     /// times only the mean is known.
     fn added(&mut self, at: HostInstant) -> Duration {
         let Self { packets, events, .. } = self;
-        let held = events.iter_mut().filter(|event| event.holds(at));
-        let parts = held.map(|event| {
-            let before = event.taken;
-            event.taken += 1;
-            let after = packets.iter().take_while(|packet| event.holds(packet.at)).count();
+        let held = events.iter_mut().filter(|(event, _)| event.releases(at));
+        let parts = held.map(|(event, taken)| {
+            let before = *taken;
+            *taken += 1;
+            let after = packets.iter().take_while(|packet| event.releases(packet.at)).count();
             let all = before + 1 + u32::try_from(after).unwrap_or(u32::MAX - 1 - before);
             event.amount * (all - before) / all
         });
@@ -110,13 +83,16 @@ impl Lately {
     }
 
     /// Events whose packets may still come, the latest first.
-    pub(super) fn coming(&self, now: HostInstant) -> impl Iterator<Item = &Event> {
-        self.events.iter().rev().filter(move |event| event.to + AFTER >= now)
+    pub(super) fn coming(&self, now: HostInstant) -> impl Iterator<Item = &RanDelay> {
+        let latest = self.events.iter().rev().map(|(event, _)| event);
+        latest.filter(move |event| event.to + AFTER >= now)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use sounding_estimate::Confidence;
+
     use super::*;
 
     fn at(ms: u64) -> HostInstant {
@@ -127,13 +103,25 @@ mod tests {
         Duration::from_millis(ms)
     }
 
+    fn event(from: u64, to: u64) -> RanDelay {
+        RanDelay {
+            direction: Direction::Downlink,
+            from: at(from),
+            to: at(to),
+            amount: ms(to - from),
+            kind: DelayKind::Harq,
+            age: Duration::ZERO,
+            confidence: Confidence::Decoded,
+        }
+    }
+
     #[test]
     fn the_mean_is_of_known_packets_and_of_a_burst_the_first_waited_longest() {
-        let mut lately = Lately::default();
+        let mut lately = BurstMean::default();
         for packet in [0, 5, 20, 20, 40] {
             lately.handle_packet(at(packet), false);
         }
-        lately.handle_event(at(12), at(20), ms(8));
+        lately.handle_event(event(12, 20));
         assert_eq!(lately.mean(), ms(0));
         // The two of the burst waited for 8 and 4 ms; the last packet is not known.
         lately.handle_until(at(40));
@@ -146,11 +134,11 @@ mod tests {
 
     #[test]
     fn a_repeated_report_replaces_and_a_packet_that_was_corrected_adds_nothing() {
-        let mut lately = Lately::default();
+        let mut lately = BurstMean::default();
         lately.handle_packet(at(20), true);
         lately.handle_packet(at(28), false);
-        lately.handle_event(at(12), at(20), ms(8));
-        lately.handle_event(at(12), at(28), ms(16));
+        lately.handle_event(event(12, 20));
+        lately.handle_event(event(12, 28));
         assert_eq!(lately.coming(at(29)).count(), 1);
         assert_eq!(lately.coming(at(30)).count(), 0);
         lately.handle_until(at(100));
@@ -158,13 +146,25 @@ mod tests {
     }
 
     #[test]
+    fn a_burst_behind_rlc_counts_and_what_the_uplink_held_does_not() {
+        let mut lately = BurstMean::default();
+        lately.handle_packet(at(60), false);
+        lately.handle_event(RanDelay { direction: Direction::Uplink, ..event(10, 60) });
+        lately.handle_event(RanDelay { kind: DelayKind::Rlc, ..event(20, 60) });
+        lately.handle_until(at(100));
+        assert_eq!(lately.mean(), ms(40));
+    }
+
+    #[test]
     fn no_number_of_packets_or_events_takes_more_memory() {
-        let mut lately = Lately::default();
+        let mut lately = BurstMean::default();
         for step in (0..20_000).rev().chain(0..20_000) {
             lately.handle_packet(at(step), false);
-            lately.handle_event(at(step), at(step + 8), ms(8));
+            lately.handle_event(event(step, step + 8));
         }
-        assert!(lately.packets.len() <= WAITING && lately.events.len() <= KEPT);
+        assert!(
+            lately.packets.len() <= WAITING && lately.events.iter().count() <= Events::<u32>::MOST
+        );
         lately.handle_until(at(30_000));
         assert!(lately.packets.is_empty() && lately.known.is_empty());
         assert_eq!(lately.mean(), Duration::ZERO);
