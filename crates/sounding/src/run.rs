@@ -1,4 +1,4 @@
-//! The daemon: modem to link to kernel.
+//! The daemon: one modem, and a list of outputs.
 
 mod config;
 mod config_error;
@@ -54,6 +54,8 @@ sockets; what sends need not know of it. Where the other end is a server of your
 the acknowledgements, and `sounding run --peers` there has its flows obey it: up to --peers-at-most, and up to three times
 what was delivered to the device lately.
 
+Several outputs share one modem: laws, --downlink, --arrivals, --calls, --board. One that fails ends alone and is tried again.
+
 Examples:
   sudo sounding run --device /dev/ttyUSB0
   sudo sounding run --device /dev/ttyUSB0 --law sounding
@@ -69,6 +71,7 @@ Examples:
   sudo sounding run --background                    for `sounding background` without rights
   sudo sounding run --copa --device /dev/ttyUSB0    Copa to which the radio's own delays are no queue
   sudo sounding run --copa --peers --default        on a server, Copa for downloads to such devices
+  sudo sounding run --device /dev/ttyUSB0 --law sounding,background --downlink window --board modem
   sudo sounding run --config /etc/sounding.toml
   iperf3 --client HOST --congestion biscay          a flow that uses it")]
 pub(crate) struct Run {

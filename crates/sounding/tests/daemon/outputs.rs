@@ -1,8 +1,9 @@
 //! All outputs at once on one modem: each byte is read once, and an output that fails ends alone and comes back.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -28,6 +29,7 @@ use sounding_units::Rate;
 
 use crate::restore::{not_guessed, settings};
 use crate::rig::{PROGRAM, downlink_skipped, transitions};
+use crate::service::{Pins, Rights, Service, open_to_all, rights_of};
 
 /// What the daemon reports, while it runs.
 #[derive(Clone, Default)]
@@ -73,6 +75,11 @@ struct Rig {
 
 impl Rig {
     fn start(mark: &str) -> Self {
+        Self::start_by(mark, Path::new(PROGRAM), None)
+    }
+
+    /// The daemon is started by another program that becomes it, as a user whose boards are in that folder.
+    fn start_by(mark: &str, program: &Path, boards: Option<&Path>) -> Self {
         let wide = || PathConfig::new(Steps::constant(Rate::from_bits_per_sec(50_000_000)));
         let emulation = Emulation::start(Link::new(wide(), wide())).unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -85,10 +92,12 @@ impl Rig {
         })
         .unwrap();
         let place = |name: &str| folder.path().join(name);
+        open_to_all(folder.path());
         fs::write(place("all.toml"), configuration(&mark, folder.path())).unwrap();
-        let mut command = Command::new(PROGRAM);
+        let mut command = Command::new(program);
         command.args(["run", "--json", "--config"]).arg(place("all.toml"));
-        command.env("SOUNDING_BOARD_DIR", folder.path());
+        command.arg("--device").arg(place("modem"));
+        command.env("SOUNDING_BOARD_DIR", boards.unwrap_or(folder.path()));
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         near.bring_in(&mut command);
         let mut daemon = command.spawn().unwrap();
@@ -153,7 +162,6 @@ fn configuration(mark: &str, folder: &Path) -> String {
     let folder = folder.display();
     format!(
         "[modem]
-device = '{folder}/modem'
 mask = false
 interfaces = ['radio0']
 [link]
@@ -326,28 +334,51 @@ fn an_output_that_fails_ends_alone_and_is_tried_again() {
     });
 }
 
+/// Each thread but the one that starts outputs again has at most CAP_DAC_OVERRIDE.
+fn assert_few_rights(daemon: u32) {
+    let rights = rights_of(daemon);
+    let few = |rights: &&Rights| rights.is_held && rights.capabilities & !(1 << 1) == 0;
+    let others: Vec<_> = rights.iter().filter(|rights| !few(rights)).collect();
+    assert!(matches!(&others[..], [only] if only.name == "loader" && only.is_held), "{rights:?}");
+}
+
 #[test]
 fn only_the_thread_that_starts_outputs_again_keeps_rights() {
     if downlink_skipped() {
         return;
     }
-    let rig = Rig::start("r");
+    let mut rig = Rig::start("r");
     rig.events.wait_for("ready", "", 1);
-    let threads = format!("/proc/{}/task", rig.daemon.0.id());
-    let mut seen = 0;
-    for thread in fs::read_dir(threads).unwrap().flatten() {
-        let status = fs::read_to_string(thread.path().join("status")).unwrap();
-        let value =
-            |key: &str| status.lines().find_map(|line| line.strip_prefix(key)).unwrap().trim();
-        let held = u64::from_str_radix(value("CapPrm:"), 16).unwrap();
-        // CAP_DAC_OVERRIDE is the second.
-        let allowed = match value("Name:") {
-            "loader" => u64::MAX,
-            _ => 1 << 1,
-        };
-        assert_eq!(held & !allowed, 0, "{status}");
-        seen += u32::from(value("Name:") == "loader");
-    }
-    assert_eq!(seen, 1);
+    rig.replay(Duration::from_millis(500), |rig| assert_few_rights(rig.daemon.0.id()));
     rig.stop();
+}
+
+#[test]
+fn the_capabilities_of_the_unit_are_enough_for_each_output() {
+    if downlink_skipped() {
+        return;
+    }
+    steadily(|| {
+        let folder = tempfile::tempdir().unwrap();
+        open_to_all(folder.path());
+        let pins = Pins::prepare(folder.path());
+        let service = Service::new(&format!("export SOUNDING_BPFFS={}", pins.folder().display()));
+        let boards = service.path("run");
+        let mut rig = Rig::start_by("u", &service.program(), Some(&boards));
+        let ready = rig.events.wait_for("ready", "", 1);
+        assert_eq!(ready["outputs"].as_array().unwrap().len(), 7, "{:?}", rig.events.outputs());
+        let listener = UnixListener::bind(rig.socket()).unwrap();
+        fs::set_permissions(rig.socket(), Permissions::from_mode(0o777)).unwrap();
+        rig.events.wait_for("output_started", &rig.calls(), 1);
+        rig.near(|| ip(&["link", "del", "media0"]));
+        rig.events.wait_for("output_failed", "arrivals media0", 1);
+        rig.near(|| ip(NEW_DEVICE));
+        rig.events.wait_for("output_started", "arrivals media0", 1);
+        rig.replay(Duration::from_millis(500), |rig| {
+            assert_few_rights(rig.daemon.0.id());
+            first_line(&listener.accept().unwrap().0);
+        });
+        let (done, _) = rig.stop();
+        assert!(done["kpis"].as_u64() > Some(100), "{done}");
+    });
 }
