@@ -115,7 +115,9 @@ impl Outputs {
     }
 
     pub(super) fn forget(&mut self) {
-        self.running().for_each(|output| output.forget());
+        for output in self.running() {
+            output.forget();
+        }
     }
 
     /// What is due for each output. One that fails ends, and one that is due is started again.

@@ -1,5 +1,7 @@
 //! All outputs at once on one modem: each byte is read once, and an output that fails ends alone and comes back.
 
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
+
 use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
 use std::io::{BufRead as _, BufReader};
