@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * A minimum over a sliding window in the space of three, as
- * crates/cc/src/part/filter.rs has it.
+ * crates/cc/src/part/filter.rs has it. A maximum is the minimum of complements.
  */
 #ifndef SOUNDING_WINDOWED_H
 #define SOUNDING_WINDOWED_H
@@ -9,12 +9,21 @@
 #include "common/arith.h"
 
 struct windowed {
-	__u64 at_ns[3];
-	__u32 best[3];
-	__u32 known;		/* 0: nothing was folded in */
+	__u64 at_ns[3];		/* 0: nothing was folded in */
+	__u64 best[3];
 };
 
-LAW_INLINE void windowed_place(struct windowed *w, int place, __u64 now, __u32 value)
+LAW_INLINE int windowed_known(const struct windowed *w)
+{
+	return w->at_ns[0] != 0;
+}
+
+LAW_INLINE void windowed_forget(struct windowed *w)
+{
+	w->at_ns[0] = 0;
+}
+
+LAW_INLINE void windowed_place(struct windowed *w, int place, __u64 now, __u64 value)
 {
 	w->at_ns[place] = now;
 	w->best[place] = value;
@@ -25,16 +34,23 @@ LAW_INLINE void windowed_move(struct windowed *w, int to, int from)
 	windowed_place(w, to, w->at_ns[from], w->best[from]);
 }
 
-LAW_INLINE void windowed_update(struct windowed *w, __u64 window, __u64 now, __u32 value)
+/* Begins with a value; older ones do not count. */
+LAW_INLINE void windowed_begin(struct windowed *w, __u64 now, __u64 value)
+{
+	windowed_place(w, 0, now, value);
+	windowed_place(w, 1, now, value);
+	windowed_place(w, 2, now, value);
+}
+
+LAW_PART int windowed_update(struct windowed *w, __u64 window, __u64 now, __u64 value)
 {
 	__u64 age;
 
-	if (!w->known || value <= w->best[0] || law_since(now, w->at_ns[2]) > window) {
-		w->known = 1;
-		windowed_place(w, 0, now, value);
-		windowed_place(w, 1, now, value);
-		windowed_place(w, 2, now, value);
-		return;
+	if (!w)
+		return 0;
+	if (!windowed_known(w) || value <= w->best[0] || law_since(now, w->at_ns[2]) > window) {
+		windowed_begin(w, now, value);
+		return 0;
 	}
 	if (value <= w->best[1]) {
 		windowed_place(w, 1, now, value);
@@ -57,6 +73,7 @@ LAW_INLINE void windowed_update(struct windowed *w, __u64 window, __u64 now, __u
 	} else if (w->at_ns[2] == w->at_ns[1] && age > window / 2) {
 		windowed_place(w, 2, now, value);
 	}
+	return 0;
 }
 
 #endif /* SOUNDING_WINDOWED_H */
