@@ -10,14 +10,15 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, ProgramMut, libbpf_sys};
+use libbpf_rs::{Link, MapHandle, ProgramMut};
 
 pub use flow::{BackgroundFlow, BackgroundPhase, BackgroundReceiver};
 
+use crate::cost;
 use crate::downlink::{DownlinkError, cgroup_root, open_cgroup};
 use crate::error::LoadError;
-use crate::flows::FlowError;
 pub use crate::flows::borrow_descriptor;
+use crate::flows::{FlowError, stored};
 use crate::preflight::{self, Check};
 use crate::skel_background::{BackgroundSkel, BackgroundSkelBuilder};
 use crate::struct_ops::{Registered, Registration, operations, set_name};
@@ -162,20 +163,12 @@ impl Background {
 
     /// The state of one of this process's sockets; `None` if it does not run under this instance.
     pub fn flow(&self, socket: impl AsFd) -> Result<Option<BackgroundFlow>, FlowError> {
-        let fd = socket.as_fd().as_raw_fd();
-        match self.flows.lookup(&fd.to_ne_bytes(), MapFlags::ANY) {
-            Ok(value) => Ok(value.as_deref().and_then(BackgroundFlow::read)),
-            Err(source) => Err(FlowError::Storage { fd, source }),
-        }
+        stored(&self.flows, socket, BackgroundFlow::read)
     }
 
     /// What one of this process's sockets receives; `None` if this instance does not set its receive window.
     pub fn receiver(&self, socket: impl AsFd) -> Result<Option<BackgroundReceiver>, FlowError> {
-        let fd = socket.as_fd().as_raw_fd();
-        match self.receivers.lookup(&fd.to_ne_bytes(), MapFlags::ANY) {
-            Ok(value) => Ok(value.as_deref().and_then(BackgroundReceiver::read)),
-            Err(source) => Err(FlowError::Storage { fd, source }),
-        }
+        stored(&self.receivers, socket, BackgroundReceiver::read)
     }
 
     /// What keeps it in the kernel. A process that inherits these keeps the name, and what the cgroup's sockets get.
@@ -199,20 +192,8 @@ impl Background {
             ("undo_cwnd", progs.background_undo_cwnd.as_fd()),
             ("min_tso_segs", progs.background_min_tso_segs.as_fd()),
         ];
-        all.into_iter()
-            .map(|(name, fd)| {
-                let mut info = libbpf_sys::bpf_prog_info::default();
-                let mut len = size_of_val(&info) as u32;
-                // SAFETY: `info` is as long as `len` says, and asks for no arrays.
-                let ret = unsafe {
-                    libbpf_sys::bpf_prog_get_info_by_fd(fd.as_raw_fd(), &mut info, &mut len)
-                };
-                match ret {
-                    0.. => Ok((name, info.verified_insns)),
-                    _ => Err(io::Error::from_raw_os_error(-ret)),
-                }
-            })
-            .collect()
+        let verified = |(name, fd)| Ok((name, cost::info(fd)?.verified_insns));
+        all.into_iter().map(verified).collect()
     }
 }
 

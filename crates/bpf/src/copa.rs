@@ -5,17 +5,17 @@ mod flow;
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use libbpf_rs::MapHandle;
 
 pub use flow::{CopaFlow, CopaFlows};
 
 use crate::cost::{self, Program};
 use crate::delay_feed::DelayFeed;
 use crate::error::LoadError;
-use crate::flows::FlowError;
+use crate::flows::{FlowError, stored};
 use crate::loader::radios;
 use crate::netns;
 use crate::preflight::{self, Check};
@@ -101,11 +101,7 @@ impl CopaInstance {
 
     /// The state of one of this process's sockets; `None` if it does not run under this instance.
     pub fn flow(&self, socket: impl AsFd) -> Result<Option<CopaFlow>, FlowError> {
-        let fd = socket.as_fd().as_raw_fd();
-        match self.flows.lookup(&fd.to_ne_bytes(), MapFlags::ANY) {
-            Ok(value) => Ok(value.as_deref().and_then(CopaFlow::read)),
-            Err(source) => Err(FlowError::Storage { fd, source }),
-        }
+        stored(&self.flows, socket, CopaFlow::read)
     }
 
     /// Instructions that the verifier walked through for `cong_control`; the kernel's limit is a million.
