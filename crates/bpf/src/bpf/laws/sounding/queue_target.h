@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What is to wait at the radio, and how its rate varies, as queue_target.rs has it. */
+/* The backlog to keep at the radio, by how its rate varies, as queue_target.rs has it. */
 #ifndef SOUNDING_QUEUE_TARGET_H
 #define SOUNDING_QUEUE_TARGET_H
 

@@ -95,7 +95,7 @@ LAW_INLINE void sounding_window_hold(struct sounding_window *w, __u64 rate, __u3
 	sounding_window_set(w, law_max(rate * rtt_us / 1000000, LAW_RESTART_CWND * mss), mss);
 }
 
-/* What leaves no more than the smallest queue that is one. */
+/* A window that leaves no more than the smallest queue that counts as one. */
 LAW_INLINE void sounding_window_without_queue(struct sounding_window *w,
 					      const struct sounding_path_rtt *path,
 					      const struct sounding_seen *seen, __u32 mss)
