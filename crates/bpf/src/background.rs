@@ -3,7 +3,6 @@
 mod flow;
 mod own;
 
-use std::ffi::c_char;
 use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
@@ -11,19 +10,18 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{AsRawLibbpf, Link, MapCore, MapFlags, MapHandle, ProgramMut, libbpf_sys};
+use libbpf_rs::{Link, MapHandle, ProgramMut};
 
 pub use flow::{BackgroundFlow, BackgroundPhase, BackgroundReceiver};
 
+use crate::cost;
 use crate::downlink::{DownlinkError, cgroup_root, open_cgroup};
 use crate::error::LoadError;
-use crate::flows::FlowError;
 pub use crate::flows::borrow_descriptor;
-use crate::holder::holder_of;
-use crate::kernel::CongControl;
-use crate::log::Complaints;
+use crate::flows::{FlowError, stored};
 use crate::preflight::{self, Check};
-use crate::skel_background::{BackgroundSkel, BackgroundSkelBuilder, types};
+use crate::skel_background::{BackgroundSkel, BackgroundSkelBuilder};
+use crate::struct_ops::{Registered, Registration, operations, set_name};
 use own::Own;
 
 /// Its name in the kernel, and the cgroup whose sockets get it.
@@ -86,9 +84,7 @@ pub struct Background {
     // Dropped in this order: first no socket gets it any more.
     attached: Vec<Link>,
     own: Option<Own>,
-    link: Link,
-    name: String,
-    outlasting: Option<u32>,
+    registered: Registered,
     flows: MapHandle,
     receivers: MapHandle,
     skel: BackgroundSkel<'static>,
@@ -98,11 +94,10 @@ impl Background {
     /// Loads the program, registers it and attaches it to the cgroup, if there is one.
     pub fn load(config: &BackgroundConfig) -> Result<Self, BackgroundError> {
         let name = &config.name;
-        let kernel = preflight::kernel_without_stock(name)?;
+        let registration = Registration::begin(name, preflight::kernel_without_stock(name)?);
+        let rejected = |source| registration.rejected(source);
         let cgroup: Option<File> =
             config.cgroup.as_deref().map(|path| open_cgroup(Some(path))).transpose()?;
-        let log = Complaints::listen();
-        let rejected = |source| LoadError::Rejected { source, complaint: log.take() };
 
         // As for the laws: a slot that outlives the skeleton, whose object is dropped.
         let slot = Box::leak(Box::new(MaybeUninit::uninit()));
@@ -110,21 +105,11 @@ impl Background {
         if let Some(rodata) = open.maps.rodata_data.as_mut() {
             set_name(&mut rodata.algorithm, name);
         }
-        let older = open.progs.background_cong_control_before_6_10.as_libbpf_object().as_ptr();
-        // SAFETY: the open object owns these operations.
-        let calls: &mut types::tcp_congestion_ops = unsafe { &mut *open.struct_ops.background };
-        if kernel.cong_control()? == CongControl::Sample {
-            calls.cong_control = older;
-        }
-        set_name(&mut calls.name, name);
-        if !kernel.has_links() {
-            let flags = open.maps.background.map_flags() & !libbpf_sys::BPF_F_LINK;
-            open.maps.background.set_map_flags(flags).map_err(rejected)?;
-        }
+        registration.adapt(operations!(open, background, background_cong_control_before_6_10))?;
         open.progs.choose.set_autoload(cgroup.is_some());
         open.progs.receive.set_autoload(cgroup.is_some() && config.downloads);
         // All traffic of this machine passes there. Older kernels do not show a program the namespace of a packet.
-        let all = cgroup_root().filter(|_| kernel.has_tcx());
+        let all = cgroup_root().filter(|_| registration.kernel.has_tcx());
         let all = all.map(|root| open_cgroup(Some(&root))).transpose()?;
         let own = all.as_ref().map(Own::join).transpose()?;
         if let Some(own) = &own {
@@ -136,18 +121,7 @@ impl Background {
             .map_err(|source| LoadError::Map { map: "backgrounds", source })?;
         let receivers = MapHandle::try_from(&skel.maps.receivers)
             .map_err(|source| LoadError::Map { map: "receivers", source })?;
-        let link =
-            skel.maps.background.attach_struct_ops().map_err(|source| match source.kind() {
-                libbpf_rs::ErrorKind::AlreadyExists => {
-                    LoadError::NameTaken { holder: holder_of(name), name: name.clone() }
-                }
-                _ => LoadError::Attach { name: name.clone(), source, complaint: log.take() },
-            })?;
-        let map = skel
-            .maps
-            .background
-            .info()
-            .map_err(|source| LoadError::Map { map: "operations", source })?;
+        let registered = registration.register(&mut skel.maps.background)?;
         let attach = |program: &ProgramMut<'_>, to: &File, what| {
             program
                 .attach_cgroup(to.as_raw_fd())
@@ -160,19 +134,18 @@ impl Background {
                 attached.push(attach(&skel.progs.receive, cgroup, "receive")?);
             }
         }
-        let outlasting = (!kernel.has_links()).then_some(map.info.id);
-        Ok(Self { attached, own, link, name: name.clone(), outlasting, flows, receivers, skel })
+        Ok(Self { attached, own, registered, flows, receivers, skel })
     }
 
     /// What sockets select.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.registered.name
     }
 
     /// Before Linux 6.4 the name outlasts a killed process: the number of the map that keeps it, for
     /// [`unregister`](crate::unregister).
     pub fn outlasting(&self) -> Option<u32> {
-        self.outlasting
+        self.registered.outlasting
     }
 
     /// What became of sockets so far.
@@ -190,26 +163,19 @@ impl Background {
 
     /// The state of one of this process's sockets; `None` if it does not run under this instance.
     pub fn flow(&self, socket: impl AsFd) -> Result<Option<BackgroundFlow>, FlowError> {
-        let fd = socket.as_fd().as_raw_fd();
-        match self.flows.lookup(&fd.to_ne_bytes(), MapFlags::ANY) {
-            Ok(value) => Ok(value.as_deref().and_then(BackgroundFlow::read)),
-            Err(source) => Err(FlowError::Storage { fd, source }),
-        }
+        stored(&self.flows, socket, BackgroundFlow::read)
     }
 
     /// What one of this process's sockets receives; `None` if this instance does not set its receive window.
     pub fn receiver(&self, socket: impl AsFd) -> Result<Option<BackgroundReceiver>, FlowError> {
-        let fd = socket.as_fd().as_raw_fd();
-        match self.receivers.lookup(&fd.to_ne_bytes(), MapFlags::ANY) {
-            Ok(value) => Ok(value.as_deref().and_then(BackgroundReceiver::read)),
-            Err(source) => Err(FlowError::Storage { fd, source }),
-        }
+        stored(&self.receivers, socket, BackgroundReceiver::read)
     }
 
     /// What keeps it in the kernel. A process that inherits these keeps the name, and what the cgroup's sockets get.
     pub fn keeps(&self) -> Vec<BorrowedFd<'_>> {
-        let links = [&self.link].into_iter().chain(&self.attached).map(AsFd::as_fd);
-        links.chain(self.own.as_ref().map(AsFd::as_fd)).collect()
+        let attached = self.attached.iter().map(AsFd::as_fd);
+        let own = self.own.as_ref().map(AsFd::as_fd);
+        [self.registered.as_fd()].into_iter().chain(attached).chain(own).collect()
     }
 
     /// Instructions that the verifier walked through for each program at load; the kernel's limit is a million.
@@ -226,28 +192,8 @@ impl Background {
             ("undo_cwnd", progs.background_undo_cwnd.as_fd()),
             ("min_tso_segs", progs.background_min_tso_segs.as_fd()),
         ];
-        all.into_iter()
-            .map(|(name, fd)| {
-                let mut info = libbpf_sys::bpf_prog_info::default();
-                let mut len = size_of_val(&info) as u32;
-                // SAFETY: `info` is as long as `len` says, and asks for no arrays.
-                let ret = unsafe {
-                    libbpf_sys::bpf_prog_get_info_by_fd(fd.as_raw_fd(), &mut info, &mut len)
-                };
-                match ret {
-                    0.. => Ok((name, info.verified_insns)),
-                    _ => Err(io::Error::from_raw_os_error(-ret)),
-                }
-            })
-            .collect()
-    }
-}
-
-/// A name with its NUL, in what the kernel has for it.
-pub(crate) fn set_name(place: &mut [c_char; 16], name: &str) {
-    *place = [0; 16];
-    for (to, byte) in place.iter_mut().zip(name.bytes().take(15)) {
-        *to = byte as _;
+        let verified = |(name, fd)| Ok((name, cost::info(fd)?.verified_insns));
+        all.into_iter().map(verified).collect()
     }
 }
 

@@ -5,25 +5,22 @@ mod flow;
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{AsRawLibbpf, Link, MapCore, MapFlags, MapHandle, libbpf_sys};
+use libbpf_rs::MapHandle;
 
 pub use flow::{CopaFlow, CopaFlows};
 
-use crate::background::set_name;
 use crate::cost::{self, Program};
 use crate::delay_feed::DelayFeed;
 use crate::error::LoadError;
-use crate::flows::FlowError;
-use crate::holder::holder_of;
-use crate::kernel::CongControl;
+use crate::flows::{FlowError, stored};
 use crate::loader::radios;
-use crate::log::Complaints;
 use crate::netns;
 use crate::preflight::{self, Check};
-use crate::skel_copa::{CopaSkel, CopaSkelBuilder, types};
+use crate::skel_copa::{CopaSkel, CopaSkelBuilder};
+use crate::struct_ops::{Registered, Registration, operations};
 
 /// Its name in the kernel, unless it gets another.
 pub const COPA_NAME: &str = "copa_gandalf";
@@ -32,9 +29,7 @@ pub const COPA_NAME: &str = "copa_gandalf";
 /// go on as plain Copa.
 pub struct CopaInstance {
     // Dropped first: no socket gets it any more.
-    _link: Link,
-    name: String,
-    outlasting: Option<u32>,
+    registered: Registered,
     delays: DelayFeed,
     flows: MapHandle,
     skel: CopaSkel<'static>,
@@ -43,51 +38,32 @@ pub struct CopaInstance {
 impl CopaInstance {
     /// Loads the program and registers it under `name`, 1 to 15 bytes of `[a-z0-9_]`.
     pub fn load(name: &str) -> Result<Self, LoadError> {
-        let kernel = preflight::kernel_without_stock(name)?;
-        let log = Complaints::listen();
-        let rejected = |source| LoadError::Rejected { source, complaint: log.take() };
+        let registration = Registration::begin(name, preflight::kernel_without_stock(name)?);
+        let rejected = |source| registration.rejected(source);
 
         // As for the laws: a slot that outlives the skeleton, whose object is dropped.
         let slot = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = CopaSkelBuilder::default().open(slot).map_err(rejected)?;
-        let older = open.progs.copa_cong_control_before_6_10.as_libbpf_object().as_ptr();
-        // SAFETY: the open object owns these operations.
-        let calls: &mut types::tcp_congestion_ops = unsafe { &mut *open.struct_ops.copa };
-        if kernel.cong_control()? == CongControl::Sample {
-            calls.cong_control = older;
-        }
-        set_name(&mut calls.name, name);
-        if !kernel.has_links() {
-            let flags = open.maps.copa.map_flags() & !libbpf_sys::BPF_F_LINK;
-            open.maps.copa.set_map_flags(flags).map_err(rejected)?;
-        }
+        registration.adapt(operations!(open, copa, copa_cong_control_before_6_10))?;
         let mut skel = open.load().map_err(rejected)?;
 
         let delays = DelayFeed::map(skel.maps.delays.as_fd())
             .map_err(|source| LoadError::Feed { source })?;
         let flows = MapHandle::try_from(&skel.maps.copa_flows)
             .map_err(|source| LoadError::Map { map: "copa_flows", source })?;
-        let link = skel.maps.copa.attach_struct_ops().map_err(|source| match source.kind() {
-            libbpf_rs::ErrorKind::AlreadyExists => {
-                LoadError::NameTaken { holder: holder_of(name), name: name.to_owned() }
-            }
-            _ => LoadError::Attach { name: name.to_owned(), source, complaint: log.take() },
-        })?;
-        let map =
-            skel.maps.copa.info().map_err(|source| LoadError::Map { map: "operations", source })?;
-        let outlasting = (!kernel.has_links()).then_some(map.info.id);
-        Ok(Self { _link: link, name: name.to_owned(), outlasting, delays, flows, skel })
+        let registered = registration.register(&mut skel.maps.copa)?;
+        Ok(Self { registered, delays, flows, skel })
     }
 
     /// What sockets select.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.registered.name
     }
 
     /// Before Linux 6.4 the name outlasts a killed process: the number of the map that keeps it, for
     /// [`unregister`](crate::unregister).
     pub fn outlasting(&self) -> Option<u32> {
-        self.outlasting
+        self.registered.outlasting
     }
 
     /// What the radio added to packets, for the flows of this instance.
@@ -125,11 +101,7 @@ impl CopaInstance {
 
     /// The state of one of this process's sockets; `None` if it does not run under this instance.
     pub fn flow(&self, socket: impl AsFd) -> Result<Option<CopaFlow>, FlowError> {
-        let fd = socket.as_fd().as_raw_fd();
-        match self.flows.lookup(&fd.to_ne_bytes(), MapFlags::ANY) {
-            Ok(value) => Ok(value.as_deref().and_then(CopaFlow::read)),
-            Err(source) => Err(FlowError::Storage { fd, source }),
-        }
+        stored(&self.flows, socket, CopaFlow::read)
     }
 
     /// Instructions that the verifier walked through for `cong_control`; the kernel's limit is a million.

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
-use libbpf_rs::libbpf_sys;
+use libbpf_rs::libbpf_sys::{self, bpf_prog_info};
 use sounding_cc::{Fallback, Law};
 
 use crate::laws;
@@ -72,15 +72,19 @@ pub(crate) fn programs(
     .collect()
 }
 
-/// The kernel's data on one program.
-pub(crate) fn program(name: &'static str, fd: BorrowedFd<'_>) -> io::Result<Program> {
-    let mut info = libbpf_sys::bpf_prog_info::default();
+/// The kernel's data on one program, without arrays.
+pub(crate) fn info(program: BorrowedFd<'_>) -> io::Result<bpf_prog_info> {
+    let mut info = bpf_prog_info::default();
     let mut len = size_of_val(&info) as u32;
     // SAFETY: `info` is as long as `len` says, and asks for no arrays.
-    let ret = unsafe { libbpf_sys::bpf_prog_get_info_by_fd(fd.as_raw_fd(), &mut info, &mut len) };
-    if ret < 0 {
-        return Err(io::Error::from_raw_os_error(-ret));
-    }
+    let ret =
+        unsafe { libbpf_sys::bpf_prog_get_info_by_fd(program.as_raw_fd(), &mut info, &mut len) };
+    if ret < 0 { Err(io::Error::from_raw_os_error(-ret)) } else { Ok(info) }
+}
+
+/// What one program cost.
+pub(crate) fn program(name: &'static str, fd: BorrowedFd<'_>) -> io::Result<Program> {
+    let info = info(fd)?;
     Ok(Program {
         name,
         verified_insns: info.verified_insns,

@@ -184,11 +184,20 @@ pub enum FlowError {
     },
 }
 
-/// The state of the socket behind `fd`; `None` if it does not run under this instance.
-pub(crate) fn flow(map: &MapHandle, fd: impl AsFd) -> Result<Option<Flow>, FlowError> {
-    let fd = fd.as_fd().as_raw_fd();
+/// The state of a socket; `None` if it does not run under this instance.
+pub(crate) fn flow(map: &MapHandle, socket: impl AsFd) -> Result<Option<Flow>, FlowError> {
+    stored(map, socket, |value| read::<WireFlow>(value).and_then(Flow::read))
+}
+
+/// What a map keeps for a socket; `None` if it keeps nothing, or another version's value.
+pub(crate) fn stored<T>(
+    map: &impl MapCore,
+    socket: impl AsFd,
+    read: impl FnOnce(&[u8]) -> Option<T>,
+) -> Result<Option<T>, FlowError> {
+    let fd = socket.as_fd().as_raw_fd();
     match map.lookup(&fd.to_ne_bytes(), MapFlags::ANY) {
-        Ok(value) => Ok(value.as_deref().and_then(read::<WireFlow>).and_then(Flow::read)),
+        Ok(value) => Ok(value.as_deref().and_then(read)),
         Err(source) => Err(FlowError::Storage { fd, source }),
     }
 }

@@ -1,19 +1,10 @@
 //! What an object of `cc.bpf.c` has of each law: the same rows as there, for the laws of `sounding_cc`'s table.
 
-use libbpf_rs::{AsRawLibbpf as _, MapMut, OpenMapMut, Program};
+use libbpf_rs::{MapMut, Program};
 use sounding_cc::Law;
 
-use crate::skel::{CcMaps, CcProgs, OpenCcSkel, types};
-
-/// An object before it is loaded: one law's operations.
-pub(crate) struct Operations<'a, 'obj> {
-    /// Registered under the instance's name.
-    pub(crate) map: &'a mut OpenMapMut<'obj>,
-    /// What the kernel calls.
-    pub(crate) calls: &'a mut types::tcp_congestion_ops,
-    /// For kernels before 6.10, in place of what `calls` has.
-    pub(crate) older_cong_control: *mut libbpf_rs::libbpf_sys::bpf_program,
-}
+use crate::skel::{CcMaps, CcProgs, OpenCcSkel};
+use crate::struct_ops::{Operations, operations};
 
 /// The programs that only this law has.
 pub(crate) struct Programs<'a> {
@@ -40,15 +31,7 @@ macro_rules! rows {
             })+
             Ok(match law {
                 $($(#[$on])*
-                Law::$law => {
-                    let calls = open.struct_ops.$map;
-                    Operations {
-                        map: &mut open.maps.$map,
-                        // SAFETY: the open object owns these operations and is borrowed for as long.
-                        calls: unsafe { &mut *calls },
-                        older_cong_control: open.progs.$older.as_libbpf_object().as_ptr(),
-                    }
-                })+
+                Law::$law => operations!(open, $map, $older),)+
             })
         }
 

@@ -43,10 +43,10 @@ mod netns;
 mod offers;
 mod peers;
 mod preflight;
-mod registration;
 mod sharing;
 #[cfg(test)]
 mod stack;
+mod struct_ops;
 mod subordinates;
 
 /// The skeleton of an object that the build made.
@@ -100,9 +100,9 @@ pub use peers::{
     HearsPeers, Peer, PeerClaim, PeerCounts, PeerReport, Peers, PeersConfig, ReportCause,
 };
 pub use preflight::{Check, is_name, preflight};
-pub use registration::unregister;
 pub use sharing::{Application, Counting, MAX_WEIGHTS, Owner, Sharing};
 pub use sounding_cc::Phase;
 pub use sounding_cc::biscay::{Bound, Config as LawConfig, FeedEstimate};
 pub use sounding_cc::sharing::Policy;
+pub use struct_ops::unregister;
 pub use subordinates::{BadLine, SubordinateMap, Subordinates};

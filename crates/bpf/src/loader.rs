@@ -5,23 +5,21 @@ use std::os::fd::{AsFd, BorrowedFd, RawFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{AsRawLibbpf, Link, MapCore, MapHandle, RingBuffer, RingBufferBuilder, libbpf_sys};
+use libbpf_rs::{AsRawLibbpf, MapHandle, RingBuffer, RingBufferBuilder};
 use sounding_cc::{Fallback, Law, biscay};
 
 use crate::cost::{self, Program};
 use crate::error::LoadError;
 use crate::feed::Feed;
 use crate::flows::{self, Flow, FlowError, Transition};
-use crate::holder::holder_of;
 use crate::intf;
-use crate::kernel::CongControl;
 use crate::laws;
 use crate::lead::Lead;
-use crate::log::Complaints;
 use crate::netns;
 use crate::preflight;
 use crate::sharing::{Counting, Sharing};
 use crate::skel::{CcSkel, CcSkelBuilder};
+use crate::struct_ops::{Registered, Registration};
 use crate::subordinates::SubordinateMap;
 
 /// Transitions kept for [`Instance::poll_transition`]; beyond it the oldest go.
@@ -67,8 +65,7 @@ impl Default for Config {
 /// A loaded and registered instance. Dropping it takes the name away and withdraws the feed; nothing is pinned, so a
 /// process that dies leaves as little behind, but for the name before Linux 6.4: [`outlasting`](Self::outlasting).
 pub struct Instance {
-    _link: Link,
-    name: String,
+    registered: Registered,
     law: Law,
     fallback: Fallback,
     feed: Feed,
@@ -77,7 +74,6 @@ pub struct Instance {
     // libbpf's ring has one reader.
     ring: Mutex<RingBuffer<'static>>,
     ring_fd: RawFd,
-    outlasting: Option<u32>,
     /// Why other flows cannot be counted, if they cannot.
     uncounted: Option<&'static str>,
     queue: Arc<Mutex<VecDeque<Transition>>>,
@@ -87,10 +83,9 @@ pub struct Instance {
 impl Instance {
     /// Loads the program under its name and registers it.
     pub fn load(config: &Config) -> Result<Self, LoadError> {
-        let name = &config.name;
-        let kernel = preflight::kernel_for(name, config.fallback)?;
-        let log = Complaints::listen();
-        let rejected = |source| LoadError::Rejected { source, complaint: log.take() };
+        let kernel = preflight::kernel_for(&config.name, config.fallback)?;
+        let registration = Registration::begin(&config.name, kernel);
+        let rejected = |source| registration.rejected(source);
 
         // Eight bytes a load: the slot that libbpf-rs wants to outlive the skeleton. The object in it is dropped.
         let slot = Box::leak(Box::new(MaybeUninit::uninit()));
@@ -102,7 +97,7 @@ impl Instance {
         }
         let uncounted = if !config.sharing.others {
             Some("the program that counts was not loaded")
-        } else if !kernel.has_tcx() {
+        } else if !registration.kernel.has_tcx() {
             Some("this kernel has no tcx, which Linux 6.6 brought")
         } else {
             None
@@ -110,21 +105,10 @@ impl Instance {
         open.progs.count_egress.set_autoload(uncounted.is_none());
         let acked = open.progs.flow_pkts_acked.as_libbpf_object().as_ptr();
         let operations = laws::choose(&mut open, config.law).map_err(rejected)?;
-        if kernel.cong_control()? == CongControl::Sample {
-            operations.calls.cong_control = operations.older_cong_control;
-        }
         if config.fallback == Fallback::Cubic {
-            operations.calls.pkts_acked = acked;
+            *operations.pkts_acked = acked;
         }
-        if !kernel.has_links() {
-            // libbpf then registers by the map itself, and takes the name out as what it calls a link is dropped.
-            let flags = operations.map.map_flags() & !libbpf_sys::BPF_F_LINK;
-            operations.map.set_map_flags(flags).map_err(rejected)?;
-        }
-        operations.calls.name = [0; 16];
-        for (to, byte) in operations.calls.name.iter_mut().zip(name.bytes()) {
-            *to = byte as _;
-        }
+        registration.adapt(operations)?;
         let mut skel = open.load().map_err(rejected)?;
 
         let feed =
@@ -138,18 +122,11 @@ impl Instance {
         let queue = Arc::new(Mutex::new(VecDeque::new()));
         let ring = ring(&skel, Arc::clone(&queue))
             .map_err(|source| LoadError::Map { map: "transitions", source })?;
-        let operations = laws::map(&mut skel.maps, config.law);
-        let link = operations
-            .attach_struct_ops()
-            .map_err(|source| attach_error(name, source, log.take()))?;
-        let map =
-            operations.info().map_err(|source| LoadError::Map { map: "operations", source })?;
-        let outlasting = (!kernel.has_links()).then_some(map.info.id);
+        let registered = registration.register(laws::map(&mut skel.maps, config.law))?;
         let ring_fd = ring.epoll_fd();
         let ring = Mutex::new(ring);
         Ok(Self {
-            _link: link,
-            name: name.clone(),
+            registered,
             law: config.law,
             fallback: config.fallback,
             feed,
@@ -158,7 +135,6 @@ impl Instance {
             ring,
             ring_fd,
             uncounted,
-            outlasting,
             queue,
             skel,
         })
@@ -166,7 +142,7 @@ impl Instance {
 
     /// What sockets select.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.registered.name
     }
 
     /// What it goes by.
@@ -177,7 +153,7 @@ impl Instance {
     /// Before Linux 6.4 the name outlasts a killed process: this is the number of the map that keeps it then, for
     /// [`unregister`](crate::unregister). `None` if the kernel removes it.
     pub fn outlasting(&self) -> Option<u32> {
-        self.outlasting
+        self.registered.outlasting
     }
 
     /// The page that this instance reads.
@@ -267,15 +243,6 @@ impl Drop for Instance {
         // Clones of the feed may outlive us; what they last said shall not.
         self.feed.invalidate();
     }
-}
-
-fn attach_error(name: &str, source: libbpf_rs::Error, complaint: String) -> LoadError {
-    let name = name.to_owned();
-    // Registered by another process since the preflight check.
-    if source.kind() == libbpf_rs::ErrorKind::AlreadyExists {
-        return LoadError::NameTaken { holder: holder_of(&name), name };
-    }
-    LoadError::Attach { name, source, complaint }
 }
 
 fn ring(

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{Link, MapCore, MapFlags, RingBuffer, RingBufferBuilder};
+use libbpf_rs::{Link, RingBuffer, RingBufferBuilder};
 use sounding_units::Rate;
 
 pub use claim::{Peer, PeerClaim, PeerReport, ReportCause};
@@ -18,7 +18,7 @@ use crate::copa::CopaInstance;
 use crate::downlink::walk::{self, Walked};
 use crate::downlink::{DownlinkError, EXID, open_cgroup};
 use crate::error::LoadError;
-use crate::flows::FlowError;
+use crate::flows::{FlowError, stored};
 use crate::intf::{MAX_RATE, WirePeer, WirePeerReport, read};
 use crate::lead::Lead;
 use crate::loader::Instance;
@@ -171,10 +171,8 @@ impl Peers {
 
     /// What the peer of one of this process's sockets says; `None` if it has not said anything.
     pub fn peer(&self, socket: impl AsFd) -> Result<Option<Peer>, FlowError> {
-        let fd = socket.as_fd().as_raw_fd();
-        let value = self.skel.maps.peers.lookup(&fd.to_ne_bytes(), MapFlags::ANY);
-        let value = value.map_err(|source| FlowError::Storage { fd, source })?;
-        let peer = value.as_deref().and_then(read::<WirePeer>).and_then(Peer::read);
+        let read = |value: &[u8]| read::<WirePeer>(value).and_then(Peer::read);
+        let peer = stored(&self.skel.maps.peers, socket, read)?;
         Ok(peer.map(|peer| Peer { heard_at: self.lead.on_our_clock(peer.heard_at), ..peer }))
     }
 }

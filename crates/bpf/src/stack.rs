@@ -105,9 +105,10 @@ fn deepest(functions: &BTreeMap<Place, Function>, from: Place) -> (u32, Vec<Stri
 
 #[test]
 fn no_chain_of_calls_takes_more_stack_than_old_kernels_allow() {
-    let objects: [(&str, &[u8]); 4] = [
+    let objects: [(&str, &[u8]); 5] = [
         ("background", include_bytes!(concat!(env!("OUT_DIR"), "/background.bpf.o"))),
         ("cc", include_bytes!(concat!(env!("OUT_DIR"), "/cc.bpf.o"))),
+        ("copa", include_bytes!(concat!(env!("OUT_DIR"), "/copa.bpf.o"))),
         ("downlink", include_bytes!(concat!(env!("OUT_DIR"), "/downlink.bpf.o"))),
         ("peers", include_bytes!(concat!(env!("OUT_DIR"), "/peers.bpf.o"))),
     ];

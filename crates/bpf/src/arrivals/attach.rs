@@ -2,12 +2,14 @@
 //! process, and corrects nothing then.
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::ptr::NonNull;
 
 use libbpf_rs::{
     AsRawLibbpf, Link, Program, ProgramMut, TC_INGRESS, TcHook, TcHookBuilder, libbpf_sys,
 };
+
+use crate::cost;
 
 /// The filter's place. Any other filter may have another.
 const HANDLE: u32 = 0x5344;
@@ -126,11 +128,7 @@ fn is_at(device: i32, name: &str) -> Result<bool, libbpf_rs::Error> {
 /// Whether the kernel's program of this number has this name, of which the kernel keeps 15 bytes. One that is gone has none.
 fn is_named(id: u32, name: &str) -> bool {
     let Ok(program) = Program::fd_from_id(id) else { return false };
-    let mut info = libbpf_sys::bpf_prog_info::default();
-    let mut len = size_of_val(&info) as u32;
-    // SAFETY: `info` is as long as `len` says, and asks for no arrays.
-    let error =
-        unsafe { libbpf_sys::bpf_prog_get_info_by_fd(program.as_raw_fd(), &mut info, &mut len) };
+    let Ok(info) = cost::info(program.as_fd()) else { return false };
     let found = info.name.iter().map(|&byte| byte as u8).take_while(|&byte| byte != 0);
-    error == 0 && found.eq(name.bytes().take(info.name.len() - 1))
+    found.eq(name.bytes().take(info.name.len() - 1))
 }

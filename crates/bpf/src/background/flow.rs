@@ -81,7 +81,7 @@ impl BackgroundFlow {
         let micros = |us: u32| (us > 0).then(|| Duration::from_micros(us.into()));
         let known = [
             (share.seen > 0, share.heads),
-            (share.most.known > 0, share.most.best[0]),
+            (share.most.at_ns[0] > 0, !share.most.best[0]),
             (share.has_reading > 0, share.reading),
         ];
         let capacity = known.iter().filter(|(is_known, _)| *is_known).map(|(_, rate)| *rate).max();

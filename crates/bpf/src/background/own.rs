@@ -19,6 +19,7 @@ use libbpf_rs::query::{
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{ErrorKind, MapCore, MapHandle, libbpf_sys};
 
+use crate::cost;
 use crate::downlink::DownlinkError;
 use crate::error::LoadError;
 use crate::log::Complaints;
@@ -51,7 +52,7 @@ impl Own {
         let open = OwnSkelBuilder::default().open(&mut slot).map_err(rejected)?;
         let skel = open.load().map_err(rejected)?;
         let place = root.metadata().map_err(unreadable)?.ino();
-        let tag = tag_of(skel.progs.note_own.as_fd()).map_err(unreadable)?;
+        let tag = Tag(cost::info(skel.progs.note_own.as_fd()).map_err(unreadable)?.tag);
         let mut attached = None;
         for _ in 0..ATTEMPTS {
             if let Some(own) = Self::oldest(place, &tag) {
@@ -119,16 +120,4 @@ impl AsFd for Own {
 /// Whether it has the same instructions. One of another version counts elsewhere.
 fn is_same(program: &ProgramInfo, tag: &Tag) -> bool {
     program.name == OsStr::new(PROGRAM) && program.tag.0 == tag.0
-}
-
-fn tag_of(program: BorrowedFd<'_>) -> io::Result<Tag> {
-    let mut info = libbpf_sys::bpf_prog_info::default();
-    let mut len = size_of_val(&info) as u32;
-    // SAFETY: `info` is as long as `len` says, and asks for no arrays.
-    let ret =
-        unsafe { libbpf_sys::bpf_prog_get_info_by_fd(program.as_raw_fd(), &mut info, &mut len) };
-    match ret {
-        0.. => Ok(Tag(info.tag)),
-        _ => Err(io::Error::from_raw_os_error(-ret)),
-    }
 }

@@ -87,7 +87,7 @@ impl CopaFlow {
             unsafe { value.as_ptr().cast::<types::copa_flow>().read_unaligned() };
         let law = &wire.law;
         let best = |filter: &types::windowed| {
-            (filter.known > 0).then(|| Duration::from_micros(filter.best[0].into()))
+            (filter.at_ns[0] > 0).then(|| Duration::from_micros(filter.best[0]))
         };
         Some(Self {
             phase: *CopaPhase::ALL.get(law.copa.phase as usize)?,

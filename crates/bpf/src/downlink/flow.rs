@@ -1,10 +1,10 @@
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
 use std::time::Duration;
 
-use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use libbpf_rs::MapHandle;
 use sounding_units::{Bytes, Rate};
 
-use crate::flows::FlowError;
+use crate::flows::{FlowError, stored};
 use crate::intf::{Plain, mirrors, read};
 use crate::skel_downlink::types;
 
@@ -116,10 +116,6 @@ impl From<WireFlow> for DownlinkFlow {
     }
 }
 
-pub(super) fn flow(map: &MapHandle, fd: impl AsFd) -> Result<Option<DownlinkFlow>, FlowError> {
-    let fd = fd.as_fd().as_raw_fd();
-    match map.lookup(&fd.to_ne_bytes(), MapFlags::ANY) {
-        Ok(value) => Ok(value.as_deref().and_then(read::<WireFlow>).map(DownlinkFlow::from)),
-        Err(source) => Err(FlowError::Storage { fd, source }),
-    }
+pub(super) fn flow(map: &MapHandle, socket: impl AsFd) -> Result<Option<DownlinkFlow>, FlowError> {
+    stored(map, socket, |value| read::<WireFlow>(value).map(DownlinkFlow::from))
 }

@@ -34,8 +34,8 @@ enum share_verdict {
 };
 
 struct share {
-	struct windowed64 most;		/* over SHARE_LONG pieces, bytes/s */
-	struct windowed64 batch;	/* the shortest gap, ticks */
+	struct windowed most;		/* over SHARE_LONG pieces, complements of bytes/s */
+	struct windowed batch;	/* the shortest gap, ticks */
 	__u64 bytes;			/* of the current piece */
 	__u64 nanos;
 	__u64 best_of_head;
@@ -57,7 +57,6 @@ struct share {
 LAW_INLINE void share_init(struct share *s)
 {
 	__builtin_memset(s, 0, sizeof(*s));
-	s->most.is_max = 1;
 }
 
 /* A burst begins after silence. */
@@ -90,8 +89,8 @@ LAW_INLINE __u64 share_of_cell(const struct share *s, __u64 rate)
 
 	if (s->has_reading)
 		cell = law_max(cell, s->reading);
-	if (s->most.known && s->is_free)
-		cell = law_max(cell, s->most.best[0]);
+	if (windowed_known(&s->most) && s->is_free)
+		cell = law_max(cell, ~s->most.best[0]);
 	return share_times(rate, 1000) / law_max(cell, 1);
 }
 
@@ -100,11 +99,11 @@ LAW_INLINE __u64 share_capacity(const struct share *s, int *known)
 {
 	__u64 capacity = s->seen ? s->heads : 0;
 
-	if (s->most.known)
-		capacity = law_max(capacity, s->most.best[0]);
+	if (windowed_known(&s->most))
+		capacity = law_max(capacity, ~s->most.best[0]);
 	if (s->has_reading)
 		capacity = law_max(capacity, s->reading);
-	*known = s->seen || s->most.known || s->has_reading;
+	*known = s->seen || windowed_known(&s->most) || s->has_reading;
 	return capacity;
 }
 
@@ -153,7 +152,7 @@ LAW_INLINE int share_piece(struct share *s, __u64 now, __u64 rate, __u32 pieces)
 	if (s->pieces >= SHARE_LONG) {
 		s->pieces = 0;
 		s->sum = 0;
-		windowed64_update(&s->most, SHARE_REMEMBERED_NS, now, mean);
+		windowed_update(&s->most, SHARE_REMEMBERED_NS, now, ~mean);
 		return share_sample(s, share);
 	}
 	if (s->pieces >= SHARE_SHORT && share < SHARE_SURELY_BUSY) {
@@ -170,7 +169,7 @@ LAW_INLINE void share_learn_reading(struct share *s, __u64 now, __u64 bytes, __u
 {
 	__u64 rate, step, span;
 
-	windowed64_update(&s->batch, SHARE_BATCHED_NS, now, ticks);
+	windowed_update(&s->batch, SHARE_BATCHED_NS, now, ticks);
 	span = law_max(share_times(tick_ns, law_max(s->batch.best[0], 1)), 1);
 	rate = share_times(law_since(bytes, acked), 1000000000ULL) / span;
 	if (!s->has_reading) {

@@ -6,7 +6,7 @@
 #ifndef SOUNDING_SLOTS_H
 #define SOUNDING_SLOTS_H
 
-#include "common/windowed64.h"
+#include "common/windowed.h"
 
 /* How long the fastest way to the receiver is remembered. */
 #define SLOTS_REMEMBERED_NS	10000000000ULL
@@ -14,7 +14,7 @@
 #define SLOTS_SHIFT		(1ULL << 62)
 
 struct slots {
-	struct windowed64 way;	/* the fastest, ns, shifted */
+	struct windowed way;	/* the fastest, ns, shifted */
 	__u64 nanos;		/* the reading, ns since the clock's zero */
 	__u64 bytes;		/* that came at it */
 	__u32 value;		/* the reading, ticks */
@@ -36,13 +36,13 @@ LAW_INLINE void slots_learn(struct slots *s, __u64 now, __u64 sent, __u64 at)
 
 	if (sum < sent)
 		return;
-	windowed64_update(&s->way, SLOTS_REMEMBERED_NS, now, sum - sent);
+	windowed_update(&s->way, SLOTS_REMEMBERED_NS, now, sum - sent);
 }
 
 /* Whether what left at @sent was at the bottleneck by @reading. */
 LAW_INLINE int slots_waited(const struct slots *s, __u64 sent, __u64 reading)
 {
-	return s->way.known && sent + s->way.best[0] <= SLOTS_SHIFT + reading;
+	return windowed_known(&s->way) && sent + s->way.best[0] <= SLOTS_SHIFT + reading;
 }
 
 /* An ACK of @acked bytes; whether it ends a slot, which is then in @out. */

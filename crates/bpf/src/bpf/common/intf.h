@@ -138,7 +138,7 @@ struct flow_status {
 };
 
 /* Room for the memory of the law that needs the most, struct <law>_state. */
-#define LAW_STATE_BYTES	368
+#define LAW_STATE_BYTES	376
 
 /* A socket's storage. Read without a lock: fields may be one ACK apart. */
 struct sounding_flow {

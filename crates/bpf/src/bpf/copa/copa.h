@@ -11,7 +11,6 @@
 #define SOUNDING_COPA_H
 
 #include "common/windowed.h"
-#include "common/windowed64.h"
 
 /* A segment, in what windows and 1 / delta are counted in. */
 #define COPA_ONE		65536ULL
@@ -44,7 +43,7 @@ enum copa_trend {
 struct copa_state {
 	struct windowed least;		/* RTT without a queue, us */
 	struct windowed standing;	/* and with what does not drain */
-	struct windowed64 most;		/* of the last four rounds */
+	struct windowed most;		/* complements of the last four rounds' */
 	__u64 cwnd;			/* segments / COPA_ONE */
 	__u64 inverse_delta;		/* the same */
 	__u64 smoothed_ns;		/* RTT; 0: unknown */
@@ -87,7 +86,6 @@ LAW_INLINE void copa_still(struct copa_state *c)
 LAW_INLINE void copa_init(struct copa_state *c, __u32 delivered)
 {
 	__builtin_memset(c, 0, sizeof(*c));
-	c->most.is_max = 1;
 	c->cwnd = COPA_FIRST_CWND;
 	c->inverse_delta = COPA_INVERSE_DELTA;
 	c->round_ends_at = delivered;
@@ -112,7 +110,7 @@ LAW_INLINE void copa_sample(struct copa_state *c, __u64 now, __u32 rtt_us)
 /* An RTT that was shown at @seen_ns is now known to be @rtt_us. */
 LAW_PART int copa_revise(struct copa_state *c, __u64 now, __u64 seen_ns, __u32 rtt_us)
 {
-	if (!c || !c->least.known)
+	if (!c || !windowed_known(&c->least))
 		return 0;
 	windowed_update(&c->least, COPA_LEAST_LASTS_NS, now, rtt_us);
 	if (law_since(now, seen_ns) <= c->smoothed_ns / 2)
@@ -131,13 +129,11 @@ LAW_PART int copa_rebase(struct copa_state *c, __u64 now, __u32 least_us, __u32 
 	if (!c)
 		return 0;
 	c->corrected = corrected;
-	if (!c->least.known)
+	if (!windowed_known(&c->least))
 		return 0;
 	standing = law_max(c->standing.best[0], least_us);
-	c->least.known = 0;
-	windowed_update(&c->least, COPA_LEAST_LASTS_NS, now, least_us);
-	c->standing.known = 0;
-	windowed_update(&c->standing, c->smoothed_ns / 2, now, standing);
+	windowed_begin(&c->least, now, least_us);
+	windowed_begin(&c->standing, now, standing);
 	return 0;
 }
 
@@ -161,9 +157,9 @@ LAW_INLINE void copa_compete(struct copa_state *c, const struct copa_ack *ack, i
 	__u64 swing, few;
 
 	if (ack->rtt_us) {
-		windowed64_update(&c->most, c->smoothed_ns * COPA_MAX_ROUNDS, ack->now_ns,
-				  ack->rtt_us);
-		swing = law_since(c->most.best[0], c->least.best[0]);
+		windowed_update(&c->most, c->smoothed_ns * COPA_MAX_ROUNDS, ack->now_ns,
+				~(__u64)ack->rtt_us);
+		swing = law_since(~c->most.best[0], c->least.best[0]);
 		/* One and a half of the flow's own segments. */
 		few = c->standing.best[0] * COPA_ONE * 3 / (c->cwnd * 2);
 		if (copa_queueing(c) <= law_max(swing / COPA_NEARLY_EMPTY, few)) {
@@ -239,7 +235,7 @@ LAW_PART int copa_ack(struct copa_state *c, const struct copa_ack *ack)
 		over = 1;
 		c->round_ends_at = ack->delivered;
 	}
-	if (!c->least.known)
+	if (!windowed_known(&c->least))
 		return 0;
 	if (c->phase == COPA_AT_TARGET)
 		copa_compete(c, ack, over);
@@ -303,7 +299,7 @@ LAW_INLINE __u64 copa_pacing(const struct copa_state *c, __u32 mss)
 {
 	__u64 bytes = copa_cwnd(c) * (__u64)law_mss(mss);
 
-	if (!c->least.known)
+	if (!windowed_known(&c->least))
 		return 0;
 	return law_max(bytes * 2000000 / law_max(c->standing.best[0], 1), law_mss(mss));
 }

@@ -165,11 +165,11 @@ LAW_INLINE __u32 corrected_floor(const struct corrected_state *s)
 LAW_INLINE void corrected_floor_push(struct corrected_state *s, __u64 at_ns, __u32 at,
 				     __u32 rtt_us, __u32 wait_us)
 {
-	int is_due = !s->least.known || at - s->usual_at >= USUAL_EVERY_SLOTS;
+	int is_due = !windowed_known(&s->least) || at - s->usual_at >= USUAL_EVERY_SLOTS;
 
 	if (!is_due && rtt_us >= s->least.best[0])
 		return;
-	if (!s->least.known)
+	if (!windowed_known(&s->least))
 		s->usual_us = wait_us;
 	windowed_update(&s->least, COPA_LEAST_LASTS_NS, at_ns, rtt_us);
 	windowed_update(&s->shortest, COPA_LEAST_LASTS_NS, at_ns, wait_us);
@@ -189,7 +189,7 @@ LAW_PART int corrected_switch(struct corrected_state *s, __u64 now, __u32 by)
 
 	if (!s)
 		return 0;
-	wanted = s->least.known ? by : CORRECTED_NOT;
+	wanted = windowed_known(&s->least) ? by : CORRECTED_NOT;
 	if (wanted == s->is_active)
 		return 0;
 	/* What the one knew is nothing to the other. */
@@ -209,7 +209,8 @@ LAW_PART int corrected_switch(struct corrected_state *s, __u64 now, __u32 by)
 		__builtin_memset(&s->exact, 0, sizeof(s->exact));
 		__builtin_memset(&s->kept, 0, sizeof(s->kept));
 		__builtin_memset(&s->recent, 0, sizeof(s->recent));
-		s->least.known = s->shortest.known = 0;
+		windowed_forget(&s->least);
+		windowed_forget(&s->shortest);
 		s->first = s->last;
 	}
 	copa_rebase(&s->copa, now, s->told_us, wanted != CORRECTED_NOT);
@@ -329,7 +330,7 @@ LAW_PART int corrected_hear(struct corrected_state *s, __u32 delays, __u64 now, 
 	most = s->least_ever_us / CORRECTED_PEER_PART;
 	held = law_min(wire_delay_us(delays, WIRE_RETRANSMITTED), most);
 	s->usual_us = wire_delay_us(delays, WIRE_LONGER);
-	if (s->least.known && at - s->usual_at < CORRECTED_EVERY_SLOTS)
+	if (windowed_known(&s->least) && at - s->usual_at < CORRECTED_EVERY_SLOTS)
 		return 0;
 	s->usual_at = at;
 	mean_push(&s->raw, now / MEAN_SHOWN_NS, rtt_us);

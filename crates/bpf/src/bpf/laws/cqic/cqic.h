@@ -34,7 +34,7 @@ struct cqic_state {
 
 LAW_INLINE __u64 cqic_rtt_min(const struct cqic_state *st)
 {
-	return st->rtt_us.known ? st->rtt_us.best[0] : CQIC_SOME_RTT_US;
+	return windowed_known(&st->rtt_us) ? st->rtt_us.best[0] : CQIC_SOME_RTT_US;
 }
 
 LAW_INLINE void cqic_handle_rtt(struct cqic_state *st, __u64 now, __u32 rtt_us)
@@ -42,7 +42,7 @@ LAW_INLINE void cqic_handle_rtt(struct cqic_state *st, __u64 now, __u32 rtt_us)
 	if (!rtt_us)
 		return;
 	if (st->new_way)
-		__builtin_memset(&st->rtt_us, 0, sizeof(st->rtt_us));
+		windowed_forget(&st->rtt_us);
 	st->new_way = 0;
 	windowed_update(&st->rtt_us, CQIC_RTT_LASTS_NS, now, law_min(rtt_us, LAW_MAX_RTT_US));
 }

@@ -37,7 +37,7 @@ enum pbe_cc_update {
 
 LAW_INLINE __u64 pbe_cc_rtt_min(const struct pbe_cc_state *st)
 {
-	return st->rtt_us.known ? st->rtt_us.best[0] : PBE_CC_SOME_RTT_US;
+	return windowed_known(&st->rtt_us) ? st->rtt_us.best[0] : PBE_CC_SOME_RTT_US;
 }
 
 LAW_INLINE void pbe_cc_handle_rtt(struct pbe_cc_state *st, __u64 now, __u32 rtt_us)
@@ -236,7 +236,7 @@ LAW_PART int pbe_cc_handle_feed(struct pbe_cc_state *st, const struct law_input 
 		return 0;
 	st->epoch = in->feed.epoch;
 	if (update == PBE_CC_CARRIES) {
-		if (st->rtt_us.known)
+		if (windowed_known(&st->rtt_us))
 			pbe_cc_handle_claim(st, in, mss);
 	} else if (update == PBE_CC_HANDOVER) {
 		/* What was known of the last cell is not true of the next. */

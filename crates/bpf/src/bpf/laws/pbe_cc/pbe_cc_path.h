@@ -84,7 +84,7 @@ LAW_INLINE void pbe_cc_late_begin(struct pbe_cc_state *st)
 /* The way is another. */
 LAW_INLINE void pbe_cc_late_forget(struct pbe_cc_state *st, __u64 now)
 {
-	__builtin_memset(&st->way_us, 0, sizeof(st->way_us));
+	windowed_forget(&st->way_us);
 	st->early_at_ns = now;
 	pbe_cc_late_begin(st);
 }
