@@ -51,7 +51,7 @@ const HEADROOM_SHIFT: u32 = 3;
 pub struct Weight {
     /// Share among all members with a claim.
     pub all: u32,
-    /// Weight among the hungry flows. What small flows of an application do not use goes to its bulk flow.
+    /// Weight among the hungry flows. Capacity that an application's small flows do not use goes to its bulk flow.
     pub hungry: u32,
 }
 

@@ -292,7 +292,7 @@ impl Trust {
         cap.limited |= seen.limited;
         let round = input.mean(self.began_ns, self.ends_at);
         if cap.is_new {
-            // What was lost found the queue full. So the link was never without work in this round.
+            // Lost packets found the queue full. So the link was never without work in this round.
             cap.rate = cap.rate.min(round);
             cap.is_new = false;
         } else if self.loses_much(input) && !seen.limited && round * 8 < cap.rate * 7 {
@@ -388,7 +388,7 @@ impl Cap {
         self
     }
 
-    /// What is used of a claim, payload. A claim that the arrivals bear out is used as it is.
+    /// What is used of a claim, payload. A claim that the arrivals confirm is used whole.
     fn used(&self, input: &Input) -> u64 {
         if input.rate <= input.whole(self.rate) {
             self.rate

@@ -1,7 +1,7 @@
 //! Vegas: a window that keeps two to four segments in the queue, counted from how much longer than its minimum the RTT is
 //! (Brakmo and Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE JSAC 1995).
 //!
-//! Loss and timeouts are answered as Reno does. The minimum is of all time, as published: where a path grows longer,
+//! Loss and timeouts are answered as Reno does. The minimum covers all time, as published: where a path grows longer,
 //! Vegas takes the difference for a queue.
 
 use core::time::Duration;

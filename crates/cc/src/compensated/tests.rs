@@ -245,7 +245,7 @@ fn acknowledgements_of_one_time_that_leave_in_two_blocks_lose_each_its_own_wait(
         direction: Direction::Uplink,
         from,
         to,
-        // What a report and its answer take. The rest of a wait is behind others, and no queue of the data.
+        // The time of a report and its answer. The rest of a wait is behind others, and no queue of the data.
         amount: ms(2),
         kind: DelayKind::Scheduling,
         age: Duration::ZERO,

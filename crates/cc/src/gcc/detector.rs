@@ -39,7 +39,7 @@ pub(super) enum Usage {
 pub struct Gradient {
     /// By how much more this group came later than the one before than it left later.
     pub raw_ms: f64,
-    /// The trend over the last groups, as it is compared.
+    /// The trend over the last groups, in the unit of the threshold.
     pub trend_ms: f64,
     /// What it is compared with: a larger trend for 10 ms is overuse.
     pub threshold_ms: f64,

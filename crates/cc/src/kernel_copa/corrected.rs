@@ -28,7 +28,7 @@ const LEAST_LASTS_NS: u64 = 10_000_000_000;
 const USUAL_EVERY: u32 = 20;
 /// Steps up and down are alike, so that half of the waits are shorter: see `up_usual` of `copa-gandalf`.
 const USUAL_STEP: u32 = 20;
-/// So much of a wait is not known: see `up_unsure` of `copa-gandalf`.
+/// Uncertainty of a wait, in microseconds: see `up_unsure` of `copa-gandalf`.
 const UNSURE: u32 = 2_500;
 /// It counts as no longer than this beside the shortest: see `Floor` of [`Compensated`](crate::Compensated).
 const USUAL_OVER_SHORTEST: u32 = 6_000;
@@ -130,7 +130,7 @@ pub struct Corrected {
 }
 
 impl Corrected {
-    /// A flow of which so many segments were delivered before.
+    /// A flow that has delivered this many segments before.
     pub fn new(delivered: u32) -> Self {
         Self {
             copa: CopaLaw::new(delivered),
@@ -163,7 +163,7 @@ impl Corrected {
         self.active
     }
 
-    /// RTTs of which it became known later what the radio had added.
+    /// RTTs whose radio delay became known later.
     pub fn corrections(&self) -> u32 {
         self.corrections
     }
@@ -196,7 +196,7 @@ impl Corrected {
         if wanted == self.active {
             return;
         }
-        // What the one knew is nothing to the other.
+        // Neither source can use the other's memory.
         let was = self.active;
         self.active = wanted.filter(|_| was.is_none());
         if self.active.is_some() {

@@ -217,7 +217,7 @@ impl Law {
             FeedUpdate::Carries(claim) if self.rtt_min.is_some() => self.handle_claim(now, claim),
             FeedUpdate::Carries(_) => {}
             FeedUpdate::Handover => {
-                // What was known of the last cell is not true of the next.
+                // Knowledge of the last cell does not hold in the next.
                 self.late = LateRun::new(now);
                 self.delivery.forget();
                 self.found = None;

@@ -107,7 +107,7 @@ fn a_carrier_that_is_added_starts_a_ramp_from_the_present_rate_and_one_that_goes
 }
 
 #[test]
-fn late_packets_of_which_too_few_arrive_show_a_bottleneck_in_the_internet() {
+fn late_packets_at_too_low_a_rate_show_a_bottleneck_in_the_internet() {
     let mut flow = Flow::new(Config::default(), claim(60, 60, 1), mbit(1000));
     flow.run(400);
     (flow.carries, flow.late) = (mbit(20), Duration::from_millis(40));
@@ -138,7 +138,7 @@ fn late_packets_of_a_full_radio_do_not_unless_the_law_is_as_published() {
 }
 
 #[test]
-fn a_claim_of_which_less_than_four_fifths_arrive_is_not_believed_for_more_than_three_rounds() {
+fn a_claim_is_not_believed_after_three_rounds_that_deliver_less_than_four_fifths() {
     for factor in [2, 10] {
         let mut flow = Flow::new(Config::default(), claim(20 * factor, 20 * factor, 1), mbit(20));
         flow.run(3 * 40);
