@@ -213,7 +213,7 @@ impl Arrivals {
 
     /// Reads what the program noted of packets.
     fn take_notes(&mut self) {
-        // What consume fails with is EINTR; the records stay for the next time.
+        // `consume` fails only with EINTR; the records stay for the next time.
         let _ = self.ring.consume();
         for wire in self.noted.borrow_mut().drain(..) {
             let at = self.lead.on_our_clock(HostInstant::from_nanos(wire.at_ns));

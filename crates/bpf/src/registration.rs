@@ -1,4 +1,4 @@
-//! A name in the kernel's list as it is before Linux 6.4: a map put it there, and it outlasts the map's maker.
+//! A name in the kernel's list in the form before Linux 6.4: a map put it there, and it outlasts the map's maker.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};

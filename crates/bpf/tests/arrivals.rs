@@ -85,7 +85,7 @@ impl Ends {
         Self { sender, receiver }
     }
 
-    /// Those of which the kernel writes when packets come: it begins a moment after the first question.
+    /// Sockets whose packets the kernel stamps. It begins a moment after the first question.
     fn stamped(address: &str) -> Self {
         let ends = Self::at(address);
         wait_for("stamps", || {

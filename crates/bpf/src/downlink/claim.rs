@@ -122,7 +122,7 @@ impl Gate {
         Ok(Self { open })
     }
 
-    /// The folder that this gate is of, and no other that has its name by now: in one that was removed there is nothing.
+    /// The folder of this gate, and no other that has its name by now. A folder that was removed is empty.
     fn inside(&self) -> PathBuf {
         Path::new("/proc/self/fd").join(self.open.as_raw_fd().to_string())
     }

@@ -34,7 +34,7 @@
 #define USUAL_EVERY_SLOTS	20U
 #define USUAL_STEP_US		20U
 #define USUAL_OVER_SHORTEST_US	6000U
-/* So much of a wait is not known. */
+/* Uncertainty of a wait. */
 #define UNSURE_US		2500U
 /* A floor that rose by more is a new scale. */
 #define FLOOR_RAISED_US		250U
@@ -192,7 +192,7 @@ LAW_PART int corrected_switch(struct corrected_state *s, __u64 now, __u32 by)
 	wanted = s->least.known ? by : CORRECTED_NOT;
 	if (wanted == s->is_active)
 		return 0;
-	/* What the one knew is nothing to the other. */
+	/* Neither source can use the other's memory. */
 	if (s->is_active)
 		wanted = CORRECTED_NOT;
 	s->told_us = s->least_raw.best[0];

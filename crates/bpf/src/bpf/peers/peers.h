@@ -2,7 +2,7 @@
 /*
  * The downlink's rate for a connection, as the device at its other end reports it. Written by
  * peers.bpf.c when an ACK brings the option, read by the congestion control at the same ACK, as far
- * as it is trusted (trust.h).
+ * as trust.h believes it.
  */
 #ifndef SOUNDING_PEERS_H
 #define SOUNDING_PEERS_H
