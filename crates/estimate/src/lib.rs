@@ -71,9 +71,9 @@ pub struct LinkEstimate {
     pub source: Source,
     /// The fair share of this device; `None` if the method does not know the other users.
     pub fair: Option<FairShare>,
-    /// The resource blocks that the device had, over the time that `rate` is of and at most 100 ms, in thousandths of the most that
+    /// The resource blocks that the device had, over the span of `rate` and at most 100 ms, in thousandths of the most that
     /// the same carriers ever gave it in 100 ms: 0..=1000. The rest was left over, or was of others. `None` unless `bound` is
-    /// [`Bound::Capacity`], and in what comes from another host.
+    /// [`Bound::Capacity`], and in estimates from another host.
     pub own_blocks: Option<u16>,
 }
 

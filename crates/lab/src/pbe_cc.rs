@@ -153,7 +153,7 @@ pub fn report(
     let figures = rows(outcomes);
     let cells = |row: &Row| {
         let numbers = [row.mbit_per_sec, row.mean_ms, row.median_ms, row.p95_ms];
-        // What no run measured is no number.
+        // A value that no run measured is no number.
         let text = |number: f64| if number.is_nan() { "-".into() } else { format!("{number:.1}") };
         numbers.map(text).to_vec()
     };

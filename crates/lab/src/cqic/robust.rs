@@ -23,7 +23,7 @@ const FULL: f64 = 0.95;
 /// The longer of ten RTTs of 70 ms and half a second.
 const SOON_MS: f64 = 700.0;
 
-/// A check: its row, what is different from the plan, and what is measured of a run.
+/// A check: its row, its differences from the plan, and its measure of a run.
 struct Check {
     name: &'static str,
     sets: &'static [&'static str],

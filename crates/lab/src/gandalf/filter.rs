@@ -135,7 +135,7 @@ fn even(delays: &[(HostInstant, Duration)]) -> Vec<f64> {
     found
 }
 
-/// The paper's filter: a spectrum of the whole, what is fast removed from it, and back. It knows the future.
+/// The paper's filter: a spectrum of the whole, fast parts removed from it, and back. It knows the future.
 fn low_pass(delays_ms: &[f64]) -> Vec<f64> {
     // Mirrored, so that the ends fit.
     let mirrored = delays_ms.iter().chain(delays_ms.iter().rev());

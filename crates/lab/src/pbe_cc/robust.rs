@@ -20,7 +20,7 @@ use crate::paper::{Ours, Report};
 pub(super) struct Plan {
     /// Seeds of each check but the next.
     pub(super) seeds: u64,
-    /// Honest runs, of which none may be taken for a liar.
+    /// Honest runs. None may be taken for a liar.
     pub(super) honest: u64,
     pub(super) jobs: usize,
 }

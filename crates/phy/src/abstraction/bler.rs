@@ -16,7 +16,7 @@ pub struct Bler {
     curves: [&'static Curve; 2],
     /// Weight of the second curve.
     weight: f32,
-    /// Code blocks, each of which has to arrive.
+    /// Code blocks. Each of them has to arrive.
     blocks: u32,
     simulated: bool,
 }
