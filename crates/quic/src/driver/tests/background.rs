@@ -78,7 +78,7 @@ fn run(way: &Way) -> (Seen, Vec<Duration>) {
         }
         stack.pass(u64::MAX);
         let left = stack.driver.poll_silence().map(|until| until - at(stack.now_ms));
-        // What was under way when it began has come by then.
+        // Packets that were under way when it began have come by then.
         if left.is_some_and(|left| (19..20).contains(&left.as_millis())) {
             seen.in_silence.push(stack.in_flight() / MTU);
         }
