@@ -281,7 +281,7 @@ impl Job<'_> {
         }
     }
 
-    /// What the output may replace. What is there without `--force` was looked at before, and is an empty folder.
+    /// What the output may replace. Without `--force` it is an empty folder, as was checked before.
     fn over(&self) -> Over {
         if self.args.force { Over::All } else { Over::Nothing }
     }

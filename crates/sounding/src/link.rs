@@ -216,7 +216,7 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
     }
     if !args.sniffer.is_empty() && args.direction.is_none() {
         return Err(miette!(
-            "--sniffer needs --direction: a log is of one, or its users differ by it"
+            "--sniffer needs --direction: a log has one direction, or its users differ by it"
         ));
     }
     let directions = match (args.direction, args.method) {

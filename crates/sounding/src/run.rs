@@ -44,7 +44,7 @@ setsockopt(TCP_CONGESTION), --route or --default. When the modem or this daemon 
 --fallback cubic, and come back by themselves. Whatever this daemon changed is put back when it ends, also when it is killed.
 
 The modem is asked who it is and given the smallest log mask that an estimate needs; the mask found is put back at the end.
-A port that does not answer is read as it is. Where the port offers it, the modem's buffer is drained every millisecond.
+A port that does not answer is read without changes. Where the port offers it, the modem's buffer is drained every millisecond.
 
 With --method cell and --sniffer the estimate has a share of the cell's idle resource blocks, and the fair share of this device:
 what a server under PBE-CC sends at. NG-Scope sends its messages to whom it likes over udp:ADDRESS:PORT; it is asked for them, and

@@ -76,7 +76,7 @@ pub(crate) struct Flags {
     device: Option<String>,
     #[command(flatten)]
     router: RouterUser,
-    /// Leave the modem's log mask as it is, and read what comes
+    /// Leave the modem's log mask unchanged, and read the records that come
     #[arg(long)]
     no_mask: bool,
     #[command(flatten)]
@@ -386,7 +386,7 @@ impl Config {
         self.interfaces = names;
     }
 
-    /// Which way the log of a sniffer is of that has one for each.
+    /// The direction of a sniffer's log, for sniffers with one log for each direction.
     pub(super) fn sniffed(&self) -> Direction {
         self.downlink.reads_besides(self.link.direction).unwrap_or(self.link.direction)
     }

@@ -4,7 +4,7 @@ use sounding_bpf::PeersConfig;
 use sounding_modem::Source;
 use sounding_units::Rate;
 
-/// What `--copa` loads, what it hears of, and who gets it.
+/// The program that `--copa` loads, its source of delays, and its users.
 #[derive(Clone, Debug)]
 pub(super) struct CopaPlan {
     /// `None` for plain Copa.

@@ -81,7 +81,7 @@ impl Daemon {
 
         let mut instance = steps::load_law(&config)?;
         let mut guard = steps::start_guard(&instance)?;
-        // What may be refused comes before what changes the machine.
+        // Steps that may be refused come before those that change the machine.
         let hearing = config.downlink.listen(&mut instance, &mut events)?;
         let mut receiving = config.downlink.start(&mut guard, &mut events)?;
         let downlink = receiving.as_ref().map(Receiving::subordinates);
@@ -93,7 +93,7 @@ impl Daemon {
         let no_priority = prefer_this_thread().err();
         steps::drop_rights()?;
 
-        // The devices first: a reader of events may end the daemon as soon as it is ready.
+        // The devices first: a reader of events may end the daemon once that is ready.
         let opened = monotonic_now();
         let mut sounder = Sounder::new(config.told());
         if receiving.is_some() {

@@ -194,7 +194,7 @@ pub(super) struct Receiving {
     downlink: Downlink,
     /// What the radio itself adds to packets.
     lately: Lately,
-    /// When the newest record came of which that is.
+    /// When the newest record behind it came.
     told: HostInstant,
     published: HostInstant,
 }

@@ -206,7 +206,7 @@ impl Events {
         });
     }
 
-    /// The machine woke up: what was known of the link is of before.
+    /// The machine woke up: the knowledge of the link is outdated.
     pub(crate) fn slept(&mut self, slept: Duration) {
         let stock = self.fallback;
         self.say(&json!({ "event": "slept", "slept_s": slept.as_secs_f64() }), || {

@@ -22,7 +22,7 @@ impl Posts {
     }
 
     pub(super) fn handle(&mut self, now: HostInstant, record: &LogRecord<'_>) {
-        // What cannot be read is counted.
+        // Unreadable records are counted.
         let _ = self.subscription.handle(record, |reading| self.publisher.handle(&reading, now));
     }
 

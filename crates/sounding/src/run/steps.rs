@@ -151,7 +151,7 @@ pub(super) fn take_new_flows(config: &Config, guard: &mut Guard) -> Result<()> {
     guard.close().into_diagnostic()
 }
 
-/// Drops what loading and changing the machine took. What is to be undone takes its rights from the guard.
+/// Drops what loading and changing the machine took. The guard keeps the rights for undoing changes.
 pub(super) fn drop_rights() -> Result<()> {
     keep_only(KEPT).into_diagnostic().wrap_err("capabilities cannot be dropped")
 }

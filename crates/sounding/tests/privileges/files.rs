@@ -195,7 +195,7 @@ fn a_result_through_a_link_that_the_command_makes_meanwhile_changes_no_file_of_r
             let output = command.args(["--", "sh", "-c", script]).output().unwrap();
             machine.check(&format!("{verb} {script}: {}", said(&output)));
         }
-        // What took the link's place is the user's own.
+        // The file in the link's place is the user's own.
         let about = fs::symlink_metadata(machine.at("theirs/result")).unwrap();
         assert_eq!((about.is_file(), about.uid()), (true, STRANGER), "{verb}");
         fs::remove_file(machine.at("theirs/result")).unwrap();

@@ -282,7 +282,7 @@ fn an_emulated_cell_has_a_sniffer_that_a_reader_of_its_modem_follows() {
         let mut command = Command::new(PROGRAM);
         command.arg("emu").arg(place("plan.toml")).arg("--link").arg(place("modem"));
         command.arg("--sniffer").arg(place("cell")).arg("--as-root").args(["--", "bash", "-c"]);
-        // What is sent to a closed port is answered.
+        // Data for a closed port is answered.
         command
             .arg("while sleep 0.01; do echo > /dev/udp/$SOUNDING_FAR/9; done")
             .stdout(Stdio::null());

@@ -77,7 +77,7 @@ impl Modem {
         }
     }
 
-    /// Withdraws what is known of the radio: it is of before.
+    /// Withdraws the known delays of the radio: they are outdated.
     fn forget(&mut self, instance: &mut CopaInstance) {
         self.sounder.handle_disconnect();
         instance.delays().forget();

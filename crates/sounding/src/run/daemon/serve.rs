@@ -125,7 +125,7 @@ impl Daemon {
         }
     }
 
-    /// Withdraws what is known of the link: it is of before.
+    /// Withdraws the knowledge of the link: it is outdated.
     fn forget_link(&mut self) {
         self.sounder.handle_disconnect();
         self.feed().invalidate();
