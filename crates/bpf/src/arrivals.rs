@@ -12,11 +12,10 @@ mod attach;
 mod burst_mean;
 mod error;
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
@@ -117,9 +116,9 @@ impl WireNotice {
 /// gone (Linux 6.6), or corrects nothing.
 pub struct Arrivals {
     // Dropped first.
-    _attached: Attached,
+    attached: Attached,
     ring: RingBuffer<'static>,
-    noted: Rc<RefCell<VecDeque<WirePacket>>>,
+    noted: Arc<Mutex<VecDeque<WirePacket>>>,
     packets: VecDeque<CorrectedArrival>,
     lately: BurstMean,
     lead: Lead,
@@ -145,10 +144,10 @@ impl Arrivals {
         let slot = Box::leak(Box::new(MaybeUninit::uninit()));
         let open = ArrivalsSkelBuilder::default().open(slot).map_err(rejected)?;
         let skel = open.load().map_err(rejected)?;
-        let noted = Rc::new(RefCell::new(VecDeque::new()));
-        let into = Rc::clone(&noted);
+        let noted = Arc::new(Mutex::new(VecDeque::new()));
+        let into = Arc::clone(&noted);
         let note = move |record: &[u8]| {
-            let mut noted = into.borrow_mut();
+            let mut noted = into.lock().unwrap_or_else(PoisonError::into_inner);
             if noted.len() < WAITING {
                 noted.extend(read::<WirePacket>(record));
             }
@@ -168,7 +167,7 @@ impl Arrivals {
             Refused::Kernel(source) => ArrivalsError::Attach { device: device(), source },
         })?;
         Ok(Self {
-            _attached: attached,
+            attached,
             ring,
             noted,
             packets: VecDeque::new(),
@@ -215,7 +214,8 @@ impl Arrivals {
     fn take_notes(&mut self) {
         // `consume` fails only with EINTR; the records stay for the next time.
         let _ = self.ring.consume();
-        for wire in self.noted.borrow_mut().drain(..) {
+        let noted = std::mem::take(&mut *self.noted.lock().unwrap_or_else(PoisonError::into_inner));
+        for wire in noted {
             let at = self.lead.on_our_clock(HostInstant::from_nanos(wire.at_ns));
             self.lately.handle_packet(at, wire.by_event != 0);
             if self.packets.len() == WAITING {
@@ -232,6 +232,11 @@ impl Arrivals {
             self.take_notes();
         }
         self.packets.pop_front()
+    }
+
+    /// Whether detaching takes CAP_NET_ADMIN: before Linux 6.6.
+    pub fn ends_by_rights(&self) -> bool {
+        matches!(self.attached, Attached::Filter { .. })
     }
 
     /// What the radio added lately, on average, as far as is known.

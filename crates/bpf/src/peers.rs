@@ -2,12 +2,11 @@
 
 mod claim;
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::PathBuf;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, MapCore, MapFlags, RingBuffer, RingBufferBuilder};
@@ -92,7 +91,7 @@ pub struct Peers {
     _attached: Link,
     adopt: Link,
     ring: RingBuffer<'static>,
-    queue: Rc<RefCell<VecDeque<PeerReport>>>,
+    queue: Arc<Mutex<VecDeque<PeerReport>>>,
     lead: Lead,
     skel: PeersSkel<'static>,
 }
@@ -119,13 +118,13 @@ impl Peers {
         let skel = open.load().map_err(rejected)?;
         let attach = |what| move |source| DownlinkError::Attach { what, source };
         let lead = Lead::of_this_process();
-        let queue = Rc::new(RefCell::new(VecDeque::new()));
+        let queue = Arc::new(Mutex::new(VecDeque::new()));
         let mut ring = RingBufferBuilder::new();
-        let heard = Rc::clone(&queue);
+        let heard = Arc::clone(&queue);
         let keep = move |record: &[u8]| {
             let told = read::<WirePeerReport>(record).and_then(PeerReport::read);
             if let Some(told) = told {
-                let mut queue = heard.borrow_mut();
+                let mut queue = heard.lock().unwrap_or_else(PoisonError::into_inner);
                 if queue.len() == MAX_QUEUED {
                     queue.pop_front();
                 }
@@ -166,7 +165,7 @@ impl Peers {
     pub fn poll_report(&self) -> Option<PeerReport> {
         // `consume` fails only with EINTR; the records stay for the next poll.
         let _ = self.ring.consume();
-        let told = self.queue.borrow_mut().pop_front()?;
+        let told = self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front()?;
         Some(PeerReport { at: self.lead.on_our_clock(told.at), ..told })
     }
 

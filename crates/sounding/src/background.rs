@@ -229,24 +229,24 @@ fn unused_name() -> String {
     unused.next().unwrap_or_else(|| format!("bg_{id}"))
 }
 
-/// What a user of the command should know.
-pub(crate) fn tell(counts: &BackgroundCounts) {
+/// Reports connections that did not go as usual.
+fn tell(counts: &BackgroundCounts) {
+    notes(counts).iter().for_each(|note| eprintln!("sounding: {note}"));
+}
+
+/// Sentences about connections that did not go as usual.
+pub(crate) fn notes(counts: &BackgroundCounts) -> Vec<String> {
     let BackgroundCounts { flows, by_delay, without_memory, refused, .. } = *counts;
-    if by_delay > 0 {
-        eprintln!(
-            "sounding: {by_delay} of {flows} connections had no usable time stamps: they went by delay, as LEDBAT++"
-        );
-    }
-    if without_memory > 0 {
-        eprintln!(
-            "sounding: the kernel had no memory for {without_memory} connections: they were slow"
-        );
-    }
-    if refused > 0 {
-        eprintln!(
-            "sounding: {refused} connections kept another algorithm: the kernel refused background"
-        );
-    }
+    let by_delay = (by_delay > 0).then(|| {
+        format!("{by_delay} of {flows} connections had no usable time stamps: they went by delay, as LEDBAT++")
+    });
+    let without_memory = (without_memory > 0).then(|| {
+        format!("the kernel had no memory for {without_memory} connections: they were slow")
+    });
+    let refused = (refused > 0).then(|| {
+        format!("{refused} connections kept another algorithm: the kernel refused background")
+    });
+    [by_delay, without_memory, refused].into_iter().flatten().collect()
 }
 
 fn as_json(name: &str, counts: &BackgroundCounts, code: u8) -> serde_json::Value {

@@ -12,7 +12,7 @@ use sounding_modem::{Polled, Readings, Source};
 use crate::doctor::refuse_held;
 use crate::session_report;
 use crate::skipped::{self, counted, left};
-use crate::{cli_types, screen, signals};
+use crate::{cli_types, rights, screen, signals};
 
 /// The KPIs of a congestion control (BISCAY §3.2.2, Gandalf Table 8), if no names are given.
 pub(crate) const USUAL: &[&str] = &[
@@ -102,6 +102,7 @@ pub(crate) fn run(args: Board) -> Result<ExitCode> {
     if let Err(refused) = prefer_this_thread() {
         eprintln!("sounding: {}", cli_types::no_priority(&refused));
     }
+    rights::drop_for_reading()?;
     let outcome = serve(&mut readings, &mut publisher, &stop);
     readings.finish();
     session_report::tell(|| readings.poll_event());

@@ -81,45 +81,66 @@ pub(crate) enum BoundWord {
     Capacity,
 }
 
-/// The law that sets the windows of flows in this kernel, by its name.
+/// A congestion control that the daemon loads, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LawWord(pub(crate) Law);
-
-impl LawWord {
-    const ALL: [Self; Law::ALL.len()] = {
-        let mut words = [Self(Law::ALL[0]); Law::ALL.len()];
-        let mut at = 0;
-        while at < words.len() {
-            words[at] = Self(Law::ALL[at]);
-            at += 1;
-        }
-        words
-    };
+pub(crate) enum CcWord {
+    /// A law that goes by the link's estimates.
+    Law(Law),
+    /// Copa, which takes the radio's own delays for no queue.
+    Copa,
+    /// For transfers that use what the cell leaves over.
+    Background,
+    /// No congestion control.
+    None,
 }
 
-impl ValueEnum for LawWord {
+impl CcWord {
+    const ALL: [Self; Law::ALL.len() + 3] = {
+        let mut words = [Self::None; Law::ALL.len() + 3];
+        let mut at = 0;
+        while at < Law::ALL.len() {
+            words[at] = Self::Law(Law::ALL[at]);
+            at += 1;
+        }
+        words[at] = Self::Copa;
+        words[at + 1] = Self::Background;
+        words
+    };
+
+    /// Its name on the command line and in the file.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Law(law) => law.name(),
+            Self::Copa => "copa",
+            Self::Background => "background",
+            Self::None => "none",
+        }
+    }
+}
+
+impl ValueEnum for CcWord {
     fn value_variants<'a>() -> &'a [Self] {
         &Self::ALL
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.0.name()).help(self.0.summary()))
+        let help = match self {
+            Self::Law(law) => law.summary(),
+            Self::Copa => "Copa to which the radio's own delays are no queue",
+            Self::Background => "For transfers that use what the cell leaves over; needs no modem",
+            Self::None => "No congestion control: the modem is read for the other outputs",
+        };
+        Some(PossibleValue::new(self.name()).help(help))
     }
 }
 
-impl<'de> Deserialize<'de> for LawWord {
+impl<'de> Deserialize<'de> for CcWord {
     fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
         let name = String::deserialize(input)?;
-        Law::by_name(&name).map(Self).ok_or_else(|| {
-            let known: Vec<_> = Law::ALL.iter().map(|law| format!("`{law}`")).collect();
+        Self::ALL.into_iter().find(|word| word.name() == name).ok_or_else(|| {
+            let known: Vec<_> = Self::ALL.iter().map(|word| format!("`{}`", word.name())).collect();
             D::Error::custom(format!("unknown law `{name}`, expected {}", known.join(" or ")))
         })
-    }
-}
-
-impl From<LawWord> for Law {
-    fn from(word: LawWord) -> Self {
-        word.0
     }
 }
 

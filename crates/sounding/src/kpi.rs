@@ -22,7 +22,7 @@ use crate::input::{self, CaptureError, Step};
 use crate::patient::Patient;
 use crate::session_report;
 use crate::skipped::{Absent, Records, Skipped};
-use crate::{say, screen, signals};
+use crate::{rights, say, screen, signals};
 
 /// Prints KPIs of a capture or a live modem, or lists them all
 #[derive(Args, Debug)]
@@ -158,6 +158,7 @@ fn live(
     let stop = signals::stop_flag().into_diagnostic()?;
     refuse_held(&source)?;
     let readings = Readings::open(source, subscription).into_diagnostic()?;
+    rights::drop_for_reading()?;
     let mut readings = readings.setting_untold(untold.set_untold_mask).once();
     while !stop.load(Ordering::Relaxed) && printer.failed.is_none() {
         let patience = Duration::from_millis(50);

@@ -13,6 +13,7 @@ mod board;
 mod capture_args;
 mod cli_types;
 mod convert;
+mod corrected;
 mod coverage;
 mod cqi_rates;
 #[cfg(feature = "lab")]
@@ -33,6 +34,7 @@ mod modem;
 mod output;
 mod patient;
 mod record;
+mod rights;
 mod run;
 mod screen;
 mod session_report;

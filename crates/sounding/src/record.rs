@@ -20,7 +20,7 @@ use thiserror::Error;
 use crate::doctor::refuse_held;
 use crate::session_report;
 use crate::skipped::{self, counted};
-use crate::{cli_types, screen, signals};
+use crate::{cli_types, rights, screen, signals};
 use file::Recording;
 
 /// Writes a modem's output to a file, until Ctrl-C
@@ -127,6 +127,7 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
     {
         recorder.say(&cli_types::no_priority(&refused));
     }
+    rights::drop_for_reading()?;
     let until = args.duration.map(|span| monotonic_now() + span);
     let recorded = recorder.record(until, &stop);
     // Masks go back also where the disk is full.

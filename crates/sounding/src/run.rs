@@ -1,23 +1,22 @@
 //! The daemon: modem to link to kernel.
 
-mod background;
 mod config;
 mod config_error;
-mod copa;
-mod copa_plan;
 mod daemon;
+mod devices;
 mod downlink;
 mod event_queue;
 mod events;
-mod foreign_flows;
 mod hardware;
+mod loader;
+mod modem;
+mod new_flows;
+mod output;
+mod outputs;
 mod peers;
-mod posts;
-mod server;
 mod share;
 mod sleep;
 mod sniffers;
-mod steps;
 mod subordinates;
 mod supervisor;
 
@@ -31,7 +30,6 @@ use miette::{IntoDiagnostic, Result};
 use crate::board;
 use config::{Config, Flags};
 use daemon::Daemon;
-use server::Server;
 
 /// Flows receive an estimate at least this often while records arrive.
 const PUBLISH_EVERY: Duration = Duration::from_millis(10);
@@ -79,24 +77,6 @@ pub(crate) struct Run {
     config: Option<PathBuf>,
     #[command(flatten)]
     flags: Flags,
-    /// Load `background` instead, for transfers that use what the cell leaves over; no modem is needed. Every user may then
-    /// choose it for a socket, and `sounding background` needs no rights. With --cgroup all sockets of a cgroup get it,
-    /// with --default or --route all new flows
-    #[arg(long, conflicts_with_all = [
-        "config", "device", "law", "fallback", "direction", "method", "sniffer", "window", "bound", "budget", "no_mask", "set_untold_mask", "allowance",
-        "pacing_gain", "share", "application", "weight", "interface", "board", "cpu_latency", "downlink", "slack", "peers", "peers_at_most",
-        "check_config", "example_config",
-    ])]
-    background: bool,
-    /// Load Copa instead, as `copa_gandalf`. Of what it takes for a queue, the modem says which part the radio itself made: waits
-    /// for grants and retransmissions. With --peers the devices at the other ends say what their radio adds to downloads. Without
-    /// either, and while it is silent, it is plain Copa
-    #[arg(long, conflicts_with_all = [
-        "config", "background", "law", "fallback", "direction", "method", "sniffer", "cqi_rates", "window", "bound", "allowance",
-        "pacing_gain", "share", "application", "weight", "board", "kpi", "downlink", "slack", "peers_at_most",
-        "check_config", "example_config",
-    ])]
-    copa: bool,
     /// Check the configuration and do nothing
     #[arg(long)]
     check_config: bool,
@@ -108,39 +88,21 @@ pub(crate) struct Run {
     json: bool,
 }
 
-/// A heartbeat at least this often: the kernel side takes 60 ms of silence for a dead daemon.
-const TICK: Duration = Duration::from_millis(5);
-
 pub(crate) fn run(args: Run) -> Result<ExitCode> {
     if args.example_config {
         print!("{}", config::EXAMPLE);
         return Ok(ExitCode::SUCCESS);
     }
-    if args.background {
-        return background::run(args.flags.of_background(), args.json);
-    }
-    if args.copa {
-        return copa::run(args.flags.of_copa().into_diagnostic()?, args.json);
-    }
     let config = Config::load(args.config.as_deref(), args.flags).into_diagnostic()?;
-    if config.board.is_some() {
-        board::subscription(&config.kpis)?;
+    if let Some(board) = &config.board {
+        board::subscription(&board.kpis)?;
     }
     if args.check_config {
         println!("the configuration is sound");
         return Ok(ExitCode::SUCCESS);
     }
-    match config.device.clone() {
-        Some(device) => {
-            let mut daemon = Daemon::start(config, device, args.json)?;
-            let served = daemon.serve();
-            daemon.stop(served)?;
-        }
-        None => {
-            let mut server = Server::start(&config, args.json)?;
-            server.serve();
-            server.stop();
-        }
-    }
+    let mut daemon = Daemon::start(config, args.json)?;
+    let served = daemon.serve();
+    daemon.stop(served)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -22,6 +22,9 @@ pub(super) enum Attached {
     Filter { filter: TcHook, _discipline: Option<Discipline> },
 }
 
+// SAFETY: a hook holds pointers to nothing that a thread owns: libbpf's struct has numbers, and a name that is null.
+unsafe impl Send for Attached {}
+
 /// Why it is not.
 pub(super) enum Refused {
     Taken,

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use miette::{Result, miette};
-use sounding_bpf::{Arrivals, ArrivalsConfig, ArrivalsCounts, ArrivalsError};
 use sounding_diag::LogCode;
 use sounding_kpi::Direction;
 use sounding_link::{Arrival, Config, DelayUpdate, Sounder};
@@ -16,6 +15,7 @@ use sounding_rtc::line::Line;
 use super::Stopped;
 use super::live::{self, Reader};
 use crate::cli_types::UntoldMask;
+use crate::corrected::Corrected;
 use crate::patient::Patient;
 use crate::screen;
 
@@ -54,39 +54,20 @@ pub(super) fn feed(source: &Source, untold: UntoldMask, receiver: &Path) -> Resu
 
 /// Reads a live modem until an interrupt, and corrects meanwhile when packets of media come at a network device.
 pub(super) fn correct(source: &Source, untold: UntoldMask, device: &str) -> Result<(), Stopped> {
-    let config = ArrivalsConfig { device: device.to_owned(), by_discipline: false };
-    let arrivals = Arrivals::load(&config).map_err(refused)?;
-    let mut feed = Feed::new(Direction::Downlink, Kernel { arrivals, taken_off: Duration::ZERO });
+    let corrected = Corrected::load(device).map_err(Stopped::Input)?;
+    let mut feed = Feed::new(Direction::Downlink, corrected);
     let ended = feed.read(source, untold);
-    let Kernel { arrivals, taken_off } = &feed.into;
-    eprintln!("{}", account(arrivals.counts(), *taken_off));
+    eprintln!("{}", feed.into.account());
     ended
-}
-
-fn refused(error: ArrivalsError) -> Stopped {
-    Stopped::Input(miette!(help = error.cure(), "{error}"))
-}
-
-/// What became of packets, and why nothing did.
-fn account(counts: ArrivalsCounts, taken_off: Duration) -> String {
-    let ArrivalsCounts { packets, corrected, unstamped, .. } = counts;
-    if packets == 0 {
-        return "no packet of media came at this device".into();
-    }
-    if unstamped == packets {
-        return format!(
-            "none of {packets} packets of media was corrected: no program here asks the kernel when packets come"
-        );
-    }
-    let mean = u32::try_from(corrected).ok().and_then(|count| taken_off.checked_div(count));
-    let mean = mean.map_or(String::new(), |mean| {
-        format!(", by {:.1} ms on average", mean.as_secs_f64() * 1e3)
-    });
-    format!("{corrected} of {packets} packets of media were corrected{mean}")
 }
 
 /// A reader of a modem's news.
 trait Reports {
+    /// See [`Reader::ends_by_rights`].
+    fn ends_by_rights(&self) -> bool {
+        false
+    }
+
     fn handle(&mut self, update: &DelayUpdate) -> Result<(), Stopped>;
 }
 
@@ -100,20 +81,13 @@ impl Reports for Lines {
     }
 }
 
-/// A program in this kernel.
-struct Kernel {
-    arrivals: Arrivals,
-    /// From all packets together.
-    taken_off: Duration,
-}
+impl Reports for Corrected {
+    fn ends_by_rights(&self) -> bool {
+        self.ends_by_rights()
+    }
 
-impl Reports for Kernel {
     fn handle(&mut self, update: &DelayUpdate) -> Result<(), Stopped> {
-        self.arrivals.handle_update(update).map_err(refused)?;
-        while let Some(packet) = self.arrivals.poll_packet() {
-            self.taken_off += packet.back;
-        }
-        Ok(())
+        self.handle_update(update).map_err(Stopped::Input)
     }
 }
 
@@ -147,6 +121,10 @@ impl<I: Reports> Reader for Feed<I> {
         Ok(())
     }
 
+    fn ends_by_rights(&self) -> bool {
+        self.into.ends_by_rights()
+    }
+
     fn handle(&mut self, read: Option<Bytes<'_>>) -> Result<(), Stopped> {
         let Some(Bytes { now, framing, bytes, mut session }) = read else { return Ok(()) };
         let Self { sounder, into, .. } = self;
@@ -154,33 +132,5 @@ impl<I: Reports> Reader for Feed<I> {
             seen.packet().iter().for_each(|packet| session.handle(packet));
         });
         sounder.poll_delays().map_or(Ok(()), |update| into.handle(&update))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_account_says_why_nothing_was_corrected() {
-        let counts = |packets, corrected, unstamped| ArrivalsCounts {
-            packets,
-            corrected,
-            unstamped,
-            unnoted: 0,
-        };
-        let millis = Duration::from_millis;
-        for (counts, taken_off, said) in [
-            (counts(0, 0, 0), 0, "no packet of media came at this device"),
-            (
-                counts(9, 0, 9),
-                0,
-                "none of 9 packets of media was corrected: no program here asks the kernel when packets come",
-            ),
-            (counts(9, 0, 1), 0, "0 of 9 packets of media were corrected"),
-            (counts(9, 4, 1), 10, "4 of 9 packets of media were corrected, by 2.5 ms on average"),
-        ] {
-            assert_eq!(account(counts, millis(taken_off)), said);
-        }
     }
 }

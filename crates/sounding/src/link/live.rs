@@ -11,7 +11,7 @@ use sounding_modem::{Bytes, Pump, Source, Turn};
 use super::Stopped;
 use crate::cli_types::UntoldMask;
 use crate::doctor::refuse_held;
-use crate::{session_report, signals};
+use crate::{rights, session_report, signals};
 
 /// The longest single wait for a live port.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -20,6 +20,11 @@ const PATIENCE: Duration = Duration::from_millis(20);
 pub(super) trait Reader {
     /// The port is open.
     fn begin(&mut self) -> Result<(), Stopped>;
+
+    /// Whether something is detached at the end that takes rights.
+    fn ends_by_rights(&self) -> bool {
+        false
+    }
 
     /// Bytes came, or for a while none. After an error nothing more is written, and reading ends.
     fn handle(&mut self, read: Option<Bytes<'_>>) -> Result<(), Stopped>;
@@ -41,6 +46,11 @@ pub(super) fn read(
     let pump = failed(Pump::open(source.clone(), Some(wanted)).into_diagnostic())?;
     let mut pump = pump.setting_untold(untold.set_untold_mask).once();
     reader.begin()?;
+    failed(if reader.ends_by_rights() {
+        rights::drop_for_detaching()
+    } else {
+        rights::drop_for_reading()
+    })?;
     let mut outcome = Ok(());
     let mut ending = false;
     while pump.is_open() && !pump.is_over() {

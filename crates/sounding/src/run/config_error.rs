@@ -67,6 +67,23 @@ pub(crate) enum ConfigError {
         "cc.allowance and cc.pacing_gain are settings of the law biscay: leave them out, or choose it"
     )]
     NotOfThisLaw,
+    /// It would not be looked at.
+    #[error("cc.{key}: {law} has none: leave it out")]
+    NotOfIt { key: &'static str, law: &'static str },
+    /// One name for two of them.
+    #[error("cc.name: {0} stands twice: give each [[cc]] its own law or name")]
+    NameTwice(String),
+    /// New flows have one default.
+    #[error("cc.default: only one [[cc]] can be the default of new flows")]
+    DefaultTwice,
+    /// A route has one congestion control.
+    #[error("cc.routes: {0} stands twice: a route has one congestion control")]
+    RouteTwice(String),
+    /// The modem would be read for nothing.
+    #[error(
+        "no output reads the modem: leave out --device, or add a law, --downlink, --arrivals, --calls or --board"
+    )]
+    NoReader,
     /// The kernel would not take the name.
     #[error("cc.name: {0:?} is not 1 to 15 bytes of a-z, 0-9 and _: Linux takes no hyphen there")]
     Name(String),

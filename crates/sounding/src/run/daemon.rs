@@ -1,150 +1,173 @@
-//! The daemon of a modem: how it starts, and how it restores the machine.
+//! The daemon: a modem, if there is one, and a list of outputs.
 //!
 //! ```text
-//! start:  reports, rates, sniffers, hardware, port, board, law, guard, peers, downlink, new flows, rights, ready, session
-//! serve:  bytes, sniffers, heartbeat, estimate, devices, events
-//! stop:   session, rates, devices, downlink, peers, law, guard, last words
+//! start:  reports, files, sniffers, port, outputs, priority, rights, ready
+//! serve:  bytes, sniffers, estimates, heartbeats, devices, events
+//! stop:   log mask, rates, outputs, last words
 //! ```
 
-mod serve;
-
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use miette::{IntoDiagnostic, Result};
-use sounding_bpf::Instance;
+use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use sounding_bpf::MAX_RADIOS;
 use sounding_host::{Wakefulness, monotonic_now, prefer_this_thread};
-use sounding_link::Sounder;
-use sounding_modem::{Pump, Source};
 use sounding_units::HostInstant;
 
 use super::config::Config;
-use super::downlink::Receiving;
+use super::devices::Devices;
 use super::events::Events;
-use super::foreign_flows::Others;
-use super::peers::Hearing;
-use super::posts::Posts;
-use super::sleep::Sleep;
-use super::sniffers::Sniffers;
-use super::steps;
-use super::subordinates::Watched;
+use super::hardware::Hardware;
+use super::modem::{Modem, Opened};
+use super::outputs::Outputs;
 use super::supervisor::Supervisor;
-use crate::cqi_rates::Store;
-use crate::guard::Guard;
-use crate::{cli_types, signals};
+use crate::{cli_types, rights, signals};
 
-/// A modem that is read, a law in the kernel, and what was changed for both.
-///
-/// A panic drops the fields in this order. It is that of [`stop`](Self::stop): the programs, and then what points to them by
-/// name.
+/// A heartbeat at least this often: the kernel side takes 60 ms of silence for a dead daemon.
+const TICK: Duration = Duration::from_millis(5);
+
+/// The same without a modem. Then no flow waits for a heartbeat.
+const SLOW_TICK: Duration = Duration::from_millis(20);
+
+/// A heartbeat this long after the one before is reported: a fallback for silence may follow, and this is its reason.
+const LATE: Duration = Duration::from_millis(40);
+
+/// A panic drops the fields in this order. It is that of [`stop`](Self::stop).
 pub(super) struct Daemon {
-    pump: Pump,
-    others: Others,
-    /// The downlink, if senders are limited to it.
-    receiving: Option<Receiving>,
-    /// Devices that this machine sends to, if their reports are used.
-    hearing: Option<Hearing>,
-    subordinates: Watched,
-    instance: Instance,
-    guard: Guard,
+    modem: Option<Modem>,
+    devices: Option<Devices>,
+    outputs: Outputs,
     supervisor: Supervisor,
     events: Events,
-    posts: Option<Posts>,
     _awake: Option<Wakefulness>,
-    sounder: Sounder,
-    sniffers: Sniffers,
-    /// What is learnt of cells' rates by CQI, if that is kept.
-    rates: Option<Store>,
-    /// When the last estimate was published.
-    published: HostInstant,
     /// When the last heartbeat was.
     beaten: Option<HostInstant>,
-    sleep: Sleep,
     stop: Arc<AtomicBool>,
 }
 
 impl Daemon {
     /// Starts step by step. An error in one ends it, and what the steps before it changed is restored.
-    pub(super) fn start(mut config: Config, device: Source, json: bool) -> Result<Self> {
+    pub(super) fn start(mut config: Config, json: bool) -> Result<Self> {
         let stop = signals::stop_flag().into_diagnostic()?;
-        let (mut events, supervisor) = steps::start_reports(&config, json)?;
-        let (rates, known) = steps::open_rates(&config)?;
-        let sniffers = steps::start_sniffers(&config)?;
-        let hardware = steps::find_hardware(&mut config, &device);
-        steps::limit_interfaces(&config)?;
+        // Threads come first: they would inherit a real-time priority.
+        let mut events = Events::new(json).into_diagnostic()?;
+        let supervisor = Supervisor::find().into_diagnostic()?;
+        if config.interfaces.len() > MAX_RADIOS {
+            return Err(miette!("a modem has at most {MAX_RADIOS} network devices: --interface"));
+        }
+        // The port before the outputs: a wrong device then leaves the kernel untouched.
+        let opened = config.modem.as_ref().map(Opened::open).transpose()?;
+        let devices = config.modem.is_some().then(|| find_devices(&mut config, &mut events));
 
-        // The port first: a wrong device then leaves the kernel untouched.
-        let port = steps::open_port(&device)?;
-        steps::name_interfaces(&mut config, hardware.as_ref(), &mut events);
-        let posts = steps::open_board(&config)?;
-        let wanted = steps::list_records(&config, posts.as_ref());
-
-        let mut instance = steps::load_law(&config)?;
-        let mut guard = steps::start_guard(&instance)?;
-        // Steps that may be refused come before those that change the machine.
-        let hearing = config.downlink.listen(&mut instance, &mut events)?;
-        let mut receiving = config.downlink.start(&mut guard, &mut events)?;
-        let downlink = receiving.as_ref().map(Receiving::subordinates);
-        let maps = [Some(instance.subordinates()), downlink].into_iter().flatten();
-        let subordinates = steps::follow_subordinates(maps, &mut events)?;
-        steps::take_new_flows(&config, &mut guard)?;
+        let sections = config.sections();
+        let needs: Vec<_> = sections.iter().map(|section| section.needs()).collect();
+        let algorithms: Vec<_> = sections
+            .iter()
+            .filter(|section| section.is_algorithm())
+            .map(|section| section.name())
+            .collect();
+        events.fall_back_to(sections.iter().filter_map(|section| section.stock()));
+        let outputs = Outputs::start(sections, monotonic_now(), &mut events)?;
 
         let awake = cli_types::awake(config.cpu_latency)?;
         let no_priority = prefer_this_thread().err();
-        steps::drop_rights()?;
+        rights::drop_for_reading().wrap_err("capabilities cannot be dropped")?;
 
-        // The devices first: a reader of events may end the daemon once that is ready.
-        let opened = monotonic_now();
-        let mut sounder = Sounder::new(config.told());
-        if receiving.is_some() {
-            sounder = sounder.beside(config.told_of_downlink()).with_delays();
-        }
-        sounder.keep_rates(known);
-        let mut others = Others::new(config.interfaces, hardware);
-        others.attend(opened, &mut instance, receiving.as_mut(), &mut events);
-        events.ready(&config.name, &device);
+        let source = config.modem.as_ref().map(|plan| plan.source.clone());
+        let modem = config.modem.zip(opened);
+        let modem = modem.map(|(plan, opened)| Modem::new(opened, plan, &needs));
+        let mut daemon =
+            Self { modem, devices, outputs, supervisor, events, _awake: awake, beaten: None, stop };
+        // The devices first: a reader of events may end the daemon as soon as it is ready.
+        daemon.attend_devices(monotonic_now());
+        let Self { outputs, events, supervisor, .. } = &mut daemon;
+        events.ready(&algorithms, &outputs.names(), source.as_ref());
         supervisor.ready();
         if let Some(refused) = no_priority {
             // A heartbeat that waits behind a build sends all flows to BBR.
             events.no_priority(&refused);
         }
-        let pump = Pump::over(device, port, wanted).setting_untold(config.sets_untold);
+        Ok(daemon)
+    }
 
-        Ok(Self {
-            pump,
-            others,
-            receiving,
-            hearing,
-            subordinates,
-            instance,
-            guard,
-            supervisor,
-            events,
-            posts,
-            _awake: awake,
-            sounder,
-            sniffers,
-            rates,
-            published: HostInstant::default(),
-            beaten: None,
-            sleep: Sleep::default(),
-            stop,
-        })
+    /// Goes on until `stop`; a port that closes is waited for.
+    pub(super) fn serve(&mut self) -> Result<()> {
+        while !self.stop.load(Ordering::Relaxed) {
+            self.turn()?;
+        }
+        Ok(())
+    }
+
+    /// One wait, and what is due.
+    fn turn(&mut self) -> Result<()> {
+        let Self { modem, outputs, events, .. } = self;
+        match modem {
+            Some(modem) => modem.read(TICK, outputs, events)?,
+            None => std::thread::sleep(SLOW_TICK),
+        }
+        let now = monotonic_now();
+        self.beat(now);
+        let Self { modem, outputs, events, .. } = self;
+        if let Some(modem) = modem {
+            modem.attend(now, outputs, events);
+        }
+        self.attend_devices(now);
+        Ok(())
+    }
+
+    fn beat(&mut self, now: HostInstant) {
+        self.outputs.attend(now, &mut self.events);
+        self.supervisor.beat(now);
+        let gap = self.beaten.replace(now).map_or(Duration::ZERO, |before| now - before);
+        // Without a modem no flow waits for one.
+        if gap > LATE && self.modem.is_some() {
+            self.events.late(now, gap);
+        }
+    }
+
+    fn attend_devices(&mut self, now: HostInstant) {
+        let Self { devices, outputs, events, .. } = self;
+        if let Some(devices) = devices {
+            devices.attend(now, outputs, events);
+        }
+    }
+
+    /// Gives the modem its log mask back, while everything goes on.
+    fn put_back(&mut self) -> Result<()> {
+        if let Some(modem) = &mut self.modem {
+            modem.handle_end();
+        }
+        while self.modem.as_ref().is_some_and(|modem| !modem.is_over()) {
+            self.turn()?;
+        }
+        Ok(())
     }
 
     /// Restores the modem and the machine, also where the port failed, and gives the first error.
     pub(super) fn stop(mut self, served: Result<()>) -> Result<()> {
         self.supervisor.stopping();
         let outcome = served.and(self.put_back());
-        self.keep_rates();
-        drop(self.others);
-        // The programs first, then what points to them by name; last words wait for their reader, so they come last.
-        drop(self.receiving);
-        let disbelieved = self.hearing.map(Hearing::end);
-        drop((self.subordinates, self.instance));
-        drop((self.guard, self.supervisor));
-        let sniffed = self.sniffers.counts();
-        self.events.done(&self.sounder.counts(), self.pump.switched_off(), disbelieved, sniffed);
+        let Self { mut modem, outputs, supervisor, mut events, .. } = self;
+        if let Some(modem) = &mut modem {
+            modem.keep_rates(&mut events);
+        }
+        let last = outputs.end();
+        // Last words wait for their reader.
+        drop(supervisor);
+        events.done(modem.as_ref(), last);
         outcome
     }
+}
+
+/// The modem's network devices: those that were named, or those of the port's own hardware.
+fn find_devices(config: &mut Config, events: &mut Events) -> Devices {
+    let source = config.modem.as_ref().map(|plan| &plan.source);
+    let hardware = source.filter(|_| config.interfaces.is_empty()).and_then(Hardware::behind);
+    if config.interfaces.is_empty() {
+        config.interfaces = hardware.as_ref().map(Hardware::network_devices).unwrap_or_default();
+        events.interfaces(&config.interfaces);
+    }
+    config.counts_others |= hardware.is_some() || !config.interfaces.is_empty();
+    Devices::new(config.interfaces.clone(), hardware)
 }

@@ -1,25 +1,18 @@
 //! The other direction: the downlink's rate goes to the senders to this machine, or comes from the devices that this
 //! machine sends to.
 
-use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use miette::{IntoDiagnostic, Result};
 use serde::Deserialize;
-use sounding_bpf::{Downlink, DownlinkConfig, EXID, Instance, PeersConfig, Signal, SubordinateMap};
+use sounding_bpf::{DownlinkConfig, EXID, PeersConfig, Signal};
 use sounding_cc::Law;
 use sounding_kpi::Direction;
-use sounding_link::{Lately, RadioDelay, Sounder};
-use sounding_units::{HostInstant, Rate};
+use sounding_units::Rate;
 
-use super::PUBLISH_EVERY;
 use super::config_error::{ConfigError, time};
-use super::events::Events;
-use super::peers::{Hearing, failed};
 use crate::cli_types::{SignalWord, Unused};
-use crate::guard::Guard;
 
 #[derive(Args, Debug, Default)]
 #[group(id = "downlink_flags")]
@@ -44,15 +37,9 @@ pub(super) struct Flags {
 }
 
 impl Flags {
-    /// Whose reports are heard, where nothing but that is asked for.
-    pub(super) fn hears(&self) -> Option<PeersConfig> {
-        let cgroup = self.cgroup.clone();
-        self.peers.then(|| PeersConfig { cgroup, ..PeersConfig::default() })
-    }
-
     /// Whose sockets it is about, if not the whole machine's.
-    pub(super) fn cgroup(self) -> Option<PathBuf> {
-        self.cgroup
+    pub(super) fn cgroup(&self) -> Option<PathBuf> {
+        self.cgroup.clone()
     }
 }
 
@@ -80,12 +67,12 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// `name` is what the pins are called, `interfaces` are the modem's.
+    /// `name` is what the pins are called. `background` says that a cgroup may be that of `background`.
     pub(super) fn merge(
         file: File,
         flags: Flags,
         name: &str,
-        interfaces: &[String],
+        background: bool,
     ) -> Result<Self, ConfigError> {
         let exid = file.exid.unwrap_or(EXID);
         let has_cgroup = flags.cgroup.is_some();
@@ -105,8 +92,10 @@ impl Plan {
         if flags.slack.is_some() && signal.is_none() {
             return Err(Unused { flag: "--slack", owner: "--downlink" }.into());
         }
-        if has_cgroup && signal.is_none() && !peers {
-            return Err(Unused { flag: "--cgroup", owner: "--downlink or --peers" }.into());
+        if has_cgroup && signal.is_none() && !peers && !background {
+            return Err(
+                Unused { flag: "--cgroup", owner: "--downlink, --peers or --background" }.into()
+            );
         }
         if flags.peers_at_most.is_some() && !peers {
             return Err(Unused { flag: "--peers-at-most", owner: "--peers" }.into());
@@ -121,7 +110,6 @@ impl Plan {
         }
         let device = signal.map(|signal| DownlinkConfig {
             cgroup: cgroup.clone(),
-            interfaces: interfaces.to_vec(),
             signal: signal.into(),
             slack,
             exid,
@@ -132,26 +120,19 @@ impl Plan {
         Ok(Self { device, server })
     }
 
-    /// Has these be the modem's interfaces.
-    pub(super) fn name_interfaces(&mut self, names: &[String]) {
-        if let Some(device) = &mut self.device {
-            device.interfaces = names.to_vec();
-        }
+    /// What is done as a device.
+    pub(super) fn device(&self) -> Option<&DownlinkConfig> {
+        self.device.as_ref()
     }
 
-    /// Whether something can be done without a modem.
-    pub(super) fn needs_no_modem(&self) -> bool {
-        self.server.is_some() && self.device.is_none()
+    /// Whose reports are used as a server.
+    pub(super) fn server(&self) -> Option<&PeersConfig> {
+        self.server.as_ref()
     }
 
     /// Directions whose records are needed besides `of`.
     pub(super) fn reads_besides(&self, of: Direction) -> Option<Direction> {
         self.device.as_ref().map(|_| Direction::Downlink).filter(|reads| *reads != of)
-    }
-
-    /// Whether senders learn what the radio itself adds to packets.
-    pub(super) fn says_delays(&self) -> bool {
-        self.device.is_some()
     }
 
     /// How far back the estimates for senders look. A receive window limits a stock sender as the law of `sounding`
@@ -160,84 +141,6 @@ impl Plan {
         let windows = self.device.as_ref().is_some_and(|device| device.signal == Signal::Window);
         Law::Sounding.needs().span.filter(|_| windows)
     }
-
-    /// Makes flows under any law use their peers' reports, if configured. Then only flows of this network namespace report.
-    pub(super) fn listen(
-        &self,
-        instance: &mut Instance,
-        events: &mut Events,
-    ) -> Result<Option<Hearing>> {
-        let Some(config) = &self.server else { return Ok(None) };
-        instance.report_own_namespace();
-        Hearing::start(instance, config, events).map(Some)
-    }
-
-    /// Reports the downlink to senders, if that is wanted.
-    pub(super) fn start(
-        &self,
-        guard: &mut Guard,
-        events: &mut Events,
-    ) -> Result<Option<Receiving>> {
-        let Some(config) = &self.device else { return Ok(None) };
-        let downlink = Downlink::load(config).map_err(failed)?;
-        if let Some(name) = &config.pin {
-            guard.keep_pins(name).into_diagnostic()?;
-        }
-        events.downlink(config.signal, downlink.adopt().map_err(failed)?);
-        let (lately, told) = (Lately::default(), HostInstant::default());
-        Ok(Some(Receiving { downlink, lately, told, published: HostInstant::default() }))
-    }
-}
-
-/// The downlink of the modem that is read.
-pub(super) struct Receiving {
-    downlink: Downlink,
-    /// What the radio itself adds to packets.
-    lately: Lately,
-    /// When the newest record behind it came.
-    told: HostInstant,
-    published: HostInstant,
-}
-
-impl Receiving {
-    /// The map by which ids of `/etc/subuid` count as their users.
-    pub(super) fn subordinates(&self) -> io::Result<SubordinateMap> {
-        self.downlink.subordinates()
-    }
-
-    /// The modem's network devices have these numbers from here on.
-    pub(super) fn follow(&mut self, devices: &[u32]) {
-        // At most as many as fit. Open connections are taken on where the kernel allows that.
-        let _ = self.downlink.follow(devices);
-        let _ = self.downlink.adopt();
-    }
-
-    /// Records came: senders learn what the radio itself lately added to packets.
-    pub(super) fn handle_records(&mut self, sounder: &mut Sounder) {
-        let Some(update) = sounder.poll_delays() else { return };
-        self.told = update.heard_at;
-        let delay = self.lately.handle_update(&update);
-        self.downlink.feed().publish_delay(delay, self.told);
-    }
-
-    pub(super) fn handle_disconnect(&mut self) {
-        self.downlink.feed().invalidate();
-        self.lately.forget();
-        self.downlink.feed().publish_delay(RadioDelay::default(), self.told);
-    }
-
-    /// `sounder` makes the estimate of the downlink beside that of the flows of this machine.
-    pub(super) fn attend(&mut self, now: HostInstant, sounder: &Sounder, events: &mut Events) {
-        self.downlink.feed().heartbeat(now);
-        if now - self.published < PUBLISH_EVERY {
-            return;
-        }
-        self.published = now;
-        let Some(estimator) = sounder.estimators().nth(1) else { return };
-        let estimate = estimator.estimate(now);
-        self.downlink.feed().publish_link(&estimate, now);
-        events.estimate(now, &estimate, || estimator.cell(now)?.heard);
-    }
 }
 
 #[cfg(test)]
@@ -245,7 +148,7 @@ mod tests {
     use super::*;
 
     fn plan(file: &str, flags: Flags) -> Result<Plan, ConfigError> {
-        Plan::merge(toml::from_str(file).expect("TOML"), flags, "biscay", &["wwan0".into()])
+        Plan::merge(toml::from_str(file).expect("TOML"), flags, "biscay", false)
     }
 
     #[test]
@@ -263,20 +166,18 @@ mod tests {
         assert_eq!((device.signal, device.exid), (Signal::Both, 7));
         assert_eq!(device.slack, Duration::from_millis(30));
         assert_eq!(device.pin.as_deref(), Some("biscay"));
-        assert_eq!(device.interfaces, ["wwan0"]);
         assert_eq!(plan.reads_besides(Direction::Uplink), Some(Direction::Downlink));
         assert_eq!(plan.reads_besides(Direction::Downlink), None);
-        assert!(!plan.needs_no_modem());
         assert_eq!(plan.span(), None);
         let windows = Flags { downlink: Some(SignalWord::Window), ..Flags::default() };
-        let windows = Plan::merge(File::default(), windows, "biscay", &[]).expect("fine");
+        let windows = Plan::merge(File::default(), windows, "biscay", false).expect("fine");
         assert_eq!(windows.span(), Law::Sounding.needs().span);
     }
 
     #[test]
     fn a_server_needs_no_modem_and_shares_the_number_of_the_option() {
         let plan = plan("peers = true\nexid = 0x1234", Flags::default()).expect("fine");
-        assert!(plan.needs_no_modem());
+        assert!(plan.device.is_none());
         assert_eq!(plan.server.map(|server| server.exid), Some(0x1234));
     }
 

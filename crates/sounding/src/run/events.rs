@@ -1,3 +1,5 @@
+mod last;
+mod outputs;
 mod rates;
 mod sniffers;
 mod subordinates;
@@ -7,16 +9,14 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 use sounding_bpf::{PeerCounts, PeerReport, Signal, Transition, Walked};
-use sounding_diag::LogCode;
 use sounding_diag::session::Event;
-use sounding_link::{Counts, LinkEstimate};
-use sounding_modem::{SnifferSource, SnifferStatus, Source};
+use sounding_link::LinkEstimate;
+use sounding_modem::Source;
 use sounding_units::{HostInstant, Rate};
 
 use super::event_queue::Outbox;
 use crate::cli_types;
 use crate::session_report;
-use crate::skipped::{self, counted, left};
 pub(super) use sniffers::SnifferChange;
 pub(super) use subordinates::Subids;
 
@@ -25,7 +25,8 @@ pub(super) use subordinates::Subids;
 /// Saying something never waits: see [`Outbox`].
 pub(crate) struct Events {
     json: bool,
-    fallback: &'static str,
+    /// What flows go on as without the modem, if there are flows.
+    fallback: String,
     outbox: Outbox,
     late: Late,
     overstated: Untold,
@@ -66,12 +67,11 @@ impl Untold {
 const WAIT_TOLD: Duration = Duration::from_millis(500);
 
 impl Events {
-    /// `fallback` is what flows go on as without the modem.
-    pub(crate) fn new(json: bool, fallback: &'static str) -> io::Result<Self> {
+    pub(crate) fn new(json: bool) -> io::Result<Self> {
         let outbox = if json { Outbox::new(io::stdout()) } else { Outbox::new(io::stderr()) }?;
         Ok(Self {
             json,
-            fallback,
+            fallback: String::new(),
             outbox,
             late: Late::default(),
             overstated: Untold::default(),
@@ -79,37 +79,18 @@ impl Events {
         })
     }
 
+    /// What happens without the modem.
+    fn stock(&self) -> String {
+        match &self.fallback[..] {
+            "" => "nothing is known of the link".into(),
+            stock => format!("flows go on as {stock}"),
+        }
+    }
+
     fn say(&mut self, event: &Json, sentence: impl FnOnce() -> Option<String>) {
         if let Some(line) = line(self.json, event, sentence) {
             self.outbox.say(line);
         }
-    }
-
-    pub(crate) fn ready(&mut self, name: &str, device: &Source) {
-        self.say(&json!({ "event": "ready", "name": name, "device": device.to_string() }), || {
-            Some(format!("{name} is in the kernel, reading {device}; Ctrl-C ends it"))
-        });
-    }
-
-    /// A server without a modem is ready.
-    pub(crate) fn serving(&mut self, name: &str) {
-        self.say(&json!({ "event": "ready", "name": name }), || {
-            Some(format!("{name} is in the kernel, hearing its peers; Ctrl-C ends it"))
-        });
-    }
-
-    /// An algorithm that needs no modem has none.
-    pub(crate) fn serving_alone(&mut self, name: &str) {
-        self.say(&json!({ "event": "ready", "name": name }), || {
-            Some(format!("{name} is in the kernel, without a modem; Ctrl-C ends it"))
-        });
-    }
-
-    /// So many connections began under the algorithm, and those that go on keep it.
-    pub(crate) fn connections(&mut self, begun: u64) {
-        self.say(&json!({ "event": "connections", "connections": begun }), || {
-            Some(format!("{begun} connections began under it; those that go on keep it"))
-        });
     }
 
     pub(crate) fn peers(&mut self, adopted: Walked) {
@@ -145,11 +126,11 @@ impl Events {
 
     /// More of what peers said was not believed.
     pub(crate) fn disbelieved(&mut self, now: HostInstant, counts: PeerCounts) {
-        let mut event = disbelief(counts);
+        let mut event = last::disbelief(counts);
         event["event"] = "disbelieved".into();
         event["at_ns"] = now.as_nanos().into();
         let due = self.disbelieved.add(now);
-        self.say(&event, || due.map(|_| disbelieved(counts)));
+        self.say(&event, || due.map(|_| last::disbelieved(counts)));
     }
 
     pub(crate) fn downlink(&mut self, signal: Signal, adopted: Walked) {
@@ -208,10 +189,10 @@ impl Events {
 
     /// The machine woke up: the knowledge of the link is outdated.
     pub(crate) fn slept(&mut self, slept: Duration) {
-        let stock = self.fallback;
+        let stock = self.stock();
         self.say(&json!({ "event": "slept", "slept_s": slept.as_secs_f64() }), || {
             Some(format!(
-                "this machine slept for {:.0} s: flows go on as {stock} until the modem is heard again",
+                "this machine slept for {:.0} s: {stock} until the modem is heard again",
                 slept.as_secs_f64()
             ))
         });
@@ -219,12 +200,12 @@ impl Events {
 
     /// The port closed, and is left alone for so long.
     pub(crate) fn closed(&mut self, device: &Source, wait: Duration) {
-        let stock = self.fallback;
+        let stock = self.stock();
         let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
         let event =
             json!({ "event": "closed", "device": device.to_string(), "left_alone_ms": wait_ms });
         self.say(&event, || {
-            let mut text = format!("{device} closed: flows go on as {stock} until it is back");
+            let mut text = format!("{device} closed: {stock} until it is back");
             if wait >= WAIT_TOLD {
                 text += &format!(
                     "; it closes at once, and is tried again in {:.1} s",
@@ -254,18 +235,21 @@ impl Events {
         self.say(&session_report::json(event), || Some(session_report::sentence(event)));
     }
 
-    /// `sniffed` says how long ago a sniffer of its cell was received. Only programs read estimates.
+    /// An estimate over this span of time. `sniffed` says how long ago a sniffer of its cell was received. Only programs read
+    /// estimates.
     pub(crate) fn estimate(
         &mut self,
         now: HostInstant,
+        span: Duration,
         estimate: &LinkEstimate,
-        sniffed: impl FnOnce() -> Option<Duration>,
+        sniffed: Option<Duration>,
     ) {
         if !self.json {
             return;
         }
         let mut event = session_report::estimate(estimate);
-        event["sniffer_age_us"] = session_report::micros(sniffed());
+        event["sniffer_age_us"] = session_report::micros(sniffed);
+        event["span_us"] = session_report::micros(Some(span));
         event["event"] = "estimate".into();
         event["at_ns"] = now.as_nanos().into();
         self.say(&event, || None);
@@ -306,71 +290,16 @@ impl Events {
             self.late.told = now;
             self.late.untold = 0;
         }
-        let stock = self.fallback;
+        let stock = self.stock();
         self.say(&event, || {
             tell.then(|| {
                 format!(
                     "the daemon itself was held up for {} ms (late {untold} times since last said): \
-                     flows take 60 ms of that for a dead daemon and go on as {stock} for a while; is this machine overloaded?",
+                     flows take 60 ms of that for a dead daemon: {stock} for a while; is this machine overloaded?",
                     gap.as_millis()
                 )
             })
         });
-    }
-
-    /// The last words of a server without a modem.
-    pub(crate) fn served(self, counts: PeerCounts) {
-        let event = json!({ "event": "done", "peers": disbelief(counts) });
-        let line = line(self.json, &event, || Some(disbelieved(counts)));
-        self.outbox.finish(line.unwrap_or_default());
-    }
-
-    /// The last event. Waits a moment for a reader that is behind. `peers` is set in a daemon that uses their reports.
-    pub(crate) fn done(
-        self,
-        counts: &Counts,
-        switched_off: &[LogCode],
-        peers: Option<PeerCounts>,
-        sniffed: Vec<(SnifferSource, SnifferStatus)>,
-    ) {
-        let stream = &counts.stream;
-        let (late, dropped) = (self.late.count, self.outbox.dropped());
-        let event = json!({
-            "event": "done",
-            "bytes": stream.frames.bytes,
-            "frames": stream.frames.good,
-            "corrupt_frames": stream.damaged(),
-            "padding_bytes": stream.frames.padding,
-            "records": stream.logs,
-            "read": counts.records.read(),
-            "unsupported": counts.records.unsupported,
-            "corrupt_records": counts.records.corrupt,
-            "partly_read_records": counts.records.partly,
-            "longer_records": counts.records.longer,
-            "untimed_records": counts.untimed,
-            "misdated_records": counts.misdated,
-            "kpis": counts.kpis,
-            "codes_switched_off": session_report::names(switched_off),
-            "late_heartbeats": late,
-            "events_dropped": dropped,
-            "peers": peers.map(disbelief),
-            "sniffers": sniffers::counts(&sniffed),
-        });
-        let line = line(self.json, &event, || {
-            let peers = peers.map(|counts| format!("; {}", disbelieved(counts)));
-            Some(format!(
-                "{}, {} read for KPIs, {}; {}; {}; {} dropped{}{}",
-                counted(stream.logs, "record", "records"),
-                counts.records.read(),
-                left(&counts.records),
-                skipped::damage(stream),
-                counted(late, "late heartbeat", "late heartbeats"),
-                counted(dropped, "message", "messages"),
-                peers.unwrap_or_default(),
-                sniffers::sentences(&sniffed)
-            ))
-        });
-        self.outbox.finish(line.unwrap_or_default());
     }
 }
 
@@ -398,26 +327,6 @@ fn reported(name: &str, report: &PeerReport) -> Json {
         "users": claim.users,
         "carriers": claim.carriers,
     })
-}
-
-fn disbelief(counts: PeerCounts) -> Json {
-    json!({
-        "segments_forged": counts.forged,
-        "segments_unreadable": counts.unreadable,
-        "connections_limited": counts.limited,
-        "connections_overstated": counts.overstated,
-    })
-}
-
-fn disbelieved(counts: PeerCounts) -> String {
-    format!(
-        "not believed of what peers said: {} that TCP drops, {} of a later version, {} over the limit, \
-         {} over three times what was delivered",
-        counted(counts.forged, "segment", "segments"),
-        counted(counts.unreadable, "segment", "segments"),
-        counted(counts.limited, "connection", "connections"),
-        counted(counts.overstated, "connection", "connections")
-    )
 }
 
 /// Connections that could not be taken on.

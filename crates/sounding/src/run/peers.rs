@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use miette::Result;
-use sounding_bpf::{DownlinkError, HearsPeers, PeerCounts, Peers, PeersConfig, ReportCause};
+use sounding_bpf::{
+    DownlinkError, HearsPeers, PeerCounts, Peers, PeersConfig, ReportCause, Walked,
+};
 use sounding_units::HostInstant;
 
 use super::events::Events;
@@ -14,21 +16,24 @@ const COUNT_EVERY: Duration = Duration::from_secs(1);
 /// Peers whose reports are used.
 pub(super) struct Hearing {
     peers: Peers,
+    /// Connections that were open at the start.
+    adopted: Walked,
     counts: PeerCounts,
     counted: HostInstant,
 }
 
 impl Hearing {
     /// Makes flows under any law use their peers' reports from here on.
-    pub(super) fn start(
-        instance: &impl HearsPeers,
-        config: &PeersConfig,
-        events: &mut Events,
-    ) -> Result<Self> {
+    pub(super) fn start(instance: &impl HearsPeers, config: &PeersConfig) -> Result<Self> {
         let peers = Peers::attach(instance, config).map_err(failed)?;
-        events.peers(peers.adopt().map_err(failed)?);
+        let adopted = peers.adopt().map_err(failed)?;
         let (counts, counted) = (PeerCounts::default(), HostInstant::default());
-        Ok(Self { peers, counts, counted })
+        Ok(Self { peers, adopted, counts, counted })
+    }
+
+    /// Connections that were open at the start.
+    pub(super) fn adopted(&self) -> Walked {
+        self.adopted
     }
 
     /// Tells of connections whose peer spoke first since the last time, and of what was not believed.
@@ -50,8 +55,8 @@ impl Hearing {
         }
     }
 
-    /// Stops using their reports; returns the parts of them that were not used.
-    pub(super) fn end(self) -> PeerCounts {
+    /// The parts of reports that were not used.
+    pub(super) fn counts(&self) -> PeerCounts {
         self.peers.counts()
     }
 }

@@ -125,7 +125,7 @@ mod tests {
         let sources = [source.parse().expect("a sniffer")];
         let mut sniffers = Sniffers::start(&sources, Direction::Downlink).expect("a thread");
         let (_, client) = service.recv_from(&mut [0; 16]).expect("a request");
-        let mut events = Events::new(true, "BBR").expect("a thread");
+        let mut events = Events::new(true).expect("a thread");
         let over = AtomicBool::new(false);
         thread::scope(|scope| {
             scope.spawn(|| {

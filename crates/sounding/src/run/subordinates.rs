@@ -3,8 +3,7 @@
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Weak};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -18,9 +17,10 @@ use super::events::{Events, Subids};
 const EVERY: Duration = Duration::from_secs(1);
 
 /// The files, and the maps that follow them while this lives.
-pub(super) struct Watched {
+pub(super) struct Followed {
     found: Receiver<Subids>,
-    _wanted: Arc<()>,
+    /// The thread ends with it.
+    maps: Sender<SubordinateMap>,
 }
 
 struct Files {
@@ -29,21 +29,27 @@ struct Files {
     maps: Vec<SubordinateMap>,
 }
 
-impl Watched {
+impl Followed {
     /// Fills the maps, and has a thread without rights follow the files: a name may have to be asked for over a network.
     pub(super) fn start(maps: Vec<SubordinateMap>, events: &mut Events) -> io::Result<Self> {
         let (subuid, passwd) = ("/etc/subuid".into(), "/etc/passwd".into());
         let mut files = Files { subuid, passwd, maps };
         let seen = files.identity();
-        events.subordinates(&files.read());
+        if !files.maps.is_empty() {
+            events.subordinates(&files.read());
+        }
         let (sender, found) = channel();
-        let wanted = Arc::new(());
-        let is_wanted = Arc::downgrade(&wanted);
+        let (maps, more) = channel();
         thread::Builder::new().name("subuid".into()).spawn(move || {
             let _ = keep_only(Capabilities::empty());
-            files.follow(seen, &is_wanted, &sender);
+            files.follow(seen, &more, &sender);
         })?;
-        Ok(Self { found, _wanted: wanted })
+        Ok(Self { found, maps })
+    }
+
+    /// Has the thread fill one more map, and keep it.
+    pub(super) fn add(&self, map: SubordinateMap) {
+        let _ = self.maps.send(map);
     }
 
     /// Reports what changed since the last call.
@@ -56,11 +62,23 @@ impl Watched {
 type Identity = [Option<[i64; 5]>; 2];
 
 impl Files {
-    fn follow(mut self, mut seen: Identity, is_wanted: &Weak<()>, found: &Sender<Subids>) {
-        while is_wanted.strong_count() > 0 {
-            thread::sleep(EVERY);
+    fn follow(
+        mut self,
+        mut seen: Identity,
+        more: &Receiver<SubordinateMap>,
+        found: &Sender<Subids>,
+    ) {
+        loop {
+            let is_new = match more.recv_timeout(EVERY) {
+                Ok(map) => {
+                    self.maps.push(map);
+                    true
+                }
+                Err(RecvTimeoutError::Timeout) => false,
+                Err(RecvTimeoutError::Disconnected) => return,
+            };
             let now = self.identity();
-            if now != seen && found.send(self.read()).is_ok() {
+            if (is_new || now != seen) && found.send(self.read()).is_ok() {
                 seen = now;
             }
         }
@@ -143,9 +161,8 @@ mod tests {
         let seen = files.identity();
         fs::write(place("subuid"), "5:100000:65536\n").expect("room");
         let (sender, found) = channel();
-        let wanted = Arc::new(());
-        let is_wanted = Arc::downgrade(&wanted);
-        let thread = thread::spawn(move || files.follow(seen, &is_wanted, &sender));
+        let (wanted, more) = channel();
+        let thread = thread::spawn(move || files.follow(seen, &more, &sender));
         let found = found.recv_timeout(Duration::from_secs(60)).expect("it is seen");
         assert_eq!(found.ranges, 1);
         drop(wanted);

@@ -1,0 +1,127 @@
+//! What becomes of outputs.
+
+use std::time::Duration;
+
+use miette::Report;
+use serde_json::{Value as Json, json};
+use sounding_bpf::{ArrivalsCounts, BackgroundCounts};
+use sounding_modem::Source;
+
+use super::Events;
+
+impl Events {
+    /// Names what flows go on as while the modem is not heard.
+    pub(in crate::run) fn fall_back_to(&mut self, stocks: impl Iterator<Item = &'static str>) {
+        let mut names: Vec<&str> = stocks.collect();
+        names.dedup();
+        self.fallback = names.join(" or ");
+    }
+
+    /// The daemon is ready: these congestion controls are wanted, and these outputs run.
+    pub(in crate::run) fn ready(
+        &mut self,
+        algorithms: &[String],
+        outputs: &[String],
+        device: Option<&Source>,
+    ) {
+        let mut event = json!({ "event": "ready", "outputs": outputs });
+        let is_algorithm = |name: &&String| algorithms.contains(name);
+        let named: Vec<&str> = outputs.iter().filter(is_algorithm).map(String::as_str).collect();
+        if let Some(first) = named.first().copied().or(outputs.first().map(String::as_str)) {
+            event["name"] = first.into();
+        }
+        if let Some(device) = device {
+            event["device"] = device.to_string().into();
+        }
+        let others = outputs.iter().filter(|name| !is_algorithm(name));
+        let others: Vec<&str> = others.map(String::as_str).collect();
+        self.say(&event, || {
+            let mut parts = Vec::new();
+            match &named[..] {
+                [] => {}
+                [one] => parts.push(format!("{one} is in the kernel")),
+                all => parts.push(format!("{} are in the kernel", all.join(", "))),
+            }
+            if !others.is_empty() {
+                parts.push(format!("{} started", others.join(", ")));
+            }
+            parts.push(match device {
+                Some(device) => format!("reading {device}"),
+                None => "without a modem".into(),
+            });
+            Some(format!("{}; Ctrl-C ends it", parts.join(", ")))
+        });
+    }
+
+    /// An output failed, and is tried again after this wait. The others go on.
+    pub(in crate::run) fn output_failed(&mut self, name: &str, failure: &Report, wait: Duration) {
+        let reason = reason(failure);
+        let help = failure.help().map(|help| help.to_string());
+        let event = json!({
+            "event": "output_failed",
+            "output": name,
+            "reason": reason,
+            "help": help,
+            "tried_again_ms": u64::try_from(wait.as_millis()).ok(),
+        });
+        self.say(&event, || {
+            let help = help.as_ref().map_or(String::new(), |help| format!(" ({help})"));
+            Some(format!(
+                "{name} does not run: {reason}{help}; it is tried again, and the others go on"
+            ))
+        });
+    }
+
+    /// An output that had failed runs.
+    pub(in crate::run) fn output_started(&mut self, name: &str) {
+        self.say(&json!({ "event": "output_started", "output": name }), || {
+            Some(format!("{name} runs now"))
+        });
+    }
+
+    /// So many connections began under an algorithm, and those that go on keep it.
+    pub(in crate::run) fn connections(begun: u64) -> (Json, String) {
+        let event = json!({ "event": "connections", "connections": begun });
+        (event, format!("{begun} connections began under it; those that go on keep it"))
+    }
+
+    /// What became of connections under `background`.
+    pub(in crate::run) fn background(counts: &BackgroundCounts) -> (Json, String) {
+        let event = json!({
+            "event": "ended",
+            "connections": counts.flows,
+            "by_delay": counts.by_delay,
+            "without_memory": counts.without_memory,
+            "chosen": counts.chosen,
+            "refused": counts.refused,
+        });
+        let begun =
+            format!("{} connections were background; those that go on stay so", counts.flows);
+        let notes = crate::background::notes(counts);
+        (event, [begun].into_iter().chain(notes).collect::<Vec<_>>().join("; "))
+    }
+
+    /// What became of packets of media.
+    pub(in crate::run) fn arrivals(
+        device: &str,
+        counts: ArrivalsCounts,
+        account: String,
+    ) -> (Json, String) {
+        let ArrivalsCounts { packets, corrected, unstamped, unnoted } = counts;
+        let event = json!({
+            "event": "arrivals",
+            "interface": device,
+            "packets": packets,
+            "corrected": corrected,
+            "unstamped": unstamped,
+            "unnoted": unnoted,
+        });
+        (event, account)
+    }
+}
+
+/// The reason with what lies behind it.
+fn reason(failure: &Report) -> String {
+    let chain: Vec<String> = failure.chain().map(ToString::to_string).collect();
+    chain.join(": ")
+}

@@ -1,0 +1,209 @@
+//! The modem that the daemon reads: each byte is deframed once and each record is read once, however many outputs there are.
+
+use std::time::Duration;
+
+use miette::{IntoDiagnostic, Result, WrapErr};
+use sounding_diag::LogCode;
+use sounding_diag::session::Wanted;
+use sounding_link::{Arrival, Config as Link, Counts, Estimator, Method, Seen, Sounder};
+use sounding_modem::{
+    Bytes, OpenError, Pump, SnifferSource, SnifferStatus, Source, Transport, Turn,
+};
+use sounding_units::HostInstant;
+
+use super::PUBLISH_EVERY;
+use super::config::ModemPlan;
+use super::events::Events;
+use super::output::{Estimates, Needs};
+use super::outputs::Outputs;
+use super::sleep::Sleep;
+use super::sniffers::Sniffers;
+use crate::cqi_rates::Store;
+use crate::doctor::refuse_held;
+
+/// A modem, the sniffers of its cells, and what is known of both.
+pub(super) struct Modem {
+    pump: Pump,
+    sounder: Sounder,
+    /// How the sounder's estimates are made. Without one, the sounder's only estimate is nobody's.
+    estimates: Vec<Link>,
+    sniffers: Sniffers,
+    /// What is learnt of cells' rates by CQI, if that is kept.
+    rates: Option<Store>,
+    /// When estimates were last published.
+    published: HostInstant,
+    sleep: Sleep,
+}
+
+/// What has to be opened before anything on this machine is changed.
+pub(super) struct Opened {
+    port: Box<dyn Transport>,
+    sniffers: Sniffers,
+    rates: Option<Store>,
+    known: Vec<sounding_link::CellRates>,
+}
+
+impl Opened {
+    /// Opens the files, the sniffers and then the port. The threads of sniffers would inherit a priority that comes later.
+    pub(super) fn open(plan: &ModemPlan) -> Result<Self> {
+        // A file that is not this user's is an error here.
+        let rates = plan.cqi_rates.clone().map(Store::open).transpose()?;
+        let (rates, known) =
+            rates.map_or((None, Vec::new()), |(store, cells)| (Some(store), cells));
+        let sniffers = Sniffers::start(&plan.sniffers, plan.sniffed).into_diagnostic()?;
+        Ok(Self { port: open_port(&plan.source)?, sniffers, rates, known })
+    }
+}
+
+/// Opens the modem's port.
+fn open_port(source: &Source) -> Result<Box<dyn Transport>> {
+    match source.place() {
+        // A capture would be over before the first flow began.
+        Source::Path(path) if path.is_file() => Err(OpenError::File { path: path.clone() }),
+        _ => {
+            refuse_held(source)?;
+            source.open()
+        }
+    }
+    .into_diagnostic()
+    .wrap_err("the modem's Diag port does not open")
+}
+
+impl Modem {
+    /// Asks the modem for what the outputs need.
+    pub(super) fn new(opened: Opened, plan: ModemPlan, needs: &[Needs]) -> Self {
+        let mut estimates: Vec<Link> = Vec::new();
+        for made in needs.iter().filter_map(|needs| needs.estimate) {
+            if !estimates.contains(&made) {
+                estimates.push(made);
+            }
+        }
+        let mut made = estimates.iter().copied();
+        let first = made.next().unwrap_or(plan.link);
+        let mut sounder = made.fold(Sounder::new(first), Sounder::beside);
+        if needs.iter().any(|needs| needs.delays) {
+            sounder = sounder.with_delays();
+        }
+        sounder.keep_rates(opened.known);
+        let wanted = plan.mask.then(|| {
+            let mut codes: Vec<LogCode> = Vec::new();
+            for code in needs.iter().flat_map(|needs| &needs.codes) {
+                if !codes.contains(code) {
+                    codes.push(*code);
+                }
+            }
+            Wanted { codes, budget_bytes_per_sec: plan.budget.map(|rate| rate.bits_per_sec() / 8) }
+        });
+        Self {
+            pump: Pump::over(plan.source, opened.port, wanted).setting_untold(plan.sets_untold),
+            sounder,
+            estimates,
+            sniffers: opened.sniffers,
+            rates: opened.rates,
+            published: HostInstant::default(),
+            sleep: Sleep::default(),
+        }
+    }
+
+    /// One wait for bytes, and what the outputs do with them.
+    pub(super) fn read(
+        &mut self,
+        patience: Duration,
+        outputs: &mut Outputs,
+        events: &mut Events,
+    ) -> Result<()> {
+        let Self { pump, sounder, .. } = self;
+        match pump.turn(patience).into_diagnostic()? {
+            Turn::Idle => {}
+            Turn::Reopened => events.reopened(pump.source()),
+            Turn::Closed(wait) => {
+                self.forget(outputs);
+                events.closed(self.pump.source(), wait.unwrap_or_default());
+            }
+            Turn::Bytes(Bytes { now, framing, bytes, mut session }) => {
+                sounder.handle_read(framing, Arrival::At(now), bytes, |_, seen| {
+                    seen.packet().iter().for_each(|packet| session.handle(packet));
+                    if let Seen::Record(record) = seen {
+                        outputs.handle_record(now, record);
+                    }
+                });
+                outputs.handle_read(sounder.poll_delays().as_ref());
+            }
+        }
+        Ok(())
+    }
+
+    /// What is due whether bytes came or not.
+    pub(super) fn attend(&mut self, now: HostInstant, outputs: &mut Outputs, events: &mut Events) {
+        if let Some(slept) = self.sleep.look() {
+            self.forget(outputs);
+            events.slept(slept);
+        }
+        let Self { sniffers, sounder, .. } = self;
+        sniffers.attend(now, events, |at, heard| sounder.handle_heard(at, heard));
+        self.publish(now, outputs, events);
+        while let Some(event) = self.pump.poll_event() {
+            events.session(&event);
+        }
+        if let Some(bytes) = self.pump.poll_mute() {
+            events.mute(self.pump.source(), bytes);
+        }
+        if self.rates.as_mut().is_some_and(|rates| rates.is_due(now)) {
+            self.keep_rates(events);
+        }
+    }
+
+    /// Withdraws what is known of the link: it is outdated.
+    fn forget(&mut self, outputs: &mut Outputs) {
+        self.sounder.handle_disconnect();
+        outputs.forget();
+    }
+
+    fn publish(&mut self, now: HostInstant, outputs: &mut Outputs, events: &mut Events) {
+        if self.estimates.is_empty() || now - self.published < PUBLISH_EVERY {
+            return;
+        }
+        self.published = now;
+        let made = self.estimates.iter().zip(self.sounder.estimators());
+        let made = made.map(|(made, by)| (*made, by.estimate(now), by.cell(now)));
+        let estimates = Estimates::new(made);
+        outputs.publish(now, &estimates);
+        for (made, estimate, cell) in estimates.iter() {
+            events.estimate(now, made.window, estimate, cell.as_ref().and_then(|cell| cell.heard));
+        }
+    }
+
+    /// Keeps what is known of cells' rates by CQI, if that is wanted.
+    pub(super) fn keep_rates(&mut self, events: &mut Events) {
+        let Self { rates, sounder, estimates, .. } = self;
+        let by_cqi = estimates.iter().position(|made| made.method == Method::Cqi);
+        let estimator = sounder.estimators().skip(by_cqi.unwrap_or(0)).take(1);
+        let kept = rates.as_mut().map(|rates| rates.keep(estimator.flat_map(Estimator::rates)));
+        if let Some(Err(error)) = kept {
+            events.rates_not_kept(&error);
+        }
+    }
+
+    /// Begins to give the modem its log mask back; see [`is_over`](Self::is_over).
+    pub(super) fn handle_end(&mut self) {
+        self.pump.handle_end();
+    }
+
+    /// Whether the log mask is back, or cannot be given back.
+    pub(super) fn is_over(&self) -> bool {
+        self.pump.is_over()
+    }
+
+    pub(super) fn counts(&self) -> Counts {
+        self.sounder.counts()
+    }
+
+    /// Codes that the budget has switched off.
+    pub(super) fn switched_off(&self) -> Vec<LogCode> {
+        self.pump.switched_off().to_vec()
+    }
+
+    pub(super) fn sniffed(&self) -> Vec<(SnifferSource, SnifferStatus)> {
+        self.sniffers.counts()
+    }
+}

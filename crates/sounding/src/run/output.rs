@@ -1,0 +1,141 @@
+//! What the daemon does with a modem: outputs, each from a section of the configuration.
+//!
+//! ```text
+//!   section ─start─▶ output ─handle_*, publish, attend─▶ … ─drop─▶ the machine as it was
+//!      ▲                │ fails
+//!      └────────────────┘ tried again
+//! ```
+//!
+//! An output that fails ends alone. What it changed is restored, and the other outputs go on.
+
+use std::io;
+
+use miette::Result;
+use serde_json::Value as Json;
+use sounding_bpf::{PeerCounts, SubordinateMap};
+use sounding_diag::{LogCode, LogRecord};
+use sounding_link::{CellView, Config, DelayUpdate, LinkEstimate};
+use sounding_units::HostInstant;
+
+use super::devices::Device;
+use super::events::Events;
+
+/// A section of the configuration that asks for an output.
+pub(super) trait Section: Send + Sync {
+    /// The output's name in messages. It differs from all others.
+    fn name(&self) -> String;
+
+    /// Whether the name is a congestion control's in this kernel.
+    fn is_algorithm(&self) -> bool {
+        false
+    }
+
+    /// What flows go on as while the modem is not heard, if the output has flows.
+    fn stock(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What the output needs of the modem.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    /// Starts the output. This may take seconds and needs the rights to change the machine. Where it fails, the machine is as
+    /// it was.
+    fn start(&self) -> Result<Box<dyn Output>>;
+
+    /// Whether the output can fail after it started.
+    fn may_fail(&self) -> bool {
+        false
+    }
+}
+
+/// What an output needs of the modem.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Needs {
+    /// The link's estimate, made so.
+    pub(super) estimate: Option<Config>,
+    /// What the radio itself adds to packets.
+    pub(super) delays: bool,
+    /// The records for that. The most important ones come first, because a budget takes from the end.
+    pub(super) codes: Vec<LogCode>,
+}
+
+/// An output that runs. Dropping it restores what it changed.
+pub(super) trait Output: Send {
+    /// Reports what became of the start.
+    fn begin(&mut self, _events: &mut Events) {}
+
+    /// The map by which ids of `/etc/subuid` count as their users, if flows have users.
+    fn subordinates(&self) -> io::Result<Option<SubordinateMap>> {
+        Ok(None)
+    }
+
+    /// A log record of the modem came.
+    fn handle_record(&mut self, _now: HostInstant, _record: &LogRecord<'_>) {}
+
+    /// All records of one read were handled.
+    fn handle_read(&mut self) {}
+
+    /// The radio's own delays, as far as the last read shows them.
+    fn handle_delays(&mut self, _update: &DelayUpdate) -> Result<()> {
+        Ok(())
+    }
+
+    /// New estimates, every 10 ms.
+    fn publish(&mut self, _now: HostInstant, _estimates: &Estimates) {}
+
+    /// The daemon lives. This is due every few milliseconds, and must not wait for anything.
+    fn attend(&mut self, now: HostInstant, events: &mut Events) -> Result<()>;
+
+    /// The modem's network devices, every second. `moved` says that they are others than before, or that this is the first call.
+    fn follow(&mut self, _devices: &[Device], _moved: bool, _events: &mut Events) {}
+
+    /// What was known of the modem is outdated.
+    fn forget(&mut self) {}
+
+    /// What is left to say before it is dropped.
+    fn last_words(&mut self, _last: &mut LastWords) {}
+}
+
+/// The estimates of one moment.
+#[derive(Debug, Default)]
+pub(super) struct Estimates(Vec<(Config, LinkEstimate, Option<CellView>)>);
+
+impl Estimates {
+    pub(super) fn new(of: impl Iterator<Item = (Config, LinkEstimate, Option<CellView>)>) -> Self {
+        Self(of.collect())
+    }
+
+    /// The estimate that is made so.
+    pub(super) fn of(&self, config: &Config) -> Option<&LinkEstimate> {
+        self.0.iter().find(|(made, ..)| made == config).map(|(_, estimate, _)| estimate)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &(Config, LinkEstimate, Option<CellView>)> {
+        self.0.iter()
+    }
+}
+
+/// What outputs leave to be said at the daemon's end.
+#[derive(Debug, Default)]
+pub(super) struct LastWords {
+    /// What peers said and no law believed, if peers were heard.
+    pub(super) disbelieved: Option<PeerCounts>,
+    /// Events and sentences of single outputs.
+    pub(super) said: Vec<(Json, String)>,
+}
+
+impl LastWords {
+    pub(super) fn say(&mut self, (event, sentence): (Json, String)) {
+        self.said.push((event, sentence));
+    }
+
+    pub(super) fn disbelieve(&mut self, counts: PeerCounts) {
+        let all = self.disbelieved.get_or_insert_default();
+        all.forged += counts.forged;
+        all.unreadable += counts.unreadable;
+        all.limited += counts.limited;
+        all.overstated += counts.overstated;
+    }
+}

@@ -1,0 +1,113 @@
+//! Copa in the kernel, and the page of the radio's own delays that it reads.
+
+use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use sounding_bpf::{CopaInstance, PeersConfig};
+use sounding_kpi::Direction;
+use sounding_link::DelayUpdate;
+use sounding_units::HostInstant;
+
+use crate::guard::Guard;
+use crate::run::devices::Device;
+use crate::run::events::Events;
+use crate::run::new_flows::NewFlows;
+use crate::run::output::{LastWords, Needs, Output, Section};
+use crate::run::peers::Hearing;
+
+/// `[cc]` with `law = "copa"`.
+#[derive(Clone, Debug)]
+pub(in crate::run) struct CopaSection {
+    pub(in crate::run) name: String,
+    pub(in crate::run) new_flows: NewFlows,
+    /// Whose reports of what their radio adds are used, if any are.
+    pub(in crate::run) peers: Option<PeersConfig>,
+}
+
+impl Section for CopaSection {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn is_algorithm(&self) -> bool {
+        true
+    }
+
+    fn stock(&self) -> Option<&'static str> {
+        Some("plain Copa")
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { delays: true, codes: delay_codes(Direction::Uplink), ..Needs::default() }
+    }
+
+    fn start(&self) -> Result<Box<dyn Output>> {
+        let mut instance = CopaInstance::load(&self.name).map_err(|error| {
+            let cure = error.cure();
+            miette!(help = cure, "{error}")
+        })?;
+        if self.peers.is_some() {
+            instance.count_own_namespace();
+        }
+        let mut guard = Guard::start().into_diagnostic()?;
+        guard.keep_name(instance.name(), instance.outlasting()).into_diagnostic()?;
+        // What may be refused comes before what changes the machine.
+        let hearing = self.peers.as_ref().map(|peers| Hearing::start(&instance, peers));
+        let hearing = hearing.transpose().wrap_err("peers are not heard")?;
+        self.new_flows.take(&self.name, &mut guard)?;
+        Ok(Box::new(CopaOutput { hearing, instance, _guard: guard }))
+    }
+}
+
+/// Records of the radio's own delays, those of one direction first. Repeats of RLC come last.
+pub(in crate::run) fn delay_codes(first: Direction) -> Vec<sounding_diag::LogCode> {
+    let other = match first {
+        Direction::Uplink => Direction::Downlink,
+        Direction::Downlink => Direction::Uplink,
+    };
+    let codes = [first, other].into_iter().flat_map(sounding_kpi::codes);
+    codes.chain(sounding_kpi::rlc_codes()).copied().collect()
+}
+
+struct CopaOutput {
+    hearing: Option<Hearing>,
+    instance: CopaInstance,
+    _guard: Guard,
+}
+
+impl Output for CopaOutput {
+    fn begin(&mut self, events: &mut Events) {
+        if let Some(hearing) = &self.hearing {
+            events.peers(hearing.adopted());
+        }
+    }
+
+    fn handle_delays(&mut self, update: &DelayUpdate) -> Result<()> {
+        self.instance.delays().handle_update(update.clone());
+        Ok(())
+    }
+
+    fn attend(&mut self, now: HostInstant, events: &mut Events) -> Result<()> {
+        if let Some(hearing) = &mut self.hearing {
+            hearing.attend(now, events);
+        }
+        Ok(())
+    }
+
+    fn follow(&mut self, devices: &[Device], moved: bool, _events: &mut Events) {
+        if moved {
+            let numbers: Vec<u32> = devices.iter().map(|device| device.number).collect();
+            // Without a way to distinguish namespaces (Linux before 5.14), all flows are the modem's as before.
+            let _ = self.instance.set_radios(&numbers);
+        }
+    }
+
+    fn forget(&mut self) {
+        self.instance.delays().forget();
+    }
+
+    fn last_words(&mut self, last: &mut LastWords) {
+        last.say(Events::connections(self.instance.begun()));
+        if let Some(hearing) = &self.hearing {
+            last.disbelieve(hearing.counts());
+        }
+    }
+}
