@@ -6,7 +6,7 @@
 //!      └────────────────┘ tried again
 //! ```
 //!
-//! An output that fails ends alone. What it changed is restored, and the other outputs go on.
+//! An output that fails ends alone. Its changes are undone, and the other outputs go on.
 
 use std::io;
 

@@ -23,7 +23,7 @@ pub(crate) struct Flags {
     pub(super) device: Option<String>,
     #[command(flatten)]
     pub(super) router: RouterUser,
-    /// Leave the modem's log mask as it is, and read what comes
+    /// Leave the modem's log mask unchanged, and read the records that come
     #[arg(long)]
     pub(super) no_mask: bool,
     #[command(flatten)]
