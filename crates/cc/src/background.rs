@@ -84,7 +84,7 @@ const LEAST_QUEUE: Duration = Duration::from_millis(5);
 const SHARED_FOR: Duration = Duration::from_secs(30);
 /// In a shared queue the first packet after silence waits for others if it takes so much longer than the fastest packet.
 const OTHERS: Duration = Duration::from_millis(10);
-/// What a modem showed counts for so long, as all that is stale falls back.
+/// A modem's report counts for this long; all stale data falls back.
 const MODEM_FOR: Duration = Duration::from_millis(100);
 /// Segments that a burst into a shared queue begins with.
 const PROBE: u64 = 4;

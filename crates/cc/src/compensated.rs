@@ -9,7 +9,7 @@
 //! * [`Compensated::holding`]: acknowledgements reach the controller when the radio's delay is known, with exact RTTs that are not smoothed. Any
 //!   controller can be used, and it decides later. [`Compensated::exact`] is the same for a queue's length.
 //!
-//! What is taken off an RTT is what decoded events explain. No RTT falls below that of the path, a small one of the last ten seconds. When
+//! An RTT is shortened by the delays that decoded events explain. No RTT falls below that of the path, a small one of the last ten seconds. When
 //! the modem falls silent the controller receives RTTs as they are, and learns that.
 
 mod floor;

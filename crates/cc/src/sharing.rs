@@ -49,7 +49,7 @@ const HEADROOM_SHIFT: u32 = 3;
 /// The weight of a flow; [`WEIGHT`] is the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weight {
-    /// Share among all members with a claim.
+    /// Weight among all members with a claim, in 1/256 of an ordinary flow's.
     pub all: u32,
     /// Weight among the hungry flows. Capacity that an application's small flows do not use goes to its bulk flow.
     pub hungry: u32,

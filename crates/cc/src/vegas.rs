@@ -39,11 +39,11 @@ const GAMMA: Parameter = Parameter {
 /// Parameters of Vegas: segments in the queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// The window grows while fewer wait.
+    /// The window grows while fewer packets wait.
     pub alpha: f64,
-    /// It shrinks while more wait.
+    /// It shrinks while more packets wait.
     pub beta: f64,
-    /// Slow start ends when more wait.
+    /// Slow start ends when more packets wait.
     pub gamma: f64,
 }
 

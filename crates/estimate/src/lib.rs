@@ -80,7 +80,7 @@ pub struct LinkEstimate {
 /// An equal division of the cells that serve a device among their users with data (PBE-CC §4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FairShare {
-    /// C_f of all active carriers, as IP bytes.
+    /// C_f of all active carriers: the rate of IP packets.
     pub rate: Rate,
     /// N of the primary carrier: users with data, this device included. At least 1.
     pub users: u32,
@@ -118,7 +118,7 @@ impl LinkEstimate {
         self.fair.filter(|_| !matches!(self.state, State::Handover | State::Stale))
     }
 
-    /// The part of the most resource blocks that the device has, if that is current and data waited for them.
+    /// The part of the most resource blocks that the device has, in thousandths, if that is current and data waited for them.
     pub fn known_own_blocks(&self) -> Option<u16> {
         self.own_blocks.filter(|_| self.known_bound() == Some(Bound::Capacity))
     }

@@ -15,7 +15,7 @@ use crate::part::Windowed;
 const SAMPLES: usize = 256;
 /// Slots between samples.
 const EVERY: u32 = 6;
-/// What is not known after so many slots stays unknown: 400 ms.
+/// A delay that is not known after so many slots stays unknown: 400 ms.
 const PATIENCE: u32 = table::slots_in(delay::PATIENCE) as u32;
 /// So many are settled at an acknowledgement at most.
 const BATCH: usize = 4;
@@ -34,8 +34,9 @@ const UNSURE: u32 = 2_500;
 const USUAL_OVER_SHORTEST: u32 = 6_000;
 /// A floor that rose by more is reported to Copa.
 const FLOOR_RAISED: u32 = 250;
-/// What a device says makes an RTT shorter by this part of the smallest one at most, and the path's RTT longer by as much. So a lie hides a
-/// queue of a quarter of it. Ten seconds of it are the least RTT of ten seconds: then the device is doubted for as long (interpretation 23).
+/// A device's report makes an RTT shorter by this part of the smallest one at most, and the path's RTT longer by as much. So a lying device
+/// can hide at most a quarter of the smallest RTT of queue. A lie of ten seconds raises the least RTT of ten seconds: then the device is
+/// doubted for as long (interpretation 23).
 const PEER_PART: u32 = 8;
 
 /// A device that fell silent is not heard again for so long: Copa would take a queue that comes and goes for another flow's.

@@ -22,7 +22,7 @@
 /* Samples that wait: those of 384 ms. Powers of two. */
 #define CORRECTED_SAMPLES	256U
 #define CORRECTED_EVERY_SLOTS	6U	/* 1.5 ms */
-/* What is not known by then, slots of delays.h, stays unknown: 400 ms. */
+/* A delay that is not known by then, slots of delays.h, stays unknown: 400 ms. */
 #define CORRECTED_PATIENCE	1600U
 /* So many are settled at an ACK at most. */
 #define CORRECTED_BATCH		4
@@ -39,9 +39,9 @@
 /* A floor that rose by more is a new scale. */
 #define FLOOR_RAISED_US		250U
 /*
- * What a device says makes an RTT shorter by this part of the smallest one at most, and the path's
- * RTT longer by as much. So a lie hides a queue of a quarter of it. Ten seconds of that are the least
- * RTT of ten seconds: then the device is doubted for as long.
+ * A device's report makes an RTT shorter by this part of the smallest one at most, and the path's
+ * RTT longer by as much. So a lying device can hide at most a quarter of the smallest RTT of queue.
+ * A lie of ten seconds raises the least RTT of ten seconds: then the device is doubted for as long.
  */
 #define CORRECTED_PEER_PART	8U
 

@@ -74,7 +74,7 @@ LAW_INLINE __u64 pbe_cc_over(__u64 rate, __u64 us)
 	return rate * us / 1000000;
 }
 
-/* What came so far says nothing about what comes. */
+/* Past arrivals say nothing about the next ones. */
 LAW_INLINE void pbe_cc_late_begin(struct pbe_cc_state *st)
 {
 	st->late = 0;

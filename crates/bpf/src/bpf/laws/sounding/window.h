@@ -178,7 +178,7 @@ LAW_PART __u64 sounding_holds(const struct sounding_state *st, __u64 sure, __u64
 	       burst * sure / law_max(link, 1);
 }
 
-/* What leaves no more than the smallest queue that is one. */
+/* A window that leaves no more than the smallest queue that counts as one. */
 LAW_INLINE void sounding_without_queue(struct sounding_state *st, const struct sounding_seen *seen,
 				    __u32 mss)
 {
