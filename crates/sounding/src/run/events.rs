@@ -106,7 +106,7 @@ impl Events {
         self.say(&reported("peer", report), || None);
     }
 
-    /// What a device says is not borne out by what arrives there.
+    /// A device reports more than arrives there.
     pub(crate) fn overstated(&mut self, report: &PeerReport) {
         let PeerReport { at, local_port, remote, delivered, .. } = *report;
         let mut event = reported("overstated", report);

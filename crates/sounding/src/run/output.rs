@@ -91,7 +91,7 @@ pub(super) trait Output: Send {
     /// The modem's network devices, every second. `moved` says that they are others than before, or that this is the first call.
     fn follow(&mut self, _devices: &[Device], _moved: bool, _events: &mut Events) {}
 
-    /// What was known of the modem is outdated.
+    /// The knowledge of the modem is outdated.
     fn forget(&mut self) {}
 
     /// What is left to say before it is dropped.
