@@ -322,7 +322,7 @@ class Estimate:
     direction: str
     """`uplink` or `downlink`."""
     rate_bits_per_sec: int
-    """What this device could send, as IP bytes."""
+    """The rate of IP packets that this device could send, in bits per second."""
     bound: str
     """Whether that is all the radio had (`capacity`) or only what was asked for (`floor`)."""
     age_ns: int
