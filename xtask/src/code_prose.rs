@@ -90,10 +90,18 @@ fn faults(path: &str, text: &str) -> Vec<String> {
     found
 }
 
+/// A clause in the place of a noun, within a text. Spelt in two halves.
+const CLAUSES: &[(&str, &str)] = &[(", wh", "at"), (". Wh", "at")];
+
 /// Sentences of comments that have a clause in the place of a noun. A clause alone may describe the item below: the first
 /// sentence of a doc comment, or of a comment at the margin.
 fn clauses(path: &str, text: &str) -> Vec<String> {
     let mut found = Vec::new();
+    for (line, number) in text.lines().zip(1..) {
+        if mark(line).is_none() && is_string_with_clause(line) {
+            found.push(format!("{path}:{number}: {CLAUSE}: {}", line.trim()));
+        }
+    }
     for comment in comments(text) {
         for sentence in sentences(&comment.text) {
             if comment.has_clause(sentence) {
@@ -104,14 +112,30 @@ fn clauses(path: &str, text: &str) -> Vec<String> {
     found
 }
 
+/// A line that is no comment may have words in a string.
+fn is_string_with_clause(line: &str) -> bool {
+    let (_, tail) = CLAUSES[1];
+    let is_first = line.trim_start().starts_with(&format!("Wh{tail} ")) && !line.contains('?');
+    is_first
+        || CLAUSES.iter().any(|(head, tail)| {
+            let clause = format!("{head}{tail} ");
+            let mut rest = line.match_indices(&clause).map(|(at, _)| &line[at + clause.len()..]);
+            rest.any(|rest| rest.starts_with(char::is_lowercase))
+        })
+}
+
 /// Lines of comments that follow each other, without their marks. An empty one begins another.
-fn comments(text: &str) -> Vec<Paragraph> {
+fn mark(line: &str) -> Option<&'static str> {
     const MARKS: [&str; 7] = ["///", "//!", "//", "/*", "*/", "* ", "# "];
+    MARKS.into_iter().find(|mark| line.trim_start().starts_with(mark))
+}
+
+fn comments(text: &str) -> Vec<Paragraph> {
     let mut all: Vec<Paragraph> = Vec::new();
     let mut open = false;
     for (line, number) in text.lines().zip(1..) {
         let trimmed = line.trim();
-        let mark = MARKS.into_iter().find(|mark| trimmed.starts_with(mark));
+        let mark = mark(line);
         let body = mark.map_or("", |mark| &trimmed[mark.len()..]);
         let body = body.trim_end_matches("*/").trim();
         let Some(mark) = mark.filter(|_| !body.is_empty()) else {
