@@ -156,7 +156,7 @@ fn report(arrivals: &mut Arrivals, ends: &Ends, held: Duration) {
 }
 
 #[test]
-fn a_receiver_reads_a_time_without_what_the_radio_added_lately_until_the_modem_is_silent() {
+fn a_receiver_reads_times_without_the_radios_mean_until_the_modem_is_silent() {
     if !may_load() {
         return;
     }

@@ -20,7 +20,7 @@ use common::Stack;
 const TRANSFER: Duration = Duration::from_secs(6);
 
 #[test]
-fn an_upload_that_hears_the_modem_waits_far_less_than_the_stocks_at_a_comparable_rate() {
+fn an_upload_with_the_modems_estimate_queues_far_less_at_a_comparable_rate() {
     if !may_emulate() {
         return;
     }

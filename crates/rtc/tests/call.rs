@@ -60,7 +60,7 @@ fn report(peer: &mut UnixStream, length: Duration) {
 }
 
 #[test]
-fn a_modem_that_falls_silent_in_a_call_leaves_a_stock_call_within_a_tenth_of_a_second() {
+fn a_modem_that_falls_silent_leaves_a_stock_call_within_100_ms() {
     if !may_emulate() || !scene::may_call() {
         return;
     }

@@ -156,7 +156,7 @@ fn generated() -> Vec<u8> {
 }
 
 #[test]
-fn of_a_sound_capture_nothing_is_said() {
+fn a_sound_capture_gets_no_message() {
     let rig = Rig::new("sound.qmdl", &generated());
     for said in rig.verbs() {
         assert!(!said.contains("not read"), "{said}");

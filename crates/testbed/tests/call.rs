@@ -91,8 +91,7 @@ fn a_call_is_corrected_by_its_cells_modem_and_continues_when_that_dies() {
 }
 
 #[test]
-fn both_ends_of_a_call_to_the_device_are_unmodified_and_arrivals_are_corrected_until_the_modem_dies()
- {
+fn a_call_between_unmodified_ends_is_corrected_until_the_modem_dies() {
     let Some(caller) = caller() else { return };
     let missing = sounding_bpf::arrivals_preflight().into_iter().find(|check| !check.ok);
     if let Some(check) = missing {

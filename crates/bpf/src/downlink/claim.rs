@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn somebody_of_the_same_number_in_another_process_namespace_keeps_its_file() {
+    fn a_process_of_the_same_id_in_another_pid_namespace_keeps_its_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let theirs = folder.path().join(format!("{}-0", process::id()));
         let held = File::create(&theirs).expect("made");

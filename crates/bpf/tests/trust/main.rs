@@ -184,7 +184,7 @@ fn a_segment_is_heard_whose_acknowledgement_tcp_takes() {
 }
 
 #[test]
-fn for_three_rounds_a_claim_is_believed_up_to_a_start_and_then_up_to_three_times_what_arrives() {
+fn a_claim_is_believed_up_to_three_times_the_arrivals_after_three_rounds() {
     const ARRIVES: u64 = 2_500_000;
     const LIE: u64 = 125_000_000;
     let steps: Vec<_> = (0..5).map(|number| round(number, LIE, ARRIVES, USED)).collect();
@@ -248,7 +248,7 @@ fn idleness_and_ten_rounds_at_the_applications_pace_make_the_path_unknown_again(
 }
 
 #[test]
-fn who_says_too_much_for_sixteen_rounds_overstates_and_a_radio_that_gets_faster_does_not() {
+fn a_device_overstates_after_sixteen_rounds_and_a_faster_radio_does_not() {
     const ARRIVES: u64 = 2_500_000;
     let overstated = |steps: &[Step]| ask(steps).iter().map(|answer| answer[2]).max().unwrap();
     let lie: Vec<_> = (0..30).map(|number| round(number, 125_000_000, ARRIVES, USED)).collect();

@@ -77,7 +77,7 @@ impl Flow {
 }
 
 #[test]
-fn a_flow_reaches_its_fair_share_in_a_line_of_three_round_trips_and_then_sends_the_capacity() {
+fn a_flow_ramps_to_its_fair_share_in_three_rtts_and_then_sends_the_capacity() {
     let mut flow = Flow::new(Config::default(), claim(60, 40, 1), mbit(1000));
     for (passed, part) in [(60, 0.5), (30, 0.75)] {
         flow.run(passed);
@@ -93,7 +93,7 @@ fn a_flow_reaches_its_fair_share_in_a_line_of_three_round_trips_and_then_sends_t
 }
 
 #[test]
-fn a_carrier_that_is_added_starts_a_ramp_from_the_present_rate_and_one_that_goes_is_a_step() {
+fn an_added_carrier_starts_a_ramp_from_the_present_rate_and_a_lost_one_a_step() {
     let mut flow = Flow::new(Config::default(), claim(40, 40, 1), mbit(1000));
     flow.run(200);
     flow.claims = claim(80, 80, 2);

@@ -304,7 +304,7 @@ traffic = { kind = "datagrams", rate = "100Mbit" }
 "#;
 
 #[test]
-fn who_had_how_much_of_each_carrier_is_kept_beside_the_series() {
+fn the_parts_of_each_carrier_are_kept_beside_the_series() {
     let series = Keep { series: Some(Duration::from_millis(50)), ..Keep::default() };
     let (_, files) = run(SHARED, &series, 1);
     let mut file = tempfile::tempfile().expect("a file");

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn gains_are_over_stock_of_the_same_cell_and_what_falls_short_of_the_papers_is_a_miss() {
+    fn gains_are_over_stock_of_the_same_cell_and_misses_fall_short_of_the_papers() {
         let cell = "LTE UL, static";
         let mut rows = vec![
             row(format!("{cell}: copa"), &[figures(1.0, 30.0), figures(3.0, 34.0)]),

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_claims_more_than_it_has_gets_a_quarter_more_than_arrives_after_three_rounds() {
+    fn a_device_that_overstates_gets_a_quarter_above_the_arrivals_after_three_rounds() {
         for times in [2, 10] {
             holds(&liar::liar(&SMALL, times).unwrap());
         }

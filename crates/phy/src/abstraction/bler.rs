@@ -172,7 +172,7 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn of_each_equals_its_formula() {
+    fn each_gain_equals_its_formula() {
         for blocks in 1..=5 {
             for (value, whole) in of_each(blocks).into_iter().zip([0.5, 0.1, 0.01f64]) {
                 let each = 1.0 - (1.0 - whole).powf(1.0 / f64::from(blocks));

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use crate::stderr;
 
 #[test]
-fn plans_and_configurations_above_a_mebibyte_and_traces_above_four_gibibytes_are_refused_unread() {
+fn plans_above_a_mebibyte_and_traces_above_four_gibibytes_are_refused_unread() {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let sparse = |name: &str, bytes: u64| {

@@ -162,7 +162,7 @@ fn at(event: &Json) -> Duration {
 const SECOND: Duration = Duration::from_secs(1);
 
 #[test]
-fn a_device_reports_its_fair_share_while_its_sniffer_writes_and_its_modems_word_after() {
+fn a_device_reports_its_fair_share_only_while_its_sniffer_writes() {
     if skipped() {
         return;
     }

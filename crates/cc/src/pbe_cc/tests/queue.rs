@@ -168,7 +168,7 @@ fn begins(path: &Path, begun: &mut Option<(f64, u32)>) -> f64 {
 }
 
 #[test]
-fn a_liar_gets_no_more_than_a_quarter_above_what_arrives_three_rounds_after_its_start() {
+fn a_liar_gets_at_most_a_quarter_above_the_arrivals_after_three_rounds() {
     for (carries, factor) in [(10, 2), (10, 10), (70, 2), (70, 3), (70, 5), (70, 10), (150, 2)] {
         let lie = claim(carries * factor, carries * factor, 1);
         let mut path = Path::new(lie, mbit(carries));
