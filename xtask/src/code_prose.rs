@@ -165,7 +165,7 @@ fn plain(path: &str, line: &str) -> String {
     let line = line.trim().trim_end_matches('\\').trim_end().to_lowercase();
     let text = line.trim_start_matches(['/', '!', '*', '#', '"']).trim_start();
     let is_name = text.starts_with("fn ") || path.ends_with(".py") && text.starts_with("def ");
-    if is_name && text.matches('_').count() > 2 { text.replace('_', " ") } else { text.to_owned() }
+    if is_name && text.matches('_').count() > 1 { text.replace('_', " ") } else { text.to_owned() }
 }
 
 #[cfg(test)]
