@@ -130,7 +130,7 @@ fn bbr(kernel: &Kernel) -> Finding {
 }
 
 pub(crate) fn privileges() -> Finding {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
     let effective = status
         .lines()
         .find_map(|line| line.strip_prefix("CapEff:"))

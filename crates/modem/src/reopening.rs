@@ -27,9 +27,12 @@ impl Reopening {
             thread::sleep(first_wait);
             while still_wanted.upgrade().is_some() {
                 thread::sleep(EVERY);
-                if let Ok(transport) = source.open() {
-                    let _ = found.send(transport);
-                    return;
+                match source.open() {
+                    Ok(transport) => {
+                        let _ = found.send(transport);
+                        return;
+                    }
+                    Err(error) => tracing::debug!("{error}"),
                 }
             }
         })?;

@@ -1,4 +1,4 @@
-//! The daemon: modem to link to kernel.
+//! The daemon: one modem, and a list of outputs.
 
 mod config;
 mod config_error;
@@ -54,6 +54,8 @@ sender obeys those. Where the other end is a server of yours, --downlink option 
 `sounding run --peers` there applies it to its flows: up to --peers-at-most, and up to three times the recent delivery rate
 of the device.
 
+Several outputs share one modem: laws, --downlink, --arrivals, --calls, --board. One that fails ends alone and is tried again.
+
 Examples:
   sudo sounding run --device /dev/ttyUSB0
   sudo sounding run --device /dev/ttyUSB0 --law sounding
@@ -69,6 +71,7 @@ Examples:
   sudo sounding run --background                    for `sounding background` without rights
   sudo sounding run --copa --device /dev/ttyUSB0    Copa that takes the radio's own delays for no queue
   sudo sounding run --copa --peers --default        on a server, Copa for downloads to such devices
+  sudo sounding run --device /dev/ttyUSB0 --law sounding,background --downlink window --board modem
   sudo sounding run --config /etc/sounding.toml
   iperf3 --client HOST --congestion biscay          a flow that uses it")]
 pub(crate) struct Run {

@@ -16,6 +16,7 @@ use sounding_diag::command::{Answer, Refusal};
 use sounding_diag::hdlc;
 use sounding_diag::packet::Packet;
 use sounding_modem::Pty;
+use sounding_testdata::Running;
 
 /// Sets a window's name, clears the screen, imitates one of our lines, has a C1 control, and reverses the reading order.
 const HOSTILE: &str = "MPSS\x1b]0;mine\x07\x1b[2J\r\nok  kernel    forged\u{9b}31m\u{202e}gnp.exe";
@@ -150,11 +151,12 @@ fn what_a_modem_says_is_text_in_the_log_of_a_daemon_too() {
             .stdout(out.try_clone().unwrap())
             .stderr(out)
             .spawn()
+            .map(Running)
             .unwrap();
         let mut wait_for = |what: &str| {
             let begin = Instant::now();
             while !fs::read_to_string(&log).is_ok_and(|said| said.contains(what)) {
-                let ended = daemon.try_wait().unwrap();
+                let ended = daemon.0.try_wait().unwrap();
                 let said = fs::read_to_string(&log);
                 assert!(ended.is_none() && begin.elapsed() < PATIENCE, "{what}: {said:?}");
                 std::thread::sleep(Duration::from_millis(20));
@@ -165,8 +167,8 @@ fn what_a_modem_says_is_text_in_the_log_of_a_daemon_too() {
         // From the device that does not open any more.
         wait_for("DEBUG");
         // SAFETY: the child has not been waited for, so the id is its own.
-        assert_eq!(unsafe { libc::kill(daemon.id() as i32, libc::SIGINT) }, 0);
-        daemon.wait().unwrap();
+        assert_eq!(unsafe { libc::kill(daemon.0.id() as i32, libc::SIGINT) }, 0);
+        daemon.0.wait().unwrap();
         assert_is_text("run", &fs::read(&log).unwrap());
     }
 }

@@ -43,6 +43,8 @@ struct Slot {
     failure: Option<Report>,
     wait: Duration,
     due: HostInstant,
+    /// When it started, while it runs.
+    started: Option<HostInstant>,
     is_starting: bool,
     /// The last reason that was reported.
     told: Option<String>,
@@ -60,7 +62,10 @@ impl Outputs {
         let mut maps = Vec::new();
         for slot in &mut slots {
             match slot.section.start() {
-                Ok(output) => maps.extend(slot.begin(output, events)),
+                Ok(output) => {
+                    slot.started = Some(now);
+                    maps.extend(slot.begin(output, events));
+                }
                 Err(failure) => slot.failure = Some(failure),
             }
         }
@@ -155,8 +160,8 @@ impl Outputs {
                     if let Some(map) = slot.begin(output, events) {
                         self.subordinates.add(map);
                     }
+                    (slot.started, slot.told) = (Some(now), None);
                     events.output_started(&slot.section.name());
-                    (slot.wait, slot.told) = (FIRST_WAIT, None);
                 }
                 Err(failure) => slot.fail(now, &failure, events),
             }
@@ -197,6 +202,7 @@ impl Slot {
             failure: None,
             wait: FIRST_WAIT,
             due: HostInstant::default(),
+            started: None,
             is_starting: false,
             told: None,
             is_new: true,
@@ -220,6 +226,10 @@ impl Slot {
     }
 
     fn fail(&mut self, now: HostInstant, failure: &Report, events: &mut Events) {
+        // One that fails soon after each start is tried again more and more seldom.
+        if self.started.take().is_some_and(|started| now - started > LONGEST_WAIT) {
+            self.wait = FIRST_WAIT;
+        }
         let reason = failure.to_string();
         if self.told.as_ref() != Some(&reason) {
             events.output_failed(&self.section.name(), failure, self.wait);

@@ -8,6 +8,7 @@ mod drills;
 mod fallback;
 mod feed;
 mod kills;
+mod outputs;
 mod reader;
 mod restore;
 mod rig;

@@ -211,7 +211,17 @@ impl Rig {
     pub(crate) fn start_rival(&self, device: &Path) -> Output {
         let Drives::Downloads(own) = &self.drives else { panic!("it holds no downloads") };
         let mut command = Command::new(PROGRAM);
-        command.args(["run", "--name", "d_rival", "--downlink", "both", "--interface", "radio0"]);
+        command.args([
+            "run",
+            "--name",
+            "d_rival",
+            "--law",
+            "none",
+            "--downlink",
+            "both",
+            "--interface",
+            "radio0",
+        ]);
         command.arg("--cgroup").arg(own.path()).arg("--device").arg(device);
         self.emulation.as_ref().expect("running").near().bring_in(&mut command);
         refusal(command)

@@ -37,13 +37,13 @@ fn capabilities(key: &str) -> String {
 }
 
 /// A program that becomes the daemon as the unit starts it, in a separate folder.
-struct Service {
+pub(crate) struct Service {
     folder: tempfile::TempDir,
 }
 
 impl Service {
     /// `environment` are lines of a shell.
-    fn new(environment: &str) -> Self {
+    pub(crate) fn new(environment: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         open_to_all(folder.path());
         let service = Self { folder };
@@ -77,32 +77,32 @@ impl Service {
         service
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn program(&self) -> PathBuf {
+    pub(crate) fn program(&self) -> PathBuf {
         self.path("start")
     }
 }
 
-fn open_to_all(path: &Path) {
+pub(crate) fn open_to_all(path: &Path) {
     fs::set_permissions(path, Permissions::from_mode(0o755)).expect("it is ours");
 }
 
 /// What a thread of a process may do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Rights {
-    name: String,
+pub(crate) struct Rights {
+    pub(crate) name: String,
     user: u32,
     /// All that it has or could have: permitted, effective, inheritable and ambient capabilities.
-    capabilities: u64,
+    pub(crate) capabilities: u64,
     /// Whether running another program gives it none.
-    is_held: bool,
+    pub(crate) is_held: bool,
 }
 
 /// Of every thread.
-fn rights_of(process: u32) -> Vec<Rights> {
+pub(crate) fn rights_of(process: u32) -> Vec<Rights> {
     let tasks = fs::read_dir(format!("/proc/{process}/task")).expect("it lives").flatten();
     let texts = tasks.filter_map(|task| fs::read_to_string(task.path().join("status")).ok());
     texts
@@ -172,10 +172,10 @@ fn they_are_enough_for_the_default_and_routes_and_for_putting_them_back() {
 }
 
 /// A bpffs, prepared by the command of the unit that does that as root.
-struct Pins(PathBuf);
+pub(crate) struct Pins(PathBuf);
 
 impl Pins {
-    fn prepare(folder: &Path) -> Self {
+    pub(crate) fn prepare(folder: &Path) -> Self {
         // In the namespace of mounts that this test is in.
         let key = "ExecStartPre=+/usr/bin/nsenter --target 1 --mount /bin/sh -euc '";
         let script = unit(key).strip_suffix('\'').expect("one word");
@@ -189,6 +189,10 @@ impl Pins {
         // As for a daemon that is started again.
         assert!(prepared().success() && prepared().success(), "{script}");
         Self(folder.join("modem"))
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.0
     }
 }
 

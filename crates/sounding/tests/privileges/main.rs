@@ -6,6 +6,7 @@
 mod files;
 mod guard;
 mod raised;
+mod readers;
 mod router;
 mod unit;
 
