@@ -70,8 +70,8 @@ fuzz: setup
 loom: setup
 	scripts/loom
 
-# What takes longer than a change needs: every feature alone, the model checker, ten seconds of each fuzz target, Miri. What this
-# machine lacks a compiler for is left out, and printed.
+# What takes longer than a change needs: every feature alone, the model checker, ten seconds of each fuzz target, Miri. Steps
+# whose compiler this machine lacks are left out, and printed.
 thorough: setup
 	scripts/thorough
 

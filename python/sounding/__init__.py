@@ -109,11 +109,11 @@ def link(
     """The network's grants in every `bin` seconds of a capture, and the estimate at the end of each bin.
 
     Columns: `modem_time_ns`; `time_s` since the first record; `span_s`, the length of the row, which is longer than `bin` where
-    no record came for ten seconds; `granted_bytes`, of the blocks that the records list in it; `rate_bits_per_sec` as IP bytes;
+    no record came for ten seconds; `granted_bytes`, of the blocks that the records list in it; `rate_bits_per_sec` of IP packets;
     `bound`, whether that is all the radio had (`capacity`) or only what was asked for (`floor`); `state` of the link; `source`,
     the method behind the rate, `none` where it knows nothing; `age_s` of the newest record; `backlog_bytes` in the modem;
-    `fair_share_bits_per_sec`, what an equal division of the cells among their `users` with data would give the device over its
-    `carriers`, where the method knows the other users. What is not known is NaN, or None among words.
+    `fair_share_bits_per_sec`, the device's part of an equal division of the cells among their `users` with data over its
+    `carriers`, where the method knows the other users. An unknown value is NaN, or None among words.
     """
     return Table._of(_sounding.link(source, direction, method, window, bin))
 

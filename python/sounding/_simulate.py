@@ -18,7 +18,7 @@ class Controller:
     called if it has them; missing ones cost nothing. The methods are those of the trait `Controller` of the
     Rust crate `sounding-cc`, in the same order: upon an acknowledgement first every packet that it delivers, then every one
     that it shows to be lost, then the acknowledgement as a whole. Times are nanoseconds since the run began, sizes bytes of
-    payload, rates bits of payload per second, except that of an `Estimate`. What a method raises ends all runs and comes
+    payload, rates bits of payload per second, except that of an `Estimate`. An exception of a method ends all runs and comes
     out of `simulate`.
     """
 

@@ -73,7 +73,7 @@ class Record:
         """The subscription it belongs to, counted from 1, where the modem says so."""
     @property
     def stamp(self) -> int:
-        """The time stamp as it is on the wire."""
+        """The time stamp on the wire, unconverted."""
     @property
     def modem_time_ns(self) -> int | None:
         """When, by the modem's clock, in nanoseconds since 1970; None if the modem stamped no time.
@@ -196,7 +196,7 @@ def open(
     """Opens a capture file, a capture in memory, or a live port: a device, `tcp:HOST:PORT`, `router`.
 
     With `codes`, only records of these codes are returned, and a live modem logs these and no others until
-    the reader is closed, which puts its log mask back. Without, it is listened to as it is. With
+    the reader is closed, which puts its log mask back. Without, its records are read and its mask left alone. With
     `strict`, corrupt frames raise `CorruptError` where they are met, instead of being counted and passed over. A live
     port that is silent for `timeout` seconds is at its end.
     """
@@ -218,7 +218,7 @@ def name_of(code: int) -> str | None:
     """What the vendor calls a log code, if it is a common one."""
 
 def described_codes() -> list[int]:
-    """The log codes of which at least one version is described."""
+    """The log codes with at least one described version."""
 
 @final
 class Start:
@@ -322,7 +322,7 @@ class Estimate:
     direction: str
     """`uplink` or `downlink`."""
     rate_bits_per_sec: int
-    """What this device could send, as IP bytes."""
+    """The rate of IP packets that this device could send, in bits per second."""
     bound: str
     """Whether that is all the radio had (`capacity`) or only what was asked for (`floor`)."""
     age_ns: int

@@ -108,7 +108,7 @@ impl Rows {
     fn handle(&mut self, log: &LogRecord<'_>) {
         let Self { subscription, time, values, found, items } = self;
         found.clear();
-        // What cannot be read is in the subscription's counts.
+        // Unreadable records are in the subscription's counts.
         let _unread = subscription.handle(log, |got| found.push((got.item, got.slot, got.value)));
         if found.is_empty() {
             return;

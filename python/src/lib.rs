@@ -48,7 +48,7 @@ mod _sounding {
         LogCode::new(code).name()
     }
 
-    /// The log codes of which at least one version is described.
+    /// The log codes with at least one described version.
     #[pyfunction]
     fn described_codes() -> Vec<u16> {
         sounding_diag::record::CODES.iter().map(|code| code.number()).collect()

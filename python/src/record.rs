@@ -78,7 +78,7 @@ impl Record {
         self.radio
     }
 
-    /// The time stamp as it is on the wire.
+    /// The time stamp on the wire, unconverted.
     #[getter]
     fn stamp(&self) -> u64 {
         self.stamp

@@ -107,7 +107,7 @@ OMITTED: dict[int, set[str]] = {
     },
 }
 
-#: Mistakes that are in its source and leave every value of the captures as it is.
+#: Mistakes that are in its source and change no value of the captures.
 UNSEEN = {
     (0xB064, "BSR LCG 0 (bytes)"),
     (0xB064, "BSR LCG 1"),

@@ -112,7 +112,7 @@ def test_corrupt_frames_are_counted_or_raised() -> None:
     with pytest.raises(sounding.CorruptError) as raised:
         next(strict)
     assert raised.value.offset == len(good)
-    # What comes after it is not lost.
+    # Later records are not lost.
     assert next(strict).offset == 2 * len(good)
 
 

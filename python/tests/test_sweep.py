@@ -103,7 +103,7 @@ def check_with_a_kill(engine, tmp_path: Path, plan: str, program: str) -> dict[s
     return results(out)
 
 
-def test_processes_of_which_one_is_killed_give_the_same_bytes(
+def test_processes_give_the_same_bytes_if_one_is_killed(
     tmp_path: Path, plan: str, program: str, undisturbed: dict[str, bytes]
 ) -> None:
     assert check_with_a_kill(processes(2), tmp_path, plan, program) == undisturbed

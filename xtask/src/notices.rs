@@ -84,8 +84,8 @@ pub(crate) fn notices(metadata: &Metadata) -> Result<String, String> {
         texts.entry(text?).or_default().insert(format!("{name}, whose package has no text"));
     }
     let mut out = String::from(
-        "What others have written and what is part of Sounding's programs\n\
-         =================================================================\n\n",
+        "Parts of Sounding's programs that others have written\n\
+         ====================================================\n\n",
     );
     out += &heads;
     for (text, names) in texts {

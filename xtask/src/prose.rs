@@ -1,4 +1,4 @@
-//! Documents are in plain words: no phrase of the list, and no sentence over 40 words.
+//! Documents are in plain words: no phrase of the list, no sentence over 40 words, and none that begins with "What".
 
 use std::fs;
 use std::process::Command;
@@ -15,6 +15,10 @@ pub(crate) const PHRASES: &[(&str, &str)] = &[
     ("is to", "ld"),
     ("are to", "ld"),
     ("to be", " had"),
+    ("of wh", "ich"),
+    ("is o", "f"),
+    ("as it", " is"),
+    ("so much", " of"),
 ];
 
 /// Permitted exceptions: the document, and words of the line.
@@ -59,6 +63,9 @@ fn faults(path: &str, text: &str) -> Vec<String> {
         }
         for sentence in sentences(&paragraph.text) {
             let words = sentence.split_whitespace().count();
+            if paragraph.has_clause(sentence) {
+                found.push(format!("{path}:{}: {CLAUSE}: {}", paragraph.line, sentence.trim()));
+            }
             if words > MAX_WORDS {
                 let begin: Vec<_> = sentence.split_whitespace().take(6).collect();
                 let begin = begin.join(" ");
@@ -72,6 +79,10 @@ fn faults(path: &str, text: &str) -> Vec<String> {
     found
 }
 
+/// The fault of a sentence that has a clause in the place of a noun.
+const CLAUSE_BEGINS: &str = "What ";
+pub(crate) const CLAUSE: &str = "a clause stands for a noun";
+
 /// Whether the phrase is there as separate words.
 pub(crate) fn has(text: &str, phrase: &str) -> bool {
     text.match_indices(phrase).any(|(at, _)| {
@@ -81,9 +92,24 @@ pub(crate) fn has(text: &str, phrase: &str) -> bool {
     })
 }
 
-struct Paragraph {
-    line: usize,
-    text: String,
+pub(crate) struct Paragraph {
+    pub line: usize,
+    /// It describes an item, as headings do and cells of tables: its first sentence may be a clause alone.
+    pub is_label: bool,
+    pub text: String,
+}
+
+impl Paragraph {
+    /// Whether one of its sentences has a clause as its subject, or as the second name of a noun. A question has none, and
+    /// neither has the title of a list.
+    pub(crate) fn has_clause(&self, sentence: &str) -> bool {
+        let text = sentence.trim_start_matches(|mark: char| !mark.is_alphanumeric() && mark != '`');
+        let end = sentence.trim_end_matches(['*', '_', '"', ')', ' ']);
+        let describes = self.is_label && sentence.as_ptr() == self.text.as_ptr();
+        let begins = text.starts_with(CLAUSE_BEGINS) && !describes && !end.ends_with(['?', ':']);
+        let apposed = sentence.contains(&format!(", {}", CLAUSE_BEGINS.to_lowercase()));
+        begins || apposed && !end.ends_with('?')
+    }
 }
 
 /// Text between blank lines, list items, and cells of tables; no code.
@@ -103,7 +129,11 @@ fn paragraphs(text: &str) -> Vec<Paragraph> {
         let line_number = number + 1;
         if trimmed.starts_with('|') {
             let cells = trimmed.split('|').filter(|cell| !cell.trim().is_empty());
-            all.extend(cells.map(|cell| Paragraph { line: line_number, text: cell.into() }));
+            all.extend(cells.map(|cell| Paragraph {
+                line: line_number,
+                is_label: true,
+                text: cell.into(),
+            }));
             open = false;
             continue;
         }
@@ -114,7 +144,11 @@ fn paragraphs(text: &str) -> Vec<Paragraph> {
                 paragraph.text.push(' ');
                 paragraph.text.push_str(trimmed);
             }
-            None => all.push(Paragraph { line: line_number, text: trimmed.into() }),
+            None => all.push(Paragraph {
+                line: line_number,
+                is_label: trimmed.starts_with('#'),
+                text: trimmed.into(),
+            }),
         }
         open = true;
     }
@@ -122,7 +156,7 @@ fn paragraphs(text: &str) -> Vec<Paragraph> {
 }
 
 /// A sentence ends with its mark and a blank.
-fn sentences(text: &str) -> Vec<&str> {
+pub(crate) fn sentences(text: &str) -> Vec<&str> {
     let mut all = Vec::new();
     let mut begin = 0;
     for (at, mark) in text.match_indices(['.', '!', '?', ':', ';']) {
@@ -158,6 +192,18 @@ mod tests {
         let short = vec!["word"; 30].join(" ");
         assert_eq!(faults("a.md", &format!("{short}. {short}: {short}")), Vec::<String>::new());
         assert_eq!(faults("a.md", &format!("* {short}\n* {short}")), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_clause_is_no_subject_except_in_a_question_or_a_label() {
+        let clause = "What lies beyond is unread.";
+        assert_eq!(faults("a.md", clause).len(), 1);
+        assert_eq!(faults("a.md", &format!("Here it ends. {clause}")).len(), 1);
+        assert_eq!(faults("a.md", &format!("| It ends. {clause} |")).len(), 1);
+        assert_eq!(faults("a.md", &format!("It ends here, {}", clause.to_lowercase())).len(), 1);
+        for fine in ["What is read?", "# What is read", "| What is read | all |", "What follows:"] {
+            assert_eq!(faults("a.md", fine), Vec::<String>::new());
+        }
     }
 
     #[test]

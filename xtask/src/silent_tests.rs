@@ -269,8 +269,8 @@ impl<'ast> Visit<'ast> for Called {
     }
 }
 
-/// Whether some statement of a block judges whatever happens: it asserts, or calls a function that may. What happens in a
-/// loop counts where its items stand in the code, or if `any_loop`.
+/// Whether some statement of a block judges whatever happens: it asserts, or calls a function that may. A loop's
+/// body counts where its items stand in the code, or if `any_loop`.
 fn judges(block: &Block, any_loop: bool) -> bool {
     block.stmts.iter().any(|stmt| match stmt {
         Stmt::Expr(Expr::If(expr), _) => expr.else_branch.as_ref().is_some_and(|(_, other)| {

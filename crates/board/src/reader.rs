@@ -57,7 +57,7 @@ pub enum OpenError {
         /// The system's error.
         error: io::Error,
     },
-    /// It is of another kind.
+    /// An error of another kind.
     #[error("{path}: {reason}")]
     Other {
         /// The file.

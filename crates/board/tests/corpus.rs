@@ -35,7 +35,7 @@ fn a_board_is_refused_where_it_is_cut_and_read_where_it_is_whole() {
     }
 }
 
-/// A board of three KPIs of which two have been posted.
+/// A board of three KPIs. Two of them have been posted.
 fn posted() -> Vec<u8> {
     let names = [("lte.pusch.tbs", "B"), ("lte.cell.rsrp", "dBm"), ("x", "1")];
     let words: Vec<AtomicU64> = (0..words_for(names.len())).map(|_| AtomicU64::new(0)).collect();

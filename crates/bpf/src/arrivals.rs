@@ -212,7 +212,7 @@ impl Arrivals {
 
     /// Reads what the program noted of packets.
     fn take_notes(&mut self) {
-        // What consume fails with is EINTR; the records stay for the next time.
+        // `consume` fails only with EINTR; the records stay for the next time.
         let _ = self.ring.consume();
         let noted = std::mem::take(&mut *self.noted.lock().unwrap_or_else(PoisonError::into_inner));
         for wire in noted {

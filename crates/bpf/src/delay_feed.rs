@@ -11,7 +11,7 @@ use crate::lead::Lead;
 
 /// The page that says what the radio itself added to packets, by time. The kernel's flows read a word of it for each packet.
 ///
-/// Each word is written at once and says of which time it is, so a reader needs no lock, and a writer that dies leaves nothing
+/// Each word is written at once and names its time, so a reader needs no lock, and a writer that dies leaves nothing
 /// half-written. 100 ms after the modem's last record flows take RTTs as they are. Dropping it empties the page.
 #[derive(Debug)]
 pub struct DelayFeed {
@@ -42,7 +42,7 @@ impl DelayFeed {
         page.layout().heard_at_ns.store(heard_at, Ordering::Release);
     }
 
-    /// The port closed, or the modem's clock was set: what is known is of before.
+    /// The port closed, or the modem's clock was set: all known delays are outdated.
     pub fn forget(&mut self) {
         self.slots = DelaySlots::default();
         self.page.clear();
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_of_its_time_and_forgotten_at_once() {
+    fn a_written_delay_keeps_its_time_and_is_forgotten_at_once() {
         let mut feed = feed();
         let event = RanDelay {
             direction: Direction::Uplink,

@@ -49,10 +49,10 @@ impl Default for PeersConfig {
 /// The parts of peers' reports that were not used, by sockets of the network namespace in which [`Peers::attach`] was called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PeerCounts {
-    /// Segments with the option that TCP drops: their acknowledgement is of nothing that was sent, or the time stamp is
+    /// Segments with the option that TCP drops: they acknowledge data that was never sent, or the time stamp is
     /// missing that both ends agreed on.
     pub forged: u64,
-    /// Segments with an option that is of a later version, and says what is not known to this one.
+    /// Segments with an option of a later version that this one cannot read.
     pub unreadable: u64,
     /// Connections whose peer said more than [`PeersConfig::at_most`].
     pub limited: u64,
@@ -163,7 +163,7 @@ impl Peers {
     /// The oldest report not yet polled: of a connection of this network namespace whose peer said something for the first
     /// time, or overstates. Never blocks.
     pub fn poll_report(&self) -> Option<PeerReport> {
-        // What consume fails with is EINTR; the records stay for the next poll.
+        // `consume` fails only with EINTR; the records stay for the next poll.
         let _ = self.ring.consume();
         let told = self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front()?;
         Some(PeerReport { at: self.lead.on_our_clock(told.at), ..told })

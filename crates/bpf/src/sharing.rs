@@ -16,7 +16,7 @@ pub struct Sharing {
     pub policy: Policy,
     /// Whose a flow is under [`Policy::Applications`].
     pub application: Application,
-    /// Under [`Policy::Weights`], what weighs more or less than an ordinary flow, in 1/256 of it. A flow that several
+    /// Under [`Policy::Weights`], the owners that weigh more or less than an ordinary flow, in 1/256 of it. A flow that several
     /// entries are about goes by its port, else by its cgroup, else by its user.
     pub weights: Vec<(Owner, u32)>,
     /// Whether [`Instance::count_on`](crate::Instance::count_on) will be called: it takes another program in the kernel.
@@ -56,7 +56,7 @@ impl Sharing {
     pub(crate) fn wire(&self) -> types::sounding_sharing {
         types::sounding_sharing {
             policy: match (self.policy, self.application) {
-                // Users share alike as it is.
+                // Users share alike anyway.
                 (Policy::Flows, _) | (Policy::Applications, Application::User) => 0,
                 (Policy::Weights, _) => 1,
                 (Policy::Applications, Application::Cgroup) => 2,
@@ -89,7 +89,7 @@ impl Owner {
     }
 }
 
-/// While this lives, what leaves by one device is counted. It ends with the process that holds it, however that ends.
+/// While this lives, it counts the bytes that leave by one device. It ends with the process that holds it, however that ends.
 #[derive(Debug)]
 pub struct Counting(#[expect(dead_code, reason = "held open")] OwnedFd);
 

@@ -85,7 +85,7 @@ impl Ends {
         Self { sender, receiver }
     }
 
-    /// Those of which the kernel writes when packets come: it begins a moment after the first question.
+    /// Sockets whose packets the kernel stamps. It begins a moment after the first question.
     fn stamped(address: &str) -> Self {
         let ends = Self::at(address);
         wait_for("stamps", || {
@@ -156,7 +156,7 @@ fn report(arrivals: &mut Arrivals, ends: &Ends, held: Duration) {
 }
 
 #[test]
-fn a_receiver_reads_a_time_without_what_the_radio_added_lately_until_the_modem_is_silent() {
+fn a_receiver_reads_times_without_the_radios_mean_until_the_modem_is_silent() {
     if !may_load() {
         return;
     }

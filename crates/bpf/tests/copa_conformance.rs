@@ -377,7 +377,7 @@ fn the_logs_reach_every_phase_with_and_without_a_modem() {
     assert!(rival.answers.iter().any(|answer| answer[5] > 3 * 65_536));
 }
 
-/// What is taken off makes the path seem no shorter than it is, however waits and retransmissions coincide.
+/// Corrections never make the path seem shorter than the truth, however waits and retransmissions coincide.
 #[test]
 fn the_rtt_that_copa_remembers_is_the_paths() {
     let log = play(&JITTER, 12_000);

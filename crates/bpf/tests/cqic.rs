@@ -45,7 +45,7 @@ fn a_device_that_is_granted_nothing_yet_has_the_rate_of_its_channel_used() {
 }
 
 #[test]
-fn a_device_that_is_between_cells_leaves_the_flow_its_rate_until_it_reports_the_next_ones() {
+fn a_device_between_cells_leaves_the_flow_its_rate_until_the_next_report() {
     alone(|cgroup| {
         let Some(scene) = Scene::start(Law::Cqic, cgroup) else { return };
         let device = scene.reports(link(State::Active, mbit(400)));
@@ -66,7 +66,7 @@ fn a_device_that_is_between_cells_leaves_the_flow_its_rate_until_it_reports_the_
 }
 
 #[test]
-fn a_handover_that_takes_longer_than_a_second_leaves_the_flow_to_cubic_until_a_report_comes() {
+fn a_handover_of_more_than_a_second_leaves_the_flow_to_cubic_until_a_report() {
     alone(|cgroup| {
         let Some(scene) = Scene::start(Law::Cqic, cgroup) else { return };
         let device = scene.reports(link(State::Active, mbit(400)));

@@ -55,7 +55,7 @@ fn is_held(end: &TcpStream) -> Option<()> {
 }
 
 #[test]
-fn a_window_is_held_at_what_the_downlink_carries_and_goes_free_when_that_is_withdrawn() {
+fn a_window_is_held_at_the_downlinks_rate_and_freed_when_that_is_withdrawn() {
     alone(|cgroup| {
         let downlink = load(cgroup, Signal::Window);
         let daemon = Daemon::publish(downlink.feed(), 80);
@@ -139,7 +139,7 @@ fn sockets_that_another_instance_has_are_refused_and_all_others_are_not() {
 }
 
 #[test]
-fn of_a_modem_with_several_devices_each_is_the_radio_and_no_other_is() {
+fn every_device_of_a_modem_counts_as_the_radio_and_no_other_does() {
     alone(|cgroup| {
         ip("link add elsewhere type veth peer name far0");
         // The last is not there yet.

@@ -165,7 +165,7 @@ fn where_sack_blocks_leave_no_room_a_device_says_its_rate_alone() {
         let short = |_: &Peer| flow().options > flow().whole_options + 10;
         let peer = told((&downlink, &peers), &bulk.sender, &says, short);
         assert!(flow().whole_options > 10, "{:?}", flow());
-        // What the short ones do not say stays as it was.
+        // Fields that the short ones lack keep their values.
         assert!(peer.claim.rate.is_some());
         assert_eq!((peer.claim.users, peer.claim.state), (Some(3), Some(State::Active)));
         assert_eq!(peers.counts().unreadable, 0);

@@ -24,7 +24,7 @@ fn link(state: State, rate: Rate, fair: Option<Rate>) -> LinkEstimate {
 }
 
 #[test]
-fn a_flow_sends_the_capacity_that_the_device_reports_and_no_less_than_its_fair_share() {
+fn a_flow_sends_the_reported_capacity_and_no_less_than_its_fair_share() {
     alone(|cgroup| {
         let Some(scene) = Scene::start(Law::PbeCc, cgroup) else { return };
         for (rate, fair, paced) in [(400, 200, 400), (100, 300, 300)] {
@@ -50,7 +50,7 @@ fn a_device_that_is_granted_nothing_yet_has_its_fair_share_used() {
 }
 
 #[test]
-fn bbr_has_the_flow_within_a_hundred_milliseconds_of_the_last_report_and_gives_it_back() {
+fn bbr_has_the_flow_within_100_ms_of_the_last_report_and_gives_it_back() {
     alone(|cgroup| {
         let Some(scene) = Scene::start(Law::PbeCc, cgroup) else { return };
         for _ in 0..3 {

@@ -242,7 +242,7 @@ fn update(config: &Config, now: HostInstant, step: &Step) -> FeedUpdate {
 #[derive(Debug, PartialEq, Eq)]
 struct Answer {
     phase: u32,
-    /// Of the phase: growth, when it began or ends, where a ramp begins, what comes after a drain.
+    /// Of the phase: growth, when it began or ends, where a ramp begins, the phase after a drain.
     growth: u64,
     at_ns: u64,
     from: u64,

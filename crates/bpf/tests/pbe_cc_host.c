@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * pbe_cc.h as a filter: one struct host_step in, one struct host_answer out, so
- * that pbe_cc_conformance.rs can compare it with the Rust law. What a state does not use is
- * of one before, and answered as 0.
+ * that pbe_cc_conformance.rs can compare it with the Rust law. A field that a state does not
+ * use belongs to an earlier state, and is answered as 0.
  */
 #include "laws/pbe_cc/pbe_cc.h"
 #include "law_host.h"

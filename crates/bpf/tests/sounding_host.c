@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * sounding.h as a filter: one struct host_step in, one struct host_answer out, so
- * that sounding_conformance.rs can compare it with the Rust law. What a state does not use is
- * of one before, and answered as 0.
+ * that sounding_conformance.rs can compare it with the Rust law. A field that a state does not
+ * use belongs to an earlier state, and is answered as 0.
  */
 #include "laws/sounding/sounding.h"
 #include "law_host.h"

@@ -148,7 +148,7 @@ fn a_flow_is_paced_at_the_rate_of_the_estimate_and_goes_on_without_one() {
         });
         let rate = Rate::from_bits_per_sec(40_000_000);
         assert_eq!(seen.share, rate);
-        // The payload of 1500 bytes with timestamps: the rate is of IP packets.
+        // The payload of 1500 bytes with timestamps: the rate counts IP packets.
         let payload = Rate::from_bytes_per_sec(rate.bytes_per_sec() * 1448 / 1500);
         assert_eq!(seen.pacing, payload);
 

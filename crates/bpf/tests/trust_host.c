@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * trust.h as a filter: what a connection meets in, what is believed out, so that
+ * trust.h as a filter: a connection's events in, the believed rate out, so that
  * trust.rs can look at it. The fuzz target has it as a library.
  */
 #include <stddef.h>

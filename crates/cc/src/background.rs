@@ -84,7 +84,7 @@ const LEAST_QUEUE: Duration = Duration::from_millis(5);
 const SHARED_FOR: Duration = Duration::from_secs(30);
 /// In a shared queue the first packet after silence waits for others if it takes so much longer than the fastest packet.
 const OTHERS: Duration = Duration::from_millis(10);
-/// What a modem showed counts for so long, as all that is stale falls back.
+/// A modem's report counts for this long; all stale data falls back.
 const MODEM_FOR: Duration = Duration::from_millis(100);
 /// Segments that a burst into a shared queue begins with.
 const PROBE: u64 = 4;
@@ -224,8 +224,8 @@ impl Background {
     }
 
     /// The window that keeps the cell busy: rate × (RTT without a queue + the queue to keep), four segments at least. The rate
-    /// is a little more than what the cell gives now, and the capacity at most. With the capacity alone, what is left in the
-    /// queue after a burst beside rivals would be as much as the burst.
+    /// is a little more than what the cell gives now, and the capacity at most. With the capacity alone, a burst beside
+    /// rivals would leave as much in the queue as the burst itself.
     fn target(&self) -> Option<Bytes> {
         let span = self.rtt.least()? + self.queue;
         let capacity = self.share.capacity()?;
@@ -313,7 +313,7 @@ impl Controller for Background {
             self.delay.cut(loss.now);
         }
         let sends = matches!(self.phase, Phase::Probing | Phase::Sending { .. });
-        // What was lost left before what the newest acknowledgement delivered.
+        // Lost packets left before those that the newest acknowledgement delivered.
         let sends = sends && loss.now - self.began >= micros(self.last_rtt);
         let queueing = self.queueing();
         if loss.begins_recovery && sends && queueing >= self.queue / FULL {
@@ -328,7 +328,7 @@ impl Controller for Background {
         match self.phase {
             Phase::Waiting { .. } => {}
             Phase::ByDelay => self.delay.handle_timeout(now),
-            // What is not served at all is busy.
+            // A cell that serves nothing is busy.
             _ => self.handle_busy(now),
         }
     }

@@ -48,9 +48,9 @@ const CWND_GAIN: Parameter = Parameter {
 /// Parameters of BBR, in thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The pacing gain that probes, 1000 to 2000; what drains is as far below 1000.
+    /// The pacing gain of a probe in thousandths, 1000 to 2000; the gain of a drain is as far below 1000.
     pub probe_gain_permille: u32,
-    /// The window in the steady state, in BDPs.
+    /// The window in the steady state, in thousandths of the BDP.
     pub cwnd_gain_permille: u32,
 }
 

@@ -106,7 +106,7 @@ struct Undo {
     long_term: Option<Bytes>,
 }
 
-/// The larger of two bounds, of which none is the largest.
+/// The larger of two bounds. `None` is no bound, and so the largest.
 fn wider<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
     one.zip(other).map(|(one, other)| one.max(other))
 }

@@ -9,7 +9,7 @@
 //! * [`Compensated::holding`]: acknowledgements reach the controller when the radio's delay is known, with exact RTTs that are not smoothed. Any
 //!   controller can be used, and it decides later. [`Compensated::exact`] is the same for a queue's length.
 //!
-//! What is taken off an RTT is what decoded events explain. No RTT falls below that of the path, a small one of the last ten seconds. When
+//! An RTT is shortened by the delays that decoded events explain. No RTT falls below that of the path, a small one of the last ten seconds. When
 //! the modem falls silent the controller receives RTTs as they are, and learns that.
 
 mod floor;
@@ -165,7 +165,7 @@ impl<C: Controller> Compensated<C> {
 
     fn set_smoothing(&mut self, data: Direction) {
         let of = *self.smoothing.means(data);
-        // A controller that waits for exact delays sees each as it is, down to the smallest. Waits that are kept raise the floor.
+        // A controller that waits for exact delays sees each exact RTT, down to the smallest. Waits that are kept raise the floor.
         let percent = if self.way == Way::Hold || of.keeps_waits { 0 } else { of.floor_percent };
         self.raw.set_window(of.shown);
         self.exact.set_window(of.shown);
@@ -327,7 +327,7 @@ impl<C: Controller> Controller for Compensated<C> {
     }
 
     fn handle_timeout(&mut self, now: HostInstant) {
-        // What arrived before it is known before it.
+        // Earlier arrivals are known before it.
         while let Some(next) = self.held.pop_front() {
             self.hand_on(now, &next, false);
         }

@@ -52,7 +52,7 @@ pub trait Controller: Debug + Send {
         self.handle_estimate(now, report, flows);
     }
 
-    /// This flow's part of its device's link changed; the default is that it is alone. Comes before the estimate it is of.
+    /// This flow's part of its device's link changed; the default is that it is alone. Comes before the estimate that it belongs to.
     fn handle_part(&mut self, now: HostInstant, part: Part) {
         let _ = (now, part);
     }
@@ -109,7 +109,7 @@ pub enum Revision {
         /// The RTT without what the radio added.
         after: Duration,
     },
-    /// From now on RTTs include, or no longer include, what the radio adds. This is the smallest one on the new scale.
+    /// From now on RTTs include the radio's delay, or no longer include it. This is the smallest one on the new scale.
     Rebase {
         /// When.
         now: HostInstant,

@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn corrected_packets_leave_evenly_after_slow_start_and_a_downloads_queue_stands_for_an_rtt() {
+    fn corrected_packets_leave_evenly_and_a_downloads_queue_stands_for_an_rtt() {
         // The window in an RTT, and how long a queue must stand, in RTTs.
         let of = |copa: &Copa| {
             let standing = copa.delay.unwrap().standing.best();
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_corrected_window_grows_by_a_sixteenth_a_round_at_most_and_by_the_usual_step_at_least() {
+    fn a_corrected_window_grows_by_a_sixteenth_a_round_or_the_usual_step() {
         let grown = |windows: [f64; 16]| {
             let pairs = windows.windows(2).map(|pair| (pair[0], pair[1] - pair[0]));
             pairs.collect::<alloc::vec::Vec<_>>()

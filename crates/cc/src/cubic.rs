@@ -154,7 +154,7 @@ impl Cubic {
             }
             self.window.ssthresh = self.window.cwnd;
         }
-        // What is explained later may show that it was too early.
+        // A later explanation may show that the end of slow start was too early.
         self.slow_start = self.slow_start.filter(SlowStart::is_explained);
         self.window.avoid(&self.config, acked, since, self.ahead.unwrap_or_default());
     }

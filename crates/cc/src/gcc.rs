@@ -54,7 +54,7 @@ pub struct Config {
     pub first_rate: Rate,
     /// The rate after overuse, as a part of the received rate.
     pub decrease: f64,
-    /// Growth a second far from where the link was last found full.
+    /// Growth a second, as a part of the rate, far from where the link was last found full.
     pub increase: f64,
 }
 

@@ -207,7 +207,7 @@ impl Controller for Legilimens {
     }
 
     fn handle_timeout(&mut self, now: HostInstant) {
-        // What is not served at all is busy.
+        // A cell that serves nothing is busy.
         self.handle_busy(now);
     }
 

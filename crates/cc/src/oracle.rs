@@ -241,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn word_that_sets_out_every_ten_milliseconds_comes_late_and_is_old_by_up_to_ten_more() {
+    fn a_report_every_ten_milliseconds_comes_late_and_is_up_to_ten_older() {
         let ms = |ms: u64| HostInstant::from_nanos(ms * 1_000_000);
         let late = Duration::from_millis(20);
         let (every, room) = (Duration::ZERO, Duration::ZERO);

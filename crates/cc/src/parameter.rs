@@ -114,7 +114,7 @@ impl Kind {
         }
     }
 
-    /// Parses a value; `None` if it is of another kind, or out of range.
+    /// Parses a value; `None` if it has another kind, or is out of range.
     fn read(&self, text: &str) -> Option<Value> {
         match *self {
             Self::Number { least, most, .. } => {
@@ -203,7 +203,7 @@ pub enum ParameterError {
         /// The parameter.
         name: String,
     },
-    /// The value is of another kind, or out of range.
+    /// The value has another kind, or is out of range.
     #[error("`{name}` is {range}, not {value:?}")]
     Range {
         /// The parameter.

@@ -15,7 +15,7 @@ pub enum Phase {
     Hold,
     /// The window is smaller than before, to see whether the RTT shrinks with it.
     QueueTest,
-    /// The device is on the way to another cell: the window stays as it is.
+    /// The device is on the way to another cell: the window does not change.
     Handover,
     /// The queue is not at the radio: the stock algorithm controls the flow.
     BottleneckElsewhere,

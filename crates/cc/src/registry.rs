@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_added_takes_no_parameters() {
+    fn an_added_controller_takes_no_parameters() {
         let mut registry = Registry::default();
         registry.add("mine", |start| Box::new(Reno::new(start))).unwrap();
         let error = registry.choose(&"mine:a=1".parse().unwrap()).map(drop).unwrap_err();

@@ -49,9 +49,9 @@ const HEADROOM_SHIFT: u32 = 3;
 /// The weight of a flow; [`WEIGHT`] is the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weight {
-    /// Share among all members with a claim.
+    /// Weight among all members with a claim, in 1/256 of an ordinary flow's.
     pub all: u32,
-    /// Weight among the hungry flows. What small flows of an application do not use goes to its bulk flow.
+    /// Weight among the hungry flows. Capacity that an application's small flows do not use goes to its bulk flow.
     pub hungry: u32,
 }
 

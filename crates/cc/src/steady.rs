@@ -23,7 +23,7 @@ const MIN_PACING: u64 = 125_000;
 /// Settings of a flow: a window in segments, and a rate of payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// Window, at least 2.
+    /// Window in segments, at least 2.
     pub cwnd: u32,
     /// Pacing rate.
     pub pacing: Rate,

@@ -97,7 +97,7 @@ impl Stock {
         self.instead.as_mut().filter(|instead| instead.drives)
     }
 
-    /// The law's verdict: whether it controls the flow from here on, and if not, what its window was. `cut` is the
+    /// The law's verdict: whether it controls the flow from here on, and its last window if it does not. `cut` is the
     /// path's capacity in payload. It is given once, when the flow leaves the law because the path carries less than
     /// the radio.
     pub(crate) fn handle_verdict(

@@ -127,7 +127,7 @@ pub struct Input {
     pub prior_delivered: u32,
     /// Segments that were lost so far.
     pub lost: u32,
-    /// Payload of a segment.
+    /// Payload of a segment in bytes.
     pub mss: u32,
     /// The least RTT.
     pub rtt_us: u32,
@@ -205,7 +205,7 @@ impl Trust {
         self.overstated
     }
 
-    /// At an acknowledgement or a restart from idle: the usable part of the claim.
+    /// At an acknowledgement or a restart from idle: the usable part of the claim, payload, bytes a second.
     pub fn step(&mut self, input: &Input) -> u64 {
         if self.seen.is_none() {
             self.forget(input.delivered);
@@ -240,7 +240,7 @@ impl Trust {
         used
     }
 
-    /// What is believed of another rate that comes with the claim, after that step.
+    /// What is believed of another rate that comes with the claim, after that step, bytes a second.
     pub fn within(&self, input: &Input, rate: u64) -> u64 {
         rate.min(self.most(input))
     }
@@ -292,7 +292,7 @@ impl Trust {
         cap.limited |= seen.limited;
         let round = input.mean(self.began_ns, self.ends_at);
         if cap.is_new {
-            // What was lost found the queue full. So the link was never without work in this round.
+            // Lost packets found the queue full. So the link was never without work in this round.
             cap.rate = cap.rate.min(round);
             cap.is_new = false;
         } else if self.loses_much(input) && !seen.limited && round * 8 < cap.rate * 7 {
@@ -388,7 +388,7 @@ impl Cap {
         self
     }
 
-    /// What is used of a claim, payload. A claim that the arrivals bear out is used as it is.
+    /// What is used of a claim, payload. A claim that the arrivals confirm is used whole.
     fn used(&self, input: &Input) -> u64 {
         if input.rate <= input.whole(self.rate) {
             self.rate

@@ -1,7 +1,7 @@
 //! Vegas: a window that keeps two to four segments in the queue, counted from how much longer than its minimum the RTT is
 //! (Brakmo and Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE JSAC 1995).
 //!
-//! Loss and timeouts are answered as Reno does. The minimum is of all time, as published: where a path grows longer,
+//! Loss and timeouts are answered as Reno does. The minimum covers all time, as published: where a path grows longer,
 //! Vegas takes the difference for a queue.
 
 use core::time::Duration;
@@ -39,11 +39,11 @@ const GAMMA: Parameter = Parameter {
 /// Parameters of Vegas: segments in the queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// The window grows while fewer wait.
+    /// The window grows while fewer packets wait.
     pub alpha: f64,
-    /// It shrinks while more wait.
+    /// It shrinks while more packets wait.
     pub beta: f64,
-    /// Slow start ends when more wait.
+    /// Slow start ends when more packets wait.
     pub gamma: f64,
 }
 

@@ -91,7 +91,7 @@ struct Waiting<P> {
     entered: HostInstant,
 }
 
-/// A packet of which a byte was sent.
+/// A packet that has been sent at least in part.
 #[derive(Debug)]
 struct Flight<P> {
     payload: P,
@@ -179,9 +179,8 @@ impl<P> Bearer<P> {
         self.fates.drain(..)
     }
 
-    /// The connection moves to another cell: RLC and PDCP are re-established (TS 36.323 §5.2, TS 38.323 §5.1.2). What
-    /// was not confirmed is sent again by the new cell, or is lost with the queue where the old one does not forward
-    /// it.
+    /// The connection moves to another cell: RLC and PDCP are re-established (TS 36.323 §5.2, TS 38.323 §5.1.2). The new
+    /// cell sends unconfirmed data again. Where the old cell does not forward, that data is lost with the queue.
     pub(crate) fn reestablish(&mut self, now: HostInstant, forward: bool) {
         self.reordering = None;
         self.polled = None;

@@ -1,4 +1,4 @@
-//! The radio: where devices are, what their channels carry, and how base stations adapt to them.
+//! The radio: the places of devices, the rates of their channels, and the adaptation by base stations.
 //!
 //! Everything is drawn from generators passed in and computed with IEEE-754's exact operations and `libm`: a seed
 //! gives the same bits on every machine.

@@ -17,7 +17,7 @@ use crate::slot::Slots;
 use crate::streams::Streams;
 use crate::traffic::TrafficSource;
 
-/// Larger RNTIs are used for background users, each of which appears only once.
+/// Larger RNTIs are used for background users. Each of them appears only once.
 const MAX_DEVICES: usize = 15_000;
 
 /// A radio access network: base stations with their carriers, and devices.

@@ -53,7 +53,7 @@ impl<T> Buffer<T> {
         }
     }
 
-    /// A record of `size` bytes is made at `now`. What leaves at the moment that it is made takes it along.
+    /// A record of `size` bytes is made at `now`. A drain at the same moment includes it.
     pub fn handle_record(&mut self, now: HostInstant, record: T, size: usize) {
         if self.wakeup().is_some_and(|at| at < now) {
             self.handle_drain();

@@ -16,7 +16,7 @@
 //! mask that it needs, and restores the saved one at the end. A mask that the modem does not tell could not be restored. It is
 //! therefore left alone, unless [`set_untold`](Session::set_untold) says otherwise. A killed session restores nothing. Its saved
 //! masks are in its [note](Session::note), which the next session [recalls](Session::recall). Event and message masks are read and
-//! never changed. A port without answers, such as a read-only bridge, is used as it is.
+//! never changed. A port without answers, such as a read-only bridge, is read without any request.
 
 mod budget;
 mod dialogue;

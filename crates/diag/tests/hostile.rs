@@ -51,8 +51,7 @@ fn a_capture_without_framing_cut_at_any_byte_loses_no_more_than_one_record() {
 }
 
 #[test]
-fn of_a_capture_that_ends_within_a_frame_it_is_counted_where_that_begins_and_how_much_of_it_there_is()
- {
+fn a_frame_that_the_end_of_a_capture_cuts_is_counted_with_its_place_and_size() {
     for format in [Format::Hdlc, Format::NonHdlc, Format::Hdf, Format::Dlf] {
         let (whole, ends) = in_format(format, 1);
         for cut in (ends[0]..whole.len()).step_by(3).chain(ends.iter().copied()) {
@@ -127,7 +126,7 @@ fn an_unknown_version_is_unsupported_whatever_follows() {
 }
 
 #[test]
-fn a_record_of_unknown_sub_packets_is_unsupported_and_decodes_as_far_as_it_is_known() {
+fn a_record_of_unknown_sub_packets_is_unsupported_and_its_known_part_decodes() {
     let body = [1, 1, 0, 0, 8, 99, 6, 0, 0xAA, 0xBB];
     let log = synthetic::record(LogCode::new(0xB064), &body);
     let version = record::Version::Sub { packet: 1, id: 8, version: 99 };

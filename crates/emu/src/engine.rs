@@ -343,7 +343,7 @@ impl Mover {
         Ok(())
     }
 
-    /// Takes what links logged: a log is of one device, because only links have one.
+    /// Takes the events that links logged. A log belongs to one device, because only links have one.
     fn take_events(&mut self) {
         for Lane { port, direction, .. } in self.lanes.iter().take(2) {
             let direction = *direction;

@@ -27,7 +27,7 @@ pub const SAME_BLOCK: Duration = Duration::from_micros(300);
 pub const SILENT: Duration = Duration::from_millis(100);
 /// Averages are over the newest known events of this span: records of MAC are half as far apart.
 pub const RECENT: Duration = Duration::from_millis(200);
-/// What is unknown for longer stays unknown: records of PHY are 300 ms apart at most.
+/// A delay that is unknown for longer stays unknown: records of PHY are 300 ms apart at most.
 pub const PATIENCE: Duration = Duration::from_millis(400);
 /// No packet is later by the radio alone: four transmissions of a block in 32 ms, and a wait of two
 /// intervals of reports, each of 20 ms at most. A repeat of RLC may hold longer, and is corrected as far.

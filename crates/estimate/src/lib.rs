@@ -71,16 +71,16 @@ pub struct LinkEstimate {
     pub source: Source,
     /// The fair share of this device; `None` if the method does not know the other users.
     pub fair: Option<FairShare>,
-    /// The resource blocks that the device had, over the time that `rate` is of and at most 100 ms, in thousandths of the most that
+    /// The resource blocks that the device had, over the span of `rate` and at most 100 ms, in thousandths of the most that
     /// the same carriers ever gave it in 100 ms: 0..=1000. The rest was left over, or was of others. `None` unless `bound` is
-    /// [`Bound::Capacity`], and in what comes from another host.
+    /// [`Bound::Capacity`], and in estimates from another host.
     pub own_blocks: Option<u16>,
 }
 
 /// An equal division of the cells that serve a device among their users with data (PBE-CC §4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FairShare {
-    /// C_f of all active carriers, as IP bytes.
+    /// C_f of all active carriers: the rate of IP packets.
     pub rate: Rate,
     /// N of the primary carrier: users with data, this device included. At least 1.
     pub users: u32,
@@ -118,7 +118,7 @@ impl LinkEstimate {
         self.fair.filter(|_| !matches!(self.state, State::Handover | State::Stale))
     }
 
-    /// The part of the most resource blocks that the device has, if that is current and data waited for them.
+    /// The part of the most resource blocks that the device has, in thousandths, if that is current and data waited for them.
     pub fn known_own_blocks(&self) -> Option<u16> {
         self.own_blocks.filter(|_| self.known_bound() == Some(Bound::Capacity))
     }

@@ -77,7 +77,7 @@ pub fn code_of(rate: Option<Rate>) -> u16 {
     let units = rate.bytes_per_sec().clamp(1, MOST);
     let exponent = (u64::BITS - units.leading_zeros()).saturating_sub(MANTISSA_BITS + 1);
     let half = (1 << exponent) >> 1;
-    // A mantissa that rounds up to twice the hidden bit carries into the exponent, as it is to. 16 bits: `units` is clamped.
+    // A mantissa that rounds up to twice the hidden bit carries into the exponent, which is intended. 16 bits: `units` is clamped.
     ((u64::from(exponent) << MANTISSA_BITS) + ((units + half) >> exponent)) as u16
 }
 

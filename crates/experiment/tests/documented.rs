@@ -32,7 +32,7 @@ mod long {
 
     #[test]
     #[ignore = "compiles another workspace; `make test-long`"]
-    fn a_controller_is_added_from_the_template_run_over_three_traces_and_seen_in_the_results() {
+    fn a_controller_made_from_the_template_runs_over_traces_and_is_in_the_results() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
         let commands =
             commands(&fs::read_to_string(root.join("docs/reference/controllers.md")).unwrap());

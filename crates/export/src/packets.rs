@@ -60,7 +60,7 @@ pub enum PacketsError {
     /// It cannot be read at all.
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
-    /// It is of another kind.
+    /// A file of another kind.
     #[error("is no pcap, no pcapng, and no table with a column `time_s`")]
     Unknown,
     /// It has a kind of link that is not read.

@@ -85,7 +85,7 @@ impl<W: Write> Messages<W> {
         record: &LogRecord<'_>,
         message: &Message<'_>,
     ) -> io::Result<Became> {
-        // Neither kind of file can leave out the time of an interface's packet: one without a time is of 1970.
+        // Neither kind of file can leave out the time of an interface's packet: one without a time gets 1970.
         let at = Duration::from_nanos(record.at.known_unix_nanos().unwrap_or(0));
         let mut became = Became::Written;
         let (interface, data) = match kind(message.channel) {

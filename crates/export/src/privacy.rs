@@ -1,6 +1,6 @@
 //! The parts of a capture that show its user or the user's location: hidden by default.
 //!
-//! The list is of safe contents, not of unsafe ones: an unlisted record is hidden. Hidden are IMSI, IMEI, GUTI and
+//! The list names safe contents, not unsafe ones: an unlisted record is hidden. Hidden are IMSI, IMEI, GUTI and
 //! TMSI; NAS; RRC except a few kinds of message without space for any of it; global identities of cells; ciphering
 //! keys; user data; positions; events; and the modem's debug messages. Physical cell ids, carrier numbers and RNTIs
 //! stay: they repeat from place to place, and every KPI needs them.
@@ -144,7 +144,7 @@ fn resolves_contention(blocks: &MacDownlink<'_>) -> bool {
         Rnti::Cell | Rnti::SemiPersistent | Rnti::Temporary => {
             block.pdu.subheaders().any(|header| header.id() == CONTENTION_RESOLUTION)
         }
-        // Paging has no header: what there is of it are the identities that are paged.
+        // Paging has no header. All its bytes are the identities that are paged.
         _ => !block.pdu.bytes().is_empty(),
     })
 }

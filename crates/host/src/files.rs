@@ -151,7 +151,7 @@ fn inherited(path: &Path) -> io::Result<Option<File>> {
     // SAFETY: nothing is done with it but to ask whether it is one, and to copy it.
     let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
     let flags = FdFlag::from_bits_truncate(fcntl(descriptor, FcntlArg::F_GETFD)?);
-    // What this program opened itself is closed on exec, and belongs to this program alone.
+    // A file that this program opened itself is closed on exec, and belongs to this program alone.
     if flags.contains(FdFlag::FD_CLOEXEC) {
         return Err(io::Error::other(format!("descriptor {number} was not given to this program")));
     }

@@ -1,6 +1,6 @@
 use std::io;
 
-/// Keeps memory from being swapped out, for as long as it is mapped. An error, for example from a limit on locked
+/// Keeps memory from being swapped out while it stays mapped. An error, for example from a limit on locked
 /// memory, costs only that guarantee.
 pub fn lock_into_memory(bytes: &[u8]) -> io::Result<()> {
     // SAFETY: the range is this slice; locking changes nothing in it.

@@ -37,9 +37,9 @@ pub struct NamedKpi {
     pub name: &'static str,
     /// Its unit.
     pub unit: Unit,
-    /// The smallest value it can have.
+    /// The smallest value it can have, in its unit.
     pub least: f64,
-    /// The largest.
+    /// The largest, in its unit.
     pub most: f64,
     /// Its meaning.
     pub what: &'static str,

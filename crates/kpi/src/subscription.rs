@@ -52,7 +52,7 @@ pub struct Counts {
 /// Why a record is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unread {
-    /// It is of an unknown version, or does not fit its description.
+    /// Its version is unknown, or it does not fit its description.
     #[error(transparent)]
     Record(#[from] RecordError),
     /// Its message does not decode.

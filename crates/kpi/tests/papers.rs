@@ -86,7 +86,7 @@ const GANDALF_LTE: &[Line] = &[
     ("LTE_RRC_Connection_Reconfiguration", "periodic BSR timer", &["lte.rrc.periodic_bsr_timer"]),
 ];
 
-/// BISCAY §3.2.2: Equation 1, what TS 38.214 §5.1.3 makes a block's size of, and the granted bytes.
+/// BISCAY §3.2.2: Equation 1, the inputs of a block's size in TS 38.214 §5.1.3, and the granted bytes.
 const BISCAY: &[Line] = &[
     (
         "DCI",

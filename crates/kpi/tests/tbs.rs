@@ -212,7 +212,7 @@ fn demapped_blocks_have_a_size_of_their_modulation_resource_blocks_and_layers() 
     }
 }
 
-/// One uplink block, of which reports say resource blocks, modulation and code rate.
+/// One uplink block, with the resource blocks, modulation and code rate that reports give.
 fn pusch_kind(tx: &PuschTx) -> &'static str {
     let Some(modulation) = tx.modulation.and_then(|m| lte::Modulation::of_order(m.bits())) else {
         return "unexplained";

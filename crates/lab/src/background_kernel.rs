@@ -1,5 +1,5 @@
-//! `background` in this kernel beside `background` in virtual time, on the same plan: what a download had, what a rival had
-//! beside it, and how long the law was in each of its states.
+//! `background` in this kernel beside `background` in virtual time, on the same plan: the rate of a download, the rate of a rival
+//! beside it, and the time of the law in each of its states.
 //!
 //! Kernel flows run over the modelled cell in real time. The rival is CUBIC at another device of the cell, in the kernel and
 //! in virtual time. It comes after a third of a run and goes after two thirds. A load is many short transfers at four other

@@ -47,7 +47,7 @@ pub(crate) struct Property {
     within: [f64; 2],
     /// What a reader needs to know for the row, and why it misses, if it does.
     note: &'static str,
-    /// One value for each case, of which every one has to be within.
+    /// One value for each case. Every value has to be within.
     measure: fn(&mut Rig) -> Vec<f64>,
 }
 

@@ -101,7 +101,7 @@ impl Row {
         if beside { called < RIGHT } else { called > 1.0 - RIGHT }
     }
 
-    /// Whether it is of those that have to be right.
+    /// Whether it belongs to those that have to be right.
     pub fn is_required(&self) -> bool {
         self.scene.is_required()
     }

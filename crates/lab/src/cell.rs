@@ -163,7 +163,7 @@ pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Comparison, InvalidCo
     Ok(Comparison { rows, seeds, span_s, provenance: begun.end() })
 }
 
-/// The users of a busy cell, over so much of the model's time with each seed (PBE-CC Fig. 7).
+/// The users of a busy cell, over this span of the model's time with each seed (PBE-CC Fig. 7).
 pub(crate) fn users(seeds: &[u64], span: Duration) -> Result<Vec<Row>, InvalidConfig> {
     part("users.", seeds, |seed, into| sharing::users(span, seed, into))
 }

@@ -1,7 +1,7 @@
-//! A download over a modelled cell: as it is, with its receive window limited by the device, and from senders that receive
+//! A download over a modelled cell: unmodified, with its receive window limited by the device, and from senders that receive
 //! the device's rate.
 //!
-//! The device's modem is read, so the estimates come all the way from Diag records. What carries them to a sender crosses the
+//! The device's modem is read, so the estimates come all the way from Diag records. The packets that carry them to a sender cross the
 //! emulated network. The limited sender is this kernel's unmodified CUBIC.
 
 pub(crate) mod experiment;
@@ -31,7 +31,7 @@ pub use scene::{Channel, Scene, UnknownChannel};
 use crate::agreement::fallback_percent;
 use crate::table::Table;
 
-/// A download over a modelled cell: as it is, with its receive window limited by the device, and with senders that
+/// A download over a modelled cell: unmodified, with its receive window limited by the device, and with senders that
 /// use the device's TCP option
 #[derive(Clone, Debug, clap::Args)]
 pub struct Plan {

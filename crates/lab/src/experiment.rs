@@ -153,7 +153,7 @@ pub(crate) fn jobs<N: Into<usize>>(stated: Option<N>) -> usize {
 /// Why a file is no use as a capture.
 #[derive(Debug)]
 pub enum CaptureError {
-    /// It is of another kind.
+    /// An error of another kind.
     Other(miette::Report),
     /// It cannot be read.
     Unreadable(miette::Report),

@@ -34,7 +34,7 @@ const DELAY: Duration = Duration::from_millis(20);
 /// the reference's logs.
 const CONNECT_BEFORE: Duration = Duration::from_millis(130);
 
-/// iperf3's first data on a connection, to name its test: 93 bytes in the reference's logs, of which 56 are headers.
+/// iperf3's first data on a connection, to name its test: 93 bytes in the reference's logs, 56 of them headers.
 const COOKIE: usize = 37;
 
 /// The default of the reference's machine. It shows in the CUBIC rows: iperf3 chooses the congestion control of a

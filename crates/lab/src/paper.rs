@@ -164,7 +164,7 @@ pub struct Ours {
 }
 
 impl Ours {
-    /// Rows under these columns, none of which falls short.
+    /// Rows under these columns. None of them falls short.
     pub fn new<C: Into<String>>(
         columns: impl IntoIterator<Item = C>,
         rows: impl IntoIterator<Item = (String, Vec<String>)>,

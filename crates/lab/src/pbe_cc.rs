@@ -153,7 +153,7 @@ pub fn report(
     let figures = rows(outcomes);
     let cells = |row: &Row| {
         let numbers = [row.mbit_per_sec, row.mean_ms, row.median_ms, row.p95_ms];
-        // What no run measured is no number.
+        // A value that no run measured is no number.
         let text = |number: f64| if number.is_nan() { "-".into() } else { format!("{number:.1}") };
         numbers.map(text).to_vec()
     };
@@ -187,8 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn beside_a_competitor_pbe_cc_waits_less_than_half_as_long_as_bbr_for_four_fifths_of_its_throughput()
-     {
+    fn pbe_cc_beside_a_competitor_has_half_of_bbrs_delay_for_four_fifths_of_its_rate() {
         let rows = short(Item::Fig18, "[\"pbe-cc\", \"bbr\"]");
         let [pbe, bbr] = &rows[..] else { panic!("two rows: {rows:?}") };
         assert!(pbe.mbit_per_sec > 0.8 * bbr.mbit_per_sec, "{rows:?}");

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_and_alias_is_of_one_experiment() {
+    fn every_name_and_alias_belongs_to_one_experiment() {
         let mut names = BTreeSet::new();
         for experiment in EXPERIMENTS {
             let command = experiment.command();

@@ -91,7 +91,7 @@ impl Table {
 /// Markdown.
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A head of nothing, or of a space, stands between its bars as it is.
+        // An empty head, or a space, stands between its bars unchanged.
         let heads = self.columns.iter().map(|column| match column.head.as_str() {
             head @ ("" | " ") => head.to_owned(),
             head => format!("{head} "),

@@ -37,7 +37,7 @@ fn schedule(name: &str) -> Option<Schedule> {
 }
 
 /// Where our p95 is twice the kernel's: after a silence of seconds BBR takes one of two courses, the kernel's mostly that
-/// with the shorter queue and ours mostly the other (docs/reference/simulator.md). What tips it is not known.
+/// with the shorter queue and ours mostly the other (docs/reference/simulator.md). The cause of the difference is unknown.
 const UNEXPLAINED: &str = "att-driving.up.bbr";
 
 fn median(values: impl Iterator<Item = f64>) -> f64 {

@@ -253,7 +253,7 @@ fn a_board_that_is_full_is_not_one_whose_writer_has_died() {
     let outcomes: Vec<_> = handles.iter().map(|&od| (read(od, &mut samples), errno())).collect();
     assert_eq!(outcomes[..16], [(-1, Errno::EAGAIN); 16]);
     assert_eq!(outcomes[16], (-1, Errno::EUSERS));
-    // What it came for is there.
+    // Its reading is there.
     let at = ModemInstant::from_nanos(9);
     let reading = Reading { slot: 0, value: 42.0, item: Item::default(), at };
     publisher.handle(&reading, monotonic_now());

@@ -63,7 +63,7 @@ struct Had {
 }
 
 impl Blocks {
-    /// A part is of no longer than this: a rival that came shows in it soon.
+    /// A part covers no longer time than this, so a new rival shows in it soon.
     pub(crate) const LONGEST: Duration = SPAN_OF_MOST;
 
     pub(crate) const fn new(direction: Direction) -> Self {
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_of_the_most_in_100_ms() {
+    fn a_part_relates_to_the_most_in_100_ms() {
         let mut blocks = Blocks::new(Direction::Uplink);
         let part = |blocks: &Blocks, at| blocks.part(ms(at), Blocks::LONGEST);
         assert_eq!(part(&blocks, 100), None, "no grant");

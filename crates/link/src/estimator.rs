@@ -118,7 +118,7 @@ impl Estimator {
         }
     }
 
-    /// With [`Method::Cqi`], what is known of cells' rates: those that are kept, and the serving ones.
+    /// With [`Method::Cqi`], the known rates of cells: those that are kept, and the serving ones.
     pub fn rates(&self) -> impl Iterator<Item = CellRates> {
         self.model.iter().flat_map(Model::kept_rates)
     }

@@ -13,7 +13,7 @@ use crate::Source;
 /// lives, so an opened file is from a session that has ended. A session that has restored everything leaves no file.
 ///
 /// ```text
-/// port /dev/ttyUSB0           where the note is of use
+/// port /dev/ttyUSB0           the note's port
 /// 11 4096 00…00 00…20…00      the note
 /// end
 /// ```

@@ -69,8 +69,8 @@ pub struct Sniffer {
 }
 
 impl Sniffer {
-    /// Begins to read one that is about the device's carrier `cell`. A log in NG-Scope's format is of `direction`; what is
-    /// not there yet is waited for.
+    /// Begins to read one that is about the device's carrier `cell`. A log in NG-Scope's format has one `direction`. It
+    /// waits for a log that is not there yet.
     ///
     /// Its thread has no capabilities: what it reads is foreign. A log has to be readable without them.
     pub fn start(source: &SnifferSource, cell: u8, direction: Direction) -> io::Result<Self> {

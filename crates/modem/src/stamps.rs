@@ -24,8 +24,8 @@ impl Stamp {
 /// Other records that come before the first one that is read, or after the last, are at most so far from it.
 const BESIDE: Duration = Duration::from_secs(60);
 
-/// The time of each record as far as it is believed, in their order. A record that is not read is believed if it fits between those that
-/// are.
+/// The believed time of each record, in their order; `None` if none is believed. A record that is not read is believed
+/// if it fits between those that are.
 pub(crate) fn believed(stamps: &[Option<Stamp>]) -> Vec<Option<ModemInstant>> {
     let has_read = stamps.iter().flatten().any(|stamp| stamp.is_read);
     let mut times = vec![None; stamps.len()];

@@ -230,7 +230,7 @@ impl Sink for Fields {
 }
 
 #[test]
-fn at_its_own_pace_a_capture_decodes_as_the_file_does_and_what_is_corrupt_is_counted() {
+fn a_capture_at_its_own_pace_decodes_as_its_file_and_corrupt_frames_are_counted() {
     const SPAN: Duration = Duration::from_secs(4);
     let Some(path) = shared(ONE) else { return };
     let capture = std::fs::read(path).expect("readable");

@@ -55,7 +55,7 @@ fn answers() -> Vec<Vec<u8>> {
     answers.map(payload).into()
 }
 
-/// Records some of which are years away from the others, long before them, or without a time.
+/// Records. Some are years away from the others, long before them, or without a time.
 fn times() -> Vec<u8> {
     let mut stream = Vec::new();
     for record in 0..40_u64 {

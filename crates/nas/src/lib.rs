@@ -121,7 +121,7 @@ const PUBLIC: &[&str] = &[
     "t3512-value",
 ];
 
-/// Fields that hold another message, of which the same is true.
+/// Fields that hold another message, which may hold another in turn.
 const CONTAINERS: &[&str] =
     &["esm-message-container", "message", "nas-message", "plain-nas-message"];
 
@@ -174,7 +174,7 @@ mod tests {
         (0..hex.len()).step_by(2).map(byte).collect()
     }
 
-    /// The subscriber is of a test network, TS 24.501 as others publish it.
+    /// The subscriber belongs to a test network, TS 24.501 as others publish it.
     #[test]
     fn a_registration_shows_no_identity() {
         let request = bytes("7e004179000d0102f8390000000000000010022e08a020000000000000");

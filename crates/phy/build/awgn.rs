@@ -39,7 +39,7 @@ pub(crate) fn tables() -> String {
 
 /// SINR in dB at 50, 10 and 1 %.
 type Points = [f32; 3];
-/// The same, as far as it is known.
+/// The same; `None` is unknown.
 type Known = [Option<f64>; 3];
 
 fn known(cells: &[String]) -> Known {
@@ -125,7 +125,7 @@ fn lte_curves(nr: &NrCurves) -> Vec<[(Points, u32, bool); 34]> {
     };
     let efficiencies: Vec<f64> = (0..34).map(|row| bits(row) / LTE_ELEMENTS).collect();
 
-    // The second series, of which there is one more MCS, repeats I_MCS 27 for 28 and has long tails.
+    // The second series, which has one more MCS, repeats I_MCS 27 for 28 and has long tails.
     let mut found: BTreeMap<u32, Vec<Known>> = BTreeMap::new();
     let mcs = numbers("ts36213_7.1.7.1-1_mcs_dl");
     for row in rows("link_oai_lte_awgn_bler").iter().filter(|row| row[0] == "Perf_Curves_Abs") {
@@ -208,7 +208,7 @@ fn lte_thresholds(curves: &[[(Points, u32, bool); 34]], cqi: &str) -> [f32; 15] 
 const I_TBS_OF: [std::ops::RangeInclusive<usize>; 4] = [0..=9, 9..=15, 15..=26, 27..=33];
 
 /// LENA's code block errors by mutual information: for each code rate the modulation order, the I_MCS and (b, c) by
-/// block size. What was not simulated there (-1) is taken from the next larger size that was.
+/// block size. A size that was not simulated there (-1) takes the values of the next larger size that was.
 fn mutual_information() -> String {
     let mut rates: BTreeMap<usize, MiRate> = BTreeMap::new();
     for row in rows("link_ns3_lena_mi_bler") {

@@ -24,7 +24,7 @@ pub enum ReportError {
         /// Its length.
         length: usize,
     },
-    /// It is of a later version.
+    /// Its version is a later one.
     #[error("a report of version {version}, and only {VERSION} is known here")]
     Version {
         /// Which.
@@ -38,7 +38,7 @@ pub enum ReportError {
         /// What.
         value: u8,
     },
-    /// It is of the link from the peer, and what the peer is sent takes the one to it.
+    /// It is about the link from the peer, but data for the peer takes the link to it.
     #[error("a report of an uplink, and a peer has to report its downlink")]
     Uplink,
     /// It says more than any radio carries.

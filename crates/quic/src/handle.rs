@@ -103,7 +103,7 @@ impl EstimateHandle {
     }
 
     /// What this device's modem shows of the delays that its radio made, for controllers that do not take them for a queue, such as
-    /// `copa-gandalf`. Call it every few milliseconds, also without an event: a modem of which nothing was heard for 100 ms
+    /// `copa-gandalf`. Call it every few milliseconds, also without an event: a modem without a record for 100 ms
     /// counts as silent.
     pub fn set_delays(&self, news: &DelayUpdate) {
         self.say(|link| link.delays.set(news, false));

@@ -24,7 +24,7 @@
 //! # }
 //! ```
 //!
-//! What a stack does not tell is in [`driver`], and in docs/reference/quic.md.
+//! The gaps in a stack's reports are listed in [`driver`], and in docs/reference/quic.md.
 
 #![forbid(unsafe_code)]
 

@@ -29,8 +29,8 @@
 //! ```
 //!
 //! All numbers are big-endian; direction, bound, state and source are places in their `ALL`. The fair share, its users and its
-//! carriers are zero where they are not known, and absent in reports that end with the validity, as the first ones did. What
-//! follows may be the radio's own delays (`delays.rs`); anything else is left for later and ignored. PBE-CC feeds its capacity back as the time between two packets in 32 bits (§5), which
+//! carriers are zero where they are not known, and absent in reports that end with the validity, as the first ones did. The
+//! radio's own delays may follow (`delays.rs`); other bytes are left for later versions and ignored. PBE-CC feeds its capacity back as the time between two packets in 32 bits (§5), which
 //! in whole milliseconds is none above 12 Mbit/s: here it is a rate.
 
 use std::ops::Range;
@@ -188,7 +188,7 @@ fn micros(span: Duration) -> u32 {
     u32::try_from(span.as_micros()).unwrap_or(u32::MAX)
 }
 
-/// The report in a datagram, if it is of the link that the peer receives over.
+/// The report in a datagram, if it is about the link that the peer receives over.
 fn downlink(datagram: &[u8]) -> Result<Report, ReportError> {
     let report = Report::parse(datagram)?;
     match report.estimate.direction {

@@ -20,7 +20,7 @@ use common::Stack;
 const TRANSFER: Duration = Duration::from_secs(6);
 
 #[test]
-fn an_upload_that_hears_the_modem_waits_far_less_than_the_stocks_at_a_comparable_rate() {
+fn an_upload_with_the_modems_estimate_queues_far_less_at_a_comparable_rate() {
     if !may_emulate() {
         return;
     }
@@ -163,7 +163,7 @@ fn a_feed_that_stops_is_left_for_the_stock_algorithm_and_taken_up_when_it_is_bac
 const WITHOUT_EVENTS: usize = 44 + 24;
 
 #[test]
-fn a_modem_on_a_port_says_which_delays_its_radio_made_as_long_as_it_is_read() {
+fn a_modem_on_a_port_reports_its_radios_delays_while_the_port_is_open() {
     if !may_emulate() {
         return;
     }

@@ -39,7 +39,7 @@ impl Controller for Keeps {
 /// A machine under load may take this long for anything.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Acknowledgements of a transfer, of which so many have to have the receiver's stamps before it ends.
+/// Acknowledgements of a transfer. `enough` of them must have the receiver's stamps before it ends.
 fn acks(sender: Stack, receiver: Stack, enough: usize) -> Vec<Ack> {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let keeps = kept.clone();

@@ -23,7 +23,7 @@ impl<'a> Reader<'a> {
         DecodeError { fault, bit: self.at }
     }
 
-    /// The next `count` bits, of which there are at most 64, as a number.
+    /// The next `count` bits, at most 64, as a number.
     pub(crate) fn bits(&mut self, count: u32) -> Result<u64, DecodeError> {
         let mut number = 0;
         let end = self.at + count as usize;

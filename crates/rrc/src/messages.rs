@@ -19,7 +19,7 @@ pub struct Messages {
 pub struct Message<'a> {
     /// The kind of the message.
     pub pdu: RrcPdu,
-    /// As it is encoded.
+    /// Its encoding.
     pub bytes: &'a [u8],
 }
 

@@ -67,7 +67,7 @@ impl Pdu {
         Self::LteCapability,
     ];
 
-    /// Whether it is of NR; of LTE otherwise.
+    /// Whether it belongs to NR; to LTE otherwise.
     pub fn is_nr(self) -> bool {
         match self {
             Self::Record(pdu) => pdu >= RrcPdu::NrBcchBch,

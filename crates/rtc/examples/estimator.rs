@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             estimator.corrections_mut().handle_update(&update);
         }
 
-        // What the stack's transport-wide feedback says of each packet, on the receiver's clock.
+        // The reports of the stack's transport-wide feedback about each packet, on the receiver's clock.
         let mut reports = Vec::new();
         while *next + WAY + WAY <= now {
             let arrived = Some((*next + WAY) - HostInstant::default());
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
         if now - shown >= Duration::from_secs(1) {
             shown = now;
-            // What the encoder is asked for.
+            // The rate for the encoder.
             println!("{} {} kbit/s", estimator.state(), estimator.rate().bits_per_sec() / 1_000);
         }
     }

@@ -20,7 +20,7 @@ pub enum Corrected {
     At(HostInstant),
     /// The records of that time have not come yet.
     NotYet,
-    /// It will not be known: the arrival counts as it is.
+    /// It will not be known: the arrival counts uncorrected.
     Unknown,
 }
 

@@ -121,7 +121,7 @@ impl Feedback {
         Ok(feedback)
     }
 
-    /// Reads one RTCP packet, header included. What follows it is ignored.
+    /// Reads one RTCP packet, header included. Bytes after it are ignored.
     ///
     /// # Errors
     ///

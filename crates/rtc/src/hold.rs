@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_leave_in_order_when_their_arrivals_are_known_and_these_never_run_backwards() {
+    fn packets_leave_in_order_once_their_arrivals_are_known() {
         let mut hold = Hold::new(Script::default());
         for packet in [30, 31, 32, 40] {
             hold.handle_packet(way(packet), packet);

@@ -154,7 +154,7 @@ impl<C: Corrections> Peer<C> {
     }
 
     /// A datagram arrived. What is malformed is dropped, and so is all but ICE's own from an address that has not passed its check:
-    /// anybody may send to the port. Returns whether it is of the call.
+    /// anybody may send to the port. Returns whether it belongs to the call.
     ///
     /// # Errors
     ///

@@ -26,7 +26,7 @@ pub struct Rewriter {
 
 impl Rewriter {
     /// The compound packet with all its feedback corrected. `corrected` receives the transport-wide sequence number and the arrival of
-    /// each packet. What is not feedback, or is malformed, stays as it is.
+    /// each packet. Packets that are malformed or no feedback stay unchanged.
     pub fn rewrite(
         &mut self,
         compound: &[u8],

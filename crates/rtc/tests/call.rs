@@ -60,7 +60,7 @@ fn report(peer: &mut UnixStream, length: Duration) {
 }
 
 #[test]
-fn a_modem_that_falls_silent_in_a_call_leaves_a_stock_call_within_a_tenth_of_a_second() {
+fn a_modem_that_falls_silent_leaves_a_stock_call_within_100_ms() {
     if !may_emulate() || !scene::may_call() {
         return;
     }
@@ -76,7 +76,7 @@ fn a_modem_that_falls_silent_in_a_call_leaves_a_stock_call_within_a_tenth_of_a_s
         let packets: Vec<_> = call.packets().collect();
         let corrected = packets.iter().filter(|packet| packet.corrected < packet.arrived);
         assert!(corrected.count() > 50);
-        // What came later than 100 ms after the last report counts as it came.
+        // A packet that came later than 100 ms after the last report counts as it came.
         let after =
             packets.iter().filter(|packet| packet.arrived > silent_at + Duration::from_millis(100));
         let after: Vec<_> = after.collect();

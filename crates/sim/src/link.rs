@@ -137,7 +137,7 @@ impl<P> Link<P> {
         self
     }
 
-    /// A packet of `size` bytes of IP arrives. What was due before it departs first.
+    /// A packet of `size` bytes of IP arrives. Packets that were due before depart first.
     pub fn handle_packet(&mut self, now: HostInstant, size: Bytes, payload: P) {
         self.handle_time(now);
         let now = self.now;

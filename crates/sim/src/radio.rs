@@ -52,7 +52,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Each record as soon as it is written.
+    /// Each record at once, when the modem writes it.
     pub const AT_ONCE: Self = Self { limits: Limits::AT_ONCE, drain: None };
 }
 

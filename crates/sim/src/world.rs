@@ -135,7 +135,7 @@ impl<N: Network<Segment>> World<N> {
     ///
     /// # Panics
     ///
-    /// If the flow is of another world.
+    /// If the flow belongs to another world.
     pub fn total(&self, flow: FlowId) -> Report {
         let mut total = self.report(flow).clone();
         let parts = self.flows.iter().filter(|host| host.shown() == flow && host.id() != flow);
@@ -332,7 +332,7 @@ impl<N: Network<Segment>> World<N> {
             if let (Kind::Ack(said), Some(stamp)) = (&mut kind, stamps.flatten().last())
                 && said.received_at == now
             {
-                // What it answers came just before it, and after what the host answered before.
+                // Its packet came just before it, and after the packets that the host answered before.
                 said.received_at = stamp;
             }
             let segment = self.said.put(flow, kind);

@@ -54,7 +54,7 @@ fn datagrams_arrive_as_many_and_later() {
 
 #[test]
 fn flows_of_one_link_have_the_round_trips_of_their_own_distances() {
-    // PBE-CC §6.4.2: 52, 64 and 297 ms, of which 40 are the network's.
+    // PBE-CC §6.4.2: 52, 64 and 297 ms, and 40 of each are the network's.
     let mut world = world(mbit(12), 10 * BDP);
     let extra = [6, 12, 128].map(millis);
     let flows = extra.map(|delay| {

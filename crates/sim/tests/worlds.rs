@@ -240,7 +240,7 @@ fn a_buffer_limits_what_is_under_way() {
     let flow = world.add_flow(Flow::bulk(UP, named("reno")).buffered(Bytes::new(100 * 1448)));
     world.run_until(at_secs(30));
     let report = world.report(flow);
-    // A hundred packets at a millisecond each, of which the path holds forty.
+    // A hundred packets at a millisecond each. The path holds forty of them.
     assert!(report.rtt.most().unwrap() <= millis(101), "{:?}", report.rtt.most());
     assert!(report.rtt.quantile(0.5).unwrap() >= millis(98), "{:?}", report.rtt.quantile(0.5));
 }

@@ -28,8 +28,8 @@ use keeper::Keeper;
 /// terminal and exit status. Its TCP connections send by the algorithm `background` of this kernel: it sends while it has the
 /// cell to itself, and is silent while another user of the cell has data. No modem is needed.
 ///
-/// It works on a server, for any phone at the other end, and on a laptop, for what it uploads. What COMMAND downloads is
-/// sent by the other end, whose algorithm is not changed; with --downloads it is limited by the receive windows here.
+/// It works on a server, for any phone at the other end, and on a laptop, for its uploads. The
+/// other end sends the downloads of COMMAND, by its own algorithm; with --downloads the receive windows here limit them.
 /// Connections to this machine itself are left alone.
 ///
 /// Beside other traffic of this machine over the same network device, such as a call, an upload leaves no queue at the
@@ -53,7 +53,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = LOADED, require_equals = true)]
     loaded: Option<String>,
 
-    /// What COMMAND downloads is background too, from any server: by the receive windows of its sockets
+    /// Make the downloads of COMMAND background too, from any server, by the receive windows of its sockets
     #[arg(long, conflicts_with = "loaded")]
     downloads: bool,
 
@@ -133,7 +133,7 @@ pub(crate) enum Failure {
 enum Form {
     /// All sockets of a cgroup.
     Cgroup { loaded: Box<Background>, keeper: Keeper, cgroup: Transient },
-    /// Each socket, as it is found.
+    /// Each socket by itself, when it is found.
     Sockets(BySockets),
 }
 

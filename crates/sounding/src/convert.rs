@@ -53,10 +53,10 @@ Kinds of files, by the end of the name or with --to; .gz or .zst behind it packs
 A link over time goes from any of these to any other:
   .trace, .up, .down   mahimahi: a line for each packet that could have left, in whole milliseconds
   .csv, .parquet       columns time_ms and packets, or from_ns, until_ns and rate_bits_per_sec
-All of a mahimahi trace is in the others, and comes back byte for byte. Rates are more than mahimahi holds: what is lost is said.
+All of a mahimahi trace is in the others, and comes back byte for byte. Rates are more than mahimahi holds; the loss is reported.
 
-What identifies a person is left out unless --no-redact is given. The file appears under its name once it is complete; one
-that is there already stays unless --force is given. What of a capture is not in the file is said at the end, by reason.
+Data that identifies a person is left out unless --no-redact is given. The file appears under its name once it is complete; one
+that is there already stays unless --force is given. At the end a line counts the items that were left out, by reason.
 
 Examples:
   sounding convert drive.qmdl drive.parquet
@@ -281,7 +281,7 @@ impl Job<'_> {
         }
     }
 
-    /// What the output may replace. What is there without `--force` was looked at before, and is an empty folder.
+    /// What the output may replace. Without `--force` it is an empty folder, as was checked before.
     fn over(&self) -> Over {
         if self.args.force { Over::All } else { Over::Nothing }
     }

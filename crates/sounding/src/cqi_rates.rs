@@ -165,7 +165,7 @@ mod tests {
         let kept = fs::read_to_string(&file).expect("it is there");
         fs::write(&file, format!("\u{feff}{kept}")).expect("room");
         assert_eq!(read(&file).expect("its own"), cells);
-        // What has not changed is not written again.
+        // Rates that have not changed are not written again.
         fs::remove_file(&file).expect("it is there");
         store.keep(rates()).expect("nothing to do");
         assert!(!file.exists());

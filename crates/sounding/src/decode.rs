@@ -32,8 +32,8 @@ Examples:
   sounding decode --coverage                        what is described at all
   zcat drive.qmdl.gz | sounding decode - --summary
 
-What identifies a person is hidden unless --no-redact is given. What cannot be read is passed over: how much that was, and
-where the first of it is, is said on standard error at the end, and the exit code is 0.")]
+Data that identifies a person is hidden unless --no-redact is given. Unreadable bytes are passed over. At the end their number,
+and the place of the first, are printed on standard error, and the exit code is 0.")]
 pub(crate) struct Decode {
     /// Capture file (.qmdl, .qmdl2, .mi2log, .hdf, .dlf, also .gz or .zst), or - for standard input
     #[arg(required_unless_present = "coverage")]

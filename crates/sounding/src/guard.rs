@@ -272,7 +272,7 @@ impl List {
     }
 }
 
-/// The next line, of which no more is kept than an instruction has.
+/// The next line. No more of it is kept than an instruction has.
 fn next_line(input: &mut impl BufRead) -> io::Result<Option<Result<Vec<u8>, Refusal>>> {
     let mut line = Vec::new();
     input.by_ref().take(LONGEST).read_until(b'\n', &mut line)?;

@@ -38,7 +38,7 @@ pub(crate) enum CaptureError {
         "cut it first, e.g. with `split --bytes=1G`: a piece may begin and end anywhere"
     ))]
     Large { path: PathBuf },
-    /// It is of another kind.
+    /// A file of another kind.
     #[error("{path}: {reason}")]
     #[diagnostic(help(
         "a capture is .qmdl, .qmdl2, .mi2log, .hdf, .dlf or what `cat /dev/ttyUSB0` gives, also as .gz or .zst"
@@ -233,7 +233,7 @@ pub(crate) fn capture(path: &Path) -> Result<(Vec<u8>, Skipped), CaptureError> {
         false => Ok(()),
     };
     if source.kind() == Kind::of(Format::Hdlc) {
-        // As it is, damage and all.
+        // Unchanged, damage and all.
         let mut reader = Reader::of(source.kind());
         while let Some(mut chunk) = source.next_chunk()? {
             bytes.extend_from_slice(chunk);

@@ -121,7 +121,9 @@ impl Chosen {
             End::Complete => ExitCode::SUCCESS,
             End::Failed => ExitCode::FAILURE,
             End::Interrupted => {
-                eprintln!("sounding: interrupted: what is above is of the runs that were finished");
+                eprintln!(
+                    "sounding: interrupted: the output above has the runs that were finished"
+                );
                 ExitCode::from(130)
             }
         })

@@ -35,10 +35,10 @@ use rows::Rows;
 /// Prints the rate of the link over time, from the records of a capture or of a live modem
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A row has two numbers for each direction. `granted` is what the records say was granted within the bin: bytes of transport
-blocks, each block once. `rate` is the estimate: what a controller would receive at the end of the bin, as IP bytes, a mean over
+A row has two numbers for each direction. `granted` is the grants within the bin: bytes of transport
+blocks, each block once. `rate` is the estimate that a controller would receive at the end of the bin: of IP packets, a mean over
 --window. `capacity` says that the device had more to send than it was granted; `floor`, that the rate is only what it asked
-for. `age` is that of the newest record. Time is the modem's. A dash is what is not known: before the first grant, during a
+for. `age` is that of the newest record. Time is the modem's. A dash is an unknown value: before the first grant, during a
 handover, and where no record came for 200 ms (`stale`). After ten seconds without a record the rest of the pause is one row. A record
 without a time, or with one far from the others', is counted and not used.
 
@@ -46,16 +46,16 @@ Several records list the same blocks. 0xB139 counts in LTE's uplink; where it do
 0xB173, then 0xB063, then 0xB126; in NR 0xB883, then 0xB872, and 0xB887, then 0xB857.
 
 A live modem is asked for the records that this needs, until Ctrl-C, and then given back the log mask it had. Its rows come 1.5 s
-late, because records may still add to what was granted.
+late, because records may still add to the grants.
 
 With --method cell and a sniffer the rate includes a share of the idle resource blocks; without a sniffer it is a floor unless
-the device was backlogged. Rows then also have the fair share, which is what an equal division of the cells would carry, the users with
-data and the carriers. JSON rows have the age of the sniffer's last message, the idle part, and as a ceiling what the most resource
-blocks that the device ever had would carry now. A live modem takes a sniffer that is live: a log that grows, or udp:ADDRESS:PORT.
+the device was backlogged. Rows then also have the fair share, which is the device's part of an equal division of the cells, the users with
+data and the carriers. JSON rows have the age of the sniffer's last message, the idle part, and as a ceiling the rate of the most
+resource blocks that the device ever had. A live modem takes a sniffer that is live: a log that grows, or udp:ADDRESS:PORT.
 
 With --delays a row is an event: a block that was sent again (`harq`), data that RLC sent again because HARQ had given it up (`rlc`), or
-uplink data that waited for a report and a grant (`scheduling`). What was held, how much of that no queue made, and how long after its
-end the record came that shows it.
+uplink data that waited for a report and a grant (`scheduling`). It has the held data, the time that no queue made, and the delay of
+the record that shows it, from the event's end.
 
 With --packets a row is a packet of an upload. Its receiver's clock is not the modem's: a repeat shows in packets as a time without any and
 then several at once. The difference of the clocks is the one at which most of the modem's repeats end so. Below 0.6 of them, or with
@@ -216,7 +216,7 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
     }
     if !args.sniffer.is_empty() && args.direction.is_none() {
         return Err(miette!(
-            "--sniffer needs --direction: a log is of one, or its users differ by it"
+            "--sniffer needs --direction: a log has one direction, or its users differ by it"
         ));
     }
     let directions = match (args.direction, args.method) {

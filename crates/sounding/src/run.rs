@@ -39,20 +39,20 @@ const PUBLISH_EVERY: Duration = Duration::from_millis(10);
 #[command(after_help = "\
 Loads BISCAY into this kernel, or with --law sounding this project's own law, and keeps it fed. Sockets choose it by name:
 setsockopt(TCP_CONGESTION), --route or --default. When the modem or this daemon is silent, flows go on as BBR, or as CUBIC with
---fallback cubic, and come back by themselves. Whatever this daemon changed is put back when it ends, also when it is killed.
+--fallback cubic, and come back by themselves. The changes of this daemon are undone when it ends, also when it is killed.
 
-The modem is asked who it is and given the smallest log mask that an estimate needs; the mask found is put back at the end.
-A port that does not answer is read as it is. Where the port offers it, the modem's buffer is drained every millisecond.
+The daemon sets the smallest log mask that an estimate needs. The old mask is put back at the end.
+A port that does not answer is read without changes. Where the port offers it, the modem's buffer is drained every millisecond.
 
-With --method cell and --sniffer the estimate has a share of the cell's idle resource blocks, and the fair share of this device:
-what a server under PBE-CC sends at. NG-Scope sends its messages to whom it likes over udp:ADDRESS:PORT; it is asked for them, and
-nothing is received from another address. On this host its port has to be root's, this user's or --sniffer-user's. A log is read as `tail -F` does; it may be a FIFO. When a sniffer falls silent, estimates
-are the modem's own 100 ms later.
+With --method cell and --sniffer the estimate has a share of the cell's idle resource blocks, and the fair share of this device,
+which is the rate of a server under PBE-CC. NG-Scope may send to any address. The daemon requests its messages from
+udp:ADDRESS:PORT, and receives from no other address. On this host its port has to be root's, this user's or --sniffer-user's.
+A log is read as `tail -F` does; it may be a FIFO. 100 ms after a sniffer fell silent, estimates are the modem's own.
 
-With --downlink it also throttles who sends to this machine to what the downlink carries, by the receive windows of its
-sockets; what sends need not know of it. Where the other end is a server of yours, --downlink option writes the rate into
-the acknowledgements, and `sounding run --peers` there has its flows obey it: up to --peers-at-most, and up to three times
-what was delivered to the device lately.
+With --downlink it also limits senders to the rate of this machine's downlink, by the receive windows of its sockets. Any
+sender obeys those. Where the other end is a server of yours, --downlink option writes the rate into the acknowledgements.
+`sounding run --peers` there applies it to its flows: up to --peers-at-most, and up to three times the recent delivery rate
+of the device.
 
 Several outputs share one modem: laws, --downlink, --arrivals, --calls, --board. One that fails ends alone and is tried again.
 
@@ -69,7 +69,7 @@ Examples:
   sudo sounding run --peers --law pbe-cc --default
   sudo sounding run --device /dev/ttyUSB0 --interface wwan0 --share app
   sudo sounding run --background                    for `sounding background` without rights
-  sudo sounding run --copa --device /dev/ttyUSB0    Copa to which the radio's own delays are no queue
+  sudo sounding run --copa --device /dev/ttyUSB0    Copa that takes the radio's own delays for no queue
   sudo sounding run --copa --peers --default        on a server, Copa for downloads to such devices
   sudo sounding run --device /dev/ttyUSB0 --law sounding,background --downlink window --board modem
   sudo sounding run --config /etc/sounding.toml

@@ -87,7 +87,7 @@ pub(crate) fn sentence(event: &Event) -> String {
 fn words(event: &Event) -> String {
     match event {
         Event::Mute => {
-            "no answer to requests: the port is used as it is, and its log mask left alone".into()
+            "no answer to requests: the port is read without changes, and its log mask left alone".into()
         }
         Event::Echoes => "this port sends requests back: it is a port for AT commands, not the modem's Diag; `sounding doctor` \
                           asks every port, and names the right one"
@@ -108,7 +108,7 @@ fn words(event: &Event) -> String {
             if !kept.is_empty() {
                 let kept: Vec<_> = kept.iter().map(ToString::to_string).collect();
                 text += &format!(
-                    "; it does not tell the log mask of equipment {}, which is left as it is: what comes is read, as with \
+                    "; it does not tell the log mask of equipment {}, which is left unchanged: the records that come are read, as with \
                      --no-mask; --set-untold-mask sets a mask, which then stays",
                     kept.join(", ")
                 );

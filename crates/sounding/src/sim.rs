@@ -18,7 +18,7 @@ use crate::signals;
 /// Run a plan in virtual time.
 ///
 /// PLAN is a TOML file: a network (a modelled cell or given links), flows over it, how long, and with which seeds; and
-/// lists of values for any of its keys, of which every combination is a run. The same plan and seed give the same bytes on
+/// lists of values for any of its keys; every combination of values is a run. The same plan and seed give the same bytes on
 /// every machine. Commented examples are in examples/plans; docs/reference/plans.md explains every key.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]

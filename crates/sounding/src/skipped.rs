@@ -103,7 +103,7 @@ impl Skipped {
         Some(text)
     }
 
-    /// The sentence about records of which more is in the capture than in the output.
+    /// The sentence about records whose output has less than the capture.
     fn doubtful(&self) -> Option<String> {
         let RecordCounts { partly, longer, .. } = self.records.read;
         let partly = (partly > 0).then(|| counted(partly, "record in part", "records in part"));

@@ -89,7 +89,7 @@ fn by_link(report: &Json) -> (Vec<String>, impl Fn(&str, &str, &str) -> f64 + '_
 }
 
 #[test]
-fn a_trace_and_a_log_of_ones_own_have_rows_of_their_own_and_what_is_neither_is_said_to_be() {
+fn a_users_trace_and_log_have_their_own_rows_and_other_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let set = folder.path().to_str().unwrap();
     run(&["dataset", set, "--traces", "1", "--duration", "6s"]);
@@ -118,7 +118,7 @@ fn a_trace_and_a_log_of_ones_own_have_rows_of_their_own_and_what_is_neither_is_s
 }
 
 #[test]
-fn over_uploads_of_a_phone_sounding_beats_biscay_where_the_modem_says_what_the_link_has() {
+fn sounding_beats_biscay_over_a_phones_uploads_with_the_links_true_rate() {
     let captures = ["004448", "004729", "080503", "111534"].map(|time| {
         shared(&format!("captures/lgs96__mobileinsight_core/diag_log_20211220_{time}.mi2log"))
     });
@@ -302,7 +302,7 @@ fn interrupted(mut is_due: impl FnMut(&str) -> bool) -> String {
 }
 
 #[test]
-fn an_interrupt_of_the_private_network_keeps_what_is_measured_and_restores_the_machine() {
+fn an_interrupt_keeps_the_measurements_and_restores_the_machine() {
     if is_skipped() {
         return;
     }

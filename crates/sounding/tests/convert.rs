@@ -246,7 +246,7 @@ fn an_output_that_is_there_stays_and_how_to_replace_it_is_said() {
         );
     }
     assert_eq!(bench.temporaries(), 0);
-    // What is written into is not replaced.
+    // An existing device is written to, not replaced.
     let null = sounding(&["convert", &bench.text("in.qmdl"), "/dev/null", "--to", "dlf"]);
     assert!(null.status.success(), "{}", stderr(&null));
 }

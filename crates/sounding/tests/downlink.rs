@@ -32,7 +32,7 @@ fn skipped() -> bool {
 }
 
 #[test]
-fn a_stock_sender_is_limited_to_what_the_radio_carries_and_one_with_the_option_needs_no_limit() {
+fn a_stock_sender_is_limited_to_the_radios_rate_and_one_with_the_option_is_not() {
     if skipped() {
         return;
     }
@@ -242,7 +242,7 @@ fn desert(scene: &Scene<'_>, law: Law, alone: Duration) -> Deserted {
 }
 
 #[test]
-fn pbe_cc_leaves_the_flow_to_bbr_within_100_ms_of_its_reporters_death_and_comes_back() {
+fn pbe_cc_leaves_the_flow_to_bbr_within_100_ms_of_its_reporters_death() {
     in_scene(|scene| {
         let ran = desert(scene, Law::PbeCc, Duration::from_secs(1));
         assert!(ran.fell() <= Duration::from_millis(100), "{:?}", ran.fell());

@@ -158,7 +158,7 @@ fn over_recordings_references_carry_what_sounding_does_with_less_delay() {
 }
 
 #[test]
-fn a_drained_modem_delivers_single_records_while_they_are_young_and_a_full_buffer_old_groups() {
+fn a_drained_modem_delivers_young_records_and_a_full_buffer_old_groups() {
     steadily(|| {
         let ways = ["--ways", "drained,high-water", "--duration", "4s", "--json"];
         let result = result(&[&["run", "granularity"], &ways[..]].concat());

@@ -152,7 +152,7 @@ fn an_undescribed_kind_of_message_counts_as_that_in_every_command() {
     let output = sounding(&["decode", &capture, "--no-redact"]);
     assert!(line_said(&output).contains(counted), "{}", said(&output));
     let unknown = &lines(&output.stdout)[0];
-    // What is known of it stays.
+    // The known part of it stays.
     assert_eq!(unknown["fields"]["message"], "4000");
     let why = "log 0xB0C0 v15 message of kind 47: not described, 21 bytes";
     assert_eq!(unknown["decoded"]["unread"], why);
@@ -205,7 +205,7 @@ fn number(line: &str, words: &str) -> u64 {
 #[test]
 fn convert_counts_what_it_leaves_out_by_reason_in_one_line() {
     let rig = mixed();
-    // What is written, and what is left out and why, in the order of the sentence; together every packet.
+    // The written packets, and those left out with reasons, in the order of the sentence; together every packet.
     for (name, more, parts) in [
         (
             "out.jsonl",
@@ -291,7 +291,7 @@ fn convert_counts_corrupt_and_undescribed_records_and_corrupt_frames() {
         );
         assert!(line.contains("the first: frame of 4 bytes at offset"), "{line}");
     }
-    // A record that cannot be read goes into a capture as it is: nothing is left out.
+    // A record that cannot be read goes into a capture unchanged: nothing is left out.
     let (line, _) = rig.convert("a.qmdl", &["--no-redact"]);
     assert_eq!(number(&line, "corrupt frame"), 1, "{line}");
     assert!(!line.contains("corrupt record"), "{line}");

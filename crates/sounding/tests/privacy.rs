@@ -302,7 +302,7 @@ fn no_capture_shows_in_a_message_what_its_own_decoding_calls_an_identity() {
     }
 }
 
-/// Every capture of which an independent reader says something, in the three kinds of file that differ in how messages
+/// Every capture that an independent reader has described, in the three kinds of file that differ in how messages
 /// get there.
 #[test]
 fn no_capture_gives_away_what_an_independent_reader_found_in_it() {

@@ -114,7 +114,7 @@ fn what_identifies_somebody_is_written_for_its_owner_alone() {
     if let Some(opened) = as_stranger(|| File::open(own).map(drop)) {
         assert_eq!(opened.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
     }
-    // What identifies no person is as open as everything else.
+    // A file that identifies no person is as open as everything else.
     let out = folder.path("sudo").join("shown.jsonl");
     assert!(convert(&out, "--redact", &caller).status.success());
     let about = fs::metadata(&out).unwrap();

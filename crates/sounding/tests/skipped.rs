@@ -156,7 +156,7 @@ fn generated() -> Vec<u8> {
 }
 
 #[test]
-fn of_a_sound_capture_nothing_is_said() {
+fn a_sound_capture_gets_no_message() {
     let rig = Rig::new("sound.qmdl", &generated());
     for said in rig.verbs() {
         assert!(!said.contains("not read"), "{said}");
@@ -177,7 +177,7 @@ fn in_format(capture: &[u8], format: Format) -> (Vec<u8>, usize) {
 }
 
 #[test]
-fn every_kind_of_capture_says_how_much_there_is_of_the_frame_that_its_end_cuts_off() {
+fn every_kind_of_capture_says_how_much_of_its_last_frame_is_cut_off() {
     let whole = generated();
     // A header that says: frames without HDLC, no dictionaries.
     let header = [10, 0, 0, 0, 1, 0, 0, 0, 0, 0];

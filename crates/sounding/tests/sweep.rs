@@ -269,7 +269,7 @@ fn a_full_disk_ends_a_sweep_with_what_is_finished_and_room_lets_it_go_on() {
 }
 
 #[test]
-fn who_keeps_nothing_is_not_told_that_the_same_command_goes_on() {
+fn a_sweep_that_keeps_nothing_prints_no_hint_to_go_on() {
     let Some(index) = sounding_testdata::shared("traces/files.tsv") else { return };
     let data = index.parent().and_then(Path::parent).unwrap();
     steadily(|| {

@@ -1,4 +1,4 @@
-//! What identifies a person is its owner's alone, whatever the process's umask is.
+//! Files that identify a person are their owner's alone, under any umask of the process.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

@@ -34,7 +34,7 @@ use witness::Witness;
 /// The receiver's source of corrected arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Corrected {
-    /// None: a call as it is.
+    /// None: an unmodified call.
     Stock,
     /// The mean delay of 10 ms, without a modem.
     Blind,

@@ -57,7 +57,7 @@ fn number(seen: &CallSeen, field: &str) -> f64 {
 }
 
 #[test]
-fn a_call_is_corrected_by_its_cells_modem_and_goes_on_as_it_is_when_that_dies() {
+fn a_call_is_corrected_by_its_cells_modem_and_continues_when_that_dies() {
     let Some(config) = config(Corrected::Reported, 8) else { return };
     steadily(|| {
         let dies = Duration::from_secs(6);
@@ -67,7 +67,7 @@ fn a_call_is_corrected_by_its_cells_modem_and_goes_on_as_it_is_when_that_dies() 
         println!("{} {:?}", seen.summary, seen.falls(seen.connected.unwrap()));
         let (connected, heard) = (seen.connected.unwrap(), seen.heard.unwrap());
         assert!(heard < seen.started + dies && heard > connected + Duration::from_secs(2));
-        // What the modem knows in time is corrected, and by no more than the whole delay.
+        // Delays that the modem knows in time are corrected, and by no more than the whole delay.
         let before: Vec<_> = seen.packets.iter().filter(|packet| packet.arrived < heard).collect();
         let moved = before.iter().filter(|packet| packet.corrected < packet.arrived).count();
         println!("{moved} of {} packets moved before the modem died", before.len());
@@ -91,8 +91,7 @@ fn a_call_is_corrected_by_its_cells_modem_and_goes_on_as_it_is_when_that_dies() 
 }
 
 #[test]
-fn both_ends_of_a_call_to_the_device_are_unmodified_and_arrivals_are_corrected_until_the_modem_dies()
- {
+fn a_call_between_unmodified_ends_is_corrected_until_the_modem_dies() {
     let Some(caller) = caller() else { return };
     let missing = sounding_bpf::arrivals_preflight().into_iter().find(|check| !check.ok);
     if let Some(check) = missing {

@@ -128,7 +128,7 @@ mod tests {
     use std::cell::Cell;
 
     #[test]
-    fn a_failure_on_a_machine_that_stood_still_is_tried_again_and_one_on_a_steady_machine_is_not() {
+    fn a_failure_is_tried_again_on_a_stalled_machine_and_not_on_a_steady_one() {
         let runs = Cell::new(0);
         let run = || {
             catch_unwind(AssertUnwindSafe(|| {

@@ -36,7 +36,7 @@ pub enum ParseSeriesError {
         /// Its beginning.
         text: String,
     },
-    /// A line is of a time before that of the one in front of it.
+    /// A line has a time before that of the one in front of it.
     #[error("line {line}: its time is before that of the line in front of it")]
     Back {
         /// Number of the line.

@@ -24,7 +24,7 @@ def sweep(
 ) -> str:
     """Makes every run of a plan into a folder that all workers see, and gives the table that the program prints.
 
-    What is finished when a worker is killed stays finished: its part is given out again, `retries` times. `arguments` go to
+    Finished runs stay finished when a worker is killed: its part is given out again, `retries` times. `arguments` go to
     every process of the program, as `--series 100ms`. The results have the same bytes as those of one process.
     """
     if parts < 1:

@@ -7,7 +7,7 @@ use super::tree::Tree;
 /// The place where one module uses another: a file and a line.
 pub(crate) type Place = (String, usize);
 
-/// Modules of one parent, each of which uses each other one, if over others.
+/// Modules of one parent. Each uses each other one, if over others.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Circle {
     /// The parent's path.

@@ -125,7 +125,7 @@ fn is_at(device: i32, name: &str) -> Result<bool, libbpf_rs::Error> {
     Ok(ids.iter().take(count).any(|&id| is_named(id, name)))
 }
 
-/// Whether the kernel's program of this number has this name, of which the kernel keeps 15 bytes. One that is gone has none.
+/// Whether the kernel's program of this number has this name. The kernel keeps 15 bytes of a name. A program that is gone has none.
 fn is_named(id: u32, name: &str) -> bool {
     let Ok(program) = Program::fd_from_id(id) else { return false };
     let Ok(info) = cost::info(program.as_fd()) else { return false };

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_is_of_known_packets_and_of_a_burst_the_first_waited_longest() {
+    fn the_mean_covers_known_packets_and_the_first_of_a_burst_waited_longest() {
         let mut lately = BurstMean::default();
         for packet in [0, 5, 20, 20, 40] {
             lately.handle_packet(at(packet), false);

@@ -22,7 +22,7 @@ pub struct CopaFlow {
     pub switches: u32,
     /// A device at the other end is not believed: the smallest RTT of ten seconds rose.
     pub is_doubted: bool,
-    /// RTTs of which it became known later what the radio had added.
+    /// RTTs whose radio delay became known later.
     pub corrections: u32,
     /// Acknowledgements so far.
     pub acks: u64,

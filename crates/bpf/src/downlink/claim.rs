@@ -122,7 +122,7 @@ impl Gate {
         Ok(Self { open })
     }
 
-    /// The folder that this gate is of, and no other that has its name by now: in one that was removed there is nothing.
+    /// The folder of this gate, and no other that has its name by now. A folder that was removed is empty.
     fn inside(&self) -> PathBuf {
         Path::new("/proc/self/fd").join(self.open.as_raw_fd().to_string())
     }
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn somebody_of_the_same_number_in_another_process_namespace_keeps_its_file() {
+    fn a_process_of_the_same_id_in_another_pid_namespace_keeps_its_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let theirs = folder.path().join(format!("{}-0", process::id()));
         let held = File::create(&theirs).expect("made");

@@ -13,7 +13,7 @@ fn count(plausible: u32) -> impl Strategy<Value = u32> {
     prop_oneof![20 => 0..=plausible, 1 => any::<u32>(), 1 => Just(0), 1 => Just(u32::MAX)]
 }
 
-/// What happens to a connection at once: a step, and how far delivered, what left before, lost and time move.
+/// What happens to a connection at once: a step, and by how much the counts of delivered, sent and lost bytes and the time move.
 #[derive(Clone, Copy, Debug)]
 struct Move {
     step: Step,

@@ -173,7 +173,7 @@ fn a_segment_is_heard_whose_acknowledgement_tcp_takes() {
     for base in [0u32, 1_000_000, u32::MAX - 50_000] {
         let at = |offset: i32| base.wrapping_add_signed(offset);
         let of = |offset: i32| verdict(at(offset), at(0), at(100_000), 60_000, 0);
-        // What is under way or was acknowledged last.
+        // Data that is under way, or was acknowledged last.
         assert_eq!([of(0), of(1), of(100_000)], [HEARD; 3]);
         // Overtaken ones, within the greatest window that there was: RFC 5961 §5.2.
         assert_eq!([of(-1), of(-60_000)], [LATE; 2]);
@@ -184,7 +184,7 @@ fn a_segment_is_heard_whose_acknowledgement_tcp_takes() {
 }
 
 #[test]
-fn for_three_rounds_a_claim_is_believed_up_to_a_start_and_then_up_to_three_times_what_arrives() {
+fn a_claim_is_believed_up_to_three_times_the_arrivals_after_three_rounds() {
     const ARRIVES: u64 = 2_500_000;
     const LIE: u64 = 125_000_000;
     let steps: Vec<_> = (0..5).map(|number| round(number, LIE, ARRIVES, USED)).collect();
@@ -202,7 +202,7 @@ fn for_three_rounds_a_claim_is_believed_up_to_a_start_and_then_up_to_three_times
 }
 
 #[test]
-fn a_claim_of_which_no_more_arrives_in_three_rounds_is_believed_up_to_an_eighth_above_it() {
+fn a_claim_that_does_not_arrive_is_believed_up_to_an_eighth_above_arrivals() {
     const ARRIVES: u64 = 2_500_000;
     const LIE: u64 = 125_000_000;
     let believed = |steps: &[Step]| -> Vec<_> { ask(steps).iter().map(|step| step[0]).collect() };
@@ -248,7 +248,7 @@ fn idleness_and_ten_rounds_at_the_applications_pace_make_the_path_unknown_again(
 }
 
 #[test]
-fn who_says_too_much_for_sixteen_rounds_overstates_and_a_radio_that_gets_faster_does_not() {
+fn a_device_overstates_after_sixteen_rounds_and_a_faster_radio_does_not() {
     const ARRIVES: u64 = 2_500_000;
     let overstated = |steps: &[Step]| ask(steps).iter().map(|answer| answer[2]).max().unwrap();
     let lie: Vec<_> = (0..30).map(|number| round(number, 125_000_000, ARRIVES, USED)).collect();

@@ -27,7 +27,7 @@ const FREE: u64 = 650;
 const SURELY_BUSY: u64 = 380;
 /// A sample above this is a free cell, whatever the mean of before is.
 const SURELY_FREE: u64 = 800;
-/// So many of them in one burst wait for the mean: it is of a rival that may be gone.
+/// So many of them in one burst wait for the mean: the rival may be gone by then.
 const DOUBTS: u32 = 4;
 /// Weight of a new sample, one of so many.
 const WEIGHT: u64 = 3;
@@ -223,7 +223,7 @@ impl Share {
         self.is_free && self.seen >= HEADS
     }
 
-    /// A modem's part is of the most that the device had: beside a rival that was there all along, that is what heads show. So
+    /// A modem's part relates to the most that the device had. Beside a rival that was there all along, heads show that. So
     /// it is the share of as much of the cell as single readings show (interpretation 35).
     fn of_blocks(&self, part: u16) -> u64 {
         let heads = self.heads.unwrap_or(0);

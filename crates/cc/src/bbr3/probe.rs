@@ -185,7 +185,7 @@ impl Bbr3 {
         false
     }
 
-    /// §5.5.10.2: once per probe, sets the limit to the flight of which too much was lost.
+    /// §5.5.10.2: once per probe, sets the limit to the flight that lost too much.
     pub(super) fn judge_loss(&mut self, loss: &Loss) {
         let lost = self.lost - loss.sent.lost;
         if !self.probe.is_sample || !too_much(lost, loss.sent.in_flight) {

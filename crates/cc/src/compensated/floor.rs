@@ -25,7 +25,7 @@ pub(super) struct Floor {
     percent: u32,
     /// How many hundredths of waits are below a usual one; `None` if values contain no waits.
     usual: Option<u32>,
-    /// So much of a wait is not known.
+    /// Uncertainty of a wait.
     unsure: Duration,
     values: VecDeque<Value>,
     sorted: Vec<Duration>,

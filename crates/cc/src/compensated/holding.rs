@@ -42,7 +42,7 @@ impl<C: Controller> Compensated<C> {
         }
     }
 
-    /// An event goes on: an acknowledgement with its exact RTT, or as it is.
+    /// An event goes on: an acknowledgement with its exact RTT, or with the measured one.
     pub(super) fn hand_on(&mut self, now: HostInstant, event: &Held, as_is: bool) {
         let (ack, before) = match event {
             Held::Delivered(delivered) => return self.inner.handle_delivered(delivered),

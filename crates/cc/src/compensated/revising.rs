@@ -44,7 +44,7 @@ impl<C: Controller> Compensated<C> {
         Ack { rtt: Some(sample.shown), one_way, ..*ack }
     }
 
-    /// Corrects what the controller received, as far as it is known now.
+    /// Corrects the RTTs that the controller received, as far as their delays are known now.
     pub(super) fn revise(&mut self, now: HostInstant) {
         while let Some(sample) = self.samples.front().copied() {
             if !self.is_settled(now, &sample, PATIENCE) {

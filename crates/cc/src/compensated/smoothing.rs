@@ -12,7 +12,7 @@ const SMOOTH: Parameter = Parameter {
     kind: Kind::millis(40, 1, 200),
     unit: "",
     about: "RTTs of downloads are a mean over this",
-    source: "chosen: what waits for grants are acknowledgements, of which those of an interval of reports come at once",
+    source: "chosen: only acknowledgements wait for grants, and those of one interval of reports come at once",
 };
 const STEADY: Parameter = Parameter {
     name: "steady",
@@ -32,7 +32,7 @@ const RECENT: Parameter = Parameter {
     name: "recent",
     kind: Kind::millis(100, 10, 2_000),
     unit: "",
-    about: "what the radio added to RTTs of which it is not known yet is a mean over this",
+    about: "an RTT whose radio delay is not known yet gets a mean over this",
     source: "chosen: as long as records of MAC are apart",
 };
 const WAITS: Parameter = Parameter {
@@ -120,7 +120,7 @@ pub struct Smoothing {
     pub up: Means,
     /// The radio's recent part.
     pub recent: Duration,
-    /// What is not known of an RTT counts as the most that the radio added lately, not as its mean.
+    /// The unknown part of an RTT counts as the most that the radio added lately, not as its mean.
     pub assumes_most: bool,
 }
 
@@ -129,7 +129,7 @@ pub struct Smoothing {
 pub struct Means {
     /// RTTs.
     pub shown: Duration,
-    /// RTTs without the radio's part, of which a small one is that of the path.
+    /// RTTs without the radio's part. A small one is the path's.
     pub steady: Duration,
     /// How many hundredths of exact RTTs are below that of the path, if waits are taken off.
     pub floor_percent: u32,

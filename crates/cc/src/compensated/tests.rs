@@ -156,7 +156,7 @@ fn without_a_modem_every_rtt_is_as_measured() {
 }
 
 #[test]
-fn a_modem_that_dies_leaves_the_stock_controller_within_100_ms_and_no_rtt_below_the_path() {
+fn a_dead_modem_leaves_the_stock_controller_in_100_ms_and_no_rtt_below_the_path() {
     let mut drive = Drive::new(Compensated::revising(Noted::default()));
     drive.run(1_000, Duration::ZERO, true);
     let before = drive.flow.inner.rtts.len();
@@ -209,7 +209,7 @@ fn memory_stays_bounded_where_nothing_is_ever_known() {
 }
 
 #[test]
-fn who_asks_for_rises_sees_none_that_the_radio_explains_and_sees_a_queue() {
+fn a_controller_of_rises_sees_a_queue_and_none_that_the_radio_explains() {
     let mut drive = Drive::new(Compensated::revising_with(Noted::default(), Smoothing::of_rises()));
     drive.run(1_000, Duration::ZERO, true);
     let calm = drive.flow.inner.rtts.iter().rev().take(200);
@@ -245,7 +245,7 @@ fn acknowledgements_of_one_time_that_leave_in_two_blocks_lose_each_its_own_wait(
         direction: Direction::Uplink,
         from,
         to,
-        // What a report and its answer take. The rest of a wait is behind others, and no queue of the data.
+        // The time of a report and its answer. The rest of a wait is behind others, and no queue of the data.
         amount: ms(2),
         kind: DelayKind::Scheduling,
         age: Duration::ZERO,

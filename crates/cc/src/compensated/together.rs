@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_acknowledgement_of_two_packets_is_of_the_second() {
+    fn an_acknowledgement_of_two_packets_belongs_to_the_second() {
         let at = HostInstant::from_nanos;
         let mut together = Together::default();
         for _ in 0..3 {

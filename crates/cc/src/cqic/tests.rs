@@ -60,7 +60,7 @@ fn a_timeout_halves_the_rate_until_a_later_sample_comes() {
     law.handle_timeout(ms(1_300));
     assert_eq!(law.state(), State::Hold { since: ms(1_300) });
     assert!((mbit(&law) - 20.0 * PAYLOAD).abs() < 0.01, "{}", mbit(&law));
-    // The report that an acknowledgement repeats is of before it.
+    // The report that an acknowledgement repeats is older than it.
     law.handle_feed(ms(1_310), carries(40, 1_300));
     assert!((mbit(&law) - 20.0 * PAYLOAD).abs() < 0.01, "{}", mbit(&law));
     law.handle_feed(ms(1_350), carries(30, 1_340));
@@ -83,7 +83,7 @@ fn a_report_counts_for_a_second_and_then_the_stock_algorithm_has_the_flow() {
 }
 
 #[test]
-fn in_a_handover_the_rate_stays_and_the_next_rtt_is_of_a_new_path() {
+fn in_a_handover_the_rate_stays_and_the_next_rtt_begins_a_new_path() {
     let mut law = law();
     law.handle_feed(ms(1_000), carries(40, 990));
     let window = law.cwnd();

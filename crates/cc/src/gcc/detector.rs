@@ -37,9 +37,9 @@ pub(super) enum Usage {
 /// How delays changed with a group of packets, and what GCC made of it (Gandalf §5.3: d_m, d_t and γ). All in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gradient {
-    /// By how much more this group came later than the one before than it left later.
+    /// By how many milliseconds more this group came later than the one before than it left later.
     pub raw_ms: f64,
-    /// The trend over the last groups, as it is compared.
+    /// The trend over the last groups, in the unit of the threshold.
     pub trend_ms: f64,
     /// What it is compared with: a larger trend for 10 ms is overuse.
     pub threshold_ms: f64,

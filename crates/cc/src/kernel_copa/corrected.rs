@@ -15,7 +15,7 @@ use crate::part::Windowed;
 const SAMPLES: usize = 256;
 /// Slots between samples.
 const EVERY: u32 = 6;
-/// What is not known after so many slots stays unknown: 400 ms.
+/// A delay that is not known after so many slots stays unknown: 400 ms.
 const PATIENCE: u32 = table::slots_in(delay::PATIENCE) as u32;
 /// So many are settled at an acknowledgement at most.
 const BATCH: usize = 4;
@@ -28,14 +28,15 @@ const LEAST_LASTS_NS: u64 = 10_000_000_000;
 const USUAL_EVERY: u32 = 20;
 /// Steps up and down are alike, so that half of the waits are shorter: see `up_usual` of `copa-gandalf`.
 const USUAL_STEP: u32 = 20;
-/// So much of a wait is not known: see `up_unsure` of `copa-gandalf`.
+/// Uncertainty of a wait, in microseconds: see `up_unsure` of `copa-gandalf`.
 const UNSURE: u32 = 2_500;
 /// It counts as no longer than this beside the shortest: see `Floor` of [`Compensated`](crate::Compensated).
 const USUAL_OVER_SHORTEST: u32 = 6_000;
 /// A floor that rose by more is reported to Copa.
 const FLOOR_RAISED: u32 = 250;
-/// What a device says makes an RTT shorter by this part of the smallest one at most, and the path's RTT longer by as much. So a lie hides a
-/// queue of a quarter of it. Ten seconds of it are the least RTT of ten seconds: then the device is doubted for as long (interpretation 23).
+/// A device's report makes an RTT shorter by this part of the smallest one at most, and the path's RTT longer by as much. So a lying device
+/// can hide at most a quarter of the smallest RTT of queue. A lie of ten seconds raises the least RTT of ten seconds: then the device is
+/// doubted for as long (interpretation 23).
 const PEER_PART: u32 = 8;
 
 /// A device that fell silent is not heard again for so long: Copa would take a queue that comes and goes for another flow's.
@@ -130,7 +131,7 @@ pub struct Corrected {
 }
 
 impl Corrected {
-    /// A flow of which so many segments were delivered before.
+    /// A flow that has delivered this many segments before.
     pub fn new(delivered: u32) -> Self {
         Self {
             copa: CopaLaw::new(delivered),
@@ -163,7 +164,7 @@ impl Corrected {
         self.active
     }
 
-    /// RTTs of which it became known later what the radio had added.
+    /// RTTs whose radio delay became known later.
     pub fn corrections(&self) -> u32 {
         self.corrections
     }
@@ -196,7 +197,7 @@ impl Corrected {
         if wanted == self.active {
             return;
         }
-        // What the one knew is nothing to the other.
+        // Neither source can use the other's memory.
         let was = self.active;
         self.active = wanted.filter(|_| was.is_none());
         if self.active.is_some() {

@@ -119,7 +119,7 @@ fn reached(seen: u32, goal: u32) -> bool {
 }
 
 impl CopaLaw {
-    /// A flow of which so many segments were delivered before.
+    /// A flow that has delivered this many segments before.
     pub fn new(delivered: u32) -> Self {
         Self {
             delay: None,

@@ -46,7 +46,7 @@ impl Written {
         let changed = self.changed.take();
         let from = changed.map_or(next, |changed| changed.min(next));
         // A clock that was set back leaves no gap for long.
-        // What lies ahead of what is known is written when it is known.
+        // Slots after the known ones are written when they are known.
         self.changed = changed.filter(|changed| *changed >= end);
         self.next = Some(end);
         from.max(end.saturating_sub(WRITTEN))..end

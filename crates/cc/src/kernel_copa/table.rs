@@ -29,7 +29,7 @@ pub enum Place {
 
 /// What the radio itself added to packets, by time.
 ///
-/// A word says of which slot it is, so one that was not overwritten for a round of the ring is not taken for another's. In the
+/// A word names its slot, so one that was not overwritten for a round of the ring is not taken for another's. In the
 /// uplink it has the microseconds of a wait for a grant and of a retransmission, in the downlink the number of a retransmission's burst
 /// and its microseconds.
 #[derive(Clone, Debug)]

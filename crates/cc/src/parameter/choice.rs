@@ -70,7 +70,7 @@ impl ChoiceError {
 }
 
 impl Choice {
-    /// A controller as it is published.
+    /// A controller as published.
     pub fn plain(name: impl Into<String>) -> Self {
         Self { name: name.into(), stated: Vec::new() }
     }

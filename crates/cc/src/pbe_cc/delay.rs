@@ -88,7 +88,7 @@ impl LateRun {
         self.on_time >= enough
     }
 
-    /// What came so far says nothing about what comes.
+    /// Past arrivals say nothing about the next ones.
     pub(super) fn begin(&mut self) {
         (self.late, self.on_time) = (Bytes::ZERO, Bytes::ZERO);
     }

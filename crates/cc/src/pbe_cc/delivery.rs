@@ -1,6 +1,6 @@
 use sounding_units::Bytes;
 
-/// A flow of which less than so many hundredths of the claim arrive is held back by something else than the radio. Chosen:
+/// A flow that delivers less than this many hundredths of the claim is not limited by the radio. Chosen:
 /// Equation 5 and the average over a round trip are off by some 10 %.
 const NARROW: u64 = 85;
 
@@ -69,7 +69,7 @@ impl Delivery {
         self.claims.add(rate);
     }
 
-    /// There is no claim now, or it is of another link.
+    /// There is no claim now, or it belongs to another link.
     pub(super) fn forget(&mut self) {
         (self.claims, self.prior_claims) = (Claims::default(), Claims::default());
         (self.wanted, self.excess) = (0, 0);

@@ -24,7 +24,7 @@ const FIRST_GROWTH: u64 = 200;
 const GROWTH: u64 = 125;
 /// The highest gain of BBR's ProbeBW, which PBE-CC enters directly (§4.2.3, interpretation 19).
 const PROBE: u64 = 125;
-/// What was found of a path counts for so long while no estimates come. Chosen (interpretation 20).
+/// A finding about a path counts for this long while no estimates come. Chosen (interpretation 20).
 const FOUND_LASTS: Duration = Duration::from_secs(1);
 /// Arrivals grow if they exceed all before them by so many hundredths (interpretation 25). Chosen.
 const GROWS: u64 = 105;
@@ -217,7 +217,7 @@ impl Law {
             FeedUpdate::Carries(claim) if self.rtt_min.is_some() => self.handle_claim(now, claim),
             FeedUpdate::Carries(_) => {}
             FeedUpdate::Handover => {
-                // What was known of the last cell is not true of the next.
+                // Knowledge of the last cell does not hold in the next.
                 self.late = LateRun::new(now);
                 self.delivery.forget();
                 self.found = None;

@@ -77,7 +77,7 @@ impl Flow {
 }
 
 #[test]
-fn a_flow_reaches_its_fair_share_in_a_line_of_three_round_trips_and_then_sends_the_capacity() {
+fn a_flow_ramps_to_its_fair_share_in_three_rtts_and_then_sends_the_capacity() {
     let mut flow = Flow::new(Config::default(), claim(60, 40, 1), mbit(1000));
     for (passed, part) in [(60, 0.5), (30, 0.75)] {
         flow.run(passed);
@@ -93,7 +93,7 @@ fn a_flow_reaches_its_fair_share_in_a_line_of_three_round_trips_and_then_sends_t
 }
 
 #[test]
-fn a_carrier_that_is_added_starts_a_ramp_from_the_present_rate_and_one_that_goes_is_a_step() {
+fn an_added_carrier_starts_a_ramp_from_the_present_rate_and_a_lost_one_a_step() {
     let mut flow = Flow::new(Config::default(), claim(40, 40, 1), mbit(1000));
     flow.run(200);
     flow.claims = claim(80, 80, 2);
@@ -107,7 +107,7 @@ fn a_carrier_that_is_added_starts_a_ramp_from_the_present_rate_and_one_that_goes
 }
 
 #[test]
-fn late_packets_of_which_too_few_arrive_show_a_bottleneck_in_the_internet() {
+fn late_packets_at_too_low_a_rate_show_a_bottleneck_in_the_internet() {
     let mut flow = Flow::new(Config::default(), claim(60, 60, 1), mbit(1000));
     flow.run(400);
     (flow.carries, flow.late) = (mbit(20), Duration::from_millis(40));
@@ -138,7 +138,7 @@ fn late_packets_of_a_full_radio_do_not_unless_the_law_is_as_published() {
 }
 
 #[test]
-fn a_claim_of_which_less_than_four_fifths_arrive_is_not_believed_for_more_than_three_rounds() {
+fn a_claim_is_not_believed_after_three_rounds_that_deliver_less_than_four_fifths() {
     for factor in [2, 10] {
         let mut flow = Flow::new(Config::default(), claim(20 * factor, 20 * factor, 1), mbit(20));
         flow.run(3 * 40);

@@ -110,7 +110,7 @@ impl Default for Config {
 /// A smaller change of the RTT is noise.
 const RTT_NOISE: f64 = 0.01;
 /// Pairs that are compared before the rate changes. The paper compares one. In a buffer of one BDP, where losses come in
-/// bursts, two flows then never find their shares. The authors' later program (PCC-Uspace) compares three, of which two must
+/// bursts, two flows then never find their shares. The authors' later program (PCC-Uspace) compares three; two must
 /// agree. Here the third is skipped if the first two agree.
 const PAIRS: usize = 3;
 /// The largest change, as a share of the rate, and its growth each time that it was not enough (the paper's ω0 and δ).

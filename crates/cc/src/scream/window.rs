@@ -97,7 +97,7 @@ impl Window {
         self.flight[0] = self.flight[0].max(in_flight.count() as f64);
     }
 
-    /// A packet was lost. What is lost within a round of the last cut belongs to it (interpretation 1).
+    /// A packet was lost. A loss within a round of the last cut belongs to that cut (interpretation 1).
     pub(super) fn handle_loss(&mut self, now: HostInstant, round: Duration) {
         self.lost |= self.is_new(now, round);
         self.congested_at = Some(now);

@@ -6,8 +6,8 @@ const ROUNDS: u32 = 5;
 
 /// The path's delivered rate, bytes/s of payload: the one measurement that does not depend on a publisher.
 ///
-/// A flow that has not sent a round without limit, or not for ten rounds, has no measurement and uses the estimate as
-/// it is.
+/// A flow that has not sent a round without limit, or not for ten rounds, has no measurement and uses the whole
+/// estimate.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DeliveryCap {
     /// The most of this round; 0 of one that the application held back.

@@ -65,7 +65,7 @@ pub enum State {
         /// Whole rounds of a queue since.
         rounds: u32,
     },
-    /// The device is on the way to another cell: the window stays as it is.
+    /// The device is on the way to another cell: the window does not change.
     Handover,
     /// The window is smaller than before, to see whether the RTT shrinks with it.
     QueueTest {

@@ -81,7 +81,7 @@ impl QueueTarget {
         self.usual.map(|(mean, _)| mean)
     }
 
-    /// The device is in another cell, of which nothing is known.
+    /// The device is in another cell, and nothing is known of that one.
     pub(super) fn forget(&mut self) {
         self.usual = None;
     }

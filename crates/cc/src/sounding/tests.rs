@@ -110,7 +110,7 @@ fn a_queue_that_grows_elsewhere_is_asked_about_before_its_round_is_over() {
 }
 
 #[test]
-fn an_estimate_of_a_hundred_times_too_much_is_left_after_the_round_that_lost_the_rest() {
+fn an_estimate_a_hundred_times_too_high_is_left_after_the_round_of_losses() {
     let mut drive = Drive::new();
     drive.told(1_200, Bound::Capacity);
     assert_eq!(drive.law.state(), State::RadioLimited);
@@ -128,7 +128,7 @@ fn an_estimate_of_a_hundred_times_too_much_is_left_after_the_round_that_lost_the
 }
 
 #[test]
-fn one_who_was_misled_probes_anew_from_a_floor_that_is_true() {
+fn a_misled_flow_probes_anew_from_a_true_floor() {
     let mut drive = Drive::new();
     drive.told(1_200, Bound::Capacity);
     drive.round(12, 8);
@@ -151,7 +151,7 @@ fn what_a_rival_makes_the_queue_lose_says_nothing_of_the_estimate() {
 }
 
 #[test]
-fn one_who_was_misled_beside_another_stays_so_unless_the_queue_goes_on_standing() {
+fn a_misled_flow_beside_another_stays_so_unless_the_queue_keeps_standing() {
     for (queue, expected) in [(RTT, State::EstimateTooHigh), (RTT * 4, State::RadioLimited)] {
         let mut drive = Drive::shared();
         drive.told(120, Bound::Capacity);

@@ -19,7 +19,7 @@ const MAX_AGE: Duration = Duration::from_millis(200);
 /// Nothing was in flight for so long: the path may be another.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// A controller that receives what the device at the other end reports, as far as it is believed.
+/// A controller that receives the believed part of the reports from the device at the other end.
 #[derive(Debug)]
 pub struct Trusting {
     inner: Box<dyn Controller>,

@@ -59,7 +59,7 @@ impl Sender {
         self.stuck = (0, 0);
     }
 
-    /// Drops packets of which a part is not sent yet.
+    /// Drops packets that are not sent whole yet.
     pub(super) fn forget_begun(&mut self) {
         self.sent = self.begun;
     }
@@ -110,8 +110,8 @@ impl<P> Bearer<P> {
         Some(Pdu { sn, span, again, poll, ends: last.saturating_sub(first) as u16, framing })
     }
 
-    /// Also the PDU that it is of, and its number. A PDU that is sent again keeps its number; where it does not fit, a segment of it goes (TS 36.322 §5.2.1). What an
-    /// RLC before this one had sent gets a new number.
+    /// Also its PDU and that PDU's number. A PDU that is sent again keeps its number; where it does not fit, a segment of it goes (TS 36.322 §5.2.1). Data
+    /// that an RLC before this one had sent gets a new number.
     fn cut_again(&mut self, room: u64) -> Option<(ByteRange, Option<(u32, ByteRange)>)> {
         let edge = self.received.edge();
         let again = &mut self.sender.again;

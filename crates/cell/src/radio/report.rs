@@ -72,7 +72,7 @@ pub struct CqiReport {
 }
 
 impl CqiReport {
-    /// CQI of each sub-band, as precisely as it is reported: two bits for one below the carrier's CQI, equal, one
+    /// CQI of each sub-band in the precision of a report: two bits for one below the carrier's CQI, equal, one
     /// above, or at least two above (TS 36.213 Table 7.2.1-2, TS 38.214 Table 5.2.2.1-1). Empty if sub-bands are not
     /// reported.
     pub fn sub_bands(&self) -> &[u8] {

@@ -23,7 +23,7 @@ const NO_TIME: u64 = 0;
 
 /// The low half of a time stamp counts 1/32 chip, this many to a unit (docs/reference/diag.md, transport).
 const CHIPS: u64 = 49_152;
-/// No record is of the year 2100 or later, in units of 1.25 ms since 1980.
+/// No record has a time in the year 2100 or later, in units of 1.25 ms since 1980.
 const THE_YEAR_2100: u64 = 120 * 366 * A_DAY;
 
 /// The kind of a place in a stream.

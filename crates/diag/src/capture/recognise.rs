@@ -50,7 +50,7 @@ pub enum Looks {
     Unknown,
 }
 
-/// Header of a `.qmdl2`: its own length, a version, what follows (0 without HDLC, 1 with), the number of GUIDs of the
+/// Header of a `.qmdl2`: its own length, a version, the framing after it (0 without HDLC, 1 with), the number of GUIDs of the
 /// message dictionaries, and the GUIDs, sixteen bytes each. Source: the header as a recorder of the platform writes it.
 const QMDL2_HEADER: usize = 10;
 /// Maximum number of GUIDs in a header. Chosen: a build has about one for each of its processors.

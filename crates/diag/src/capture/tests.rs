@@ -86,7 +86,7 @@ fn tar(name: &[u8], dialect: &[u8], file: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn an_archive_is_named_also_if_it_holds_a_capture_as_it_is() {
+fn an_archive_is_named_also_if_it_holds_a_capture_without_compression() {
     let capture = records(Format::Hdlc, &[NOW, NOW + 1, NOW + 2]);
     for dialect in [&b"ustar\x0000"[..], b"ustar  \0", b""] {
         assert_eq!(

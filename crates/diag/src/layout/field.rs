@@ -112,7 +112,7 @@ impl Field {
         bytes.copied().unwrap_or([15; N])
     }
 
-    /// The level in `block`; `None` without a level, or if the field is of another kind.
+    /// The level in `block`; `None` without a level, or if the field has another kind.
     pub fn decibels(&self, block: &[u8]) -> Option<Decibels> {
         match self.value(block)? {
             Value::Scaled(level) => Some(Decibels::from_f64(level)),

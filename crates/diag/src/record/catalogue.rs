@@ -46,7 +46,7 @@ macro_rules! records {
             }
         }
 
-        /// The codes of which at least one version is described.
+        /// The codes with at least one described version.
         pub const CODES: &[LogCode] = &[$($view::CODE,)* $(LogCode::new($code),)*];
     };
 }

@@ -1,4 +1,4 @@
-//! 0xB17A, 0xB17D and 0xB181, camping on a cell: whether it is allowed, what to measure meanwhile, and the ranking of
+//! 0xB17A, 0xB17D and 0xB181, camping on a cell: whether it is allowed, the measurements meanwhile, and the ranking of
 //! the cells of one frequency.
 //!
 //! Packet version 1; 0xB17A with sub-packets 4 of version 3 and 9 of version 2, 0xB17D with 1, 2, 7 and 8 of version 1 and

@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn wideband_cqi_without_a_precoder_is_of_the_first_codeword_and_of_the_last_rank() {
+    fn wideband_cqi_without_a_precoder_has_the_first_codeword_and_the_last_rank() {
         let Some(PeriodicReport::Quality(csi)) = report(101, 4, [9, 0], 1) else {
             panic!("of CQI")
         };

@@ -1,4 +1,4 @@
-//! 0xB244 to 0xB24C and 0xB250, what narrowband modems log of their control information, transport blocks,
+//! 0xB244 to 0xB24C and 0xB250, from narrowband modems: their control information, transport blocks,
 //! transmissions and cells.
 //!
 //! 0xB244 version 3, 0xB245 and 0xB246 version 2, 0xB24B version 1, 0xB24C version 4, 0xB250 version 1. Source: docs/reference/diag.md,

@@ -44,7 +44,7 @@ const CELL: &[Field] = &[uint("cell", u8(0))];
 /// Configuration of one cell.
 pub(super) const CELL_CONFIG: &[Part] = &[block(24, &[CELL, CONFIG_OF_CELL])];
 
-/// Configuration with levels of coverage enhancement, of which there is always room for three and four.
+/// Configuration with levels of coverage enhancement. It always has room for three and four of them.
 pub(super) const CONFIG_V5: &[Part] = &[
     block(24, &[CONFIG, &[uint("r13_present", u8(23))]]),
     block(1, &[&[uint("threshold_count", u8(0))]]),

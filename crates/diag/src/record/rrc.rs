@@ -216,7 +216,7 @@ impl MessageSegments {
         }
     }
 
-    /// Messages of which a part was lost.
+    /// Messages that lost a part.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }

@@ -228,7 +228,7 @@ pub(super) static GPRS_NAS: &[Layout] = &[unversioned(&[
         ]],
     ),
     message(u16(2)),
-    // What the modem's memory held before.
+    // Old content of the modem's memory.
     Part::Padding(250),
 ])];
 

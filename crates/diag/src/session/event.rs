@@ -20,7 +20,7 @@ pub enum Event {
         codes: usize,
         /// Log codes that the modem's ranges have no room for.
         missing: Vec<LogCode>,
-        /// Equipments whose log mask stays as it is, because the modem does not tell it.
+        /// Equipments whose log mask does not change, because the modem does not report it.
         kept: Vec<u8>,
         /// Events that are on.
         events: u32,

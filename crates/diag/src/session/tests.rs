@@ -158,7 +158,7 @@ fn a_mask_that_is_right_already_is_not_set() {
 }
 
 #[test]
-fn a_port_without_answers_is_used_as_it_is_within_a_second() {
+fn a_port_without_answers_is_read_unchanged_within_a_second() {
     let mut modem = Modem { mute: true, ..Modem::new() };
     let mut session = Session::new(wanted(&[PUSCH]));
     assert_eq!(talk(&mut session, &mut modem, 0, 1000), [Event::Mute]);

@@ -30,7 +30,7 @@ fn records(codes: &[u16]) -> Vec<Vec<(u16, Item)>> {
     all
 }
 
-/// So the described sizes, padding included, are the modem's, but for four records of which only a part is described.
+/// So the described sizes, padding included, are the modem's, but for four records that are described only in part.
 #[test]
 fn no_record_of_a_capture_is_longer_than_its_layout() {
     let mut longer = BTreeMap::<(LogCode, Option<u32>), BTreeMap<usize, usize>>::new();

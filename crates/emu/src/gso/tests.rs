@@ -149,7 +149,7 @@ fn datagrams_of_one_size_and_a_shorter_last_one_are_cut_from_one_superpacket() {
 }
 
 #[test]
-fn segments_of_tcp_and_a_shorter_last_one_that_is_pushed_are_cut_from_one_superpacket() {
+fn tcp_segments_and_a_shorter_pushed_last_one_are_cut_from_one_superpacket() {
     let mut packets = segments(&[1448, 1448, 1448, 100]);
     packets[3].transport[13] |= PSH;
     assert_cut_again(&packets);

@@ -46,6 +46,6 @@ fn devices_of_others_are_not_taken_for_those_of_an_emulation() {
     assert!(takes_one_beside(&["tuntap", "add", "dev", "vpn0", "mode", "tun"]));
     assert!(takes_one_beside(&["tuntap", "add", "dev", "radio0", "mode", "tap"]));
     assert!(takes_one_beside(&["link", "set", "lo", "name", "radio0"]));
-    // What the others are tried against.
+    // The reference for the others.
     assert!(!takes_one_beside(&["tuntap", "add", "dev", "radio0", "mode", "tun"]));
 }

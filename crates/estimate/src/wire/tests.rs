@@ -99,7 +99,7 @@ fn a_delay_of_the_radio_is_rounded_down_and_an_unknown_one_is_not_zero() {
 #[test]
 fn every_code_of_delays_is_the_code_of_what_it_says() {
     assert!((0..=u16::MAX).all(|code| RadioDelay::of_code(code).code() == code));
-    // What a device of the version before writes.
+    // A device of the version before writes this.
     assert_eq!(RadioDelay::of_code(0), RadioDelay::default());
 }
 

@@ -26,7 +26,7 @@ pub struct Question {
     pub least: Bytes,
 }
 
-/// The flows of a log with their numbers in it; those of which no packet counts are left out.
+/// The flows of a log with their numbers in it; flows without a counted packet are left out.
 pub fn measure(recorded: &Recorded, question: &Question) -> Vec<(u32, FlowOutcome)> {
     let source = recorded.source();
     let header = match source {

@@ -86,7 +86,7 @@ impl Capacity {
     }
 }
 
-/// Whether the first line is of two words, which mahimahi's never are.
+/// Whether the first line has two words. Mahimahi's lines never have.
 fn has_pairs(bytes: &[u8]) -> bool {
     let line = without_mark(bytes).split(|&byte| byte == b'\n').next().unwrap_or_default();
     let words = line.split(|byte| b" \t,\r".contains(byte)).filter(|word| !word.is_empty());

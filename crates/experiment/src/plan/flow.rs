@@ -17,7 +17,7 @@ use super::{controller, quantity};
 pub struct FlowPlan {
     /// Its name in tables. Default: its traffic.
     pub name: Option<String>,
-    /// The name of its device; where that is of several, each has the flow. Default the first.
+    /// The name of its device; where several have this name, each has the flow. Default the first.
     pub device: Option<String>,
     /// Direction of its data.
     #[serde(deserialize_with = "up_or_down")]

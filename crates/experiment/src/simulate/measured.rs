@@ -84,7 +84,7 @@ fn an_outage_is_a_stall_of_its_length_and_a_bit() {
 }
 
 #[test]
-fn who_only_sends_now_and_then_has_no_stalls_and_no_share() {
+fn a_flow_that_sends_now_and_then_has_no_stalls_and_no_share() {
     let flow = "[[flows]]\ndirection = \"up\"\ntraffic = { kind = \"steady\", rate = \"1Mbit\" }\n";
     let flow = link("12Mbit", "5s", flow).remove(0).flows.remove(0);
     assert_eq!((flow.stalled_ms, flow.jain, flow.convergence_ms), (None, None, None));

@@ -1,4 +1,4 @@
-//! A network of which is kept what passes by.
+//! A network that records the packets passing by.
 
 use std::cell::RefCell;
 use std::rc::Rc;

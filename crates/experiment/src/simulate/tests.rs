@@ -164,7 +164,7 @@ fn a_flow_that_stops_leaves_the_link_to_the_others() {
     let (finished, _) = run(LINKS, &Keep::default(), 2);
     for outcome in &finished.outcomes {
         let [bulk, short, steady] = &outcome.flows[..] else { panic!("three flows") };
-        // In the 8 measured seconds it sends for three, at 12 and 6 Mbit/s, of which it has a share.
+        // In the 8 measured seconds it sends for three, at 12 and 6 Mbit/s, and has a share of that.
         let most = (12.0 + 2.0 * 6.0) / 8.0;
         assert!(short.throughput_mbit_per_sec < most, "{short:?}");
         let used = bulk.utilisation.expect("links are given");
@@ -304,7 +304,7 @@ traffic = { kind = "datagrams", rate = "100Mbit" }
 "#;
 
 #[test]
-fn who_had_how_much_of_each_carrier_is_kept_beside_the_series() {
+fn the_parts_of_each_carrier_are_kept_beside_the_series() {
     let series = Keep { series: Some(Duration::from_millis(50)), ..Keep::default() };
     let (_, files) = run(SHARED, &series, 1);
     let mut file = tempfile::tempfile().expect("a file");

@@ -24,7 +24,7 @@ fn flow(link: DataLink, frame: &[u8]) -> Result<Option<String>, PacketsError> {
     Ok(match link {
         DataLink::ETHERNET => LaxSlicedPacket::from_ethernet(frame).ok().as_ref().and_then(name),
         DataLink::RAW | DataLink::IPV4 | DataLink::IPV6 => ip(Some(frame)),
-        // What BSD and Linux call raw IP in files.
+        // BSD and Linux call these raw IP in files.
         DataLink::Unknown(12 | 14) => ip(Some(frame)),
         DataLink::LINUX_SLL => ip(frame.get(SLL..)),
         DataLink::Unknown(276) => ip(frame.get(SLL2..)),
@@ -145,8 +145,7 @@ impl Packets {
                 }
             };
             let Some(interface) = reader.packet_interface(&packet) else {
-                self.cut =
-                    Some(format!("packet {number} is of an interface that is not described"));
+                self.cut = Some(format!("packet {number} has an interface that is not described"));
                 break;
             };
             // The library gives ticks of the interface's clock as if they were nanoseconds.

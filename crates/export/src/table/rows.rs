@@ -36,7 +36,7 @@ impl Cell {
             Value::Flag(set) => Self::Flag(set),
             Value::Scaled(number) => Self::Real(number),
             Value::Name(_, Some(name)) => Self::Text(name.into()),
-            // A choice without a name is text too, so that a column is of one kind.
+            // A choice without a name is text too, so that a column has one kind.
             Value::Name(number, None) => Self::Text(number.to_string().into()),
             Value::Bytes(bytes) => Self::Bytes(bytes.into()),
             Value::Plmn(plmn) => Self::Text(plmn.to_string().into()),

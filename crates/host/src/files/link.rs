@@ -31,7 +31,7 @@ impl Link {
 impl Drop for Link {
     fn drop(&mut self) {
         let _ = self.writer.act(|| {
-            // What has taken its name is not its own.
+            // A file that has taken the link's name is not this program's.
             let is_own = readlinkat(&self.place.folder, &*self.place.name)? == *self.to;
             if is_own { self.place.remove(&self.place.name) } else { Ok(()) }
         });

@@ -101,7 +101,7 @@ impl Place {
         }
     }
 
-    /// Gives the final name to what has a temporary one. What is replaced steps aside first where the kernel cannot put
+    /// Gives the final name to what has a temporary one. The old file steps aside first where the kernel cannot put
     /// one in the other's place, and comes back after a failure.
     pub(super) fn take(&self, temporary: &OsStr, over: Over) -> io::Result<()> {
         let there = self.there()?;
@@ -181,7 +181,7 @@ pub(super) fn special(writer: &Writer, path: &Path) -> io::Result<Option<File>> 
         let name = path.file_name().unwrap_or(path.as_os_str());
         return Err(refused(name, &format!("is a pipe or a device of user {}", about.st_uid)));
     }
-    // What was looked at is what is opened.
+    // The file that was examined is the one that is opened.
     let again = PathBuf::from(format!("/proc/self/fd/{}", handle.as_raw_fd()));
     Ok(Some(File::options().write(true).open(again)?))
 }
@@ -215,7 +215,7 @@ fn refused(name: &OsStr, wrong: &str) -> io::Error {
 enum End {
     /// With a name in a folder; a link of that name may be followed.
     Name { follow: bool },
-    /// With a folder. What is missing of it is made.
+    /// With a folder. Its missing parts are made.
     Folder,
 }
 

@@ -158,7 +158,7 @@ fn a_pipe_of_another_user_receives_nothing() {
 }
 
 #[test]
-fn a_folder_that_another_user_swaps_for_a_link_again_and_again_leads_to_no_file_of_root() {
+fn a_folder_that_another_user_keeps_swapping_for_a_link_leads_to_no_file_of_root() {
     if !is_root() {
         return;
     }
@@ -190,7 +190,7 @@ fn a_folder_that_another_user_swaps_for_a_link_again_and_again_leads_to_no_file_
 }
 
 #[test]
-fn a_new_folder_that_is_swapped_for_a_link_before_its_files_are_there_gets_them_all_the_same() {
+fn a_new_folder_that_is_swapped_for_a_link_still_gets_its_files() {
     if !is_root() {
         return;
     }

@@ -1,4 +1,4 @@
-//! One slot: three buffers, of which the writer fills the one that was published longest ago.
+//! One slot: three buffers. The writer fills the one that was published longest ago.
 //!
 //! ```text
 //!             post n                         post n + 1                     post n + 2

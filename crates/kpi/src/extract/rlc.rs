@@ -158,7 +158,7 @@ impl Found {
         });
     }
 
-    fn is_of_packets(&self) -> bool {
+    fn carries_packets(&self) -> bool {
         match self.bearer {
             Some(bearer) if self.is_nr => CHANNELS.contains(&bearer),
             Some(bearer) => bearer < SIGNALLING,
@@ -200,7 +200,7 @@ impl Found {
     /// A subheader of NR's downlink.
     fn end_nr_down(&mut self) {
         let Open { sn: Some(sn), flags, .. } = self.open else { return };
-        if flags & IS_DATA != 0 && self.is_of_packets() {
+        if flags & IS_DATA != 0 && self.carries_packets() {
             let is_whole = flags & SEGMENTATION == 0;
             let part = if is_whole { RlcPart::Whole } else { RlcPart::Unknown };
             self.say(sn, part, false);
@@ -210,7 +210,7 @@ impl Found {
     /// The PDUs of a channel in a block of NR's uplink. A part of a packet has the packet's number, so none is known to be whole.
     fn end_nr_up(&mut self) {
         let Open { sn: Some(first), count, last_sn, .. } = self.open else { return };
-        if count == 0 || !self.is_of_packets() {
+        if count == 0 || !self.carries_packets() {
             return;
         }
         let all = 1u64 << self.sn_bits;
@@ -276,8 +276,8 @@ impl Sink for Found {
     fn end_item(&mut self) {
         let depth = self.lists.len();
         match self.lists.last().copied().unwrap_or_default() {
-            "pdus" if !self.is_nr && self.is_of_packets() => self.end_lte_data(),
-            "nacks" if self.is_of_packets() => self.end_nack(),
+            "pdus" if !self.is_nr && self.carries_packets() => self.end_lte_data(),
+            "nacks" if self.carries_packets() => self.end_nack(),
             "short" | "long" => self.end_nr_down(),
             "channels" if depth == 3 => self.end_nr_up(),
             _ => {}

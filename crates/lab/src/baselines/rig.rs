@@ -75,7 +75,7 @@ pub(super) struct Sample {
     pub(super) state: &'static str,
 }
 
-/// A single flow, of which every acknowledgement is recorded.
+/// A single flow whose acknowledgements are all recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Watch {
     pub(super) controller: &'static str,

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_compared_with_the_oracle_over_the_same_link_and_the_worst_is_named_first() {
+    fn a_link_is_compared_with_its_oracle_and_the_worst_is_named_first() {
         let all = [
             figures("a", "biscay", 9.9, 5.0),
             figures("a", "oracle", 10.0, 1.0),

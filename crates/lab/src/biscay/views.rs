@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_waits_for_batches_knows_less_of_the_resource_blocks_than_who_drains() {
+    fn a_reader_of_batches_knows_less_of_the_resource_blocks_than_one_that_drains() {
         let report = views(Some(Duration::from_secs(8)), Some(1)).expect("it runs");
         let Views { views } = &report.evidence.measured;
         let [drained, batches] = &views[..] else { panic!("{report}") };

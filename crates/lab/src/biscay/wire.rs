@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sounding_finds_a_wire_within_a_second_and_is_back_within_one_once_it_is_wide_again() {
+    fn sounding_finds_a_wire_within_a_second_and_returns_within_one() {
         let mut text = Text::new("fig10", Item::Fig10.files().plan, PathBuf::new());
         let sets = [
             "wire.up=0s 1000Mbit, 5s 5Mbit, 11s 1000Mbit, 14s 10Mbit, 20s 1000Mbit",

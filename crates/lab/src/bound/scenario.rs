@@ -45,7 +45,7 @@ impl fmt::Display for Shape {
 /// The kinds of runs that are counted apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Kind {
-    /// Whether the cell is of NR; of LTE otherwise.
+    /// Whether the cell has NR; it has LTE otherwise.
     pub nr: bool,
     /// Whether the device sends; it receives otherwise.
     pub up: bool,

@@ -12,7 +12,7 @@ use sounding_units::Bytes;
 use super::Counts;
 use crate::legilimens::rig::{self, WINDOW};
 
-/// A window of which others had less is the flow's own. Chosen: acknowledgements and control traffic are below.
+/// A window is the flow's own if others had less than this part of it. Chosen: acknowledgements and control traffic are below.
 const OTHERS: f64 = 0.05;
 /// A rival for which data waited in so many of a window's slots is backlogged. Chosen: a carrier of TDD has slots without a
 /// downlink, and a rival's last repetition leaves a few.

@@ -7,7 +7,7 @@ pub struct Figure {
     pub id: &'static str,
     /// Its meaning.
     pub what: &'static str,
-    /// The paper's value, as written there; if it gives none, what follows from its text.
+    /// The paper's value, as written there; if it gives none, a value that follows from its text.
     pub paper: &'static str,
     /// Its section.
     pub source: &'static str,
@@ -112,7 +112,7 @@ pub const FIGURES: &[Figure] = figures! {
 "users.mean" "users in 40 ms, mean" "15.8" "PBE-CC §4.2.1, Fig. 7"
     "" 14.0 17.5 "the scenario's rate of control users, and those with data";
 "users.most" "users in 40 ms, most" "28" "PBE-CC §4.2.1, Fig. 7"
-    "" 24.0 34.0 "users come independently; the paper's most is of five hours";
+    "" 24.0 34.0 "users come independently; the paper's most comes from five hours";
 "users.usual" "users of four resource blocks and one subframe" "68.2 %" "PBE-CC §4.2.1, Fig. 7"
     "%" 64.0 73.0 "drawn so; users on the edge of two windows count twice";
 "users.data.mean" "users with data in 40 ms, mean" "1.3" "PBE-CC §4.2.1, Fig. 7"

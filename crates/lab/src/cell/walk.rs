@@ -87,7 +87,7 @@ pub(super) fn standing(seed: u64) -> DeviceConfig {
     }
 }
 
-/// A download of which every second packet is confirmed, as TCP's receivers do, or an upload.
+/// An upload, or a download whose every second packet is confirmed, as TCP's receivers do.
 fn heard(
     carrier: CarrierConfig,
     device: DeviceConfig,

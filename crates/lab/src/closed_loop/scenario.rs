@@ -88,7 +88,7 @@ pub(super) const GOES: Duration = Duration::from_secs(4);
 /// LTE or NR, one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Kind {
-    /// Whether the cell is of NR; of LTE otherwise.
+    /// Whether the cell has NR; it has LTE otherwise.
     pub nr: bool,
     /// Whether the device sends; it receives otherwise.
     pub up: bool,

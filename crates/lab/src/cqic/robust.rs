@@ -23,7 +23,7 @@ const FULL: f64 = 0.95;
 /// The longer of ten RTTs of 70 ms and half a second.
 const SOON_MS: f64 = 700.0;
 
-/// A check: its row, what is different from the plan, and what is measured of a run.
+/// A check: its row, its differences from the plan, and its measure of a run.
 struct Check {
     name: &'static str,
     sets: &'static [&'static str],
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_that_was_small_and_an_application_that_asked_for_little_hold_no_flow_down() {
+    fn a_small_share_or_an_application_with_few_requests_holds_no_flow_down() {
         for check in checks().iter().filter(|check| check.name.contains("ms to 95 %")) {
             // With the fourth the blocks of the first packets were known before their resource blocks.
             for run in runs(check, 4).unwrap() {

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_vendors_known_cell_takes_a_quarter_off_the_error_of_the_first_second_and_none_adds_much() {
+    fn a_known_cell_takes_a_quarter_off_the_error_of_the_first_second() {
         for (name, visits) in LINKS {
             let seen: Vec<_> = (1..=4).map(|seed| visits(seed).expect("a link")).collect();
             let [cold, warm] = [0, 1].map(|at| mean(seen.iter().map(|both| both[at])));

@@ -134,10 +134,10 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_is_a_tenth_too_high_errs_by_a_tenth_whenever_it_is_of_the_same_span() {
+    fn a_rate_that_is_a_tenth_too_high_errs_by_a_tenth_over_any_one_span() {
         let carried: Vec<u64> = (0..4_000).map(|step| 1_000 + step / 10 % 7 * 100).collect();
         let mut series = Series { carried, estimates: vec![Vec::new()], rates: Vec::new() };
-        // Each estimate is of ten steps that ended three steps before it.
+        // Each estimate covers ten steps that ended three steps before it.
         series.estimates[0] = (0..4_000_usize)
             .map(|end| end.checked_sub(13).map(|_| series.goodput(end - 3, 10) * 1.1))
             .collect();

@@ -67,7 +67,7 @@ impl<C: Controller> Controller for Truthful<C> {
     }
 }
 
-/// A controller that takes a constant from each delay, as far as it is above the smallest one.
+/// A controller that takes a constant from each delay, but leaves at least the smallest one.
 #[derive(Debug)]
 pub(super) struct Constant<C> {
     inner: C,
@@ -94,7 +94,7 @@ impl<C: Controller> Controller for Constant<C> {
     }
 }
 
-/// A controller of which is kept what it received.
+/// A controller whose input is kept.
 #[derive(Debug)]
 pub(super) struct Recorded<C> {
     inner: C,
@@ -180,7 +180,7 @@ impl<C: Controller> Controller for Exact<C> {
     }
 }
 
-/// GCC of which is kept what it compares.
+/// GCC whose compared values are kept.
 #[derive(Debug)]
 pub(super) struct Graded {
     inner: Gcc,

@@ -48,7 +48,7 @@ const FILES: PaperItem =
 
 const COLUMNS: &[&str] = &["low", "median", "high", "unit"];
 
-/// Distributions: the pool, its name and its unit. What the paper says of them is in `expected.toml`.
+/// Distributions: the pool, its name and its unit. The paper's figures for them are in `expected.toml`.
 const DISTRIBUTIONS: &[(&str, &str, &str)] = &[
     ("rlc.lte", "Fig. 4: RLC retransmission delay, LTE", "ms"),
     ("rlc.nr", "Fig. 4: RLC retransmission delay, NR", "ms"),

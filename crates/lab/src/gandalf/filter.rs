@@ -22,7 +22,7 @@ const RATE: &str = "8Mbit";
 /// The delay is sampled so often for the spectrum and the filter.
 const STEP: Duration = Duration::from_millis(1);
 const RATE_HZ: f64 = 1_000.0;
-/// What is as fast as half of the reports or faster is removed.
+/// Changes as fast as half of the reports, or faster, are removed.
 const CUT_HZ: f64 = 100.0;
 /// A mean over two intervals of reports, which needs no future.
 const CAUSAL: Duration = Duration::from_millis(10);
@@ -135,7 +135,7 @@ fn even(delays: &[(HostInstant, Duration)]) -> Vec<f64> {
     found
 }
 
-/// The paper's filter: a spectrum of the whole, what is fast removed from it, and back. It knows the future.
+/// The paper's filter: a spectrum of the whole, fast parts removed from it, and back. It knows the future.
 fn low_pass(delays_ms: &[f64]) -> Vec<f64> {
     // Mirrored, so that the ends fit.
     let mirrored = delays_ms.iter().chain(delays_ms.iter().rev());

@@ -55,7 +55,7 @@ fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Figures, Wrong> {
     let waited = observed.waited();
     let mut figures = table1::rate_and_delay(&observed);
     if !kind.name.contains(": gcc") {
-        // What others pace at is not what they ask an encoder for.
+        // The pacing rate of others is not the rate that they request from an encoder.
         return Ok(figures);
     }
     let begun = HostInstant::default() + BEGUN;

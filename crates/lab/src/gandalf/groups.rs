@@ -31,7 +31,7 @@ const COLUMNS: &[&str] = &["messages", "received ms", "on the board ms", "seen m
 
 /// The networks of Fig. 11, and messages that fill a modem's buffer there.
 const NETWORKS: [(&str, usize); 2] = [("LTE", 70), ("5G", 120)];
-/// The buffer as it is, drained, and none: what is left then is the reader's own time.
+/// The buffer unchanged, drained, and none: only the reader's own time is left then.
 const WAYS: [(&str, BufferPolicy); 3] = [
     ("sent when full", BufferPolicy::HighWater),
     ("drained", BufferPolicy::Drained),

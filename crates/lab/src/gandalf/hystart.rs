@@ -1,4 +1,4 @@
-//! Whether the radio's delays end slow start early: CUBIC with HyStart++ as it is, with Gandalf, and without HyStart++.
+//! Whether the radio's delays end slow start early: CUBIC with unmodified HyStart++, with Gandalf, and without HyStart++.
 
 use std::time::Duration;
 

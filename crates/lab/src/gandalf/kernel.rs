@@ -1,4 +1,4 @@
-//! Copa of this kernel in real time: as it is, and without the radio's own delays, over the cells of Table 1 (Gandalf §5.1.1).
+//! Copa of this kernel in real time: unmodified, and without the radio's own delays, over the cells of Table 1 (Gandalf §5.1.1).
 //!
 //! The network is a modelled cell between namespaces, its modem is on a pty, and the daemon that reads it is this program's own.
 
@@ -40,11 +40,11 @@ const COLUMNS: &[&str] = &[
 const RATE: &str = "Mbit/s";
 const MEAN: &str = "mean ms";
 
-/// Copa of this kernel in real time over the cells of Table 1, as it is and without the radio's own delays, beside BBR and CUBIC
+/// Copa of this kernel in real time over the cells of Table 1, unmodified and without the radio's own delays, beside BBR and CUBIC
 ///
 /// Downloads and uploads of a phone that stands, over LTE and 5G. The modelled cell is between namespaces. In uploads `sounding run
 /// --copa` reads its modem. In downloads `sounding run --downlink option` reads it at the phone, and the server runs `sounding run --copa
-/// --peers`. Each run is of another seed, the same for all algorithms.
+/// --peers`. Each run has another seed, the same for all algorithms.
 #[derive(clap::Args)]
 pub(crate) struct KernelFlags {
     /// Runs of each algorithm in each cell
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn gains_are_over_stock_of_the_same_cell_and_what_falls_short_of_the_papers_is_a_miss() {
+    fn gains_are_over_stock_of_the_same_cell_and_misses_fall_short_of_the_papers() {
         let cell = "LTE UL, static";
         let mut rows = vec![
             row(format!("{cell}: copa"), &[figures(1.0, 30.0), figures(3.0, 34.0)]),

@@ -174,7 +174,7 @@ struct Acked {
     held: Duration,
 }
 
-/// The packets of the acknowledgements of which the control kept the RTT, in their order; `None` where the network has no account of one.
+/// The packets of the acknowledgements whose RTT the control kept, in their order; `None` where the network has no account of one.
 fn acked(observed: &Observed, shared: &Shared, record: &Record) -> Vec<Option<Acked>> {
     let mut truth = shared.truth.lock().unwrap_or_else(PoisonError::into_inner);
     let mut came: HashMap<HostInstant, Vec<&Arrival>> = HashMap::new();
@@ -183,7 +183,7 @@ fn acked(observed: &Observed, shared: &Shared, record: &Record) -> Vec<Option<Ac
     }
     let packet = |(now, sent): &(HostInstant, HostInstant)| {
         let left = truth.acked.get_mut(now).and_then(VecDeque::pop_front)?;
-        // Packets that are sent at one time arrive at several. An acknowledgement is of the newest that was there when it left.
+        // Packets that are sent at one time arrive at several. An acknowledgement confirms the newest that was there when it left.
         let there = came.get(sent)?.iter().filter(|packet| packet.at <= left);
         let packet = there.max_by_key(|packet| packet.at)?;
         Some(Acked { now: *now, queued: packet.queued, held: left - packet.at })
@@ -202,7 +202,7 @@ fn errors(both: Vec<(f64, f64)>) -> Figures {
     let base = quantile(&bases, 0.5);
     let mut errors: Vec<f64> = bases.iter().map(|of| (of - base).abs()).collect();
     errors.sort_by(f64::total_cmp);
-    // What is hidden is a queue that is there and not seen.
+    // A queue that is there and not seen is hidden.
     let mut hidden: Vec<f64> = bases.iter().map(|of| (base - of).max(0.0)).collect();
     hidden.sort_by(f64::total_cmp);
     let mut queues: Vec<f64> = both.iter().map(|(_, queue)| *queue).collect();

@@ -1,4 +1,4 @@
-//! A run with everything that judges need: arrivals, what the radio did to each packet, and the modem's events.
+//! A run with everything that judges need: arrivals, the radio's delays of each packet, and the modem's events.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};

@@ -13,8 +13,8 @@ pub(super) const COLUMNS: &[&str] = &["Mbit/s", "mean ms", "p95 ms", "× stock",
 /// What is not measured: slow start.
 pub(super) const BEGUN: Duration = Duration::from_secs(2);
 
-/// What is asked of Gandalf where stock has less than a quarter of BBR's throughput: so much of the better blind filter's, at
-/// so much more delay than stock's at most, and less than BBR's.
+/// The requirement for Gandalf where stock has less than a quarter of BBR's throughput: this multiple of the better blind filter's, at
+/// most this much more delay than stock's, and less than BBR's.
 const OVER_BLIND: f64 = 2.0;
 const MORE_MS: f64 = 15.0;
 const OF_BBR: f64 = 0.25;
@@ -38,7 +38,7 @@ fn senders(of: &str) -> Vec<(String, String)> {
     all.push((format!("{of}-gandalf"), format!("{of}-gandalf")));
     all.push((format!("{of}, truth"), format!("{of}-truth")));
     if of == "copa" {
-        // What it would be if all were known at once, and with the blind filters' means.
+        // The result if all were known at once, and with the blind filters' means.
         for window in scene::TRUTHS {
             all.push((format!("{of}, truth, mean of {window} ms"), format!("{of}-truth-{window}")));
         }

@@ -1,4 +1,4 @@
-//! A video call of a real WebRTC stack in real time (Gandalf §5.3): as it is, with a blind mean, and corrected by the cell's modem.
+//! A video call of a real WebRTC stack in real time (Gandalf §5.3): unmodified, with a blind mean, and corrected by the cell's modem.
 
 mod downlink;
 mod figures;
@@ -55,10 +55,10 @@ struct MediaFlags {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum SizeWord {
-    /// 640 × 360, of which libwebrtc encodes 1.7 Mbit/s at most
+    /// 640 × 360, which libwebrtc encodes at 1.7 Mbit/s at most
     #[value(name = "360p")]
     P360,
-    /// 1280 × 720, of which it encodes 2.5 Mbit/s at most
+    /// 1280 × 720, which it encodes at 2.5 Mbit/s at most
     #[value(name = "720p")]
     P720,
 }
@@ -176,7 +176,7 @@ struct Calls<'a> {
     direction: &'static str,
     /// dB to which the signal falls where it does.
     after_db: f64,
-    /// Names of what differs; the first is the call as it is.
+    /// Names of what differs; the first is the unmodified call.
     ways: &'a [&'static str],
     /// Makes a call of the way with this number.
     call: &'a dyn Fn(&Run, usize) -> Result<CallSeen, CallError>,

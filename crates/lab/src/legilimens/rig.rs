@@ -170,7 +170,7 @@ impl<F: FnMut(&SlotUse)> Network<Segment> for Watched<F> {
     }
 }
 
-/// Makes a run; with `queues`, what waited is kept too.
+/// Makes a run; with `queues`, the queues are kept too.
 pub(crate) fn run(run: &Run, queues: bool) -> Result<Shown, Wrong> {
     run_seeing(run, queues, |_| {})
 }

@@ -24,7 +24,7 @@ const IDEAL: [&str; 3] = [
 /// A background that never begins.
 const NONE: &str = "flows.background.start=\"3600s\"";
 
-/// Loads of Fig. 12, of the resource blocks, and of which together the readers and those with both have nine tenths and one.
+/// Loads of Fig. 12, in parts of the resource blocks. The readers have nine tenths of them, those with both one tenth.
 pub(super) const LOADS: [(&str, [&str; 2]); 3] = [
     ("30 %", ["flows.readers.traffic.load=17.1Mbit", "flows.both.traffic.load=1.9Mbit"]),
     ("60 %", ["flows.readers.traffic.load=35.1Mbit", "flows.both.traffic.load=3.9Mbit"]),

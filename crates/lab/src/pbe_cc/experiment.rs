@@ -193,7 +193,7 @@ impl Experiment for DeepItem {
 /// Figures of the modelled cell itself: when a second carrier comes and goes, and how many users a busy cell has
 #[derive(clap::Args)]
 pub(crate) struct CellFlags {
-    /// Number of seeds, the first of which is 1001
+    /// Number of seeds, from 1001
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
 
@@ -269,7 +269,7 @@ pub(crate) struct RobustFlags {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
 
-    /// Runs of honest devices, of which none may be taken for a liar
+    /// Runs of honest devices. None may be taken for a liar
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     honest: u64,
 

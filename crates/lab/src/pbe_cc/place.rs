@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_forty_places_twenty_five_are_busy_and_ten_have_one_carrier() {
+    fn twenty_five_of_forty_places_are_busy_and_ten_have_one_carrier() {
         let places: Vec<Place> = (1..=PLACES).map(Place::of).collect();
         let count = |of: &dyn Fn(&Place) -> bool| places.iter().filter(|place| of(place)).count();
         assert_eq!(count(&|place| place.busy), 25);

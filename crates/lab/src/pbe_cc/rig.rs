@@ -131,7 +131,7 @@ struct Kept {
     views: Vec<(Duration, Option<CellView>)>,
 }
 
-/// The network of a plan, of which is kept what passes by.
+/// The network of a plan, and a record of the packets passing by.
 struct Seen {
     network: Built<Segment>,
     kept: Rc<RefCell<Kept>>,

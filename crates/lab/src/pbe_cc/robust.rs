@@ -20,7 +20,7 @@ use crate::paper::{Ours, Report};
 pub(super) struct Plan {
     /// Seeds of each check but the next.
     pub(super) seeds: u64,
-    /// Honest runs, of which none may be taken for a liar.
+    /// Honest runs. None may be taken for a liar.
     pub(super) honest: u64,
     pub(super) jobs: usize,
 }
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_claims_more_than_it_has_gets_a_quarter_more_than_arrives_after_three_rounds() {
+    fn a_device_that_overstates_gets_a_quarter_above_the_arrivals_after_three_rounds() {
         for times in [2, 10] {
             holds(&liar::liar(&SMALL, times).unwrap());
         }

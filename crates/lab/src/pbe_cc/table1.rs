@@ -208,8 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn at_an_idle_place_of_one_carrier_pbe_cc_waits_less_than_bbr_and_takes_no_internet_for_narrow()
-    {
+    fn pbe_cc_in_an_idle_cell_waits_less_than_bbr_and_finds_no_narrow_internet() {
         let place = (1..).map(Place::of).find(|place| !place.busy && place.carriers == 1).unwrap();
         let runs = place.runs(Duration::from_secs(4)).unwrap();
         let of = |name: &str| {

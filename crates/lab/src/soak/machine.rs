@@ -19,7 +19,7 @@ impl Held {
         Self { descriptors: count("/proc/self/fd"), threads: count("/proc/self/task") }
     }
 
-    /// Describes resources of which there are more than before.
+    /// Describes resources whose count has grown.
     pub(super) fn more_than(self, before: Self) -> Option<String> {
         let more = self.descriptors > before.descriptors || self.threads > before.threads;
         more.then(|| format!("left open: {self:?} after a round, {before:?} after the first"))

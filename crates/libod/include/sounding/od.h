@@ -56,7 +56,7 @@ struct od_sample {
 	uint64_t received_ns;
 	/* How long ago that was when the sample was read; 0 in a capture. */
 	uint64_t age_ns;
-	/* What od_subscribe() returned for it. */
+	/* The number that od_subscribe() returned for it. */
 	uint32_t kpi;
 	/* OD_STALE or 0. */
 	uint32_t flags;
@@ -119,7 +119,7 @@ int od_latest(int od, int kpi, struct od_sample *sample);
  */
 int od_poll_fd(int od);
 
-/* Closes a handle. What a modem was asked for is put back. EBADF. */
+/* Closes a handle, and puts a modem's log mask back. EBADF. */
 int od_close(int od);
 
 /* Describes the KPI number `index` of all there are; returns 0. ENOENT past the last; EFAULT. */

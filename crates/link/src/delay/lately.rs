@@ -88,7 +88,7 @@ impl Lately {
         Some(*usual - *shortest)
     }
 
-    /// The port closed, or the modem's clock was set: what is known is of before.
+    /// The port closed, or the modem's clock was set: all known delays are outdated.
     pub fn forget(&mut self) {
         *self = Self::default();
     }

@@ -1,4 +1,4 @@
-/// What packets and blocks take is counted in parts of a byte, so that a thousand packets are wrong by less than one.
+/// The overhead of packets and blocks is counted in parts of a byte, so that a thousand packets are wrong by less than one.
 pub(super) const PARTS: i64 = 16;
 /// What the headers of a packet take in blocks, and reports with it, before it is measured, in bytes: PDCP, RLC and MAC (TS 36.321
 /// §6.2, TS 38.321 §6.2). And the most that counts as such.

@@ -86,7 +86,7 @@ fn latest(events: &[RanDelay], kind: DelayKind) -> Vec<RanDelay> {
 }
 
 /// The packets that came at an event's end, after a time without one: as long as the event, or since the end of the one before it, which
-/// may be later than its begin. Repeats overlap: a packet is of the one whose end is nearest.
+/// may be later than its begin. Repeats overlap: a packet belongs to the one whose end is nearest.
 fn burst(
     packets: &[Received],
     event: &RanDelay,

@@ -20,7 +20,7 @@ const PARTS: usize = 32;
 const LATEST: Duration = Duration::from_secs(2);
 /// Parts of a repeat follow each other so closely. Chosen: they go into the next blocks.
 const CLOSE: Duration = Duration::from_millis(20);
-/// No status comes back sooner. What does is the rest of a packet, which in NR has the same number.
+/// No status comes back sooner. Only the rest of a packet does, which in NR has the same number.
 const SOONEST: Duration = Duration::from_millis(2);
 
 /// RLC's own repeats, by bearer (Gandalf §B.3.2).
@@ -29,7 +29,7 @@ const SOONEST: Duration = Duration::from_millis(2);
 /// copy that crossed a status, or in the downlink one that HARQ delivered out of order. Data and status come in different
 /// records, and in either order.
 ///
-/// In the downlink a PDU that does not arrive has no time. What holds data is the gap, which begins when the next one
+/// In the downlink a PDU that does not arrive has no time. The gap holds data. It begins when the next one
 /// arrives (interpretation 12 of docs/interpretations/gandalf.md).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rlc {
@@ -61,7 +61,7 @@ impl Key {
 struct Bearer {
     key: Key,
     numbers: Numbers,
-    /// In the uplink PDUs that were sent, in the downlink those that are missing, or of which a part is.
+    /// In the uplink PDUs that were sent, in the downlink those that are missing whole or in part.
     places: BTreeMap<i64, Place>,
 }
 

@@ -33,9 +33,9 @@ const NO_ROOM: u64 = 2;
 /// curves are apart at its height. Where the host tells of its packets, these are in the place of the curve of entries.
 ///
 /// The wait that no queue makes ends when the first report after the byte's arrival is answered. The answer takes what
-/// it usually takes, and at most two intervals between reports (Equation 4). What waits longer waits behind other data; by as much as that is
-/// longer, the part before is not the scheduler's either, because grants came all the time.
-/// What is usual is interpretation 17, and the host's packets are interpretation 16 of docs/interpretations/gandalf.md.
+/// it usually takes, and at most two intervals between reports (Equation 4). Data that waits longer waits behind other data. By the same
+/// excess the part before is not the scheduler's either, because grants came all the time.
+/// Usual answers are interpretation 17, and the host's packets interpretation 16 of docs/interpretations/gandalf.md.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scheduling {
     newest: Option<ModemInstant>,
@@ -87,7 +87,7 @@ impl Scheduling {
     /// An uplink block as MAC filled it; other records are ignored.
     pub(super) fn handle_block(&mut self, grant: &Grant) {
         let Some(padding) = grant.padding else { return };
-        // Several carriers' blocks of one time come one after the other. What comes far too late has been accounted for.
+        // Several carriers' blocks of one time come one after the other. A block that comes far too late has been accounted for.
         let at = self.newest.map_or(grant.at, |newest| newest.max(grant.at));
         let first = self.newest.is_none();
         self.newest = Some(at);
@@ -125,7 +125,7 @@ impl Scheduling {
     /// A block left so much behind.
     fn learn(&mut self, at: ModemInstant, least: u64, most: u64, is_report: bool) {
         if most == 0 {
-            // What earlier reports were taken to say was too much.
+            // The reading of earlier reports was too high.
             self.open.clear();
             self.entered.iter_mut().for_each(|(_, bytes)| *bytes = (*bytes).min(self.left));
         } else if least > 0 && is_report {

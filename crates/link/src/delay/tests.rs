@@ -67,7 +67,7 @@ fn events(grants: &[Grant], read_at: u64) -> Vec<RanDelay> {
 }
 
 #[test]
-fn a_block_that_is_decoded_after_two_repeats_is_one_event_from_its_first_transmission() {
+fn a_block_decoded_after_two_repeats_is_one_event_from_its_first_transmission() {
     let grants = [
         received(100, 3, true, false),
         received(101, 4, true, true),

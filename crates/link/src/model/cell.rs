@@ -221,7 +221,7 @@ impl CellMonitor {
             let Some(bits) = own_or_others else { continue };
             carriers += 1;
             let blocks_per_slot = blocks_per_slot(slots, end, carrier);
-            // A device that pauses had few blocks; what it may have takes as many as the carrier's width makes of it.
+            // A device that pauses had few blocks. Its possible rate needs as many blocks as the carrier's width implies.
             let blocks = |prb_per_sec: f64| {
                 let in_slot = share.map(|share| share.in_slot).filter(|prb| *prb > 0.0);
                 let needed = in_slot.map_or(0.0, |prb| prb_per_sec / prb * blocks_per_slot);

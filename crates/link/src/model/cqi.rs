@@ -1,7 +1,7 @@
 //! CQIC: what a CQI stands for, times how much of the carrier the device is served (CQIC §3.2, §3.3).
 //!
 //! For each carrier a table from CQI to rate. It starts as the standard's and is updated with the real blocks at each CQI. A rate here
-//! is of one resource block. Times the resource blocks that the device has while data waits for it, it is the paper's product of the
+//! belongs to one resource block. Times the resource blocks that the device has while data waits for it, it is the paper's product of the
 //! carrier's rate and the DTX ratio, whatever the carrier's width (`docs/interpretations/cqic.md`, interpretations 1 to 6).
 
 mod kept;
@@ -98,7 +98,7 @@ impl CqiTables {
         match kpi {
             Kpi::Channel(channel) => self.handle_channel(channel),
             Kpi::Signal(signal) => self.handle_signal(signal),
-            // What the network does for a device that it has let go of is not known any more.
+            // The network's service for a device that it has released is no longer known.
             Kpi::Connection(told) if told.change == Change::Ends => self.forget(),
             _ => {}
         }

@@ -93,7 +93,7 @@ impl Regression {
             _ => {}
         }
         let Some(began) = self.began else { return };
-        // A clock that was set leaves bins without end, of which the slots that are kept still fill a few.
+        // A clock that was set leaves bins without end. The slots that are kept still fill a few of them.
         if modem_now - self.bin > Duration::from_secs(2) {
             self.bin = modem_now.saturating_before(SETTLED);
         }

@@ -248,7 +248,7 @@ mod tests {
 
     const SPAN: Duration = Duration::from_millis(40);
 
-    /// Two hundred subframes, in each of which these users have these resource blocks.
+    /// Two hundred subframes. These users have these resource blocks in each.
     fn received(users: &[(u16, u16)]) -> Sniffed {
         let mut sniffed = Sniffed::new();
         for ms in 0..200 {

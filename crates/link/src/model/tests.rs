@@ -213,7 +213,7 @@ fn a_raw_kpi_is_fitted_in_the_first_twenty_seconds() {
         modem.run(500, learn);
         assert_eq!(modem.estimator.estimate(modem.now()).source, Source::None);
         modem.run(22_000, learn);
-        // What goes with it later is not looked at.
+        // Later records of the block are not looked at.
         modem.run(1_000, |_, at| [block(at, 12, 3_000), level(at, -97.0)].into());
         assert!((modem.mbit() - wanted).abs() < 0.2, "{method:?}: {}", modem.mbit());
         assert_eq!(modem.estimator.estimate(modem.now()).source, Source::from(method));

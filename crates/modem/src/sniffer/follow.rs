@@ -36,7 +36,7 @@ pub(super) fn run(mut reader: LiveReader, log: SnifferLog, path: &Path, outlet: 
     let mut buffer = vec![0; CHUNK];
     let mut batch = Batch::default();
     let mut open = None;
-    // What is in the first one is of before.
+    // The content of the first one is old.
     let mut from_end = true;
     let mut looked = Instant::now();
     loop {

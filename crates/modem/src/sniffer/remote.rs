@@ -86,7 +86,7 @@ impl Service {
         loop {
             if asks <= Instant::now() {
                 asks = Instant::now() + ASKS;
-                // What is not there yet is asked again.
+                // A service that does not answer yet is asked again.
                 let _ = socket.send(&REQUEST);
             }
             let mut batch = Batch::default();

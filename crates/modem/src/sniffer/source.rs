@@ -52,7 +52,7 @@ impl SnifferLog {
     const ALL: [(Self, &str); 3] =
         [(Self::DciLog, "dcilog"), (Self::Falcon, "falcon"), (Self::NrScope, "nr-scope")];
 
-    /// The format, if a log of one direction is of this one.
+    /// The format. A log that has one direction only has this one.
     pub const fn format(self, direction: Direction) -> Format {
         match self {
             Self::DciLog => Format::DciLog(direction),

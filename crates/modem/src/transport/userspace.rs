@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_of_another_kind_has_no_pieces() {
+    fn a_read_of_another_kind_has_no_pieces() {
         assert!(all(&read(&[0x10, 1, 3], b"abc")).is_empty());
         assert!(all(b"\x20").is_empty());
     }

@@ -46,7 +46,7 @@ struct Scripted {
 }
 
 impl Scripted {
-    /// A framing in one byte, then reads: a length and this many bytes, of which none is a read that brings nothing.
+    /// A framing in one byte, then reads: a length and this many bytes. Length zero is a read that brings nothing.
     fn port(data: &[u8]) -> Box<dyn Transport> {
         let (framing, reads) = data.split_first().unwrap_or((&0, &[]));
         match framing % 3 {

@@ -16,7 +16,7 @@ pub struct Bler {
     curves: [&'static Curve; 2],
     /// Weight of the second curve.
     weight: f32,
-    /// Code blocks, each of which has to arrive.
+    /// Code blocks. Each of them has to arrive.
     blocks: u32,
     simulated: bool,
 }
@@ -172,7 +172,7 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn of_each_equals_its_formula() {
+    fn each_gain_equals_its_formula() {
         for blocks in 1..=5 {
             for (value, whole) in of_each(blocks).into_iter().zip([0.5, 0.1, 0.01f64]) {
                 let each = 1.0 - (1.0 - whole).powf(1.0 / f64::from(blocks));

@@ -1,9 +1,9 @@
 /// The pattern of demodulation reference signals over subcarriers (TS 38.211 §7.4.1.1.2, §6.4.1.1.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DmrsType {
-    /// Every second subcarrier: six resource elements in a block for each CDM group, of which there are two.
+    /// Every second subcarrier: six resource elements in a block for each of the two CDM groups.
     One,
-    /// Pairs of subcarriers: four resource elements in a block for each CDM group, of which there are three.
+    /// Pairs of subcarriers: four resource elements in a block for each of the three CDM groups.
     Two,
 }
 

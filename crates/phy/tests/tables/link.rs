@@ -96,7 +96,7 @@ fn error_curves_by_reported_quality() {
 }
 
 #[test]
-fn the_curves_are_near_the_logistic_functions_that_were_fitted_to_the_same_simulations() {
+fn the_curves_are_near_the_logistic_functions_of_the_same_simulations() {
     let Some(rows) = table("link_ltesim_cqi_awgn_bler") else { return };
     for row in rows {
         let [half, tenth, hundredth, middle, steepness] = [1, 2, 3, 4, 5].map(|at| some(&row[at]));

@@ -66,7 +66,7 @@ macro_rules! ends {
             async fn obey(connection: ::$stack::Connection, mut intake: Intake) -> Counts {
                 while let Ok(datagram) = connection.read_datagram().await {
                     let rtt = $rtt(&connection);
-                    // What is none of ours is counted, and the application's business.
+                    // A datagram of another kind is counted, and the application's business.
                     let _ = intake.handle_datagram(monotonic_now(), rtt / 2, &datagram);
                 }
                 intake.counts()

@@ -24,7 +24,7 @@ fn packets_that_arrive_together_are_one_run_and_each_is_sent_twice() {
         Times { sent: 2000, runs: vec![run(7, 3, 1000), run(10, 1, 1200), run(12, 1, 1210)] }
     );
     assert_eq!(arrivals.poll_datagram(at(2100)), None);
-    // What has been sent does not grow.
+    // Runs that have been sent do not grow.
     arrivals.handle_packet(at(2200), 13);
     let second = times(&arrivals.poll_datagram(at(3000)).unwrap());
     assert_eq!(second.runs[..3], first.runs);
@@ -64,7 +64,7 @@ fn what_is_no_list_of_times_says_why() {
     let mut many = whole.clone();
     many[5] = 121;
     assert_eq!(refused(&many), ReportError::Value { offset: 5, value: 121 });
-    // What follows is left for later.
+    // Bytes after the runs are left for later versions.
     let longer = [&whole[..], &[7; 9]].concat();
     peer.handle_datagram(at(0), &longer).unwrap();
     let inbox = peer.take(&mut 0).unwrap();

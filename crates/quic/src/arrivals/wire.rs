@@ -23,7 +23,7 @@
 //! ```
 //!
 //! All numbers are big-endian. The last eight bytes are there for each run: packets of successive numbers that arrived
-//! together. The clock begins anywhere. What follows the runs is left for later and ignored.
+//! together. The clock begins anywhere. Bytes after the runs are left for later versions and ignored.
 
 use std::time::Duration;
 

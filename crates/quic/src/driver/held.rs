@@ -112,7 +112,7 @@ impl Held {
         if self.packets.len() >= 2 * KEPT {
             return;
         }
-        // A packet of which nothing is known has no number.
+        // An unknown packet has no number.
         let numbers = match number {
             Some(number) => (number, number),
             None => flights.numbers(left).unwrap_or((u64::MAX, 0)),
@@ -151,7 +151,7 @@ impl Held {
         self.release(now, controller, false);
     }
 
-    /// All that waits goes on as it is known.
+    /// All waiting packets go on, with the times that are known.
     pub(super) fn flush(&mut self, now: HostInstant, controller: &mut dyn Controller) {
         self.release(now, controller, true);
     }

@@ -27,7 +27,7 @@ impl Driver {
         self.mtu.count().saturating_mul(2)
     }
 
-    /// The window that a connection begins with.
+    /// The window that a connection begins with, in bytes.
     pub fn initial_window(&self) -> u64 {
         self.start.initial_cwnd().count()
     }
@@ -39,7 +39,7 @@ impl Driver {
         Some(rate.bytes_per_sec().min(MAX_RATE).max(self.least()))
     }
 
-    /// The burst at that rate: a millisecond's worth, ten segments at most and two at least.
+    /// The burst at that rate in bytes: a millisecond's worth, ten segments at most and two at least.
     pub fn send_quantum(&self) -> Option<u64> {
         let mtu = self.mtu.count();
         Some((self.pacing_rate()? / 1000).clamp(2 * mtu, 10 * mtu))

@@ -150,7 +150,7 @@ fn with_an_estimate_the_link_is_full_and_its_queue_short() {
 }
 
 #[test]
-fn a_feed_that_stops_is_left_within_100_ms_past_its_validity_and_taken_up_when_it_is_back() {
+fn a_feed_that_stops_is_left_within_100_ms_and_taken_up_when_it_returns() {
     for name in ["sounding", "biscay"] {
         let handle = EstimateHandle::new();
         let mut stack = Stack::new(driver(name, &handle), 2);
@@ -292,8 +292,7 @@ fn losses_that_are_reported_together_are_segments_and_begin_one_recovery() {
 }
 
 #[test]
-fn a_recovery_ends_with_a_packet_that_left_after_it_began_and_losses_count_with_the_next_acknowledgement()
- {
+fn a_recovery_ends_with_a_later_packet_and_losses_count_with_the_next_ack() {
     let (mut driver, heard) = told();
     driver.handle_sent(at(0), Bytes::new(3 * MTU), 2);
     driver.handle_lost_together(at(50), at(0), Bytes::new(MTU));

@@ -145,7 +145,7 @@ fn a_flow_without_data_yet_counts_only_for_itself() {
 }
 
 #[test]
-fn who_has_nothing_more_to_send_gives_its_part_back_at_once() {
+fn a_flow_without_more_data_gives_its_part_back_at_once() {
     let handle = EstimateHandle::new();
     handle.set(estimate(10), at(0));
     let mut ends = HandleReader::new(&handle, at(0));
@@ -176,7 +176,7 @@ fn a_path_that_was_left_counts_again_with_the_next_that_is_heard_of_it() {
 }
 
 #[test]
-fn of_two_who_set_it_the_one_counts_who_knew_later() {
+fn the_newer_of_two_estimates_counts() {
     let handle = EstimateHandle::new();
     let rate = |now| handle.estimate(now).unwrap().rate;
     // Known at 180 and valid until 380 ms.

@@ -25,7 +25,7 @@ fn a_transport_takes_the_factory_and_a_connection_begins_with_ten_segments() {
 #[test]
 fn as_many_segments_leave_as_the_window_has() {
     let (adapter, ..) = adapter("cubic");
-    // What quinn asks before each datagram.
+    // Quinn asks this before each datagram.
     let is_blocked = |in_flight: u64| in_flight + 1200 >= adapter.window();
     let sent = (0_u64..).find(|sent| is_blocked(sent * 1200));
     assert_eq!(sent, Some(10));

@@ -157,7 +157,7 @@ impl Reporter {
             let new = self.waiting.len().min(NEW);
             let new: Vec<RanDelay> = self.waiting.drain(..new).collect();
             let events = [std::mem::replace(&mut self.last, new.clone()), new].concat();
-            // What waits here is not known there yet.
+            // The peer does not know the waiting events yet.
             let first = |direction| {
                 let waits = self.waiting.iter().filter(|event| event.direction == direction);
                 waits.map(|event| event.from).min()

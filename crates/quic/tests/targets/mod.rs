@@ -45,7 +45,7 @@ fn run(data: &[u8], controller: &str) -> u64 {
         assert!(sender.window() >= 2 * MTU.count());
         number += 1;
         let Ok(report) = Report::parse(datagram) else { continue };
-        // What is written of it says the same.
+        // Its bytes, written again, say the same.
         assert_eq!(Report::parse(&report.emit()), Ok(report));
         if taken.is_err() {
             continue;

@@ -236,7 +236,7 @@ impl Maker<'_> {
     }
 
     fn course(&self, shown: &[&str]) -> Option<Figure> {
-        let caption = "Means over runs, but for Jain's index, which is of sliding windows, the least of all runs. \
+        let caption = "Means over runs, but for Jain's index: over sliding windows, the least of all runs. \
                        Convergence: from a bulk flow's beginning until what it gets stays within a quarter of what is \
                        fair for five seconds, of the runs that have such; in a modelled cell it is unknown of a flow \
                        alone what is fair. Stalled: nothing arrived for more than 200 ms. Completion: of finite flows \

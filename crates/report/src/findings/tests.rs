@@ -172,7 +172,7 @@ fn column(table: &crate::Table, head: &str) -> Vec<(String, f64)> {
 }
 
 #[test]
-fn a_page_tells_the_distance_to_the_oracle_in_both_axes_and_what_became_of_flows_in_time() {
+fn a_page_has_the_distance_to_the_oracle_on_both_axes_and_flows_over_time() {
     let folder = tempfile::tempdir().expect("a folder");
     made_of(BESIDE_ORACLE, folder.path(), &Keep::default());
     let page = paged(&[folder.path()]);

@@ -203,7 +203,7 @@ fn nothing_of_a_paging_is_shown_but_its_domain() {
 }
 
 #[test]
-fn a_part_of_which_nothing_is_shown_does_not_show_what_is_in_it() {
+fn a_hidden_part_does_not_show_its_contents() {
     let capability = Value::Sequence(vec![("ue-Category", Value::Integer(4))]);
     let message = Value::Choice("ueCapabilityInformation", Box::new(capability));
     assert_eq!(message.redacted(), REDACTED);

@@ -58,7 +58,7 @@ fn bytes_that_are_not_a_whole_feedback_are_refused_with_the_reason() {
 }
 
 #[test]
-fn arrivals_that_a_delta_cannot_span_are_refused_and_a_refused_correction_changes_nothing() {
+fn arrivals_that_a_delta_cannot_span_are_refused_and_change_nothing() {
     let most = i64::from(i16::MAX);
     assert!(feedback(0, &[Some(0), Some(most)]).is_ok());
     assert_eq!(feedback(0, &[Some(0), Some(most + 1)]), Err(FeedbackError::TooFarApart));

@@ -102,7 +102,7 @@ fn by_records(reported: &mut Reported, now: HostInstant, sent: &VecDeque<HostIns
 }
 
 #[test]
-fn the_radios_waits_on_an_empty_link_cost_no_rate_when_their_records_correct_the_arrivals() {
+fn the_radios_waits_on_an_empty_link_cost_no_rate_once_corrected() {
     let capacity = Rate::from_bits_per_sec(40_000_000);
     let stock = run(capacity, Stock, |_, _, _| {});
     let corrected = run(capacity, Reported::default(), by_records);

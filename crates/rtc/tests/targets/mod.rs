@@ -12,7 +12,7 @@ pub(crate) fn rtc(data: &[u8]) -> u64 {
         header.sent(3, HostInstant::from_nanos(1 << 40));
     }
     if let Ok(feedback) = Feedback::parse(data) {
-        // What is written of it says the same.
+        // Its bytes, written again, say the same.
         assert_eq!(Feedback::parse(&feedback.emit()).as_ref(), Ok(&feedback));
     }
     let mut arrivals = 0;

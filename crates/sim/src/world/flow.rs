@@ -75,7 +75,7 @@ pub struct Receipt {
     pub acks: Acks,
     /// The resolution of its time stamps: 1 ms on Linux, up to 10 ms on other systems.
     pub tick: Duration,
-    /// What arrives within so long is processed together, as GRO does; zero for each segment by itself.
+    /// Segments that arrive within this time are processed together, as GRO does; zero for each segment by itself.
     pub batch: Duration,
 }
 

@@ -370,7 +370,7 @@ impl Host {
             receiver: Receiver::new(tcp.receipt, self.seed),
             reader: Reader::new(tcp.traffic, now, self.ends),
         });
-        // What the first segment leaves by is known before it does.
+        // The report is known before the first segment leaves.
         if let Some(report) = report {
             connection.handle_report(now, self.shown, report, observer);
         }

@@ -16,7 +16,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// The flow that it is of, for observers of a network.
+    /// Its flow, for observers of a network.
     pub fn flow(&self) -> FlowId {
         self.flow
     }

@@ -18,7 +18,7 @@ use crate::soonest::soonest;
 /// The sending end of a byte stream: what TCP is without its bytes.
 ///
 /// Selective acknowledgements (RFC 2018, RFC 6675); loss detection by time (RACK with tail loss probe, RFC 8985);
-/// retransmission timeouts (RFC 6298), undone if the first acknowledgement after one is of an earlier transmission (RFC
+/// retransmission timeouts (RFC 6298), undone if the first acknowledgement after one confirms an earlier transmission (RFC
 /// 3522); pacing if the controller uses it.
 #[derive(Debug)]
 pub(super) struct Sender {

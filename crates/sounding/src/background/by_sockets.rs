@@ -100,7 +100,7 @@ fn is_internet(fd: i32) -> bool {
         && option(libc::SO_PROTOCOL) == Some(libc::IPPROTO_TCP)
 }
 
-/// Whether its other end is this machine's loopback. One that is not connected yet is looked at as it is.
+/// Whether its other end is this machine's loopback. A socket that is not connected yet has no other end.
 fn is_local(socket: &impl AsFd) -> bool {
     let Ok(peer) = getpeername::<SockaddrStorage>(socket.as_fd().as_raw_fd()) else { return false };
     let v4 = peer.as_sockaddr_in().map(|address| IpAddr::V4(address.ip()));

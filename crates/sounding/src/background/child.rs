@@ -48,7 +48,7 @@ impl Running {
         procs: Option<&File>,
         user: Option<Caller>,
     ) -> io::Result<Self> {
-        // What the command leaves behind becomes a child of this process, whose sockets are the command's too.
+        // Processes that the command leaves behind become children of this process. Their sockets are the command's too.
         let _ = nix::sys::prctl::set_child_subreaper(true);
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]);

@@ -1,4 +1,4 @@
-//! Counts of a conversion: what it wrote, what it left out, and why.
+//! Counts of a conversion: written items, and items left out, with reasons.
 
 use sounding_diag::capture::EmitError;
 use sounding_diag::record::RecordCounts;

@@ -33,7 +33,7 @@ pub(super) struct Wanted<'a> {
     pub(super) packets: &'a Path,
     /// A part of the flow's name.
     pub(super) flow: Option<&'a str>,
-    /// By how much the receiver's clock is ahead of the modem's, as far as it is known.
+    /// By how many seconds the receiver's clock is ahead of the modem's, within two minutes.
     pub(super) offset: f64,
     pub(super) format: Format,
 }

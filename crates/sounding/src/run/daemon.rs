@@ -79,7 +79,7 @@ impl Daemon {
         let modem = modem.map(|(plan, opened)| Modem::new(opened, plan, &needs));
         let mut daemon =
             Self { modem, devices, outputs, supervisor, events, _awake: awake, beaten: None, stop };
-        // The devices first: a reader of events may end the daemon as soon as it is ready.
+        // The devices first: a reader of events may end the daemon once that is ready.
         daemon.attend_devices(monotonic_now());
         let Self { outputs, events, supervisor, .. } = &mut daemon;
         events.ready(&algorithms, &outputs.names(), source.as_ref());

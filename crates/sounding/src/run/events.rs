@@ -106,7 +106,7 @@ impl Events {
         self.say(&reported("peer", report), || None);
     }
 
-    /// What a device says is not borne out by what arrives there.
+    /// A device reports more than arrives there.
     pub(crate) fn overstated(&mut self, report: &PeerReport) {
         let PeerReport { at, local_port, remote, delivered, .. } = *report;
         let mut event = reported("overstated", report);
@@ -187,7 +187,7 @@ impl Events {
         });
     }
 
-    /// The machine woke up: what was known of the link is of before.
+    /// The machine woke up: the knowledge of the link is outdated.
     pub(crate) fn slept(&mut self, slept: Duration) {
         let stock = self.stock();
         self.say(&json!({ "event": "slept", "slept_s": slept.as_secs_f64() }), || {

@@ -43,7 +43,7 @@ impl Loader {
             for job in to_do {
                 match job {
                     Job::Drop(output) => drop(output),
-                    // If nobody waits for it any more, it ends at once.
+                    // Without a receiver it ends at once.
                     Job::Start(place, section) => drop(done.send((place, section.start()))),
                 }
             }

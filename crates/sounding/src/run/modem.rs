@@ -25,7 +25,7 @@ use crate::doctor::refuse_held;
 pub(super) struct Modem {
     pump: Pump,
     sounder: Sounder,
-    /// How the sounder's estimates are made. Without one, the sounder's only estimate is nobody's.
+    /// How the sounder's estimates are made. Without one, the sounder's only estimate is unused.
     estimates: Vec<Link>,
     sniffers: Sniffers,
     /// What is learnt of cells' rates by CQI, if that is kept.

@@ -6,7 +6,7 @@
 //!      └────────────────┘ tried again
 //! ```
 //!
-//! An output that fails ends alone. What it changed is restored, and the other outputs go on.
+//! An output that fails ends alone. Its changes are undone, and the other outputs go on.
 
 use std::io;
 
@@ -91,7 +91,7 @@ pub(super) trait Output: Send {
     /// The modem's network devices, every second. `moved` says that they are others than before, or that this is the first call.
     fn follow(&mut self, _devices: &[Device], _moved: bool, _events: &mut Events) {}
 
-    /// What was known of the modem is outdated.
+    /// The knowledge of the modem is outdated.
     fn forget(&mut self) {}
 
     /// What is left to say before it is dropped.

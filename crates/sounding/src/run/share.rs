@@ -43,7 +43,7 @@ pub(crate) enum WeightError {
     )]
     Cgroup { folder: String, error: std::io::Error },
     /// Outside what the arithmetic takes.
-    #[error("cc.weights: {0} is outside 0.01 to 1000, of which an ordinary flow has 1")]
+    #[error("cc.weights: {0} is outside 0.01 to 1000; an ordinary flow has 1")]
     Factor(f64),
     /// On the command line.
     #[error("--weight: {0:?} is not OWNER=FACTOR, as in port:443=2")]

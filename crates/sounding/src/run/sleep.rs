@@ -4,7 +4,7 @@ use sounding_host::{boottime_now, monotonic_now};
 use sounding_units::HostInstant;
 
 /// Notices that the machine slept: CLOCK_BOOTTIME went on, and CLOCK_MONOTONIC, by which everything here and in the kernel
-/// is stamped, stood still. What the modem said before would be taken for new.
+/// is stamped, stood still. Old reports of the modem would be taken for new.
 #[derive(Debug, Default)]
 pub(super) struct Sleep {
     /// How far the first clock was ahead of the second, in nanoseconds.

@@ -36,7 +36,7 @@ struct Watched {
 }
 
 impl Sniffers {
-    /// Begins to read them; the n-th is of the device's n-th carrier.
+    /// Begins to read them; the n-th belongs to the device's n-th carrier.
     pub(super) fn start(sources: &[SnifferSource], direction: Direction) -> io::Result<Self> {
         let start = |(cell, source)| {
             Ok(Watched {

@@ -160,7 +160,7 @@ fn a_download_from_any_server_yields_by_its_receive_window() {
         );
         let ended: Json = serde_json::from_str(said.trim()).unwrap();
         assert_eq!(ended["downloads"], 1, "{ended}");
-        // What a cell of 10 MHz carries at 20 dB is 38 Mbit/s of data.
+        // A cell of 10 MHz carries 38 Mbit/s of data at 20 dB.
         assert!(held > 30.0, "it held {held}");
         assert!(yields <= 0.25 * held, "beside a rival it held {yields} of {held}");
         assert!(has >= 0.75 * held, "the rival has {has}");

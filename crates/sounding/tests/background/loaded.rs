@@ -109,7 +109,7 @@ impl Drop for Folder {
 }
 
 #[test]
-fn of_a_cgroup_all_sockets_get_it_and_no_others() {
+fn all_sockets_of_a_cgroup_get_the_algorithm_and_no_others() {
     if skipped() {
         return;
     }

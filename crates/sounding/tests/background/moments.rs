@@ -115,7 +115,7 @@ fn the_next_start_removes_what_one_killed_with_its_keeper_left() {
 }
 
 #[test]
-fn one_killed_without_its_keeper_is_not_what_the_next_start_removes() {
+fn the_next_start_keeps_the_cgroup_of_a_command_whose_keeper_lives() {
     if skipped() {
         return;
     }

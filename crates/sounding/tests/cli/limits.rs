@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use crate::stderr;
 
 #[test]
-fn plans_and_configurations_above_a_mebibyte_and_traces_above_four_gibibytes_are_refused_unread() {
+fn plans_above_a_mebibyte_and_traces_above_four_gibibytes_are_refused_unread() {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let sparse = |name: &str, bytes: u64| {
@@ -42,7 +42,7 @@ fn plans_and_configurations_above_a_mebibyte_and_traces_above_four_gibibytes_are
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.spawn().unwrap();
         if arguments.contains(&fifo.as_str()) {
-            // It waits for a reader. What it writes ends when the reader does.
+            // It waits for a reader. Its writing ends when the reader does.
             let mut pipe = OpenOptions::new().write(true).open(&fifo).unwrap();
             let written = std::iter::repeat_with(|| pipe.write_all(&[b'#'; 1 << 16]));
             assert!(written.take(1 << 10).any(|written| written.is_err()), "{arguments:?}");

@@ -135,7 +135,7 @@ impl Drill {
 }
 
 #[test]
-fn a_device_that_says_what_its_radio_adds_has_its_download_corrected_until_it_is_silent() {
+fn a_device_that_reports_its_radios_delays_gets_a_corrected_download() {
     if is_missing() {
         return;
     }

@@ -124,7 +124,7 @@ fn pairs_killed(forms: impl IntoIterator<Item = &'static &'static [&'static str]
 }
 
 #[test]
-fn the_next_daemon_restores_what_one_killed_with_its_guard_changed_under_other_algorithms() {
+fn the_next_daemon_undoes_a_killed_ones_changes_under_other_algorithms() {
     pairs_killed(FORMS.iter().step_by(3));
 }
 
@@ -179,7 +179,7 @@ fn a_kill_at_any_moment_leaves_the_machine_as_before() {
 mod long {
     #[test]
     #[ignore = "a minute"]
-    fn under_every_algorithm_the_next_daemon_restores_what_one_killed_with_its_guard_changed() {
+    fn the_next_daemon_undoes_a_killed_ones_changes_under_every_algorithm() {
         super::pairs_killed(&super::FORMS);
     }
 

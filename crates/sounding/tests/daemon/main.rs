@@ -73,7 +73,7 @@ fn an_unplugged_modem_puts_the_flow_on_bbr_at_once_and_a_new_one_takes_over() {
 }
 
 #[test]
-fn a_stream_that_turns_to_noise_is_stale_after_200_ms_and_is_believed_again_when_it_clears() {
+fn a_stream_that_turns_to_noise_is_stale_after_200_ms_until_it_clears() {
     steadily(|| {
         let Some(mut rig) = Rig::start("noise", "biscay") else { return };
         let flow = rig.transfer();

@@ -151,7 +151,7 @@ fn after_another(
     Some(states.expect("the namespace is there"))
 }
 
-/// The state after two daemons, of which the second took over the default from the first and outlived it.
+/// The state after two daemons. The second took over the default from the first and outlived it.
 fn one_over_another(
     name: &str,
     end: impl Fn(Daemon) + Send + Sync,

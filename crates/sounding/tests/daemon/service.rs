@@ -135,8 +135,7 @@ fn assert_without_rights(process: u32) {
 }
 
 #[test]
-fn the_capabilities_of_the_unit_are_enough_for_flows_that_follow_and_are_gone_before_a_modem_is_read()
- {
+fn the_units_capabilities_suffice_and_are_gone_before_a_modem_is_read() {
     steadily(|| {
         let service = Service::new("");
         let Some(mut rig) = Rig::steady_by("unit", "biscay", &service.program()) else { return };

@@ -40,7 +40,7 @@ fn daemon_reads(
 
 fn names(events: &[Json]) -> Vec<&str> {
     let names = events.iter().filter_map(|event| event["event"].as_str());
-    // What the machine's /etc/subuid has is of no matter here.
+    // The content of the machine's /etc/subuid does not matter here.
     names.filter(|name| !["estimate", "late", "subordinates"].contains(name)).collect()
 }
 

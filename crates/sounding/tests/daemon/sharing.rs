@@ -112,7 +112,7 @@ fn jain(bytes: &[u64]) -> f64 {
 }
 
 #[test]
-fn two_and_three_flows_have_equal_parts_and_each_adds_no_more_than_its_allowance_to_the_queue() {
+fn two_and_three_flows_have_equal_parts_and_add_their_allowances_to_the_queue() {
     steadily(|| {
         let Some(scene) = Scene::new("alike", Sharing::default()) else { return };
         let mut flows = Vec::new();

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_the_block_as_it_is() {
+    fn a_file_is_the_unchanged_block() {
         let found = steps("<!-- file: plan.toml -->\n```toml\na = 1\n\n[b]\n```\n").unwrap();
         assert_eq!(found, [step(3, "a = 1\n\n[b]\n", &[], How::File("plan.toml".into()))]);
     }

@@ -178,7 +178,7 @@ impl Shell {
                 enter
             }
         };
-        // What is interrupted is the child itself, and receives its signals.
+        // The child itself is interrupted, and receives its signals.
         let exec = if alone { "exec " } else { "" };
         shell.args(["-ec", &format!("{exec}{command}")]);
         self.begin(shell)

@@ -147,7 +147,7 @@ fn a_bin_says_what_was_granted_within_it_and_not_when_it_was_reported() {
     let mut capture = Capture::new();
     let ms = Duration::from_millis;
     capture.mac_uplink(BEGIN, &[(ms(0), 1)]);
-    // Two blocks, of which the first was granted a bin earlier.
+    // Two blocks. The first was granted a bin earlier.
     capture.mac_uplink(BEGIN + ms(250), &[(ms(100), 20), (ms(0), 300)]);
     capture.mac_uplink(BEGIN + ms(400), &[(ms(0), 4_000)]);
     let rows = rows(&capture.file(), "uplink", &[]);

@@ -120,7 +120,7 @@ fn table(packets: &[Sent], ahead: f64, knows_sent: bool) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// A pcap of raw IP with nanoseconds, as tcpdump writes it: of each packet the first 28 bytes. What the receiver sent is in it too.
+/// A pcap of raw IP with nanoseconds, as tcpdump writes it: of each packet the first 28 bytes. It has the packets from the receiver too.
 fn pcap(packets: &[Sent], ahead: f64) -> Vec<u8> {
     let mut bytes = Vec::new();
     for word in [0xA1B2_3C4D_u32, 4 << 16 | 2, 0, 0, 28, 101] {
@@ -202,7 +202,7 @@ fn the_clocks_are_found_and_each_packet_has_what_the_network_says_it_was_held() 
     let of = |errors: Vec<f64>| [0.5, 0.9].map(|part| quantile(errors.clone(), part));
     let repeats = of(both().map(|(of, row)| (number(row, "harq_ms") - of.held).abs()).collect());
     assert!(repeats[0] <= 0.5 && repeats[1] <= 2.0, "median and 90th percentile: {repeats:?}");
-    // What waits longer waits in a queue, and so not only for the scheduler.
+    // A packet that waits longer waits in a queue, and so not only for the scheduler.
     let scheduled = both().filter(|(of, _)| of.waited <= 12.0 && of.held < 1.0);
     let waits = scheduled.map(|(of, row)| (number(row, "scheduling_ms") - of.waited).abs());
     let waits: Vec<f64> = waits.collect();

@@ -168,7 +168,7 @@ fn ask(device: &Path, request: Request<'_>) -> Vec<u8> {
 }
 
 #[test]
-fn a_live_modem_whose_records_lack_a_time_is_read_in_little_memory_and_has_its_mask_back() {
+fn a_live_modem_without_times_is_read_in_little_memory_and_has_its_mask_back() {
     let mut records = Capture::new();
     for record in 0..6_000 {
         let at = BEGIN + ms(20 * record);

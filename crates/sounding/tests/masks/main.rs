@@ -176,7 +176,7 @@ impl Tool {
     }
 }
 
-/// However `arguments` end, what was found is there again; and no request was sent that the modem does not know, which
+/// However `arguments` end, the masks that were found are there again; and no request was sent that the modem does not know, which
 /// those that set events and messages are.
 fn leaves_everything_as_it_was(arguments: &[&str], is_reading: fn(&Rig) -> bool) {
     let rig = Rig::new();

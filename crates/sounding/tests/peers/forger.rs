@@ -30,7 +30,7 @@ pub(crate) enum Forgery {
     NoStamp,
     /// It is a SYN too.
     Syn,
-    /// Its option is of version 2.
+    /// Its option has version 2.
     Whole,
     /// And longer than that version's, as a later one's may be.
     Longer,

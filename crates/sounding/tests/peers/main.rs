@@ -358,7 +358,7 @@ fn forge(lasts: Duration) -> u64 {
         (Forgery::Acknowledges(1 << 30), true),
         (Forgery::Acknowledges(-1 << 30), true),
         (Forgery::NoStamp, true),
-        // What the kernel drops before it has options looked at.
+        // The kernel drops these before programs see options.
         (Forgery::Sequence(1 << 30), false),
         (Forgery::Stamp(-100_000), false),
         (Forgery::Syn, false),

@@ -81,7 +81,7 @@ fn a_flow_ramps_up_to_its_fair_share_and_holds_the_rate_without_a_queue() {
 }
 
 #[test]
-fn a_liar_gets_no_more_than_a_quarter_above_what_arrives_three_rounds_after_its_start() {
+fn a_liar_gets_at_most_a_quarter_above_the_arrivals_after_three_rounds() {
     if skipped() {
         return;
     }

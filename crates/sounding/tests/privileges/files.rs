@@ -121,7 +121,7 @@ fn results(machine: &Machine) {
 }
 
 #[test]
-fn every_result_of_a_command_of_sudo_is_its_users_and_goes_no_further_than_that_user() {
+fn every_result_of_a_command_under_sudo_belongs_to_its_user_alone() {
     if skipped() {
         return;
     }
@@ -195,7 +195,7 @@ fn a_result_through_a_link_that_the_command_makes_meanwhile_changes_no_file_of_r
             let output = command.args(["--", "sh", "-c", script]).output().unwrap();
             machine.check(&format!("{verb} {script}: {}", said(&output)));
         }
-        // What took the link's place is the user's own.
+        // The file in the link's place is the user's own.
         let about = fs::symlink_metadata(machine.at("theirs/result")).unwrap();
         assert_eq!((about.is_file(), about.uid()), (true, STRANGER), "{verb}");
         fs::remove_file(machine.at("theirs/result")).unwrap();
@@ -256,7 +256,7 @@ fn logs_and_links_of_an_emulation_are_its_users() {
 }
 
 #[test]
-fn a_folder_that_is_swapped_for_a_link_during_a_conversion_gives_nothing_of_root_away() {
+fn a_folder_swapped_for_a_link_during_a_conversion_gives_nothing_of_root_away() {
     if skipped() {
         return;
     }

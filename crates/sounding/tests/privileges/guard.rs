@@ -17,7 +17,7 @@ fn told(netns: &Netns, told: &str) -> (Vec<String>, String) {
 }
 
 #[test]
-fn a_file_in_an_instruction_to_a_guard_stays_as_it_is() {
+fn a_file_in_an_instruction_to_a_guard_does_not_change() {
     if skipped() {
         return;
     }

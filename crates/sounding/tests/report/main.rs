@@ -127,8 +127,7 @@ fn chromium() -> Option<PathBuf> {
 }
 
 #[test]
-fn a_browser_shows_the_page_on_a_desk_and_on_a_phone_and_it_answers_without_a_word_on_its_console()
-{
+fn a_browser_shows_the_page_on_a_desk_and_on_a_phone_with_an_empty_console() {
     let Some(chromium) = chromium() else {
         return sounding_testdata::skip(
             sounding_testdata::Need::Tools,

@@ -162,7 +162,7 @@ fn at(event: &Json) -> Duration {
 const SECOND: Duration = Duration::from_secs(1);
 
 #[test]
-fn a_device_reports_its_fair_share_while_its_sniffer_writes_and_its_modems_word_after() {
+fn a_device_reports_its_fair_share_only_while_its_sniffer_writes() {
     if skipped() {
         return;
     }
@@ -282,7 +282,7 @@ fn an_emulated_cell_has_a_sniffer_that_a_reader_of_its_modem_follows() {
         let mut command = Command::new(PROGRAM);
         command.arg("emu").arg(place("plan.toml")).arg("--link").arg(place("modem"));
         command.arg("--sniffer").arg(place("cell")).arg("--as-root").args(["--", "bash", "-c"]);
-        // What is sent to a closed port is answered.
+        // Data for a closed port is answered.
         command
             .arg("while sleep 0.01; do echo > /dev/udp/$SOUNDING_FAR/9; done")
             .stdout(Stdio::null());

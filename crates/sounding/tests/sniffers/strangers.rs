@@ -71,7 +71,7 @@ fn a_user_that_takes_the_sniffers_port_changes_no_share_unless_it_is_named() {
 }
 
 #[test]
-fn a_user_that_takes_the_port_at_another_address_and_sends_in_the_services_name_is_not_believed() {
+fn a_user_that_takes_the_services_port_at_another_address_is_not_believed() {
     if skipped() {
         return;
     }

@@ -160,14 +160,14 @@ fn standing(waited: &[Waited]) -> Vec<(HostInstant, Duration)> {
 }
 
 /// Falls of an estimate by a tenth or more from one sample to the next, and the largest standing queue of the second before each.
-/// What the radio did to packets is in order of entry.
+/// `waited` is in order of entry.
 pub fn falls(estimates: &[(HostInstant, f64)], waited: &[Waited]) -> Vec<(HostInstant, Duration)> {
     let falls = estimates.iter().zip(estimates.iter().skip(1));
     let falls = falls.filter(|((_, before), (_, after))| *after <= 0.9 * *before);
     queues_before(falls.map(|(_, (at, _))| *at), waited)
 }
 
-/// These times, and the largest standing queue of the second before each. What the radio did to packets is in order of entry.
+/// These times, and the largest standing queue of the second before each. `waited` is in order of entry.
 pub fn queues_before(
     times: impl IntoIterator<Item = HostInstant>,
     waited: &[Waited],

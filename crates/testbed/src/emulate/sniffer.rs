@@ -14,7 +14,7 @@ use sounding_kpi::Direction;
 use sounding_sim::Device;
 use sounding_trace::dci::{Dci, Format, Heard};
 
-/// Lines that wait for the disk at most: seconds of many carriers. What does not fit is not written, as of a sniffer that is
+/// Lines that wait for the disk at most: seconds of many carriers. Further lines are dropped, as of a sniffer that is
 /// behind.
 const CAPACITY: usize = 1 << 16;
 

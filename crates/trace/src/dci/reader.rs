@@ -145,7 +145,7 @@ pub struct LiveReader {
     lines: Lines,
     /// The beginning of a line whose end has not come.
     begun: Vec<u8>,
-    /// What is left of a line is skipped: it is too long, or its beginning was not seen.
+    /// The rest of a line is skipped: it is too long, or its beginning was not seen.
     skips: bool,
 }
 

@@ -1,4 +1,4 @@
-//! NG-Scope's service over UDP, which sends each subframe as soon as it is decoded.
+//! NG-Scope's service over UDP, which sends each subframe when it has decoded it.
 //!
 //! A client asks with [`REQUEST`], and is sent datagrams until the service ends. A datagram holds messages one after the other,
 //! each begun by one byte four times. What follows is a structure of C as x86-64 and AArch64 lay it out, little-endian:
@@ -60,7 +60,7 @@ pub enum BadDatagram {
     Short {
         /// Where the message begins.
         at: usize,
-        /// What there is of it.
+        /// Its bytes that are there.
         len: usize,
         /// What there should be.
         wanted: usize,
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subframe_is_read_as_it_is_written() {
+    fn a_subframe_is_read_as_written() {
         let sent = [
             dci(61, Direction::Downlink, 20, 18_336),
             dci(62, Direction::Uplink, 4, 328),
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_of_one_user_or_says_nothing_is_passed_over() {
+    fn messages_about_one_user_or_without_content_are_passed_over() {
         let mut remote = Remote::new();
         let mut datagram = [USER; 4].to_vec();
         assert_eq!(read(&mut remote, &datagram), (Vec::new(), Ok(())));

@@ -38,7 +38,7 @@ fn opportunities(bytes: &[u8]) -> Option<Schedule> {
     let trace = match mahimahi::parse(bytes) {
         Ok(trace) => trace,
         Err(error) => {
-            // Forty characters, each of which may be escaped.
+            // Forty characters. Each may be escaped.
             assert!(error.to_string().len() < 600, "{error}");
             return None;
         }

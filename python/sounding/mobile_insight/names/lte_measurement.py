@@ -57,7 +57,7 @@ LEFT_OUT = ("valid_receivers", "receiver_map")
 
 
 def _sub_packets(value: list[Item], item: Item, strange: set[str]) -> list[dict[str, Any]]:
-    """A sub-packet holds the fields of its cell, or a list of cells, of which MobileInsight has the first."""
+    """A sub-packet holds the fields of its cell, or a list of cells. MobileInsight has the first of them."""
     out = []
     for sub in value:
         table = WITH_PROJECTION if sub["version"] == 19 else PLAIN

@@ -3,7 +3,7 @@
  * What the program that corrects receive times and the Rust side agree on. The
  * skeleton carries the types, ../../arrivals.rs reads and writes them.
  *
- * Map "notices"   two struct arrivals_notice, of which the program reads the one
+ * Map "notices"   two struct arrivals_notice. The program reads the one
  *                 that `current` names. User space writes the other.
  * Map "arrived"   a ring of struct arrivals_packet, one for each packet of media.
  */

@@ -342,7 +342,7 @@ LAW_INLINE void background_timeout(struct background_state *b, __u64 now, __u32 
 	if (b->phase == BACKGROUND_BY_DELAY)
 		by_delay_timeout(&b->delay, now);
 	else if (b->phase != BACKGROUND_WAITING)
-		/* What is not served at all is busy. */
+		/* A cell that serves nothing is busy. */
 		background_busy(b, now, random);
 }
 

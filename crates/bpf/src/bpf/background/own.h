@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * What else this machine sends by a network device goes first: a call and a backup
+ * Other traffic of this machine over a network device goes first: a call and a backup
  * of one phone wait in one queue at its radio, which serves them in order.
  *
  * Without a modem the queue is not seen. But a window of five eighths of what the

@@ -14,7 +14,7 @@
 #define PEER_CLOCK_MS_NS	1000000ULL
 /* Below, the peer counts microseconds: no clock is between (tcp_usec_ts of Linux 6.7). */
 #define PEER_CLOCK_FINE_NS	300000ULL
-/* To this, 1 ms; above, what was measured. */
+/* To this, 1 ms; above, the measured tick. */
 #define PEER_CLOCK_MS_MOST_NS	1500000ULL
 #define PEER_CLOCK_PER_MS	1000U
 #define PEER_CLOCK_US_NS	1000ULL

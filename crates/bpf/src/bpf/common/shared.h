@@ -54,7 +54,7 @@ static __always_inline void read_feed(struct law_input *in)
 	in->feed.valid = in->feed.fair_bytes_per_sec = 0;
 }
 
-/* What the radio adds to packets is known for so long after the modem's last record. */
+/* The radio's delay of packets is known for so long after the modem's last record. */
 #define FEED_DELAYS_NS		100000000ULL
 
 /*

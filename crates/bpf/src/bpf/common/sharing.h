@@ -177,8 +177,8 @@ LAW_INLINE __u64 share_among(__u64 flows, __u64 whole, __u32 own)
 }
 
 /*
- * The pool that a flow sees which has @claim in, as if it were hungry: what it
- * may have as soon as it is. @beside: weights of flows of its user that are not
+ * The pool that a flow sees which has @claim in, as if it were hungry: its
+ * part as soon as it wants more. @beside: weights of flows of its user that are not
  * in the user's sums. @link and @user are copies.
  */
 LAW_INLINE void share_seen(__u32 policy, struct share_pool *link, struct share_user *user,
@@ -221,7 +221,7 @@ LAW_INLINE __u32 share_fraction(const struct share_pool *pool, __u32 weight)
 /*
  * The weight of a flow that was given @given, one of @flows of its application:
  * among all, of those that want anything, and among the hungry, of the hungry.
- * What an application's trickles leave is its bulk flow's.
+ * The bulk flow of an application has the part that its trickles leave.
  */
 LAW_INLINE __u32 share_weight(__u32 policy, __u32 given, __u32 flows)
 {

@@ -17,8 +17,8 @@
  * Version 1, length 8: of its 32 bits the topmost says that the rate is a floor,
  * the others are kbit/s of IP packets. It is what fits beside a time stamp and
  * two SACK blocks.
- * Version 2, length 12 or more: 64 bits as in wire.h. What follows them is left
- * for later and ignored.
+ * Version 2, length 12 or more: 64 bits as in wire.h. Later versions may add
+ * bytes, which are ignored.
  */
 #define OPTION_KIND		253
 #define OPTION_FLOOR		0x80000000U
@@ -395,7 +395,7 @@ LAW_INLINE void trust_round(struct peer_trust *trust, const struct trust_input *
 	trust->lost = in->lost;
 }
 
-/* What is used of a cut claim. One that the arrivals bear out is used as it is. */
+/* What is used of a cut claim. One that the arrivals confirm is used whole. */
 LAW_INLINE __u64 trust_used(const struct trust_cap *cap, const struct trust_input *in)
 {
 	if (in->rate <= trust_whole(in, cap->rate))

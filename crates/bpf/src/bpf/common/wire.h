@@ -71,7 +71,7 @@ LAW_INLINE __u64 wire_rate(__u32 code)
 }
 
 /*
- * A code of a delay: 0 is unknown, of which nothing is taken; any other is one more than the delay
+ * A code of a delay: 0 is unknown, and corrects nothing; any other is one more than the delay
  * in units of 250 us.
  */
 LAW_INLINE __u32 wire_delay_us(__u32 delays, __u32 shift)

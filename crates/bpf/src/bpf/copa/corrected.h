@@ -22,7 +22,7 @@
 /* Samples that wait: those of 384 ms. Powers of two. */
 #define CORRECTED_SAMPLES	256U
 #define CORRECTED_EVERY_SLOTS	6U	/* 1.5 ms */
-/* What is not known by then, slots of delays.h, stays unknown: 400 ms. */
+/* A delay that is not known by then, slots of delays.h, stays unknown: 400 ms. */
 #define CORRECTED_PATIENCE	1600U
 /* So many are settled at an ACK at most. */
 #define CORRECTED_BATCH		4
@@ -34,14 +34,14 @@
 #define USUAL_EVERY_SLOTS	20U
 #define USUAL_STEP_US		20U
 #define USUAL_OVER_SHORTEST_US	6000U
-/* So much of a wait is not known. */
+/* Uncertainty of a wait. */
 #define UNSURE_US		2500U
 /* A floor that rose by more is a new scale. */
 #define FLOOR_RAISED_US		250U
 /*
- * What a device says makes an RTT shorter by this part of the smallest one at most, and the path's
- * RTT longer by as much. So a lie hides a queue of a quarter of it. Ten seconds of that are the least
- * RTT of ten seconds: then the device is doubted for as long.
+ * A device's report makes an RTT shorter by this part of the smallest one at most, and the path's
+ * RTT longer by as much. So a lying device can hide at most a quarter of the smallest RTT of queue.
+ * A lie of ten seconds raises the least RTT of ten seconds: then the device is doubted for as long.
  */
 #define CORRECTED_PEER_PART	8U
 
@@ -192,7 +192,7 @@ LAW_PART int corrected_switch(struct corrected_state *s, __u64 now, __u32 by)
 	wanted = windowed_known(&s->least) ? by : CORRECTED_NOT;
 	if (wanted == s->is_active)
 		return 0;
-	/* What the one knew is nothing to the other. */
+	/* Neither source can use the other's memory. */
 	if (s->is_active)
 		wanted = CORRECTED_NOT;
 	s->told_us = s->least_raw.best[0];

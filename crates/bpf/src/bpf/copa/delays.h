@@ -4,7 +4,7 @@
  * fills from the modem's records, 10 to 300 ms late, and one word is read of for a
  * packet. crates/cc/src/kernel_copa/table.rs says which events a slot has.
  *
- * A word: from the top 24 bits that say of which slot it is, never 0; 20 bits of a wait
+ * A word: from the top 24 bits that name its slot, never 0; 20 bits of a wait
  * for a grant in the uplink, which tell the bursts of retransmissions apart in the
  * downlink; 20 bits of a retransmission. Waits and retransmissions in microseconds.
  */
@@ -15,7 +15,7 @@
 
 #define DELAY_SLOT_NS		250000ULL
 #define DELAY_SLOTS		4096U	/* a power of two: some 1.02 s */
-/* A modem of which no record came for so long is silent. */
+/* A modem without a record for so long is silent. */
 #define DELAY_SILENT_NS		100000000ULL
 
 struct delay_table {
@@ -59,7 +59,7 @@ LAW_INLINE __u64 delay_read(const __u64 *words, __u32 slot)
 	return *(const volatile __u64 *)&words[slot & (DELAY_SLOTS - 1)];
 }
 
-/* Whether records came lately. One that is of the future was not dated by this clock. */
+/* Whether records came lately. A time in the future is not from this clock. */
 LAW_INLINE int delay_is_heard(const struct delay_table *table, __u64 now)
 {
 	__u64 at = *(const volatile __u64 *)&table->heard_at_ns;

@@ -161,7 +161,7 @@ static __always_inline __u32 users_beside(struct receiver *user, int received, _
 }
 
 /*
- * The number of equal parts of the link, of which this flow has one, if it received data in this
+ * The number of equal parts of the link, one of them this flow's, if it received data in this
  * epoch or the one before, in order or not; else 0. Users have equal parts, and so have the flows
  * of a user in its part: more flows gain a user nothing.
  */

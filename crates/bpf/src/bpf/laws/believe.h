@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * Which estimate a flow goes by: its own modem's, or that of the device at the
- * other end as far as it is believed (trust.h).
+ * other end as far as trust.h believes that.
  */
 #ifndef SOUNDING_BELIEVE_H
 #define SOUNDING_BELIEVE_H
@@ -110,9 +110,9 @@ static __always_inline __u32 select_feed(struct sock *sk, struct sounding_flow *
 		stated = peer;
 		peer = 0;
 	}
-	/* What a flow claims while this modem speaks is not what it will want then. */
+	/* A flow's claim while this modem reports is not its demand afterwards. */
 	flows = share_link(sk, member, !elsewhere && (own || !peer), in, rs);
-	/* What this device's modem says, a reason for no rate too, counts before that. */
+	/* A report of this device's modem counts before that, even a reason for no rate. */
 	if (stated && !own && !in->feed.lull)
 		use_claim(in, stated, peer_alive_at(sk, stated, in->now_ns, rs));
 	if (!peer || (own && share_part(&in->pool, in->weight, in->hunger,

@@ -6,7 +6,7 @@
  * for each call and taken out again.
  *
  * The core leaves the window of a congestion control that answers every ACK alone, also at a loss.
- * What it would have done for CUBIC, RFC 6937 and the pacing of a window, is done here.
+ * So this file does the core's part for CUBIC: RFC 6937 and the pacing of a window.
  */
 #ifndef SOUNDING_CUBIC_H
 #define SOUNDING_CUBIC_H
@@ -157,7 +157,7 @@ static __always_inline __u64 cubic_pacing(struct tcp_sock *tp)
 	__u32 percent = cwnd < tp->snd_ssthresh / 2 ? CUBIC_PACING_AT_FIRST : CUBIC_PACING;
 	__u64 pacing;
 
-	/* srtt_us is of eighths. */
+	/* srtt_us is in eighths. */
 	if (!tp->srtt_us)
 		return ~0ULL;
 	pacing = cwnd * law_mss(tp->mss_cache) * 80000 * percent / tp->srtt_us;

@@ -327,8 +327,8 @@ static __always_inline void measure(struct member *member, const struct rate_sam
 }
 
 /*
- * The pool that a socket of ours sees, and in @in its weights. What it may have
- * is what it may have as soon as it wants all it can get, whatever it wants now.
+ * The pool that a socket of ours sees, and in @in its weights. Its part is the
+ * one that it has as soon as it wants all it can get, whatever it wants now.
  * Without @member it shares with no other.
  */
 LAW_PART int see_pool(struct law_input *in, const struct member *member)

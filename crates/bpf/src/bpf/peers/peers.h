@@ -2,7 +2,7 @@
 /*
  * The downlink's rate for a connection, as the device at its other end reports it. Written by
  * peers.bpf.c when an ACK brings the option, read by the congestion control at the same ACK, as far
- * as it is trusted (trust.h).
+ * as trust.h believes it.
  */
 #ifndef SOUNDING_PEERS_H
 #define SOUNDING_PEERS_H
@@ -61,7 +61,7 @@ static __always_inline int peer_states(const struct sounding_peer *peer, __u64 n
 	       law_since(now, peer->stated_at_ns) <= PEER_MAX_AGE_NS;
 }
 
-/* What the radio of a peer adds to packets is known for so long after it said so: as long as of an own modem. */
+/* A peer's radio delay is known for so long after its report: as long as that of an own modem. */
 #define PEER_DELAYS_NS		100000000ULL
 
 /* The codes of that; 0: nothing is known. */

@@ -218,7 +218,7 @@ fn four_rounds_of_the_share_make_the_path_wide_again() {
 }
 
 #[test]
-fn a_round_below_the_share_begins_that_count_again_unless_the_application_limited_it() {
+fn a_round_below_the_share_restarts_the_count_unless_the_application_limited_it() {
     let mut rounds = Rounds::narrow();
     let wide = Trip { rtt: RTT, inflight: 180, ..NARROW };
     let low = Trip { e2e: SHARE / 2, ..wide };

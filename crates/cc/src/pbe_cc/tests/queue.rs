@@ -17,7 +17,7 @@ struct Packet {
     first_sent_us: f64,
 }
 
-/// A path of [`RTT`] with one bottleneck, in front of which packets wait without end.
+/// A path of [`RTT`] with one bottleneck and an unlimited queue before it.
 struct Path {
     law: Law,
     now_us: f64,
@@ -110,7 +110,7 @@ impl Path {
         let span = sent.max(self.now_us - packet.delivered_us);
         self.first_sent_us = packet.sent_us;
         let rate = (self.delivered - packet.delivered) as f64 / span.max(1.0) * 1e6;
-        // What is less than the newest will never be the maximum.
+        // A rate below the newest will never be the maximum.
         while self.samples.pop_back_if(|(_, before)| *before <= rate).is_some() {}
         self.samples.push_back((self.now_us, rate));
         while self.samples.front().is_some_and(|(at, _)| self.now_us - at > 10.0 * Self::rtt_us()) {
@@ -168,7 +168,7 @@ fn begins(path: &Path, begun: &mut Option<(f64, u32)>) -> f64 {
 }
 
 #[test]
-fn a_liar_gets_no_more_than_a_quarter_above_what_arrives_three_rounds_after_its_start() {
+fn a_liar_gets_at_most_a_quarter_above_the_arrivals_after_three_rounds() {
     for (carries, factor) in [(10, 2), (10, 10), (70, 2), (70, 3), (70, 5), (70, 10), (150, 2)] {
         let lie = claim(carries * factor, carries * factor, 1);
         let mut path = Path::new(lie, mbit(carries));

@@ -129,7 +129,7 @@ struct Walk {
     median: f64,
 }
 
-/// A device of 5G on the n78 band walks at 1.4 m/s for this many seconds, through a channel whose mean is of this model;
+/// A device of 5G on the n78 band walks at 1.4 m/s for this many seconds, through a channel with the mean of this model;
 /// a block each ms on half of the carrier; eight milliseconds to a retransmission, four of them at most.
 fn walk(model: &str, adapt: &AdaptConfig, uplink: bool, secs: u64, seed: u64) -> Walk {
     const CODING: Coding = Coding::Nr256Qam;

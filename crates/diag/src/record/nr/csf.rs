@@ -43,7 +43,7 @@ const LEVELS: &[Part] = &[Part::Block(Block {
     ]],
 })];
 
-/// A report, of which `$width` is how many bits its first part has.
+/// A report. Its first part has `$width` bits.
 macro_rules! report {
     ($width:expr, $csi:expr) => {
         &[

@@ -125,7 +125,7 @@ fn a_second_kill_loses_nothing_of_what_the_first_had_found() {
 }
 
 #[test]
-fn a_session_that_ends_before_it_knows_what_was_left_behind_asks_for_it_and_puts_it_back() {
+fn a_session_that_ends_early_asks_for_the_old_mask_and_puts_it_back() {
     let mut modem = Modem::new();
     modem.masks.insert(0xB, vec![0x11; ITEMS as usize / 8]);
     let before = modem.masks.clone();

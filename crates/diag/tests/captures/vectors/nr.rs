@@ -79,14 +79,14 @@ fn print(tree: &Item, minor: i64) -> Vec<String> {
 
 /// A record of version 2.7 with the header of 2.9: its layers have the cells where 2.9 has the carrier, and no cells
 /// where 2.9 has them. The second decoder reads both.
-fn is_of_another_version(body: &[u8]) -> bool {
+fn has_another_version(body: &[u8]) -> bool {
     body[0] == 9 && body[24..26] == [1, 0]
 }
 
 /// The bytes of a record of another version are those of a second one, word for word, under another header: it is read as
 /// that one.
 pub(super) fn measured(vector: &Vector) {
-    let (tree, minor) = if is_of_another_version(&vector.body) {
+    let (tree, minor) = if has_another_version(&vector.body) {
         let own: Vec<u8> = [&[7, 0, 2, 0], &vector.body[8..]].concat();
         assert!(all().iter().any(|other| other.body == own), "they are there twice");
         (decode(vector.code, &own), 7)

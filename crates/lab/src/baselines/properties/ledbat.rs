@@ -37,7 +37,7 @@ pub(super) const LEDBAT: &[Property] = &[
         "",
         |rig| vec![largest(&rig.watch(Watch::of("ledbat", 10 * BDP, 30)), 30)],
     )
-    .note("of which the last are slow to come"),
+    .note("the last segments are slow to come"),
     says("ledbat", "share beside CUBIC that comes later", "RFC 6817 §1", [NONE, 0.15], "", |rig| {
         vec![rig.rivals(&["ledbat", "cubic"], 5 * BDP, 60, 120).share_of_first()]
     }),

@@ -9,8 +9,8 @@ use crate::paper::PaperItem;
 
 /// A video call of libwebrtc to a phone, whose kernel says when packets came without what the radio added lately
 ///
-/// Both ends are libwebrtc from npm. In each scene the receiver reads when packets came as it is (stock), and as a program in the
-/// kernel corrects it by what the modem's records say until then (corrected). In some scenes the cell's rate falls below the video's.
+/// Both ends are libwebrtc from npm. In each scene the receiver reads the kernel's times of arrival (stock), and times that a program in the
+/// kernel has corrected by the modem's records so far (corrected). In some scenes the cell's rate falls below the video's.
 /// Node and npm must be installed.
 #[derive(clap::Args)]
 pub(crate) struct DownlinkFlags {

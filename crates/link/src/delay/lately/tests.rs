@@ -47,7 +47,7 @@ fn a_retransmission_holds_what_comes_later_for_less() {
         lately.handle_event(harq(Direction::Downlink, from, 8_000));
     }
     assert_eq!(said(&mut lately, 39_990_000).retransmitted, Some(us(800)));
-    // What holds acknowledgements counts too.
+    // Delays of acknowledgements count too.
     for from in (0..1_000).map(|step| step * 40_000) {
         lately.handle_event(harq(Direction::Uplink, from + 11_000, 4_000));
     }
@@ -114,7 +114,7 @@ fn a_usual_wait_is_compared_with_the_shortest() {
         until = wait(&mut lately, 10_000);
     }
     assert_eq!(said(&mut lately, until).wait_longer, Some(us(4_000)));
-    // The shortest is of more than ten seconds ago.
+    // The shortest is more than ten seconds old.
     for _ in 0..1_100 {
         until = wait(&mut lately, 10_000);
     }

@@ -51,7 +51,7 @@ fn events(pdus: &[RlcPdu]) -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn a_number_that_comes_again_when_asked_for_is_an_event_and_one_after_all_others_is_not() {
+fn a_requested_number_that_comes_again_is_an_event_and_a_late_one_is_not() {
     let sent = [up(0, 1022), up(1, 1023), up(2, 0), asked(up(60, 1023)), up(70, 1023)];
     assert_eq!(events(&sent), [(1, 70)]);
     // 1024 numbers later it is another PDU.

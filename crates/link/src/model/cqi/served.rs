@@ -10,7 +10,7 @@ use crate::model::slots::Slots;
 
 /// The share is looked at this often.
 const STEP: Duration = Duration::from_millis(20);
-/// What a device uses that nothing waits for is a mean over this.
+/// The use of a device without waiting data is a mean over this.
 const USED: Duration = Duration::from_millis(100);
 /// A share that is used to this part while nothing waits is too low, and grows by this in each step (interpretation 4).
 const NEARLY: f64 = 0.8;

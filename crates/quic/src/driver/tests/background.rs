@@ -78,7 +78,7 @@ fn run(way: &Way) -> (Seen, Vec<Duration>) {
         }
         stack.pass(u64::MAX);
         let left = stack.driver.poll_silence().map(|until| until - at(stack.now_ms));
-        // What was under way when it began has come by then.
+        // Packets that were under way when it began have come by then.
         if left.is_some_and(|left| (19..20).contains(&left.as_millis())) {
             seen.in_silence.push(stack.in_flight() / MTU);
         }
@@ -127,7 +127,7 @@ fn two_segments_are_in_flight_during_a_silence_and_none_if_the_application_wakes
 }
 
 #[test]
-fn where_acknowledgements_come_in_bunches_the_receivers_times_show_what_their_arrivals_hide() {
+fn receive_times_show_the_gaps_that_bunches_of_acknowledgements_hide() {
     let means = |acks_every_ms, is_timed| {
         let (seen, _) = run(&Way { acks_every_ms, is_timed, ..Way::default() });
         (seen.mean(5, 20), seen.mean(22, 40), seen.mean(45, 60))

@@ -5,7 +5,7 @@ fn claim(handle: &EstimateHandle) -> Claim {
 }
 
 #[test]
-fn who_only_acknowledges_claims_nothing_however_long() {
+fn a_connection_that_only_acknowledges_claims_nothing() {
     let handle = EstimateHandle::new();
     let mut receiver = driver("sounding", &handle);
     for ms in 0..3000 {
@@ -45,7 +45,7 @@ fn a_flow_with_more_to_send_is_hungry_from_its_first_acknowledgement() {
 }
 
 #[test]
-fn a_message_now_and_then_claims_no_more_than_it_takes_and_only_until_it_has_arrived() {
+fn a_rare_message_claims_no_more_than_its_rate_and_only_until_it_has_arrived() {
     let handle = EstimateHandle::new();
     let mut telemetry = driver("cubic", &handle);
     for message in 0..20 {

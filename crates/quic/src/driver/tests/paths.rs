@@ -73,7 +73,7 @@ fn numbers_that_begin_anew_within_a_connection_are_its_own() {
 }
 
 #[test]
-fn what_left_before_a_connection_came_to_another_address_is_none_of_the_controllers_there() {
+fn packets_from_before_an_address_changed_do_not_reach_the_new_controller() {
     // A stack makes a new controller there, and continues the numbers.
     let (mut driver, heard) = told();
     driver.handle_sent(at(10), Bytes::new(MTU), 100);

@@ -63,7 +63,7 @@ impl Path {
             let before = self.stack.next;
             self.stack.pass(most);
             self.credit -= (self.stack.next - before) as f64;
-            // What a pacer holds back the application has.
+            // The application has the packets that a pacer holds back.
             self.stack.app_limited = false;
         }
     }

@@ -196,7 +196,7 @@ impl Call {
             Err(error) if is_passing(&error) => {}
             Err(error) => return Err(error.into()),
         }
-        // What is there already is taken before the stack runs again.
+        // Datagrams that are there already are taken before the stack runs again.
         self.socket.set_nonblocking(true)?;
         for _ in 0..64 {
             match self.socket.recv_from(&mut buffer) {

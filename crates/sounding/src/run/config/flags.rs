@@ -23,12 +23,12 @@ pub(crate) struct Flags {
     pub(super) device: Option<String>,
     #[command(flatten)]
     pub(super) router: RouterUser,
-    /// Leave the modem's log mask as it is, and read what comes
+    /// Leave the modem's log mask unchanged, and read the records that come
     #[arg(long)]
     pub(super) no_mask: bool,
     #[command(flatten)]
     pub(super) untold: UntoldMask,
-    /// What the modem may send; over it the least important records are switched off. 0bit is no limit
+    /// Limit of the modem's records; above it the least important ones are switched off. 0bit is no limit
     #[arg(long, value_name = "RATE")]
     pub(super) budget: Option<Rate>,
     /// Which way the flows of this machine send: uplink on the device itself
@@ -46,7 +46,7 @@ pub(crate) struct Flags {
     /// With --method cqi: keep what is learnt of each cell's rates in this file, and begin with what it has
     #[arg(long, value_name = "FILE")]
     pub(super) cqi_rates: Option<PathBuf>,
-    /// Span of time that grants are summed over; 100ms where nothing is said, and 30ms for the law of sounding and for
+    /// Span of time that grants are summed over; by default 100ms, but 30ms for the law of sounding and for
     /// --downlink window, but not for --downlink both
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     pub(super) window: Option<Duration>,
@@ -78,19 +78,19 @@ pub(crate) struct Flags {
     /// With --law biscay: pacing rate over the flow's share of the link, 1 to 4
     #[arg(long, value_name = "FACTOR")]
     pub(super) pacing_gain: Option<f64>,
-    /// By what its flows share the link
+    /// How its flows share the link
     #[arg(long, value_enum)]
     pub(super) share: Option<ShareWord>,
-    /// With --share app: what an application is
+    /// With --share app: the kind of application
     #[arg(long, value_enum)]
     pub(super) application: Option<ApplicationWord>,
-    /// With --share weighted: what weighs more or less than 1, as port:443=2, user:1000=0.5 or
+    /// With --share weighted: owners that weigh more or less than 1, as port:443=2, user:1000=0.5 or
     /// cgroup:/sys/fs/cgroup/system.slice/backup.service=3
     #[arg(long, value_name = "OWNER=FACTOR")]
     pub(super) weight: Vec<String>,
     /// The modem's network device, as wwan0: only flows that leave by it share its link, UDP and TCP of other algorithms
     /// too, and with --downlink only sockets that receive over it are held. Without it, the device that belongs to the port's
-    /// own hardware, or where none does, every one but loopback; what is assumed is said
+    /// own hardware, or where none does, every one but loopback; the daemon prints its choice
     #[arg(long, value_name = "NAME")]
     pub(super) interface: Vec<String>,
     /// Make it this namespace's default for new flows, until the daemon ends

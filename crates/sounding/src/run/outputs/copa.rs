@@ -49,7 +49,7 @@ impl Section for CopaSection {
         }
         let mut guard = Guard::start().into_diagnostic()?;
         guard.keep_name(instance.name(), instance.outlasting()).into_diagnostic()?;
-        // What may be refused comes before what changes the machine.
+        // Steps that may be refused come before those that change the machine.
         let hearing = self.peers.as_ref().map(|peers| Hearing::start(&instance, peers));
         let hearing = hearing.transpose().wrap_err("peers are not heard")?;
         self.new_flows.take(&self.name, &mut guard)?;

@@ -66,7 +66,7 @@ impl Section for LawSection {
         })?;
         let mut guard = Guard::start().into_diagnostic()?;
         guard.keep_name(instance.name(), instance.outlasting()).into_diagnostic()?;
-        // What may be refused comes before what changes the machine.
+        // Steps that may be refused come before those that change the machine.
         let mut hearing = None;
         if let Some(peers) = &self.peers {
             // A container's flows could fill the queue of reports.

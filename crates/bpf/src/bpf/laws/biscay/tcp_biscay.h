@@ -12,7 +12,7 @@ LAW_PART int biscay_share_step(struct biscay_state *state, struct law_input *in,
 {
 	if (!state || !in || !out)
 		return 0;
-	/* The law then has one flow to think of. What is absurd is its to refuse. */
+	/* The law then has one flow to think of. The law itself refuses an absurd rate. */
 	if (in->feed.rate_bytes_per_sec <= LAW_MAX_RATE) {
 		in->link = in->feed.rate_bytes_per_sec;
 		in->feed.rate_bytes_per_sec = share_part(&in->pool, in->weight, in->hunger,

@@ -239,7 +239,7 @@ LAW_PART int pbe_cc_handle_feed(struct pbe_cc_state *st, const struct law_input 
 		if (windowed_known(&st->rtt_us))
 			pbe_cc_handle_claim(st, in, mss);
 	} else if (update == PBE_CC_HANDOVER) {
-		/* What was known of the last cell is not true of the next. */
+		/* Knowledge of the last cell does not hold in the next. */
 		pbe_cc_late_forget(st, in->now_ns);
 		pbe_cc_delivery_forget(st);
 		st->found = 0;

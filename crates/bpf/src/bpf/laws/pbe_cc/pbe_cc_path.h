@@ -41,7 +41,7 @@ struct pbe_cc_state {
 	__u32 round_ends_at;		/* segments */
 	__u32 limited;			/* the application held this round back */
 	__u32 late_span_us;		/* from the first late byte in a row to the last */
-	__u32 excess;			/* rounds in a row of which too little arrived */
+	__u32 excess;			/* rounds in a row that brought too little */
 	__u32 phase;			/* enum flow_phase */
 	__u32 growth;			/* while probing, hundredths a round */
 	__u32 elsewhere;		/* while draining: the queue is one of the Internet */
@@ -74,7 +74,7 @@ LAW_INLINE __u64 pbe_cc_over(__u64 rate, __u64 us)
 	return rate * us / 1000000;
 }
 
-/* What came so far says nothing about what comes. */
+/* Past arrivals say nothing about the next ones. */
 LAW_INLINE void pbe_cc_late_begin(struct pbe_cc_state *st)
 {
 	st->late = 0;
@@ -144,7 +144,7 @@ LAW_INLINE void pbe_cc_delivery_claim(struct pbe_cc_state *st, __u64 rate)
 	st->claims++;
 }
 
-/* There is no claim now, or it is of another link. */
+/* There is no claim now, or it belongs to another link. */
 LAW_INLINE void pbe_cc_delivery_forget(struct pbe_cc_state *st)
 {
 	st->claim_sum = 0;
