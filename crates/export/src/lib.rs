@@ -1,4 +1,4 @@
-//! What captures are converted to: JSON lines ([`json`]), Parquet ([`table`]), pcap with GSMTAP ([`pcap`]) and captures
+//! What captures are converted to: JSON lines ([`json`]), Parquet ([`table`]), pcap with GSMTAP (`pcap`) and captures
 //! of other formats (`sounding_diag::capture::Format::emit`); and which parts must stay private ([`privacy`]). Three
 //! modules have nothing to do with captures of a modem: [`figures`] writes tables of figures, [`numbers`] reads tables of whole
 //! numbers, and [`packets`] reads when packets were received.
@@ -20,6 +20,7 @@ pub mod messages;
 #[cfg(feature = "parquet")]
 pub mod numbers;
 pub mod packets;
+#[cfg(feature = "pcap")]
 pub mod pcap;
 pub mod privacy;
 #[cfg(feature = "parquet")]

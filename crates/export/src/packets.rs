@@ -4,6 +4,7 @@
 //! [`MOST_PACKETS`] packets of [`MOST_FLOWS`] flows.
 
 mod csv;
+#[cfg(feature = "pcap")]
 mod frames;
 
 use std::collections::HashMap;
@@ -63,6 +64,9 @@ pub enum PacketsError {
     /// A file of another kind.
     #[error("is no pcap, no pcapng, and no table with a column `time_s`")]
     Unknown,
+    /// It is a pcap or a pcapng, and the library was built without the feature `pcap`.
+    #[error("this build reads no pcap and no pcapng")]
+    LeftOut,
     /// It has a kind of link that is not read.
     #[error("has packets of link type {0}: Ethernet, raw IP and Linux's `any` device are read")]
     Link(u32),
@@ -148,5 +152,28 @@ impl Packets {
     }
 }
 
+#[cfg(not(feature = "pcap"))]
+impl Packets {
+    fn read_pcap(&mut self, _: impl Read) -> Result<(), PacketsError> {
+        Err(PacketsError::LeftOut)
+    }
+
+    fn read_pcapng(&mut self, _: impl Read) -> Result<(), PacketsError> {
+        Err(PacketsError::LeftOut)
+    }
+}
+
 #[cfg(test)]
+#[cfg(feature = "pcap")]
 mod tests;
+
+#[cfg(test)]
+#[cfg(not(feature = "pcap"))]
+#[test]
+fn a_file_of_packets_is_refused_by_a_build_without_them_and_a_table_is_read() {
+    for head in [[0xD4, 0xC3, 0xB2, 0xA1], [0x0A, 0x0D, 0x0D, 0x0A]] {
+        assert!(matches!(Packets::read(&head[..]), Err(PacketsError::LeftOut)), "{head:x?}");
+    }
+    let table = Packets::read(&b"time_s\n1\n2\n"[..]).expect("a table");
+    assert_eq!(table.packets.len(), 2);
+}

@@ -10,13 +10,7 @@ use crate::bits::{BitStr, Reader};
 use crate::error::{DecodeError, Fault};
 use crate::schema::{Field, NONE, Presence, Type, enumerated, fields, type_at, written_whole};
 use crate::value::Value;
-
-/// Values within values. The deepest that the captures hold are capabilities, each release's within that of the one
-/// before.
-pub const MAX_DEPTH: u32 = 200;
-
-/// Values of one message.
-pub const MAX_VALUES: u32 = 1 << 17;
+use crate::{MAX_DEPTH, MAX_VALUES};
 
 /// The result of decoding a message.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,8 +4,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use crate::MAX_DEPTH;
 use crate::bits::BitStr;
-use crate::decode::MAX_DEPTH;
 use crate::schema::{Field, NONE, Presence, Type, enumerated, fields, type_at, written_whole};
 use crate::value::Value;
 

@@ -34,9 +34,16 @@ mod schema;
 mod value;
 
 pub use bits::BitStr;
-pub use decode::{Decoded, MAX_DEPTH, MAX_VALUES};
+pub use decode::Decoded;
 pub use encode::EncodeError;
 pub use error::{DecodeError, Fault};
 pub use messages::{Message, Messages};
 pub use pdu::{Pdu, decode, encode};
 pub use value::Value;
+
+/// Values within values. The deepest that the captures hold are capabilities, each release's within that of the one
+/// before.
+pub const MAX_DEPTH: u32 = 200;
+
+/// Values of one message.
+pub const MAX_VALUES: u32 = 1 << 17;

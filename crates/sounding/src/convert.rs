@@ -18,7 +18,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use miette::{IntoDiagnostic, Result, miette};
 use sounding_diag::capture::{Format, Located};
 use sounding_diag::packet::Packet;
@@ -26,12 +25,13 @@ use sounding_diag::{LogRecord, record};
 use sounding_export::json;
 use sounding_export::message::Message;
 use sounding_export::messages;
-use sounding_export::pcap::{Became, Messages};
 use sounding_export::privacy::{self, Privacy};
 
 use crate::capture_args::{Codes, PrivacyArgs, parse_code};
 use crate::input::{Failure, Source, Step};
+use crate::left_out::{Became, Messages};
 use crate::output::{Access, Output, Over};
+use crate::progress::{self, ProgressBar};
 use crate::screen;
 use crate::signals;
 use crate::skipped::{Records, Skipped};
@@ -117,7 +117,7 @@ pub(crate) fn run(args: &Convert) -> Result<ExitCode> {
         privacy: args.privacy.announced(&args.output),
         messages: messages::Messages::default(),
         stop: signals::stop_flag().into_diagnostic()?,
-        progress: progress(),
+        progress: progress::line("{bar:40} {bytes}/{total_bytes} {eta}", Some(0)),
         asked: Codes::new(&args.only),
         tally: Tally::default(),
     };
@@ -314,9 +314,4 @@ fn refuse_itself(args: &Convert) -> Result<()> {
         return Err(miette!("{}: input and output are the same file", screen::path(&args.input)));
     }
     Ok(())
-}
-
-fn progress() -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes} {eta}");
-    ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

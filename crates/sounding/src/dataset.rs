@@ -1,12 +1,11 @@
 use std::fs;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use miette::{Context, IntoDiagnostic};
 use sounding_experiment::dataset::{
     ABOUT, BISCAY_MOBILE, BISCAY_STATIC, Comparison, Entry, Figures, Made, Order, Rat, comparison,
@@ -16,6 +15,7 @@ use sounding_experiment::simulate::{Files, Output, Place};
 use sounding_host::files::{self, make_folder};
 
 use crate::output::{Access, Folder, Over};
+use crate::progress::{self, ProgressBar};
 use crate::{screen, signals, sim};
 
 /// Make a set of traces like BISCAY's from modelled cells.
@@ -214,11 +214,5 @@ fn table(rows: &[Comparison]) -> String {
 }
 
 fn bar(traces: u64) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style =
-        ProgressStyle::with_template("{bar:40} {pos}/{len} traces, {elapsed} gone, {eta} to go")
-            .unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(traces).with_style(style)
+    progress::line("{bar:40} {pos}/{len} traces, {elapsed} gone, {eta} to go", Some(traces))
 }

@@ -18,6 +18,7 @@ use sounding_diag::capture::{
 };
 use thiserror::Error;
 
+use crate::left_out::Decoder;
 use crate::screen;
 use crate::skipped::Skipped;
 
@@ -303,7 +304,7 @@ fn unpacked(mut stream: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     Ok(match start[..] {
         [0x1F, 0x8B, ..] => Box::new(MultiGzDecoder::new(io::BufReader::new(whole))),
         // Frames that want a window of more than 128 MiB are refused by the library.
-        [0x28, 0xB5, 0x2F, 0xFD] => Box::new(zstd::stream::read::Decoder::new(whole)?),
+        [0x28, 0xB5, 0x2F, 0xFD] => Box::new(Decoder::new(whole)?),
         _ => Box::new(whole),
     })
 }

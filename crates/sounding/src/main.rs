@@ -29,10 +29,14 @@ mod input;
 mod kpi;
 #[cfg(feature = "lab")]
 mod lab;
+mod left_out;
 mod link;
 mod modem;
 mod output;
 mod patient;
+#[cfg(any(test, not(feature = "lab")))]
+mod plain_report;
+mod progress;
 mod record;
 mod rights;
 mod run;
@@ -104,13 +108,13 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
+    say::set_up_reports();
     // This comes before the program reads any input of the caller, including the environment.
     if sounding_host::is_raised() {
         eprintln!("{:?}", raised());
         return ExitCode::FAILURE;
     }
     say::set_up_log();
-    say::set_up_reports();
     let outcome = match say::parse::<Cli>().verb {
         #[cfg(feature = "lab")]
         Verb::Demo(args) => demo::run(&args),

@@ -2,14 +2,13 @@ mod port;
 mod replay;
 mod sim;
 
-use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use indicatif::{ProgressBar, ProgressStyle};
 use miette::Result;
 
+use crate::progress::{self, ProgressBar};
 pub(crate) use port::PortArgs;
 
 /// A simulated modem
@@ -34,10 +33,6 @@ pub(crate) fn run(args: &Modem) -> Result<ExitCode> {
 
 /// A bar on standard error, where that is a terminal.
 fn progress(duration: Duration) -> ProgressBar {
-    if !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{msg} {bar:40} {percent}% {eta} left");
-    ProgressBar::new(duration.as_millis() as u64)
-        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+    let length = Some(duration.as_millis() as u64);
+    progress::line("{msg} {bar:40} {percent}% {eta} left", length)
 }

@@ -11,6 +11,8 @@ pub(crate) use sounding_host::files::Folder;
 use sounding_host::files::{self, Draft};
 pub(crate) use sounding_host::files::{Access, Over};
 
+use crate::left_out::Encoder;
+
 /// The compression of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Packing {
@@ -27,7 +29,7 @@ pub(crate) struct Output {
 enum Packed {
     None(Target),
     Gzip(GzEncoder<Target>),
-    Zstd(zstd::stream::write::Encoder<'static, Target>),
+    Zstd(Encoder<Target>),
 }
 
 enum Target {
@@ -45,7 +47,7 @@ impl Output {
         let packed = match packing {
             Packing::None => Packed::None(target),
             Packing::Gzip => Packed::Gzip(GzEncoder::new(target, flate2::Compression::default())),
-            Packing::Zstd => Packed::Zstd(zstd::stream::write::Encoder::new(target, 3)?),
+            Packing::Zstd => Packed::Zstd(Encoder::new(target, 3)?),
         };
         Ok(Self { packed })
     }

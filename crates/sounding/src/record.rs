@@ -1,13 +1,12 @@
 mod file;
 
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::Args;
-use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use miette::{Diagnostic, IntoDiagnostic, Result};
 use sounding_diag::capture::Reader;
 use sounding_diag::session::Wanted;
@@ -18,6 +17,7 @@ use sounding_units::{HostInstant, Rate};
 use thiserror::Error;
 
 use crate::doctor::refuse_held;
+use crate::progress::{self, ProgressBar};
 use crate::session_report;
 use crate::skipped::{self, counted};
 use crate::{cli_types, rights, screen, signals};
@@ -108,7 +108,6 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
         },
         budget_bytes_per_sec: args.budget.map(|rate| rate.bits_per_sec() / 8),
     });
-    let progress = progress();
     let mut recorder = Recorder {
         // The records in the file carry the modem's own time.
         pump: Pump::over(source.clone(), port, wanted)
@@ -118,7 +117,7 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
         file,
         path: &args.file,
         framed: Vec::new(),
-        progress,
+        progress: progress::line("{spinner} {elapsed} {msg}", None),
         shown: HostInstant::default(),
     };
     // A source that will not come back is no modem, and needs no retry.
@@ -143,7 +142,7 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
     put_back?;
     eprintln!(
         "sounding: {} in {}: {}, {}, {}",
-        HumanBytes(len?),
+        size(len?),
         screen::path(&args.file),
         counted(counts.logs, "log record", "log records"),
         counted(counts.others, "other packet", "other packets"),
@@ -252,19 +251,21 @@ impl Recorder<'_> {
         let counts = self.reader.counts();
         self.progress.set_message(format!(
             "{} {}, {}",
-            HumanBytes(counts.frames.bytes),
+            size(counts.frames.bytes),
             counted(counts.logs, "log record", "log records"),
             skipped::damage(&counts)
         ));
     }
 }
 
-/// A line of progress on standard error, if that is a terminal.
-fn progress() -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
+/// A number of bytes, in the largest unit of which there is at least one.
+fn size(bytes: u64) -> String {
+    let (mut value, mut unit) = (bytes as f64, None);
+    for larger in ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] {
+        if value < 1024.0 {
+            break;
+        }
+        (value, unit) = (value / 1024.0, Some(larger));
     }
-    let style = ProgressStyle::with_template("{spinner} {elapsed} {msg}");
-    ProgressBar::new_spinner()
-        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+    unit.map_or_else(|| format!("{bytes} B"), |unit| format!("{value:.2} {unit}"))
 }

@@ -4,13 +4,17 @@
 //! routes and namespaces. The macros here replace them in the whole program, and escape all foreign control characters.
 
 use std::fmt;
-use std::io::{self, IsTerminal as _, Write as _};
+#[cfg(feature = "lab")]
+use std::io::IsTerminal as _;
+use std::io::{self, Write as _};
 use std::process::exit;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use clap::Parser;
-use miette::{GraphicalReportHandler, GraphicalTheme, Report};
+use miette::Report;
+#[cfg(feature = "lab")]
+use miette::{GraphicalReportHandler, GraphicalTheme};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -97,7 +101,14 @@ impl io::Write for Log {
     }
 }
 
+/// Prints why a verb failed.
+#[cfg(not(feature = "lab"))]
+pub(crate) fn say_failure(report: &Report) {
+    say_aside(format_args!("{report:?}\n"));
+}
+
 /// Prints why a verb failed. It is in colour if standard error is a terminal and the text has no control characters.
+#[cfg(feature = "lab")]
 pub(crate) fn say_failure(report: &Report) {
     let mut plain = String::new();
     let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor());
@@ -149,8 +160,16 @@ pub(crate) fn is_lost() -> bool {
     IS_LOST.load(Ordering::Relaxed)
 }
 
+/// Sets how errors are printed.
+#[cfg(not(feature = "lab"))]
+pub(crate) fn set_up_reports() {
+    let set = miette::set_hook(Box::new(|_| Box::new(crate::plain_report::Plain)));
+    debug_assert!(set.is_ok(), "it is set once");
+}
+
 /// Sets how errors are printed: wrapped to the width of a terminal, and elsewhere unwrapped, so that a path in them
 /// can be searched for and copied.
+#[cfg(feature = "lab")]
 pub(crate) fn set_up_reports() {
     let is_terminal = io::stderr().is_terminal();
     let set = miette::set_hook(Box::new(move |_| {

@@ -1,10 +1,8 @@
-use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use miette::{IntoDiagnostic, NamedSource, SourceSpan};
 use sounding_experiment::plan::{PlanError, Text};
 use sounding_experiment::results::Results;
@@ -12,6 +10,7 @@ pub(crate) use sounding_experiment::results::run_folder;
 use sounding_experiment::simulate::{self, About, Finished, Keep};
 use sounding_experiment::study::{Study, StudyError};
 
+use crate::progress::{self, ProgressBar};
 use crate::screen;
 use crate::signals;
 
@@ -162,12 +161,8 @@ pub(crate) fn processors() -> usize {
 
 /// A bar of virtual time.
 fn progress(total: Duration) -> ProgressBar {
-    if !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:40} {percent} %, {elapsed} elapsed, {eta} left")
-        .unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(total.as_millis() as u64).with_style(style)
+    let length = Some(total.as_millis() as u64);
+    progress::line("{bar:40} {percent} %, {elapsed} elapsed, {eta} left", length)
 }
 
 /// A fault in a plan, with its place in the text.

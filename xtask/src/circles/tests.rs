@@ -126,6 +126,23 @@ fn paths_in_macros_and_attributes_count() {
 }
 
 #[test]
+fn an_expression_in_any_attribute_counts() {
+    for attribute in [
+        "#[error(\"{most} at most\", most = super::b::MOST)]",
+        "#[other(when(crate::b::MOST > 1))]",
+        "#[other(with(\"crate::b::read\"))]",
+    ] {
+        let a = format!("pub const A: u8 = 1; enum E {{ {attribute} Long }}");
+        let found = members_of(&[
+            ("src/lib.rs", "mod a; mod b;"),
+            ("src/a.rs", &a),
+            ("src/b.rs", "pub const MOST: u8 = super::a::A; pub fn read() {}"),
+        ]);
+        assert_eq!(found, one("crate", "a b"), "{attribute}");
+    }
+}
+
+#[test]
 fn other_crates_and_local_names_are_no_modules() {
     let found = members_of(&[
         ("src/lib.rs", "mod a; mod b;"),

@@ -1,4 +1,4 @@
-//! Paths in a macro's input, whose grammar no parser knows.
+//! Paths in the input of a macro or attribute, whose grammar no parser knows.
 
 use proc_macro2::{TokenStream, TokenTree};
 
@@ -29,7 +29,14 @@ pub(crate) fn paths(tokens: TokenStream, found: &mut dyn FnMut(Vec<String>, usiz
 /// Calls `found` with each path of two steps or more that is the whole of a string.
 pub(crate) fn quoted(tokens: TokenStream, found: &mut dyn FnMut(Vec<String>, usize)) {
     for token in tokens {
-        let TokenTree::Literal(literal) = token else { continue };
+        let literal = match token {
+            TokenTree::Literal(literal) => literal,
+            TokenTree::Group(group) => {
+                quoted(group.stream(), found);
+                continue;
+            }
+            _ => continue,
+        };
         let line = literal.span().start().line;
         let text = literal.to_string();
         let text = text.trim_matches('"');

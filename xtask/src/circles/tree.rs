@@ -227,15 +227,13 @@ impl<'ast> Visit<'ast> for Mentions<'_> {
         tokens::paths(call.tokens.clone(), &mut |path, line| found.push(Mention { path, line }));
     }
 
-    /// serde names functions in strings.
+    /// Macros take expressions from attributes, and serde takes the names of functions in strings.
     fn visit_attribute(&mut self, attribute: &'ast Attribute) {
-        if let syn::Meta::List(list) = &attribute.meta
-            && list.path.is_ident("serde")
-        {
+        if let syn::Meta::List(list) = &attribute.meta {
             let found = &mut *self.found;
-            tokens::quoted(list.tokens.clone(), &mut |path, line| {
-                found.push(Mention { path, line });
-            });
+            let mut found = |path, line| found.push(Mention { path, line });
+            tokens::paths(list.tokens.clone(), &mut found);
+            tokens::quoted(list.tokens.clone(), &mut found);
         }
     }
 

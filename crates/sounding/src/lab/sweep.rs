@@ -1,11 +1,11 @@
 use std::collections::HashSet;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar};
 use miette::{Context, IntoDiagnostic};
 use sounding_experiment::plan::{Run, Text, names_controller, network};
 use sounding_experiment::simulate::{self, About, Finished, Keep, Place, SimulateError};
@@ -13,6 +13,7 @@ use sounding_experiment::sweep::summary::Summary;
 use sounding_experiment::sweep::{Folder, Part, Progress, SweepError, collect, sweep};
 use sounding_host::files;
 
+use crate::progress;
 use crate::screen;
 use crate::signals;
 use crate::sim::{processors, run_folder, series, shown, store};
@@ -207,12 +208,9 @@ const TELL: Duration = Duration::from_secs(10);
 
 impl Bar {
     fn new(runs: usize, total: Duration) -> Self {
-        let bar = if io::stderr().is_terminal() && runs > 0 {
-            let style = ProgressStyle::with_template(
-                "{bar:40} {percent} %, {msg}, {elapsed} elapsed, {eta} left",
-            );
-            ProgressBar::new(total.as_millis() as u64)
-                .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        let bar = if runs > 0 {
+            let form = "{bar:40} {percent} %, {msg}, {elapsed} elapsed, {eta} left";
+            progress::line(form, Some(total.as_millis() as u64))
         } else {
             ProgressBar::hidden()
         };

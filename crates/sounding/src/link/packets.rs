@@ -17,6 +17,7 @@ use sounding_units::{HostInstant, ModemInstant};
 
 use super::delays::Format;
 use super::{Stopped, records};
+use crate::left_out::REMEDY;
 use crate::skipped::Skipped;
 use crate::{input, screen};
 
@@ -86,6 +87,10 @@ fn flow(wanted: &Wanted<'_>) -> Result<Flow> {
     let read = Packets::read(file).map_err(|error| match error {
         PacketsError::Unknown => miette!(
             help = "a table's first line names its columns: time_s, and if known bytes, flow and sent_s",
+            "{name}: {error}"
+        ),
+        PacketsError::LeftOut => miette!(
+            help = format!("{REMEDY}; or give a table of comma-separated values"),
             "{name}: {error}"
         ),
         error => miette!("{name}: {error}"),

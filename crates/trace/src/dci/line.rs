@@ -4,6 +4,9 @@ use alloc::string::String;
 use core::ops::RangeInclusive;
 use core::time::Duration;
 
+/// No sniffer writes longer lines. A file with a longer line has another format.
+pub(super) const LONGEST: usize = 4096;
+
 /// A line that is left out, and why. The caller knows the file's name and puts it in front.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
@@ -22,7 +25,7 @@ pub enum Problem {
     #[error("no text; is the file compressed?")]
     Text,
     /// It is longer than any line of a sniffer.
-    #[error("{len} bytes, a line has {most} at most", most = super::reader::LONGEST)]
+    #[error("{len} bytes, a line has {most} at most", most = LONGEST)]
     Long {
         /// Its length.
         len: usize,

@@ -5,11 +5,8 @@ use core::str;
 
 use sounding_units::without_mark;
 
-use super::line::{BadLine, Problem};
+use super::line::{BadLine, LONGEST, Problem};
 use super::{Format, Heard, dci_log, falcon, nr_scope};
-
-/// No sniffer writes longer lines. A file with a longer line has another format.
-pub(super) const LONGEST: usize = 4096;
 
 /// Counts of a reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
