@@ -113,7 +113,7 @@ mod tests {
             ("writes no pcap", Messages::pcap(Vec::<u8>::new()).err()),
             ("writes no pcapng", Messages::pcapng(Vec::<u8>::new()).err()),
             ("writes no zstd", Encoder::new(Vec::<u8>::new(), 3).err()),
-            ("reads no zstd", Decoder::new(&[][..]).err()),
+            ("reads no zstd", Decoder::new(&b""[..]).err()),
         ];
         for (lacks, error) in lacks {
             let text = error.expect(lacks).to_string();
