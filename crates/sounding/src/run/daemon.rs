@@ -129,7 +129,8 @@ impl Daemon {
     fn attend_devices(&mut self, now: HostInstant) {
         let Self { devices, outputs, events, .. } = self;
         if let Some(devices) = devices {
-            devices.attend(now, outputs, events);
+            devices
+                .attend(now, events, |found, moved, events| outputs.follow(found, moved, events));
         }
     }
 
@@ -155,7 +156,7 @@ impl Daemon {
         let last = outputs.end();
         // Last words wait for their reader.
         drop(supervisor);
-        events.done(modem.as_ref(), last);
+        events.done(modem.as_ref().map(Modem::account).as_ref(), last);
         outcome
     }
 }

@@ -8,7 +8,6 @@ use sounding_units::HostInstant;
 
 use super::events::Events;
 use super::hardware::Hardware;
-use super::outputs::Outputs;
 
 /// How often the devices are looked for.
 const EVERY: Duration = Duration::from_secs(1);
@@ -35,8 +34,13 @@ impl Devices {
         Self { found: devices(names), hardware, looked: None }
     }
 
-    /// Has the outputs follow what came and went, if it is time to look again.
-    pub(super) fn attend(&mut self, now: HostInstant, outputs: &mut Outputs, events: &mut Events) {
+    /// Has `follow` know what is there, and whether that moved, if it is time to look again.
+    pub(super) fn attend(
+        &mut self,
+        now: HostInstant,
+        events: &mut Events,
+        follow: impl FnOnce(&[Device], bool, &mut Events),
+    ) {
         if self.looked.is_some_and(|looked| now - looked < EVERY) {
             return;
         }
@@ -47,7 +51,7 @@ impl Devices {
             moved |= number != device.number;
             device.number = number;
         }
-        outputs.follow(&self.found, moved, events);
+        follow(&self.found, moved, events);
     }
 
     /// Whether the modem has other devices by now. Those of one that is unplugged are waited for, as if they had been named.

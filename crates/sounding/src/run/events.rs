@@ -17,6 +17,7 @@ use sounding_units::{HostInstant, Rate};
 use super::event_queue::Outbox;
 use crate::cli_types;
 use crate::session_report;
+pub(super) use last::{Account, LastWords};
 pub(super) use sniffers::SnifferChange;
 pub(super) use subordinates::Subids;
 

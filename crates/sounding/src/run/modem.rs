@@ -5,15 +5,13 @@ use std::time::Duration;
 use miette::{IntoDiagnostic, Result, WrapErr};
 use sounding_diag::LogCode;
 use sounding_diag::session::Wanted;
-use sounding_link::{Arrival, Config as Link, Counts, Estimator, Method, Seen, Sounder};
-use sounding_modem::{
-    Bytes, OpenError, Pump, SnifferSource, SnifferStatus, Source, Transport, Turn,
-};
+use sounding_link::{Arrival, Config as Link, Estimator, Method, Seen, Sounder};
+use sounding_modem::{Bytes, OpenError, Pump, Source, Transport, Turn};
 use sounding_units::HostInstant;
 
 use super::PUBLISH_EVERY;
 use super::config::ModemPlan;
-use super::events::Events;
+use super::events::{Account, Events};
 use super::output::{Estimates, Needs};
 use super::outputs::Outputs;
 use super::sleep::Sleep;
@@ -194,16 +192,12 @@ impl Modem {
         self.pump.is_over()
     }
 
-    pub(super) fn counts(&self) -> Counts {
-        self.sounder.counts()
-    }
-
-    /// Codes that the budget has switched off.
-    pub(super) fn switched_off(&self) -> Vec<LogCode> {
-        self.pump.switched_off().to_vec()
-    }
-
-    pub(super) fn sniffed(&self) -> Vec<(SnifferSource, SnifferStatus)> {
-        self.sniffers.counts()
+    /// What was read.
+    pub(super) fn account(&self) -> Account {
+        Account {
+            counts: self.sounder.counts(),
+            switched_off: self.pump.switched_off().to_vec(),
+            sniffed: self.sniffers.counts(),
+        }
     }
 }

@@ -11,14 +11,13 @@
 use std::io;
 
 use miette::Result;
-use serde_json::Value as Json;
-use sounding_bpf::{PeerCounts, SubordinateMap};
+use sounding_bpf::SubordinateMap;
 use sounding_diag::{LogCode, LogRecord};
 use sounding_link::{CellView, Config, DelayUpdate, LinkEstimate};
 use sounding_units::HostInstant;
 
 use super::devices::Device;
-use super::events::Events;
+use super::events::{Events, LastWords};
 
 /// A section of the configuration that asks for an output.
 pub(super) trait Section: Send + Sync {
@@ -114,28 +113,5 @@ impl Estimates {
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &(Config, LinkEstimate, Option<CellView>)> {
         self.0.iter()
-    }
-}
-
-/// What outputs leave to be said at the daemon's end.
-#[derive(Debug, Default)]
-pub(super) struct LastWords {
-    /// What peers said and no law believed, if peers were heard.
-    pub(super) disbelieved: Option<PeerCounts>,
-    /// Events and sentences of single outputs.
-    pub(super) said: Vec<(Json, String)>,
-}
-
-impl LastWords {
-    pub(super) fn say(&mut self, (event, sentence): (Json, String)) {
-        self.said.push((event, sentence));
-    }
-
-    pub(super) fn disbelieve(&mut self, counts: PeerCounts) {
-        let all = self.disbelieved.get_or_insert_default();
-        all.forged += counts.forged;
-        all.unreadable += counts.unreadable;
-        all.limited += counts.limited;
-        all.overstated += counts.overstated;
     }
 }

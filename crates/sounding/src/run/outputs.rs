@@ -18,9 +18,9 @@ use sounding_link::DelayUpdate;
 use sounding_units::HostInstant;
 
 use super::devices::Device;
-use super::events::Events;
+use super::events::{Events, LastWords};
 use super::loader::Loader;
-use super::output::{Estimates, LastWords, Output, Section};
+use super::output::{Estimates, Output, Section};
 use super::subordinates::Followed;
 
 /// A failed output is first tried again after this, and then after twice the time before.

@@ -10,8 +10,8 @@ use sounding_units::HostInstant;
 
 use super::copa::delay_codes;
 use crate::corrected::Corrected;
-use crate::run::events::Events;
-use crate::run::output::{LastWords, Needs, Output, Section};
+use crate::run::events::{Events, LastWords};
+use crate::run::output::{Needs, Output, Section};
 
 /// `[arrivals]`.
 #[derive(Clone, Debug)]

@@ -8,9 +8,9 @@ use sounding_units::HostInstant;
 
 use crate::background::Failure;
 use crate::guard::Guard;
-use crate::run::events::Events;
+use crate::run::events::{Events, LastWords};
 use crate::run::new_flows::NewFlows;
-use crate::run::output::{LastWords, Output, Section};
+use crate::run::output::{Output, Section};
 
 /// `[cc]` with `law = "background"`.
 #[derive(Clone, Debug)]

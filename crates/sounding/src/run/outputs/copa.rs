@@ -8,9 +8,9 @@ use sounding_units::HostInstant;
 
 use crate::guard::Guard;
 use crate::run::devices::Device;
-use crate::run::events::Events;
+use crate::run::events::{Events, LastWords};
 use crate::run::new_flows::NewFlows;
-use crate::run::output::{LastWords, Needs, Output, Section};
+use crate::run::output::{Needs, Output, Section};
 use crate::run::peers::Hearing;
 
 /// `[cc]` with `law = "copa"`.

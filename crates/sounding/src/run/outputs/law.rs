@@ -11,9 +11,9 @@ use sounding_units::HostInstant;
 use crate::cli_types;
 use crate::guard::Guard;
 use crate::run::devices::Device;
-use crate::run::events::Events;
+use crate::run::events::{Events, LastWords};
 use crate::run::new_flows::NewFlows;
-use crate::run::output::{Estimates, LastWords, Needs, Output, Section};
+use crate::run::output::{Estimates, Needs, Output, Section};
 use crate::run::peers::Hearing;
 
 /// `[cc]` with a law.
