@@ -258,7 +258,7 @@ impl Recorder<'_> {
     }
 }
 
-/// A number of bytes, in the largest unit of which there is at least one.
+/// A number of bytes, in the largest unit that fits into it.
 fn size(bytes: u64) -> String {
     let (mut value, mut unit) = (bytes as f64, None);
     for larger in ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] {
