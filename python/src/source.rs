@@ -122,9 +122,12 @@ impl Source {
     ) -> io::Result<bool> {
         let goes_on = match &mut self.bytes {
             Bytes::Port(port) => port.find(reader, &mut each)?,
-            Bytes::Capture(_) => self.chunk(buffer)?.map(|count| {
-                reader.handle_read(Framing::Hdlc, &buffer[..count], &mut each);
-            }).is_some(),
+            Bytes::Capture(_) => self
+                .chunk(buffer)?
+                .map(|count| {
+                    reader.handle_read(Framing::Hdlc, &buffer[..count], &mut each);
+                })
+                .is_some(),
         };
         if !goes_on {
             while let Some(found) = reader.poll_end() {

@@ -159,9 +159,14 @@ impl Config {
         let cpu_latency = time("modem.cpu_latency", file.modem.cpu_latency.as_deref())?;
         let interfaces =
             if flags.interface.is_empty() { file.modem.interfaces } else { flags.interface };
-        let name = algorithms.first().map_or("sounding", |chosen| &chosen.name);
+        // Pins have a name also where no law does.
+        let name = algorithms.first().map(|chosen| chosen.name.clone()).or(flags.name);
+        let name = name.unwrap_or_else(|| "downlink".into());
+        if !sounding_bpf::is_name(&name) {
+            return Err(ConfigError::Name(name));
+        }
         let background = algorithms.iter().any(Chosen::is_background);
-        let downlink = downlink::Plan::merge(file.downlink, flags.downlink, name, background)?;
+        let downlink = downlink::Plan::merge(file.downlink, flags.downlink, &name, background)?;
         let board = flags.board.or(file.board.name);
         if !flags.kpi.is_empty() && board.is_none() {
             return Err(Unused { flag: "--kpi", owner: "--board" }.into());

@@ -67,8 +67,8 @@ pub(super) fn chosen(file: Vec<Cc>, flags: &Flags) -> Result<Vec<Chosen>, Config
     let sections = sections.into_iter().filter(|cc| cc.word() != CcWord::None);
     let chosen: Vec<Chosen> =
         sections.enumerate().map(|(at, cc)| cc.chosen(flags, at == 0)).collect::<Result<_, _>>()?;
-    if chosen.is_empty() && (flags.name.is_some() || flags.default || !flags.route.is_empty()) {
-        return Err(Unused { flag: "--name, --default or --route", owner: "a law" }.into());
+    if chosen.is_empty() && (flags.default || !flags.route.is_empty()) {
+        return Err(Unused { flag: "--default or --route", owner: "a law" }.into());
     }
     refuse_twice(&chosen)?;
     Ok(chosen)
