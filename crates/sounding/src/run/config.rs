@@ -275,7 +275,7 @@ impl Config {
     /// How estimates for senders to this machine are made.
     fn downlink_estimate(&self) -> Link {
         let law = self.algorithms.iter().find_map(Chosen::law);
-        let plan = EstimatePlan { window: self.estimates.window, ..self.estimates };
+        let plan = self.estimates;
         let method = plan.of(law).method;
         let made = Link { method, ..Link::new(Direction::Downlink) };
         let window = plan.window.or(self.downlink.span());

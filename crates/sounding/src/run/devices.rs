@@ -20,6 +20,13 @@ pub(super) struct Device {
     pub(super) number: u32,
 }
 
+impl Device {
+    /// The numbers of all.
+    pub(super) fn numbers(devices: &[Self]) -> Vec<u32> {
+        devices.iter().map(|device| device.number).collect()
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Devices {
     found: Vec<Device>,

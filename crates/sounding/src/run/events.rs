@@ -243,13 +243,13 @@ impl Events {
         now: HostInstant,
         span: Duration,
         estimate: &LinkEstimate,
-        sniffed: Option<Duration>,
+        sniffed: impl FnOnce() -> Option<Duration>,
     ) {
         if !self.json {
             return;
         }
         let mut event = session_report::estimate(estimate);
-        event["sniffer_age_us"] = session_report::micros(sniffed);
+        event["sniffer_age_us"] = session_report::micros(sniffed());
         event["span_us"] = session_report::micros(Some(span));
         event["event"] = "estimate".into();
         event["at_ns"] = now.as_nanos().into();

@@ -163,11 +163,11 @@ impl Modem {
         }
         self.published = now;
         let made = self.estimates.iter().zip(self.sounder.estimators());
-        let made = made.map(|(made, by)| (*made, by.estimate(now), by.cell(now)));
+        let made = made.map(|(made, by)| (*made, by.estimate(now)));
         let estimates = Estimates::new(made);
         outputs.publish(now, &estimates);
-        for (made, estimate, cell) in estimates.iter() {
-            events.estimate(now, made.window, estimate, cell.as_ref().and_then(|cell| cell.heard));
+        for ((made, estimate), by) in estimates.iter().zip(self.sounder.estimators()) {
+            events.estimate(now, made.window, estimate, || by.cell(now)?.heard);
         }
     }
 

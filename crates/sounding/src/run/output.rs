@@ -13,7 +13,7 @@ use std::io;
 use miette::Result;
 use sounding_bpf::SubordinateMap;
 use sounding_diag::{LogCode, LogRecord};
-use sounding_link::{CellView, Config, DelayUpdate, LinkEstimate};
+use sounding_link::{Config, DelayUpdate, LinkEstimate};
 use sounding_units::HostInstant;
 
 use super::devices::Device;
@@ -99,19 +99,19 @@ pub(super) trait Output: Send {
 
 /// The estimates of one moment.
 #[derive(Debug, Default)]
-pub(super) struct Estimates(Vec<(Config, LinkEstimate, Option<CellView>)>);
+pub(super) struct Estimates(Vec<(Config, LinkEstimate)>);
 
 impl Estimates {
-    pub(super) fn new(of: impl Iterator<Item = (Config, LinkEstimate, Option<CellView>)>) -> Self {
+    pub(super) fn new(of: impl Iterator<Item = (Config, LinkEstimate)>) -> Self {
         Self(of.collect())
     }
 
     /// The estimate that is made so.
     pub(super) fn of(&self, config: &Config) -> Option<&LinkEstimate> {
-        self.0.iter().find(|(made, ..)| made == config).map(|(_, estimate, _)| estimate)
+        self.0.iter().find(|(made, _)| made == config).map(|(_, estimate)| estimate)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &(Config, LinkEstimate, Option<CellView>)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &(Config, LinkEstimate)> {
         self.0.iter()
     }
 }

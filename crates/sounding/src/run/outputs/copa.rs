@@ -94,7 +94,7 @@ impl Output for CopaOutput {
 
     fn follow(&mut self, devices: &[Device], moved: bool, _events: &mut Events) {
         if moved {
-            let numbers: Vec<u32> = devices.iter().map(|device| device.number).collect();
+            let numbers = Device::numbers(devices);
             // Without a way to distinguish namespaces (Linux before 5.14), all flows are the modem's as before.
             let _ = self.instance.set_radios(&numbers);
         }

@@ -94,7 +94,7 @@ impl Output for DownlinkOutput {
 
     fn follow(&mut self, devices: &[Device], moved: bool, _events: &mut Events) {
         if moved {
-            let numbers: Vec<u32> = devices.iter().map(|device| device.number).collect();
+            let numbers = Device::numbers(devices);
             // At most as many as fit. Open connections are taken on where the kernel allows that.
             let _ = self.downlink.follow(&numbers);
             let _ = self.downlink.adopt();
