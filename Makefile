@@ -57,7 +57,7 @@ agreement: setup
 	cargo test --quiet --locked --release --package sounding-diag --test captures -- --ignored --nocapture agreement
 
 bench: setup
-	cargo bench --locked --package sounding-diag --package sounding-kpi --package sounding-phy --package sounding-cc \
+	cargo bench --locked --package sounding-diag --package sounding-kpi --package sounding-phy --package sounding-baselines \
 		--package sounding-sim
 
 # Fuzzes everything that reads input from a modem, a file or a program: a minute per target by default. TARGETS='hdlc

@@ -1,6 +1,6 @@
 #![no_main]
 
-#[path = "../../crates/cc/tests/targets/mod.rs"]
+#[path = "../../crates/baselines/tests/targets/mod.rs"]
 mod targets;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use pyo3::exceptions::{PyFileExistsError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
-use sounding_cc::Registry;
+use sounding_baselines::Registry;
 use sounding_experiment::plan::{PlanError, Text};
 use sounding_experiment::results::ResultsError;
 use sounding_experiment::simulate::{Keep, json};

@@ -4,7 +4,7 @@ use cargo_metadata::{DependencyKind, Metadata};
 
 /// Layers from the foundation up: a crate may depend only on crates of layers before its own.
 ///
-/// `units ◀ estimate ◀ {host, diag, phy, trace} ◀ {nas, rrc} ◀ {kpi, export} ◀ {link, cc} ◀ cell ◀ sim ◀ {board, modem, bpf, emu, experiment} ◀ {quic, rtc, report} ◀ {testbed, libod} ◀ lab ◀ sounding`
+/// `units ◀ estimate ◀ {host, diag, phy, trace} ◀ {nas, rrc} ◀ {kpi, export} ◀ {link, cc} ◀ {cell, laws} ◀ {baselines, sim} ◀ {board, modem, bpf, emu, experiment} ◀ {quic, rtc, report} ◀ {testbed, libod} ◀ lab ◀ sounding`
 const LAYERS: &[&[&str]] = &[
     &["sounding-units"],
     &["sounding-estimate"],
@@ -12,8 +12,8 @@ const LAYERS: &[&[&str]] = &[
     &["sounding-nas", "sounding-rrc"],
     &["sounding-kpi", "sounding-export"],
     &["sounding-link", "sounding-cc"],
-    &["sounding-cell"],
-    &["sounding-sim"],
+    &["sounding-cell", "sounding-laws"],
+    &["sounding-baselines", "sounding-sim"],
     &["sounding-board", "sounding-modem", "sounding-bpf", "sounding-emu", "sounding-experiment"],
     &["sounding-quic", "sounding-rtc", "sounding-report"],
     &["sounding-testbed", "sounding-libod"],

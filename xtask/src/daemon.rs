@@ -19,6 +19,7 @@ const LEFT_OUT: &[&str] = &[
     "plotters",
     "regex-automata",
     "resvg",
+    "sounding-baselines",
     "sounding-cell",
     "sounding-emu",
     "sounding-experiment",

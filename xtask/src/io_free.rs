@@ -16,6 +16,8 @@ const PURE: &[&str] = &[
     "sounding-kpi",
     "sounding-link",
     "sounding-cc",
+    "sounding-laws",
+    "sounding-baselines",
     "sounding-cell",
     "sounding-sim",
 ];

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
 use libbpf_rs::libbpf_sys::{self, bpf_prog_info};
-use sounding_cc::{Fallback, Law};
+use sounding_laws::{Fallback, Law};
 
 use crate::laws;
 use crate::skel::CcSkel;

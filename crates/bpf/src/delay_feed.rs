@@ -3,8 +3,8 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memmap2::{MmapOptions, MmapRaw};
-use sounding_cc::kernel_copa::{DelaySlots, Place, SLOTS};
 use sounding_estimate::DelayUpdate;
+use sounding_laws::kernel_copa::{DelaySlots, Place, SLOTS};
 use sounding_units::HostInstant;
 
 use crate::lead::Lead;

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memmap2::{MmapOptions, MmapRaw};
-use sounding_cc::biscay::{Agreement, Bound, FeedEstimate};
 use sounding_estimate::wire::RadioDelay;
 use sounding_estimate::{FairShare, LinkEstimate, State};
+use sounding_laws::biscay::{Agreement, Bound, FeedEstimate};
 use sounding_units::HostInstant;
 
 use crate::intf::{ESTIMATE_WORDS, MAGIC, VERSION, WireEstimate};
@@ -55,7 +55,7 @@ impl Feed {
     }
 
     /// Publishes what the link carries. Flows use it from their next ACK on, while it is younger than
-    /// [`max_age`](sounding_cc::biscay::Config::max_age) and the heartbeat goes on.
+    /// [`max_age`](sounding_laws::biscay::Config::max_age) and the heartbeat goes on.
     pub fn publish(&self, estimate: &FeedEstimate) {
         self.publish_with(estimate, Beside::default());
     }
@@ -98,7 +98,7 @@ impl Feed {
     }
 
     /// Records that the publisher is alive. Call it at least every 10 ms, whether or not there is an estimate;
-    /// [`max_silence`](sounding_cc::biscay::Config::max_silence) without it leaves every flow to the stock algorithm.
+    /// [`max_silence`](sounding_laws::biscay::Config::max_silence) without it leaves every flow to the stock algorithm.
     pub fn heartbeat(&self, now: HostInstant) {
         let page = &self.0.page;
         // If the page was overwritten from outside, the next heartbeat mends it.

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::time::Duration;
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
-use sounding_cc::Phase;
+use sounding_laws::Phase;
 use sounding_units::{HostInstant, Rate};
 
 use crate::intf::{WireFlow, WireTransition, read};

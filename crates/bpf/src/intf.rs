@@ -1,6 +1,6 @@
 //! `bpf/intf.h` in Rust. The skeleton carries what clang made of it; the two must agree byte for byte.
 
-use sounding_cc::biscay;
+use sounding_laws::biscay;
 
 use crate::skel::types;
 use crate::skel_peers::types as peer_types;

@@ -1,7 +1,7 @@
-//! What an object of `cc.bpf.c` has of each law: the same rows as there, for the laws of `sounding_cc`'s table.
+//! What an object of `cc.bpf.c` has of each law: the same rows as there, for the laws of `sounding_laws`'s table.
 
 use libbpf_rs::{MapMut, Program};
-use sounding_cc::Law;
+use sounding_laws::Law;
 
 use crate::skel::{CcMaps, CcProgs, OpenCcSkel};
 use crate::struct_ops::{Operations, operations};

@@ -101,8 +101,8 @@ pub use peers::{
 };
 pub use preflight::{Check, is_name, preflight};
 pub use sharing::{Application, Counting, MAX_WEIGHTS, Owner, Sharing};
-pub use sounding_cc::Phase;
-pub use sounding_cc::biscay::{Bound, Config as LawConfig, FeedEstimate};
 pub use sounding_cc::sharing::Policy;
+pub use sounding_laws::Phase;
+pub use sounding_laws::biscay::{Bound, Config as LawConfig, FeedEstimate};
 pub use struct_ops::unregister;
 pub use subordinates::{BadLine, SubordinateMap, Subordinates};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{AsRawLibbpf, MapHandle, RingBuffer, RingBufferBuilder};
-use sounding_cc::{Fallback, Law, biscay};
+use sounding_laws::{Fallback, Law, biscay};
 
 use crate::cost::{self, Program};
 use crate::error::LoadError;

@@ -2,7 +2,7 @@ use std::fs;
 use std::path::Path;
 
 use libbpf_rs::btf::BtfType;
-use sounding_cc::Fallback;
+use sounding_laws::Fallback;
 
 use crate::error::LoadError;
 use crate::holder::holder_of;
@@ -186,7 +186,7 @@ mod tests {
             assert_eq!(is_name(name), is_one, "{name}");
             assert_eq!(check_name(name).is_ok(), is_one, "{name}");
         }
-        for law in sounding_cc::Law::ALL {
+        for law in sounding_laws::Law::ALL {
             assert!(is_name(&law.kernel_name()), "{law:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! `background.h`, which the kernel runs, and `sounding_cc::Background`, which simulations run, decide alike over the same
+//! `background.h`, which the kernel runs, and `sounding_laws::Background`, which simulations run, decide alike over the same
 //! logs of acknowledgements.
 //!
 //! A log is what a small cell makes of the Rust law's own window: closed loops, so that every phase is reached.
@@ -13,7 +13,8 @@ use std::time::Duration;
 
 use filter::{Filter, Told};
 use proptest::prelude::*;
-use sounding_cc::{Ack, Background, Controller, Departure, Loss, Recovery, Stamp, Start};
+use sounding_cc::{Ack, Controller, Departure, Loss, Recovery, Stamp, Start};
+use sounding_laws::Background;
 use sounding_units::{Bytes, HostInstant};
 
 static FILTER: LazyLock<Filter> = LazyLock::new(|| Filter::compile("background_host"));

@@ -1,4 +1,4 @@
-//! `biscay.h`, which the kernel runs, and `sounding_cc::biscay`, which simulations run, answer alike.
+//! `biscay.h`, which the kernel runs, and `sounding_laws::biscay`, which simulations run, answer alike.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -12,12 +12,12 @@ use filter::{Filter, Told};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use sounding_cc::Phase;
-use sounding_cc::biscay::{
+use sounding_laws::Phase;
+use sounding_laws::biscay::{
     Biscay, Bound, Cleared, Command, Config, FallbackReason, FeedEstimate, PathSample, Snapshot,
     State, Timeout,
 };
-use sounding_cc::radio_law::Ack;
+use sounding_laws::radio_law::Ack;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 /// `LAW_ACK`, `LAW_LIMITED`, `LAW_RTO`, `LAW_UNDO`.

@@ -1,4 +1,4 @@
-//! `corrected.h` and `copa.h`, which the kernel runs, and `sounding_cc::kernel_copa` decide alike over the same logs of
+//! `corrected.h` and `copa.h`, which the kernel runs, and `sounding_laws::kernel_copa` decide alike over the same logs of
 //! acknowledgements and delay events.
 //!
 //! A log is what a small radio link makes of the Rust law's own window: closed loops, so that every phase is reached.
@@ -15,11 +15,11 @@ use filter::{Filter, Told};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
-use sounding_cc::kernel_copa::{
-    CopaAck, CopaPhase, Corrected, CorrectedBy, DelaySlots, Place, Table,
-};
 use sounding_estimate::wire::RadioDelay;
 use sounding_estimate::{Confidence, DelayKind, DelayUpdate, Direction, RanDelay};
+use sounding_laws::kernel_copa::{
+    CopaAck, CopaPhase, Corrected, CorrectedBy, DelaySlots, Place, Table,
+};
 use sounding_units::HostInstant;
 
 static FILTER: LazyLock<Filter> = LazyLock::new(|| Filter::compile("copa_host"));

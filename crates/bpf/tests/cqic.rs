@@ -13,8 +13,8 @@ use std::time::Duration;
 use device::alone;
 use reported::{Scene, mbit, payload};
 use sounding_bpf::{Phase, Reason};
-use sounding_cc::Law;
 use sounding_estimate::{LinkEstimate, Source, State};
+use sounding_laws::Law;
 use sounding_units::Rate;
 
 fn link(state: State, rate: Rate) -> LinkEstimate {

@@ -1,4 +1,4 @@
-//! `cqic.h`, which the kernel runs, and `sounding_cc::cqic`, which simulations run, answer alike.
+//! `cqic.h`, which the kernel runs, and `sounding_laws::cqic`, which simulations run, answer alike.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -12,11 +12,12 @@ use filter::{Filter, Told};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use sounding_cc::cqic::{Config, Law, State};
-use sounding_cc::radio_law::{FeedUpdate, Report};
+use sounding_cc::Start;
 use sounding_cc::sharing::{self, Part, Pool, WEIGHT};
-use sounding_cc::{Phase, Start};
 use sounding_estimate::{Bound, State as Link};
+use sounding_laws::Phase;
+use sounding_laws::cqic::{Config, Law, State};
+use sounding_laws::radio_law::{FeedUpdate, Report};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 /// `LAW_ACK`, `LAW_RTO`.
@@ -251,7 +252,7 @@ fn the_sequences_visit_every_state_and_come_back_from_each() {
         seen.extend(answers.iter().map(|answer| answer.phase));
     }
     let all = Phase::ALL.iter().zip(0..);
-    let ours = all.filter(|(phase, _)| sounding_cc::Law::Cqic.phases().contains(phase));
+    let ours = all.filter(|(phase, _)| sounding_laws::Law::Cqic.phases().contains(phase));
     assert_eq!(seen, ours.map(|(_, number)| number).collect());
     for phase in [0, 3, 5] {
         assert!(left.contains(&phase), "back to the radio from {phase}: {left:?}");

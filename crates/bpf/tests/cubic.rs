@@ -8,8 +8,8 @@ mod support;
 use std::time::Duration;
 
 use sounding_bpf::{Config, Instance, Phase, Reason};
-use sounding_cc::{Fallback, Law};
 use sounding_host::monotonic_now;
+use sounding_laws::{Fallback, Law};
 use sounding_testdata::steadily;
 use support::*;
 

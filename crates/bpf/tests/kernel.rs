@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use libbpf_rs::query::{LinkInfoIter, MapInfoIter, ProgInfoIter};
 use sounding_bpf::{Config, Instance, LawConfig, LoadError, Phase, Reason, RunStats};
-use sounding_cc::Law;
 use sounding_host::monotonic_now;
+use sounding_laws::Law;
 use sounding_testdata::steadily;
 use sounding_units::Rate;
 use support::*;

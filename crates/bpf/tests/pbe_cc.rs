@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use device::alone;
 use reported::{Reporter, Scene, mbit, payload};
 use sounding_bpf::{Phase, Reason};
-use sounding_cc::Law;
 use sounding_estimate::{FairShare, LinkEstimate, Source, State};
+use sounding_laws::Law;
 use sounding_units::Rate;
 use support::*;
 

@@ -1,4 +1,4 @@
-//! `pbe_cc.h`, which the kernel runs, and `sounding_cc::pbe_cc`, which simulations run, answer alike.
+//! `pbe_cc.h`, which the kernel runs, and `sounding_laws::pbe_cc`, which simulations run, answer alike.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -12,11 +12,12 @@ use filter::{Filter, Told};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use sounding_cc::pbe_cc::{Config, Law, State};
-use sounding_cc::radio_law::{Ack, FeedUpdate, Report};
+use sounding_cc::Start;
 use sounding_cc::sharing::{self, Part, Pool, WEIGHT};
-use sounding_cc::{Phase, Start};
 use sounding_estimate::{Bound, FairShare, State as Link};
+use sounding_laws::Phase;
+use sounding_laws::pbe_cc::{Config, Law, State};
+use sounding_laws::radio_law::{Ack, FeedUpdate, Report};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 /// `LAW_ACK`, `LAW_LIMITED`, `LAW_RTO`, `LAW_DELAY`.
@@ -443,7 +444,8 @@ fn the_sequences_visit_every_state_and_come_back_from_each() {
     }
     let phases: BTreeSet<u32> = seen.iter().map(|&(phase, _)| phase).collect();
     let all = Phase::ALL.iter().zip(0..);
-    let ours = |phase| Some(phase).filter(|phase| sounding_cc::Law::PbeCc.phases().contains(phase));
+    let ours =
+        |phase| Some(phase).filter(|phase| sounding_laws::Law::PbeCc.phases().contains(phase));
     let ours = all.filter_map(|(&phase, number)| ours(phase).map(|_| number));
     assert_eq!(phases, ours.collect());
     assert!(seen.contains(&(9, true)) && seen.contains(&(9, false)), "both kinds of drain");

@@ -10,8 +10,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use sounding_bpf::{Bound, Config, FeedEstimate, Instance, Lull, Phase, Reason, Transition};
-use sounding_cc::Law;
 use sounding_host::monotonic_now;
+use sounding_laws::Law;
 use sounding_testdata::steadily;
 use sounding_units::Rate;
 use support::*;

@@ -1,4 +1,4 @@
-//! `sounding.h`, which the kernel runs, and `sounding_cc::sounding`, which simulations run, answer alike.
+//! `sounding.h`, which the kernel runs, and `sounding_laws::sounding`, which simulations run, answer alike.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -12,11 +12,11 @@ use filter::{Filter, Told};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use sounding_cc::Phase;
-use sounding_cc::biscay::{Config, Timeout};
-use sounding_cc::radio_law::{Ack, FeedUpdate, Report};
 use sounding_cc::sharing::{Claim, Part, Pool, WEIGHT};
-use sounding_cc::sounding::{Bound, Law, State};
+use sounding_laws::Phase;
+use sounding_laws::biscay::{Config, Timeout};
+use sounding_laws::radio_law::{Ack, FeedUpdate, Report};
+use sounding_laws::sounding::{Bound, Law, State};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 /// `LAW_ACK`, `LAW_RTO`, `LAW_UNDO`, `LAW_RECOVERY`, `LAW_MARKED`, `LAW_LIMITED`.

@@ -13,8 +13,8 @@ use filter::{Filter, Told};
 use proptest::prelude::*;
 use sounding_bpf::{Config, Instance, LawConfig, Phase, Reason};
 use sounding_cc::sharing::{Claim, Part, Pool, WEIGHT};
-use sounding_cc::steady::{Command, Law as Steady};
-use sounding_cc::{Fallback, Law, RadioController};
+use sounding_laws::steady::{Command, Law as Steady};
+use sounding_laws::{Fallback, Law, RadioController};
 use sounding_testdata::steadily;
 use sounding_units::{HostInstant, Rate};
 use support::*;
@@ -113,7 +113,7 @@ fn the_table_has_it_and_what_follows_the_table() {
     assert!(Law::ALL.contains(&law));
     assert_eq!(law.fallback(), Fallback::Bbr);
     assert_eq!(RadioController::by_name("steady").map(|known| known.law), Some(law));
-    assert!(sounding_cc::names().any(|name| name == "steady"));
+    assert!(sounding_baselines::names().any(|name| name == "steady"));
 }
 
 fn load() -> Option<Instance> {

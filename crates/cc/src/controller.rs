@@ -46,7 +46,7 @@ pub trait Controller: Debug + Send {
         let _ = (now, estimate, flows);
     }
 
-    /// The same of a link at the other end, as the device there reports it. It may lie: [`Trusting`](crate::trust::Trusting) limits what
+    /// The same of a link at the other end, as the device there reports it. It may lie: `Trusting` of `sounding-laws` limits what
     /// reaches the controller behind it.
     fn handle_report(&mut self, now: HostInstant, report: &LinkEstimate, flows: u32) {
         self.handle_estimate(now, report, flows);

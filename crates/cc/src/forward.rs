@@ -2,7 +2,7 @@
 ///
 /// `forward!(inner; but handle_ack, cwnd)` is what the `impl` of a decorator has beside its own `handle_ack` and `cwnd`.
 /// `forward!(inner)` hands on all. A method that is new in the trait needs its lines here: Clippy refuses the decorator in
-/// `crates/cc/tests/decorators.rs` without them.
+/// `crates/baselines/tests/decorators.rs` without them.
 #[macro_export]
 macro_rules! forward {
     ($inner:ident $(; but $($own:ident),+ $(,)?)?) => {

@@ -78,15 +78,18 @@ pub enum Value {
 }
 
 impl Kind {
-    pub(crate) const fn number(default: f64, least: f64, most: f64) -> Self {
+    /// A number with these limits.
+    pub const fn number(default: f64, least: f64, most: f64) -> Self {
         Self::Number { default, least, most }
     }
 
-    pub(crate) const fn count(default: u32, least: u32, most: u32) -> Self {
+    /// A whole number with these limits.
+    pub const fn count(default: u32, least: u32, most: u32) -> Self {
         Self::Count { default, least, most }
     }
 
-    pub(crate) const fn millis(default: u64, least: u64, most: u64) -> Self {
+    /// A time with these limits, all in milliseconds.
+    pub const fn millis(default: u64, least: u64, most: u64) -> Self {
         let [default, least, most] = [
             Duration::from_millis(default),
             Duration::from_millis(least),
@@ -95,7 +98,8 @@ impl Kind {
         Self::Time { default, least, most }
     }
 
-    pub(crate) const fn micros(default: u64, least: u64, most: u64) -> Self {
+    /// A time with these limits, all in microseconds.
+    pub const fn micros(default: u64, least: u64, most: u64) -> Self {
         let [default, least, most] = [
             Duration::from_micros(default),
             Duration::from_micros(least),
@@ -267,7 +271,7 @@ impl Values {
     }
 
     /// The value as a number; zero for another kind.
-    pub(crate) fn number(&self, parameter: &Parameter) -> f64 {
+    pub fn number(&self, parameter: &Parameter) -> f64 {
         match self.value(parameter) {
             Value::Number(number) => number,
             Value::Count(count) => f64::from(count),
@@ -276,7 +280,7 @@ impl Values {
     }
 
     /// The value as a whole number; zero for another kind.
-    pub(crate) fn count(&self, parameter: &Parameter) -> u32 {
+    pub fn count(&self, parameter: &Parameter) -> u32 {
         match self.value(parameter) {
             Value::Count(count) => count,
             Value::Number(_) | Value::Time(_) | Value::Word(_) => 0,
@@ -284,7 +288,7 @@ impl Values {
     }
 
     /// The value as a time; zero for another kind.
-    pub(crate) fn time(&self, parameter: &Parameter) -> Duration {
+    pub fn time(&self, parameter: &Parameter) -> Duration {
         match self.value(parameter) {
             Value::Time(time) => time,
             Value::Number(_) | Value::Count(_) | Value::Word(_) => Duration::ZERO,
@@ -292,7 +296,7 @@ impl Values {
     }
 
     /// The value as a word; empty for another kind.
-    pub(crate) fn word(&self, parameter: &Parameter) -> &'static str {
+    pub fn word(&self, parameter: &Parameter) -> &'static str {
         match self.value(parameter) {
             Value::Word(word) => word,
             Value::Number(_) | Value::Count(_) | Value::Time(_) => "",

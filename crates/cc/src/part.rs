@@ -18,7 +18,7 @@ mod slow_start;
 
 pub use aggregation::Aggregation;
 pub use aimd::Aimd;
-pub(crate) use boxcar::Boxcar;
+pub use boxcar::Boxcar;
 pub use delivery::DeliveryRate;
 pub use filter::Windowed;
 pub use full_pipe::FullPipe;
@@ -26,7 +26,7 @@ pub use line::Line;
 pub use marks::Marks;
 pub use pacing::{Pacer, burst};
 pub use pause::Pause;
-pub(crate) use queueing::QueueingDelay;
+pub use queueing::QueueingDelay;
 pub use round::Round;
 pub use rtt::RttEstimator;
 pub use slots::{Gap, Slot, Slots};

@@ -25,7 +25,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use serde::Deserialize;
-use sounding_cc::Registry;
+use sounding_baselines::Registry;
 use sounding_cell::quantity as time;
 
 pub use actors::{Actor, Actors, Group};

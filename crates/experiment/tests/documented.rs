@@ -89,8 +89,8 @@ fn the_table_of_parameters_is_that_of_the_registry() {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/controllers.md");
     let document = fs::read_to_string(document).unwrap();
     let mut rows = Vec::<(Vec<&str>, &[Parameter])>::new();
-    for name in sounding_cc::names() {
-        let parameters = sounding_cc::parameters(name);
+    for name in sounding_baselines::names() {
+        let parameters = sounding_baselines::parameters(name);
         match rows.iter_mut().find(|(_, known)| *known == parameters) {
             Some((names, _)) => names.push(name),
             None => rows.push((vec![name], parameters)),

@@ -38,7 +38,7 @@ fn plan(controllers: &str) -> String {
 fn nothing_lies_above_the_oracle_in_throughput_or_under_it_in_delay() {
     let Some(folder) = sounding_testdata::shared("traces") else { return };
     let names: Vec<String> =
-        sounding_cc::names().chain([ORACLE]).map(|name| format!("{name:?}")).collect();
+        sounding_baselines::names().chain([ORACLE]).map(|name| format!("{name:?}")).collect();
     let text = Text::new("plan.toml", plan(&names.join(", ")), folder);
     let runs = text.runs().expect("a plan");
     let open = |_: &Run| Err(std::io::Error::other("nothing is kept"));

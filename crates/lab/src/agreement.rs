@@ -13,10 +13,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value as Json;
-use sounding_cc::Phase;
 use sounding_experiment::plan::{self, Actors, Built, PlanError, Run, Text};
 use sounding_experiment::provenance::{Begun, Provenance};
 use sounding_experiment::simulate::populate;
+use sounding_laws::Phase;
 use sounding_sim::World;
 use sounding_sim::world::{Report, Segment};
 use sounding_testbed::emulate::{self, EmulateError, PUNCTUALITY_PERCENT};

@@ -175,7 +175,7 @@ fn row(property: &Property, values: Vec<f64>) -> Row {
 
 #[cfg(test)]
 mod tests {
-    use sounding_cc::RadioController;
+    use sounding_laws::RadioController;
 
     use super::*;
 
@@ -199,9 +199,10 @@ mod tests {
         // On a link without a modem a law does not control the flow, and no delay is known to be the radio's. Variants that
         // Gandalf's evaluation compares with are judged there.
         let variants = ["copa-smoothed", "vivace-smoothed", "gcc-smoothed", "vivace-published"];
-        let baselines = sounding_cc::names().filter(|name| {
+        let baselines = sounding_baselines::names().filter(|name| {
             RadioController::by_name(name).is_none()
-                && sounding_cc::needs(name).is_none_or(|needs| !needs.remote && !needs.delays)
+                && sounding_baselines::needs(name)
+                    .is_none_or(|needs| !needs.remote && !needs.delays)
                 && !variants.contains(name)
         });
         assert_eq!(baselines.collect::<Vec<_>>(), controllers());

@@ -7,10 +7,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde::Serialize;
-use sounding_cc::RadioController;
 use sounding_experiment::jobs::{self, Job, Told};
 use sounding_experiment::provenance::{Begun, Provenance};
 use sounding_kpi::Direction;
+use sounding_laws::RadioController;
 use sounding_report::distinct;
 use sounding_testbed::kernel_compare::{self, Figures};
 use sounding_testbed::kernel_run::{FlowSetup, KernelRunError};

@@ -15,8 +15,8 @@ use std::{fmt, io};
 
 use serde::{Serialize, Serializer};
 use sounding_bpf::LoadError;
-use sounding_cc::Law;
 use sounding_experiment::metrics::nearest_rank;
+use sounding_laws::Law;
 use sounding_units::Rate;
 use statrs::distribution::{Binomial, DiscreteCDF};
 

@@ -15,11 +15,11 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sounding_bpf::OwnCgroup;
-use sounding_cc::Law;
 use sounding_emu::{Direction, EnterError, Outcome, Report, StopError, monotonic_now};
 use sounding_experiment::metrics::Delays;
 use sounding_experiment::plan::PlanError;
 use sounding_experiment::provenance::{Begun, Provenance};
+use sounding_laws::Law;
 use sounding_testbed::daemon::DaemonError;
 use sounding_testbed::emulate::EmulateError;
 use sounding_testbed::flow::{FlowError, TcpFlow, TcpResult};

@@ -13,11 +13,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
-use sounding_cc::{Fallback, RadioController};
 use sounding_experiment::inference::{Paired, holm};
 use sounding_experiment::plan::{ORACLE, Text};
 use sounding_experiment::simulate::Outcome;
 use sounding_experiment::sweep::summary::{FIGURES, Row, Summary};
+use sounding_laws::{Fallback, RadioController};
 
 pub use index::{Group, Link, links};
 
@@ -41,7 +41,10 @@ impl Default for Choice {
         Self {
             filter: String::new(),
             thinned: 4,
-            controllers: sounding_cc::names().filter(is_somebody).map(str::to_owned).collect(),
+            controllers: sounding_baselines::names()
+                .filter(is_somebody)
+                .map(str::to_owned)
+                .collect(),
             duration: Duration::from_secs(20),
             seeds: 3,
         }
@@ -51,7 +54,7 @@ impl Default for Choice {
 /// Whether a controller differs from the others here: without a modem, one that falls back to CUBIC is plain CUBIC.
 /// One that follows a device's reports is BBR there.
 fn is_somebody(name: &&str) -> bool {
-    !sounding_cc::needs(name).is_some_and(|needs| needs.remote)
+    !sounding_baselines::needs(name).is_some_and(|needs| needs.remote)
         && RadioController::by_name(name)
             .is_none_or(|listener| listener.fallback != Fallback::Cubic)
 }

@@ -26,7 +26,7 @@ pub mod overhead;
 pub mod paper;
 pub mod pbe_cc;
 #[cfg(test)]
-#[path = "../../cc/tests/probe/mod.rs"]
+#[path = "../../baselines/tests/probe/mod.rs"]
 mod probe;
 pub mod reference;
 pub mod references;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use sounding_cc::oracle::Word;
+use sounding_baselines::oracle::Word;
 
 /// A sender that knows its link's rate and queue without error, and not the future.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

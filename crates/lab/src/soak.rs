@@ -12,9 +12,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
-use sounding_cc::Law;
 use sounding_emu::{EnterError, StartError, StopError, monotonic_now};
 use sounding_experiment::provenance::{Begun, Provenance};
+use sounding_laws::Law;
 use sounding_testbed::KernelLog;
 use sounding_testbed::daemon::DaemonError;
 use sounding_testbed::flow::FlowError;

@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use sounding_bpf::preflight;
-use sounding_cc::Law;
 use sounding_lab::bpf_cost::{Contender, Plan, measure};
+use sounding_laws::Law;
 use sounding_testdata::may_emulate;
 use sounding_units::Rate;
 

@@ -68,7 +68,7 @@ fn run(args: &Args) -> Result<(), Failed> {
     let modem = match &args.modem {
         Some(source) => {
             let name = args.controller.split(':').next().unwrap_or_default();
-            let needs = sounding_cc::needs(name).unwrap_or_default();
+            let needs = sounding_baselines::needs(name).unwrap_or_default();
             let (down, handle) = (Direction::Downlink, handle.clone());
             Some(ModemFeed::start_needing(needs, source, down, &args.sniffer, handle)?)
         }

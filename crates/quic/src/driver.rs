@@ -25,9 +25,10 @@
 
 use std::time::Duration;
 
+use sounding_baselines::Maker;
 use sounding_cc::part::DeliveryRate;
-use sounding_cc::trust::Trusting;
-use sounding_cc::{Ack, Controller, Delivered, Departure, Maker, Stamp, Start};
+use sounding_cc::{Ack, Controller, Delivered, Departure, Stamp, Start};
+use sounding_laws::trust::Trusting;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::flights::Flights;

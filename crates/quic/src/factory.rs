@@ -3,7 +3,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use sounding_cc::{Choice, ChoiceError, Maker, Needs, Start};
+use sounding_baselines::Maker;
+use sounding_cc::{Choice, ChoiceError, Needs, Start};
 use sounding_units::Bytes;
 
 use crate::clock::Clock;
@@ -59,7 +60,8 @@ impl Factory {
     /// `biscay:allowance=20ms`.
     pub fn new(name: &str, handle: EstimateHandle) -> Result<Self, ChoiceError> {
         let choice: Choice = name.parse()?;
-        let (make, needs) = (sounding_cc::make(&choice)?, sounding_cc::needs(choice.name()));
+        let (make, needs) =
+            (sounding_baselines::make(&choice)?, sounding_baselines::needs(choice.name()));
         Ok(Self { needs, ..Self::making(name, make, handle) })
     }
 
@@ -179,7 +181,7 @@ mod tests {
 
     #[test]
     fn every_controller_begins_with_ten_segments_and_the_next_lots() {
-        for name in sounding_cc::names() {
+        for name in sounding_baselines::names() {
             let factory = Factory::new(name, EstimateHandle::new()).unwrap().seeded(7);
             let (_, driver) = factory.begin(Instant::now(), 1200);
             assert_eq!(driver.initial_window(), 12_000, "{name}");

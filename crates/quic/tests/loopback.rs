@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use common::{Identity, Receiving, Sending, Stack, trusting};
-use sounding_cc::{Ack, Controller, Loss, Maker, Start};
+use sounding_baselines::Maker;
+use sounding_cc::{Ack, Controller, Loss, Start};
 use sounding_quic::{Arrivals, EstimateHandle, Factory, PeerTimes};
 use sounding_units::{Bytes, HostInstant, Rate};
 

@@ -9,7 +9,8 @@ mod tests;
 pub use interceptor::InterceptorEstimator;
 use std::time::Duration;
 
-use sounding_cc::{Ack, Controller, Departure, Gcc, Start};
+use sounding_baselines::Gcc;
+use sounding_cc::{Ack, Controller, Departure, Start};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::{Corrections, Hold, HoldCounts, Way};

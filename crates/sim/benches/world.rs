@@ -39,7 +39,7 @@ fn world(schedule: impl Into<Schedule>, controller: &str) -> World<Links<Path<Se
     let mut down = PathConfig::new(Rate::from_bits_per_sec(1_000_000_000));
     down.delay = Duration::from_millis(20);
     let mut world = World::new(Links::one(&up, &down, HostInstant::default()), 1);
-    let make = sounding_cc::by_name(controller).expect("a controller");
+    let make = sounding_baselines::by_name(controller).expect("a controller");
     world.add_flow(Flow::bulk(Port::up(Device(0)), make));
     world
 }
@@ -55,12 +55,12 @@ fn packets(bencher: Bencher<'_, '_>, schedule: &Schedule, controller: &str) {
     bencher.counter(ItemsCount::new(sent)).bench(run);
 }
 
-#[divan::bench(args = sounding_cc::names())]
+#[divan::bench(args = sounding_baselines::names())]
 fn twelve_mbit(bencher: Bencher<'_, '_>, controller: &str) {
     packets(bencher, &Rate::from_bits_per_sec(12_000_000).into(), controller);
 }
 
-#[divan::bench(args = sounding_cc::names())]
+#[divan::bench(args = sounding_baselines::names())]
 fn recorded(bencher: Bencher<'_, '_>, controller: &str) {
     packets(bencher, &RECORDED, controller);
 }

@@ -1,6 +1,6 @@
 //! A window that is held down hands on every method of its controller, the gate of `not_before` among them.
 
-#[path = "../../cc/tests/probe/mod.rs"]
+#[path = "../../baselines/tests/probe/mod.rs"]
 mod probe;
 
 use probe::Probe;

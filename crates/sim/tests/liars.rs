@@ -12,9 +12,9 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use common::{UP, at_secs, mbit, millis, named};
-use sounding_cc::trust::Trusting;
 use sounding_cc::{Ack, Controller, Start, forward};
 use sounding_kpi::Direction;
+use sounding_laws::trust::Trusting;
 use sounding_link::{Bound, FairShare, LinkEstimate, Source, State};
 use sounding_sim::world::{Flow, FlowId, Report, Segment, Tcp, Traffic, Transport};
 use sounding_sim::{Links, Path, PathConfig, QueueLimit, World};

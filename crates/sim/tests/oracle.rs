@@ -7,7 +7,7 @@ mod common;
 use std::time::Duration;
 
 use common::{BDP, MSS, PACKET, UP, at_secs, millis, world};
-use sounding_cc::Oracle;
+use sounding_baselines::Oracle;
 use sounding_sim::world::Flow;
 use sounding_trace::Schedule;
 use sounding_units::{Bytes, HostInstant};

@@ -97,7 +97,7 @@ fn climb(nr: bool, port: Port, seed: u64, controller: &str, assume: Option<Bound
     let segments = (capacity * 0.05 * 0.055 / 1_500.0).round().max(1.0) as u64;
     let (most, freed) = (Bytes::new(segments * MSS), HostInstant::default() + FREED);
     let make = named(controller);
-    let mut listening = usual.told([sounding_cc::needs(controller)]);
+    let mut listening = usual.told([sounding_baselines::needs(controller)]);
     listening.estimator.assume = assume;
     let found = run(nr, seed, listening, move |start| {
         Box::new(Held::new(make(start), most, start.now, freed))

@@ -77,7 +77,7 @@ fn yields(name: &str) -> bool {
 
 #[test]
 fn every_byte_of_a_finite_flow_arrives_over_a_link_that_drops() {
-    for name in sounding_cc::names() {
+    for name in sounding_baselines::names() {
         let mut world = world(mbit(12), 5 * PACKET);
         let size = Bytes::new(10_000_001);
         let flow = world.add_flow(Flow::bulk(UP, named(name)).sends(Traffic::Finite(size)));
@@ -95,7 +95,7 @@ fn every_byte_of_a_finite_flow_arrives_over_a_link_that_drops() {
 
 #[test]
 fn what_was_dropped_is_what_was_found_lost_and_sent_again() {
-    for name in sounding_cc::names() {
+    for name in sounding_baselines::names() {
         let mut world = world(mbit(12), BDP);
         let size = Bytes::new(30_000_000);
         let flow = world.add_flow(Flow::bulk(UP, named(name)).sends(Traffic::Finite(size)));
@@ -128,7 +128,7 @@ fn a_flow_of_one_segment_takes_two_round_trips() {
 
 #[test]
 fn an_outage_of_ten_seconds_is_survived() {
-    for name in sounding_cc::names() {
+    for name in sounding_baselines::names() {
         let steps: Steps = "0s 12Mbit, 5s 0bit, 15s 12Mbit".parse().unwrap();
         let mut world = world(steps, BDP);
         let flow = world.add_flow(Flow::bulk(UP, named(name)));
@@ -145,7 +145,7 @@ fn an_outage_of_ten_seconds_is_survived() {
 
 #[test]
 fn a_timeout_before_a_short_queue_does_not_restart_a_controller() {
-    for name in sounding_cc::names() {
+    for name in sounding_baselines::names() {
         let steps: Steps =
             "0s 12Mbit, 5s 0bit, 6s 1Mbit, 12s 0bit, 13s 1200kbit, 20s 0bit, 21s 2Mbit, 30s 12Mbit"
                 .parse()
@@ -163,7 +163,7 @@ fn a_timeout_before_a_short_queue_does_not_restart_a_controller() {
 
 #[test]
 fn a_timeout_for_packets_that_were_only_late_is_undone() {
-    for name in sounding_cc::names().filter(|name| !yields(name)) {
+    for name in sounding_baselines::names().filter(|name| !yields(name)) {
         let steps: Steps = "0s 12Mbit, 5s 0bit, 6s 12Mbit".parse().unwrap();
         let mut world = world(steps, 10 * BDP);
         // Large enough that nothing is dropped while the link stands still.
@@ -193,7 +193,7 @@ fn the_last_segment_of_a_flow_is_probed_before_the_timeout() {
 
 #[test]
 fn a_steady_application_gets_its_rate_and_no_queue() {
-    for name in sounding_cc::names() {
+    for name in sounding_baselines::names() {
         let mut world = world(mbit(12), 10 * BDP);
         let flow = Flow::bulk(UP, named(name)).sends(Traffic::Steady(mbit(4)));
         let flow = world.add_flow(flow);

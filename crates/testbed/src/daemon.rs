@@ -11,8 +11,8 @@ use std::time::Duration;
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::Signal;
 use serde_json::Value as Json;
-use sounding_cc::RadioController;
 use sounding_emu::Netns;
+use sounding_laws::RadioController;
 use thiserror::Error;
 
 /// A running daemon, and its output so far.

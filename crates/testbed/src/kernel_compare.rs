@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use sounding_cc::Law;
 use sounding_emu::{Direction, Flow, Outcome, PacketRecord};
 use sounding_experiment::metrics::{Delays, nearest_rank};
+use sounding_laws::Law;
 use sounding_report::{Axis, Cdf, Curve, Kind, Line, Panel, Series, Shade};
 use sounding_trace::Schedule;
 use sounding_units::{Bytes, HostInstant};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use sounding_cc::RadioController;
 use sounding_emu::{Config, Direction, Emulation, Report};
+use sounding_laws::RadioController;
 use sounding_modem::{Pty, Replay, ReplaySchedule};
 use sounding_sim::PathConfig;
 use sounding_trace::Steps;

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use controller::Gentle;
-use sounding_cc::Registry;
+use sounding_baselines::Registry;
 use sounding_experiment::plan::Text;
 use sounding_experiment::simulate::{self, Keep};
 use sounding_experiment::study::Study;

@@ -2,8 +2,8 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
-use sounding_cc::kernel_copa::{CopaPhase, CorrectedBy};
 use sounding_estimate::wire::RadioDelay;
+use sounding_laws::kernel_copa::{CopaPhase, CorrectedBy};
 
 use crate::intf::{WirePeer, read};
 use crate::inventory::{Object, held_by};

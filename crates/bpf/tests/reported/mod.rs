@@ -9,10 +9,10 @@ use std::time::Duration;
 use sounding_bpf::{
     Config, Downlink, Feed, Flow, Instance, Peers, PeersConfig, Phase, Signal, Transition,
 };
-use sounding_cc::Law;
 use sounding_estimate::wire::{code_of, rate_of};
 use sounding_estimate::{Bound, Direction, LinkEstimate, Source, State};
 use sounding_host::monotonic_now;
+use sounding_laws::Law;
 use sounding_units::{HostInstant, Rate};
 
 use crate::device::load;

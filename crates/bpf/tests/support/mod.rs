@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use nix::sched::{CloneFlags, unshare};
 use sounding_bpf::{Bound, Config, Feed, FeedEstimate, Instance, LawConfig, preflight};
-use sounding_cc::Law;
 use sounding_host::monotonic_now;
+use sounding_laws::Law;
 use sounding_units::Rate;
 
 /// A name that no other test of this machine has. `None`, with a reported skip, if BISCAY cannot be loaded.

@@ -1,7 +1,7 @@
-//! Any report on any connection: `trust.h`, which the kernel runs, and `sounding_cc::trust`, which simulations run, believe the same.
+//! Any report on any connection: `trust.h`, which the kernel runs, and `sounding_laws::trust`, which simulations run, believe the same.
 
 use proptest::prelude::*;
-use sounding_cc::trust::{Input, Trust};
+use sounding_laws::trust::{Input, Trust};
 
 use super::*;
 

@@ -2,7 +2,7 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use crate::Ack;
+use crate::controller::Ack;
 
 /// Rounds each half of the window lasts, so that it remembers five to ten (Linux `bbr_extra_acked_win_rtts`).
 const HALF_ROUNDS: u32 = 5;

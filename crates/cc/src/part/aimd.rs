@@ -1,7 +1,7 @@
 use sounding_units::{Bytes, HostInstant};
 
 use super::{Marks, SlowStart};
-use crate::{Ack, Loss, Recovery, Start};
+use crate::controller::{Ack, Loss, Recovery, Start};
 
 /// The window of RFC 5681: slow start, one segment per round, half after a loss, one segment after a timeout, which may be undone
 /// (bytes are counted as in RFC 3465).

@@ -8,24 +8,25 @@ const KEPT: usize = 4_096;
 
 /// The mean of a sliding window of delays.
 #[derive(Clone, Debug)]
-pub(crate) struct Boxcar {
+pub struct Boxcar {
     window: Duration,
     values: VecDeque<(HostInstant, Duration)>,
     sum: Duration,
 }
 
 impl Boxcar {
-    pub(crate) fn new(window: Duration) -> Self {
+    /// Without values.
+    pub fn new(window: Duration) -> Self {
         Self { window, values: VecDeque::with_capacity(KEPT), sum: Duration::ZERO }
     }
 
     /// Means are over this from the next value on.
-    pub(crate) fn set_window(&mut self, window: Duration) {
+    pub fn set_window(&mut self, window: Duration) {
         self.window = window;
     }
 
     /// The mean with another value.
-    pub(crate) fn push(&mut self, at: HostInstant, value: Duration) -> Duration {
+    pub fn push(&mut self, at: HostInstant, value: Duration) -> Duration {
         if self.values.len() == KEPT {
             self.drop_oldest();
         }
@@ -44,11 +45,12 @@ impl Boxcar {
     }
 
     /// The mean; `None` without values.
-    pub(crate) fn mean(&self) -> Option<Duration> {
+    pub fn mean(&self) -> Option<Duration> {
         self.sum.checked_div(u32::try_from(self.values.len()).ok()?)
     }
 
-    pub(crate) fn clear(&mut self) {
+    /// Forgets every value.
+    pub fn clear(&mut self) {
         self.values.clear();
         self.sum = Duration::ZERO;
     }

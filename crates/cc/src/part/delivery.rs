@@ -2,7 +2,7 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use crate::Departure;
+use crate::controller::Departure;
 
 /// How fast a path delivers, measured packet by packet (draft-cheng-iccrg-delivery-rate-estimation-00).
 ///

@@ -1,6 +1,6 @@
 use sounding_units::Bytes;
 
-use crate::{Ack, Recovery};
+use crate::controller::{Ack, Recovery};
 
 /// Congestion marks, answered once a round as one loss would be (RFC 3168 §6.1.2).
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,7 +25,7 @@ impl Marks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Departure;
+    use crate::controller::Departure;
 
     fn marked(left_at: u64, delivered: u64) -> Ack {
         Ack {

@@ -4,7 +4,7 @@ use core::time::Duration;
 use sounding_units::{Bytes, HostInstant};
 
 use super::Round;
-use crate::Ack;
+use crate::controller::Ack;
 
 /// BBR draft §2: ProbeRTTDuration.
 const LASTS: Duration = Duration::from_millis(200);

@@ -10,7 +10,7 @@ const CURRENT: usize = 4;
 
 /// Separates the queueing delay from the path's: it is the minimum of the newest samples minus the minimum of ten minutes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct QueueingDelay {
+pub struct QueueingDelay {
     minutes: [Duration; BASE_MINUTES],
     minute_began: HostInstant,
     current: [Duration; CURRENT],
@@ -19,7 +19,8 @@ pub(crate) struct QueueingDelay {
 }
 
 impl QueueingDelay {
-    pub(crate) fn new(now: HostInstant) -> Self {
+    /// Without samples.
+    pub fn new(now: HostInstant) -> Self {
         Self {
             minutes: [Duration::MAX; BASE_MINUTES],
             minute_began: now,
@@ -30,7 +31,7 @@ impl QueueingDelay {
     }
 
     /// Adds a sample. Returns the new queueing delay.
-    pub(crate) fn handle_sample(&mut self, now: HostInstant, delay: Duration) -> Duration {
+    pub fn handle_sample(&mut self, now: HostInstant, delay: Duration) -> Duration {
         self.has_sample = true;
         if now - self.minute_began >= MINUTE {
             self.minute_began = now;
@@ -45,7 +46,7 @@ impl QueueingDelay {
     }
 
     /// The delay without queue; `None` before the first sample.
-    pub(crate) fn base(&self) -> Option<Duration> {
+    pub fn base(&self) -> Option<Duration> {
         self.minutes.iter().min().copied().filter(|_| self.has_sample)
     }
 }

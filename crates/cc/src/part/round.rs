@@ -1,6 +1,6 @@
 use sounding_units::Bytes;
 
-use crate::Ack;
+use crate::controller::Ack;
 
 /// Counts rounds by packets: a round ends when a packet is delivered that left after the round began (BBR draft
 /// §4.1.1.3).

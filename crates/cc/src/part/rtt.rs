@@ -1,6 +1,6 @@
 use core::time::Duration;
 
-use crate::Ack;
+use crate::controller::Ack;
 
 /// The least RTO. RFC 6298 §2.4 has a second and every stack less; 200 ms is Linux's, which adds it to the smoothed
 /// RTT in place of a smaller variation, so that a steady path never times out for a delayed acknowledgement.

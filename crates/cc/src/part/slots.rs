@@ -3,7 +3,7 @@ use core::time::Duration;
 use sounding_units::{Bytes, HostInstant};
 
 use super::Windowed;
-use crate::{Ack, Stamp};
+use crate::controller::{Ack, Stamp};
 
 /// How long the fastest way to the receiver is remembered: a handover changes it.
 const REMEMBERED: Duration = Duration::from_secs(10);
@@ -115,7 +115,7 @@ mod tests {
             now: HostInstant::from_nanos((sent_ms + 60) * MS),
             acked: Bytes::new(segments * 1448),
             stamp: Some(Stamp { value, tick: Duration::from_millis(1) }),
-            sent: crate::Departure { at, ..crate::Departure::default() },
+            sent: crate::controller::Departure { at, ..crate::controller::Departure::default() },
             ..Ack::default()
         }
     }

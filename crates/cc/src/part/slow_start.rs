@@ -3,7 +3,7 @@ use core::time::Duration;
 use sounding_units::{Bytes, HostInstant};
 
 use super::Round;
-use crate::{Ack, Revision};
+use crate::controller::{Ack, Revision};
 
 /// RFC 9406 §4.3, all of them.
 const MIN_RISE: Duration = Duration::from_millis(4);
@@ -111,12 +111,12 @@ impl SlowStart {
     }
 
     /// Whether RTTs are explained later, so that it may go on after it was over.
-    pub(crate) fn is_explained(&self) -> bool {
+    pub fn is_explained(&self) -> bool {
         self.explained.is_some()
     }
 
     /// What the radio added to RTTs became known; whether slow start goes on that had been left because of it.
-    pub(crate) fn handle_revision(&mut self, revision: &Revision) -> bool {
+    pub fn handle_revision(&mut self, revision: &Revision) -> bool {
         let (seen_at, after) = match *revision {
             Revision::Rebase { least, .. } => {
                 self.explained = Some(Explained { path: least, least: None, samples: 0 });
@@ -144,6 +144,3 @@ impl SlowStart {
         true
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
-use sounding_cc::{Choice, ChoiceError, Registry};
+use sounding_baselines::Registry;
+use sounding_cc::{Choice, ChoiceError};
 use toml::de::ValueDeserializer;
 
 use super::Wrong;

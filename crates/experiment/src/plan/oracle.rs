@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use sounding_cc::{Controller, Oracle, Start};
+use sounding_baselines::Oracle;
+use sounding_cc::{Controller, Start};
 use sounding_kpi::Direction;
 use sounding_sim::Port;
 use sounding_trace::OPPORTUNITY_PAYLOAD;

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use sounding_cc::Registry;
+use sounding_baselines::Registry;
 use sounding_host::{MAX_TEXT, read_text_at_most};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use sounding_baselines::Registry;
 use sounding_bpf::BackgroundPhase;
-use sounding_cc::{Ack, Controller, Registry, forward};
+use sounding_cc::{Ack, Controller, forward};
 use sounding_experiment::plan::{Text, Wrong};
 use sounding_units::HostInstant;
 
@@ -57,7 +58,8 @@ pub(super) fn run(scene: Scene, plan: &Plan, seed: u64, draws: u64) -> Result<Se
     let wrong = |message: String| CompareError::Virtual(Wrong::new("", message));
     let states = States::default();
     let kept = Arc::clone(&states);
-    let make = sounding_cc::by_name("background").ok_or_else(|| wrong("no background".into()))?;
+    let make =
+        sounding_baselines::by_name("background").ok_or_else(|| wrong("no background".into()))?;
     let mut controllers = Registry::default();
     controllers
         .add("watched", move |start| {

@@ -45,7 +45,7 @@ pub(super) fn millis(span: Option<Duration>) -> f64 {
 
 /// The constructor of a controller in the registry.
 fn named(name: &str) -> fn(&Start) -> Box<dyn Controller> {
-    sounding_cc::by_name(name).unwrap_or_else(|| panic!("no controller is called {name}"))
+    sounding_baselines::by_name(name).unwrap_or_else(|| panic!("no controller is called {name}"))
 }
 
 fn directions(bottleneck: impl Into<Schedule>, buffer: u64) -> (PathConfig, PathConfig) {

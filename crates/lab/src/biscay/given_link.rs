@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sounding_cc::oracle::{Oracle, Present};
-use sounding_cc::{Controller, RadioController, Start};
+use sounding_baselines::oracle::{Oracle, Present};
+use sounding_cc::{Controller, Start};
 use sounding_kpi::Direction;
+use sounding_laws::RadioController;
 use sounding_link::Bound;
 use sounding_sim::world::{Event, Flow, Listening, MakeController, Segment};
 use sounding_sim::{Device, Links, Network, PathConfig, Port, Wired, World};
@@ -126,7 +127,7 @@ fn send<N: Network<Segment>>(
         Direction::Downlink => setup.delay,
     };
     let mut listening = Listening { latency: away, ..Listening::new(port) }
-        .told(starts.iter().map(|start| sounding_cc::needs(start.controller)));
+        .told(starts.iter().map(|start| sounding_baselines::needs(start.controller)));
     if let Some(every) = setup.every {
         listening.every = every;
     }
@@ -138,7 +139,7 @@ fn send<N: Network<Segment>>(
     for start in starts {
         let (name, every) = (start.controller, setup.every.unwrap_or_default());
         let make: MakeController =
-            match (RadioController::by_name(name), sounding_cc::by_name(name)) {
+            match (RadioController::by_name(name), sounding_baselines::by_name(name)) {
                 (Some(listener), _) => Box::new(move |start| listener.make(start, every)),
                 (None, Some(make)) => Box::new(make),
                 (None, None) => {
@@ -206,7 +207,7 @@ impl Knows {
 
 /// Whether a controller has this name.
 pub(super) fn is_known(name: &str) -> bool {
-    is_truthful(name) || sounding_cc::by_name(name).is_some()
+    is_truthful(name) || sounding_baselines::by_name(name).is_some()
 }
 
 /// Whether the controller with this name knows the truth of its link.

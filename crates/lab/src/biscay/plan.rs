@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde::Deserialize;
-use sounding_cc::RadioController;
 use sounding_cell::quantity as time;
+use sounding_laws::RadioController;
 
 use super::given_link::is_known;
 use super::{Setting, Told};

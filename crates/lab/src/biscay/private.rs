@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde::Serialize;
-use sounding_cc::RadioController;
 use sounding_emu::{Direction, Outcome};
 use sounding_experiment::metrics::nearest_rank;
 use sounding_experiment::plan::{PlanError, Run, Text};
 use sounding_experiment::provenance::Begun;
+use sounding_laws::RadioController;
 use sounding_report::distinct;
 use sounding_testbed::emulate::{self, EmulateError, Ended, PUNCTUALITY_PERCENT, handovers};
 use sounding_units::{Bytes, HostInstant};

@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use sounding_bpf::{Bound, Config, CopaInstance, Instance, LoadError, Program, RunStats};
-use sounding_cc::Law;
+use sounding_laws::Law;
 use sounding_units::Rate;
 
 use super::rig::{Fed, Pair, Sender, Spent};

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
-use sounding_cc::{Controller, Departure, Registry, forward};
+use sounding_baselines::Registry;
+use sounding_cc::{Controller, Departure, forward};
 use sounding_experiment::plan::{Text, Wrong};
 use sounding_units::Bytes;
 
@@ -216,7 +217,7 @@ pub(super) fn judge(scene: &Scene, law: &str, seed: u64, secs: u64) -> Result<Co
     let wrong = |message: String| Wrong::new("", message);
     let labels = Labels::default();
     let kept = Arc::clone(&labels);
-    let make = sounding_cc::by_name(law).ok_or_else(|| wrong(format!("no law {law:?}")))?;
+    let make = sounding_baselines::by_name(law).ok_or_else(|| wrong(format!("no law {law:?}")))?;
     let mut controllers = Registry::default();
     controllers
         .add("labelled", move |start| {

@@ -4,8 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sounding_cc::oracle::{Oracle, Present};
-use sounding_cc::{Choice, ChoiceError, Controller, Maker, Registry, Start};
+use sounding_baselines::oracle::{Oracle, Present};
+use sounding_baselines::{Maker, Registry};
+use sounding_cc::{Choice, ChoiceError, Controller, Start};
 use sounding_link::Bound;
 use sounding_sim::Port;
 use sounding_sim::world::Listening;
@@ -57,7 +58,7 @@ impl Contender {
     pub fn names() -> impl Iterator<Item = &'static str> {
         ["oracle", "present", "reported", "present-15ms-over-30ms", "biscay-published"]
             .into_iter()
-            .chain(sounding_cc::names())
+            .chain(sounding_baselines::names())
     }
 
     /// How its host reads the modem.
@@ -65,7 +66,9 @@ impl Contender {
         let mut listening = Listening::new(port);
         match self {
             Self::Published => listening.estimator.assume = Some(Bound::Capacity),
-            Self::Named(choice) => listening = listening.told([sounding_cc::needs(choice.name())]),
+            Self::Named(choice) => {
+                listening = listening.told([sounding_baselines::needs(choice.name())])
+            }
             Self::Oracle | Self::Reference(_) => {}
         }
         listening
@@ -76,9 +79,9 @@ impl Contender {
         knows: Knows,
     ) -> impl FnOnce(&Start) -> Box<dyn Controller> + Send + 'static + use<> {
         let named: Option<Maker> = match self {
-            Self::Published => sounding_cc::make(&Choice::plain("biscay")).ok(),
+            Self::Published => sounding_baselines::make(&Choice::plain("biscay")).ok(),
             // It was settled when its name was read.
-            Self::Named(choice) => sounding_cc::make(choice).ok(),
+            Self::Named(choice) => sounding_baselines::make(choice).ok(),
             Self::Oracle | Self::Reference(_) => None,
         };
         let reference = match self {

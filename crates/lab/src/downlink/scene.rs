@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sounding_bpf::{OwnCgroup, pins_of};
-use sounding_cc::Law;
 use sounding_emu::Emulation;
+use sounding_laws::Law;
 use sounding_link::Source;
 use sounding_modem::{Behaviour, Place};
 use sounding_testbed::daemon::{Daemon, DaemonError};

@@ -5,9 +5,10 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use sounding_cc::copa::Copa;
-use sounding_cc::gcc::{Gcc, Gradient};
-use sounding_cc::{Ack, Compensated, Controller, Delivered, Revision, Start, forward};
+use sounding_baselines::Compensated;
+use sounding_baselines::copa::Copa;
+use sounding_baselines::gcc::{Gcc, Gradient};
+use sounding_cc::{Ack, Controller, Delivered, Revision, Start, forward};
 use sounding_kpi::Direction;
 use sounding_link::{DelayKind, DelayUpdate, RanDelay};
 use sounding_units::HostInstant;

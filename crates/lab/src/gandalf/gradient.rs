@@ -70,7 +70,7 @@ fn measure(kind: &Kind, sets: &[String], seed: u64) -> Result<Figures, Wrong> {
     let spurious = overuse.iter().filter(|(_, queue)| *queue < QUEUE).count();
     let above = seen.iter().filter(|(_, of, _)| of.trend_ms > of.threshold_ms).count();
     let minutes = (observed.span - BEGUN).as_secs_f64() / 60.0;
-    let amounts = |of: fn(&sounding_cc::gcc::Gradient) -> f64, part| {
+    let amounts = |of: fn(&sounding_baselines::gcc::Gradient) -> f64, part| {
         let mut amounts: Vec<f64> = seen.iter().map(|(_, gradient, _)| of(gradient)).collect();
         amounts.sort_by(f64::total_cmp);
         quantile(&amounts, part)

@@ -4,11 +4,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde::Serialize;
-use sounding_cc::{
-    Compensated, Needs, Registry, Smoothed, Smoothing, Vivace, copa::Copa, gcc::Gcc,
-    kernel_copa::KernelCopa, pcc::VivaceConfig,
+use sounding_baselines::{
+    Compensated, Registry, Smoothed, Smoothing, Vivace, copa::Copa, gcc::Gcc, pcc::VivaceConfig,
 };
+use sounding_cc::Needs;
 use sounding_experiment::plan::{PlanError, Run, Wrong};
+use sounding_laws::kernel_copa::KernelCopa;
 
 use super::controls::{
     Beside, Constant, Graded, Only, PARTS, Part, Record, Recorded, Truth, Truthful,
@@ -86,7 +87,7 @@ pub(super) fn run(
     let mut registry = Registry::default();
     let published = || VivaceConfig { sure: 0.0, ..VivaceConfig::default() };
     let (truth, record) = (&shared.truth, &shared.record);
-    let mut add = |name: &str, needs: Option<Needs>, make: sounding_cc::Maker| {
+    let mut add = |name: &str, needs: Option<Needs>, make: sounding_baselines::Maker| {
         registry
             .add_needing(name, needs, move |start| make(start))
             .map_err(|error| Wrong::new("", error.to_string()))

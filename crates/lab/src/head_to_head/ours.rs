@@ -21,7 +21,7 @@ pub(super) fn run(
     seed: u64,
 ) -> Side {
     let origin = HostInstant::default();
-    let make = sounding_cc::by_name(controller)
+    let make = sounding_baselines::by_name(controller)
         .unwrap_or_else(|| panic!("no controller is called {controller}"));
     let mut world = World::new(Links::one(&link.up(), &Link::down(), origin), seed);
     let begins = origin + started.saturating_sub(HANDSHAKE);

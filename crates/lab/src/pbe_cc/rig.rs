@@ -227,7 +227,7 @@ pub(super) fn observe(run: &Run, setup: Setup) -> Result<Observed, Wrong> {
     let flows = match setup.instead {
         Some(make) => {
             let port = Port::down(Device(0));
-            let mut listening = Listening::new(port).told([sounding_cc::needs("pbe-cc")]);
+            let mut listening = Listening::new(port).told([sounding_baselines::needs("pbe-cc")]);
             listening.sniffs = true;
             world.listen(listening);
             vec![world.add_flow(Flow::bulk(port, make))]

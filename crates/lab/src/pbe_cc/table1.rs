@@ -92,7 +92,7 @@ pub(super) enum Failed {
 /// What a download did.
 fn visit(place: &Place, mut run: Run) -> Result<Visit, Wrong> {
     let controller = run.plan.flows[0].controller.name().to_owned();
-    if !sounding_cc::needs(&controller).is_some_and(|needs| needs.remote)
+    if !sounding_baselines::needs(&controller).is_some_and(|needs| needs.remote)
         && let Some(phone) = run.plan.cell.as_mut().and_then(|cell| cell.devices.first_mut())
     {
         // It would listen to nothing.

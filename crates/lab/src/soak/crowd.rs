@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use sounding_cc::RadioController;
 use sounding_emu::{Direction, Emulation, monotonic_now};
+use sounding_laws::RadioController;
 use sounding_sim::world::Traffic;
 use sounding_testbed::flow::{FlowError, RunningTcp, RunningUdp, TcpFlow, UdpFlow};
 use sounding_units::{Bytes, HostInstant, Rate};

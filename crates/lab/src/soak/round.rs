@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 use sounding_bpf::inventory::{Object, alive, held_by};
-use sounding_cc::RadioController;
 use sounding_emu::{Config, Direction, Emulation, monotonic_now};
+use sounding_laws::RadioController;
 use sounding_modem::{Pty, Replay, ReplaySchedule};
 use sounding_sim::{PathConfig, QueueLimit};
 use sounding_testbed::daemon::{Daemon, law_flags};

@@ -19,7 +19,7 @@ pub struct VirtualFlow<'a> {
     pub direction: Direction,
     /// Propagation delay each way.
     pub delay: Duration,
-    /// A name of [`sounding_cc::by_name`].
+    /// A name of [`sounding_baselines::by_name`].
     pub controller: &'a str,
     /// When the first data packet is to reach the link, from the beginning of the trace.
     pub start: Duration,
@@ -48,7 +48,7 @@ impl VirtualFlow<'_> {
         };
         let before = ways * (self.delay + HANDSHAKE / 2);
         let begins = HostInstant::default() + self.start.saturating_sub(before);
-        let controller = sounding_cc::by_name(self.controller)?;
+        let controller = sounding_baselines::by_name(self.controller)?;
         world.add_flow(Flow::bulk(port, controller).begins(begins));
         let mut passages = Vec::new();
         let until = HostInstant::default() + self.start + Duration::from_millis(500) + self.window;

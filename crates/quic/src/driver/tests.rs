@@ -30,7 +30,7 @@ fn start() -> Start {
 }
 
 fn driver(name: &str, handle: &EstimateHandle) -> Driver {
-    let make = sounding_cc::by_name(name).expect("it is in the registry");
+    let make = sounding_baselines::by_name(name).expect("it is in the registry");
     let make: Maker = Arc::new(make);
     Driver::new(&make, start(), handle)
 }

@@ -11,7 +11,7 @@ fn adapter(name: &str) -> (Adapter, Instant) {
 
 #[test]
 fn a_transport_takes_the_factory_and_every_rate_is_finite_from_the_beginning() {
-    for name in sounding_cc::names() {
+    for name in sounding_baselines::names() {
         let factory = Factory::new(name, EstimateHandle::new()).unwrap();
         let mut transport = noq_proto::TransportConfig::default();
         transport.congestion_controller_factory(Arc::new(factory.clone()));

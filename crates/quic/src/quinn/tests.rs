@@ -56,7 +56,7 @@ impl sounding_cc::Controller for Paced {
 fn a_rate_that_quinn_does_not_obey_is_not_what_holds_it_back() {
     let limited = Arc::new(AtomicBool::new(false));
     let keeps = limited.clone();
-    let make: sounding_cc::Maker =
+    let make: sounding_baselines::Maker =
         Arc::new(move |_: &sounding_cc::Start| -> Box<dyn sounding_cc::Controller> {
             Box::new(Paced(keeps.clone()))
         });

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use sounding_cc::{Ack, Controller, Loss, Maker, Start};
+use sounding_baselines::Maker;
+use sounding_cc::{Ack, Controller, Loss, Start};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::*;

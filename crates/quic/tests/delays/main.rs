@@ -9,7 +9,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use sounding_cc::{Ack, Compensated, Controller, Loss, Maker, Start};
+use sounding_baselines::{Compensated, Maker};
+use sounding_cc::{Ack, Controller, Loss, Start};
 use sounding_kpi::Direction;
 use sounding_units::{Bytes, HostInstant, Rate};
 use transfer::{Measured, Stack, Transfer};
@@ -24,7 +25,7 @@ fn run_once(
     modem: bool,
     seed: u64,
 ) -> Measured {
-    let make: Maker = Arc::new(sounding_cc::by_name(controller).unwrap());
+    let make: Maker = Arc::new(sounding_baselines::by_name(controller).unwrap());
     let mut transfer = Transfer::new(direction, stack, &make, seed);
     transfer.modem_lives = modem;
     transfer.run(Duration::from_secs(9));

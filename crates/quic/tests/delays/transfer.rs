@@ -1,7 +1,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use sounding_cc::{Maker, Start};
+use sounding_baselines::Maker;
+use sounding_cc::Start;
 use sounding_cell::config::{CarrierConfig, DeviceConfig, UplinkConfig};
 use sounding_cell::modem::ModemConfig;
 use sounding_cell::radio::{AdaptConfig, DelayProfile, FadingConfig, ModelConfig, ScriptConfig};

@@ -86,7 +86,7 @@ impl Scene {
 
     /// Reads the device's modem into a handle, for a controller of this name.
     pub(crate) fn read_modem(&self, controller: &str, handle: &EstimateHandle) -> ModemFeed {
-        self.read_needing(sounding_cc::needs(controller).unwrap_or_default(), handle)
+        self.read_needing(sounding_baselines::needs(controller).unwrap_or_default(), handle)
     }
 
     /// The same, with the delays that the radio makes.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sounding_cc::{Maker, Start};
+use sounding_baselines::Maker;
+use sounding_cc::Start;
 use sounding_quic::driver::Driver;
 use sounding_quic::{EstimateHandle, Intake, PeerTimes, Report};
 use sounding_units::{Bytes, HostInstant};
@@ -12,7 +13,7 @@ const MTU: Bytes = Bytes::new(1200);
 
 /// A sender of a packet every 10 ms, with a controller that uses what peers say of times and delays.
 fn sender(name: &str, now: HostInstant, handle: &EstimateHandle, times: &PeerTimes) -> Driver {
-    let make = sounding_cc::by_name(name).expect("it is in the registry");
+    let make = sounding_baselines::by_name(name).expect("it is in the registry");
     let make: Maker = Arc::new(make);
     let start = Start { now, mss: MTU, headers: Bytes::new(28), rtt: None, seed: 1 };
     Driver::new(&make, start, handle).timed(times.clone())

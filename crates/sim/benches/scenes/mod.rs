@@ -60,7 +60,7 @@ impl<N: Network<Segment>> Scene<N> {
 }
 
 fn cubic() -> fn(&Start) -> Box<dyn Controller> {
-    sounding_cc::by_name("cubic").expect("a controller")
+    sounding_baselines::by_name("cubic").expect("a controller")
 }
 
 /// From an uncrowded wire to its far end.

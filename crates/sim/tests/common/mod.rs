@@ -36,7 +36,7 @@ pub(crate) fn at_secs(secs: u64) -> HostInstant {
 
 /// The constructor of a controller in the registry.
 pub(crate) fn named(name: &str) -> fn(&Start) -> Box<dyn Controller> {
-    sounding_cc::by_name(name).unwrap()
+    sounding_baselines::by_name(name).unwrap()
 }
 
 /// A bottleneck in the uplink with a queue of `buffer` bytes, 20 ms in each direction, and a gigabit on the return path.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use serde::Deserialize;
 use sounding_bpf::{DownlinkConfig, EXID, PeersConfig, Signal};
-use sounding_cc::Law;
+use sounding_laws::Law;
 use sounding_kpi::Direction;
 use sounding_units::Rate;
 

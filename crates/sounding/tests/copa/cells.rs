@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sounding_bpf::{CopaFlow, CopaFlows, OwnCgroup};
-use sounding_cc::kernel_copa::CorrectedBy;
 use sounding_emu::Direction;
 use sounding_experiment::plan::Text;
 use sounding_host::monotonic_now;
+use sounding_laws::kernel_copa::CorrectedBy;
 use sounding_link::RadioDelay;
 use sounding_modem::{Behaviour, Place};
 use sounding_testbed::daemon::Daemon;

@@ -6,9 +6,9 @@ use std::thread;
 use std::time::Duration;
 
 use sounding_bpf::{Bound, Config, Feed, FeedEstimate, Instance};
-use sounding_cc::Law;
 use sounding_emu::Direction;
 use sounding_host::{Priority, monotonic_now};
+use sounding_laws::Law;
 use sounding_trace::Steps;
 use sounding_units::{HostInstant, Rate};
 

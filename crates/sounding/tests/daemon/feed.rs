@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use sounding_bpf::inventory::held_by;
 use sounding_bpf::{Bound, Config, Feed, FeedEstimate, Instance, Reason};
-use sounding_cc::Law;
 use sounding_emu::Direction;
 use sounding_host::{Priority, monotonic_now};
+use sounding_laws::Law;
 use sounding_testdata::steadily;
 use sounding_trace::Steps;
 use sounding_units::{HostInstant, Rate};

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use serde_json::Value as Json;
-use sounding_cc::RadioController;
 use sounding_experiment::plan::{Actors, Run};
 use sounding_kpi::Direction;
+use sounding_laws::RadioController;
 use sounding_link::Source;
 use sounding_sim::Port;
 

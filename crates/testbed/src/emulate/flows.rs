@@ -5,9 +5,9 @@ use std::time::Duration;
 use std::{io, thread};
 
 use socket2::{Domain, Socket, Type};
-use sounding_cc::RadioController;
 use sounding_emu::{Direction, Flow, monotonic_now};
 use sounding_experiment::plan::{Acknowledged, Actors, FlowPlan, Run, TrafficPlan};
+use sounding_laws::RadioController;
 use sounding_sim::Port;
 use sounding_sim::world::Traffic;
 use sounding_units::{HostInstant, Rate};

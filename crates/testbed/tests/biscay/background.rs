@@ -2,8 +2,8 @@
 
 use nix::net::if_::if_nametoindex;
 use sounding_bpf::{Background, BackgroundConfig, Bound, Counting, Sharing};
-use sounding_cc::Law;
 use sounding_emu::{Outcome, PacketRecord, monotonic_now};
+use sounding_laws::Law;
 use sounding_sim::world::Traffic;
 use sounding_units::HostInstant;
 

@@ -1,8 +1,8 @@
 //! CUBIC as what flows fall back to.
 
 use sounding_bpf::{Bound, Config, Phase, Reason};
-use sounding_cc::{Fallback, Law};
 use sounding_emu::Emulation;
+use sounding_laws::{Fallback, Law};
 use sounding_sim::{PathConfig, QueueLimit};
 use sounding_testbed::flow::{RunningTcp, TcpInfo, TcpResult};
 use sounding_testdata::steadily;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * `background`: it sends while the cell is its alone, and yields while it is not.
- * The same arithmetic as crates/cc/src/background.rs, where the phases are drawn,
+ * The same arithmetic as crates/laws/src/background.rs, where the phases are drawn,
  * and as the part of crates/cc/src/part/aimd.rs that it uses.
  */
 #ifndef SOUNDING_BACKGROUND_H

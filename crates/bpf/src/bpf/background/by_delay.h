@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The window of a background flow whose receiver has no usable clock: LEDBAT++
- * in whole numbers, as crates/cc/src/background/delay.rs has it.
+ * in whole numbers, as crates/laws/src/background/delay.rs has it.
  */
 #ifndef SOUNDING_BY_DELAY_H
 #define SOUNDING_BY_DELAY_H

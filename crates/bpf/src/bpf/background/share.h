@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * A flow's share of its cell while it had data waiting, beside what the cell
- * gives it alone: crates/cc/src/background/share.rs.
+ * gives it alone: crates/laws/src/background/share.rs.
  */
 #ifndef SOUNDING_SHARE_H
 #define SOUNDING_SHARE_H

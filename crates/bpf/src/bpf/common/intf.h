@@ -27,7 +27,7 @@
 
 /*
  * Where a law believes the bottleneck to be, and what it does; the names are
- * those of crates/cc/src/phase.rs. In NO_ESTIMATE, BOTTLENECK_ELSEWHERE and
+ * those of crates/laws/src/phase.rs. In NO_ESTIMATE, BOTTLENECK_ELSEWHERE and
  * ESTIMATE_TOO_HIGH the stock algorithm controls the flow. BISCAY:
  *
  * NO_ESTIMATE   --(feed fresh, RTT known)-------------> RADIO_LIMITED
@@ -35,7 +35,7 @@
  * RADIO_LIMITED --(path narrower than the radio)-------> BOTTLENECK_ELSEWHERE
  * BOTTLENECK_ELSEWHERE --(path carries the share)------> RADIO_LIMITED
  *
- * `sounding` has all of them: crates/cc/src/sounding/law.rs draws it.
+ * `sounding` has all of them: crates/laws/src/sounding/law.rs draws it.
  */
 enum flow_phase {
 	PHASE_NO_ESTIMATE = 0,		/* no usable estimate */
@@ -106,7 +106,7 @@ struct sounding_feed {
 	struct sounding_estimate slot[2];
 };
 
-/* Load-time settings; crates/cc/src/biscay.rs documents each of them. */
+/* Load-time settings; crates/laws/src/biscay.rs documents each of them. */
 struct law_config {
 	__u64 max_age_ns;
 	__u64 max_silence_ns;

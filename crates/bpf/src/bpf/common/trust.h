@@ -81,7 +81,7 @@ LAW_INLINE __u32 trust_segment(__u32 ack, __u32 una, __u32 nxt, __u32 max_window
 }
 
 /*
- * crates/cc/src/trust.rs is the rest of this file in Rust, function by function; a property test
+ * crates/laws/src/trust.rs is the rest of this file in Rust, function by function; a property test
  * runs both over the same sequences.
  */
 

@@ -1,6 +1,7 @@
 //! Sprout (NSDI 2013) and Verus (SIGCOMM 2015), which learn the behaviour of a varying link.
 
-use sounding_cc::{Controller, Start, Verus};
+use sounding_baselines::Verus;
+use sounding_cc::{Controller, Start};
 use sounding_sim::world::Report;
 
 use super::{ANY, NONE, Property, says};

@@ -3,10 +3,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde_json::Value as Json;
-use sounding_cc::Phase;
 use sounding_emu::{Direction, Outcome};
 use sounding_experiment::plan::{self, Actors, Built, Run, Wrong};
 use sounding_experiment::simulate::populate;
+use sounding_laws::Phase;
 use sounding_sim::World;
 use sounding_sim::world::{Event, Segment};
 use sounding_testbed::emulate::{self, PUNCTUALITY_PERCENT};

@@ -84,7 +84,7 @@ const SETTLES: Duration = Duration::from_secs(2);
 pub(super) fn lied_to(plan: &Plan, times: u32) -> Result<(f64, f64), Failed> {
     let found = each(plan, plan.seeds, |seed| {
         let run = run_of(seed, &["cell.devices.competitor.count=0"])?;
-        let make = sounding_cc::make(&Choice::plain("pbe-cc")).ok();
+        let make = sounding_baselines::make(&Choice::plain("pbe-cc")).ok();
         let instead = make.map(|make| -> sounding_sim::world::MakeController {
             Box::new(move |start: &Start| Box::new(LiedTo { inner: make(start), times }))
         });

@@ -54,7 +54,7 @@ proptest! {
     fn whatever_a_stack_says_no_controller_stops_or_panics(
         all in proptest::collection::vec(said(), 1..200),
     ) {
-        for name in sounding_cc::names() {
+        for name in sounding_baselines::names() {
             let handle = EstimateHandle::new();
             let mut driver = driver(name, &handle);
             let (mut now, mut mtu) = (at(0), MTU);

@@ -1,6 +1,7 @@
 //! Delays of the radio on their way to a controller.
 
-use sounding_cc::{Compensated, Revision, Smoothing};
+use sounding_baselines::{Compensated, Smoothing};
+use sounding_cc::Revision;
 use sounding_estimate::{Confidence, DelayKind, DelayUpdate, RanDelay};
 
 use super::*;

@@ -26,8 +26,8 @@ struct Path {
 impl Path {
     fn new(name: &str, link: u64, paced: bool) -> Self {
         let handle = EstimateHandle::new();
-        let make =
-            sounding_cc::make(&name.parse().expect("a name")).expect("it is in the registry");
+        let make = sounding_baselines::make(&name.parse().expect("a name"))
+            .expect("it is in the registry");
         let driver = Driver::new(&make, start(), &handle);
         let driver = if paced { driver } else { driver.without_pacing_rates() };
         Self {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use sounding_bpf::{BackgroundConfig, LawConfig, Sharing};
-use sounding_cc::{Fallback, Law};
+use sounding_laws::{Fallback, Law};
 
 use super::Flags;
 use super::file::Cc;

@@ -1,5 +1,5 @@
 use sounding_bpf::{LawConfig, Sharing};
-use sounding_cc::Fallback;
+use sounding_laws::Fallback;
 
 use super::cc::LawPlan;
 use super::*;
@@ -71,7 +71,7 @@ fn the_law_has_its_own_span_unless_one_is_configured() {
     };
     let ms = Duration::from_millis;
     assert_eq!(window("[cc]\nlaw = 'biscay'"), ms(100));
-    assert_eq!(window("[cc]\nlaw = 'sounding'"), sounding_cc::sounding::SPAN);
+    assert_eq!(window("[cc]\nlaw = 'sounding'"), sounding_laws::sounding::SPAN);
     assert_eq!(window("[link]\nwindow = '50ms'\n[cc]\nlaw = 'sounding'"), ms(50));
 }
 

@@ -4,7 +4,7 @@ use std::io;
 
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use sounding_bpf::{Counting, Instance, LawConfig, PeersConfig, Sharing, SubordinateMap};
-use sounding_cc::{Fallback, Law};
+use sounding_laws::{Fallback, Law};
 use sounding_link::Config as Link;
 use sounding_units::HostInstant;
 

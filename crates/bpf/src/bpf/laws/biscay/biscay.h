@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * BISCAY's control law as pure functions of integers: no kernel header, no
- * clock, no memory but the caller's. crates/cc/src/biscay.rs is the same
+ * clock, no memory but the caller's. crates/laws/src/biscay.rs is the same
  * arithmetic in Rust; a property test runs both over the same sequences.
  * States and transitions: intf.h.
  */

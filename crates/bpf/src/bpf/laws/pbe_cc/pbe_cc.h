@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * The law of PBE-CC as pure functions of integers: no kernel header, no clock, no memory but the
- * caller's. crates/cc/src/pbe_cc is the same arithmetic in Rust, function by function, and says
+ * caller's. crates/laws/src/pbe_cc is the same arithmetic in Rust, function by function, and says
  * why; a property test runs both over the same sequences. Bytes, microseconds and bytes a second.
  */
 #ifndef SOUNDING_PBE_CC_H

@@ -2,7 +2,7 @@
 /*
  * A law for tests as a pure function of integers: it paces at exactly the
  * estimated rate, with a window of two round trips of it.
- * crates/cc/src/steady.rs is the same arithmetic in Rust.
+ * crates/laws/src/steady.rs is the same arithmetic in Rust.
  */
 #ifndef SOUNDING_STEADY_H
 #define SOUNDING_STEADY_H
