@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use sounding_laws::Law;
 use sounding_host::{MAX_TEXT, read_text_at_most};
 use sounding_kpi::Direction;
+use sounding_laws::Law;
 use sounding_link::{Bound, Config as Link, Method, Source as LinkSource};
 use sounding_modem::{SnifferSource, Source};
 use sounding_units::Rate;

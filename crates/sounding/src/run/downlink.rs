@@ -7,8 +7,8 @@ use std::time::Duration;
 use clap::Args;
 use serde::Deserialize;
 use sounding_bpf::{DownlinkConfig, EXID, PeersConfig, Signal};
-use sounding_laws::Law;
 use sounding_kpi::Direction;
+use sounding_laws::Law;
 use sounding_units::Rate;
 
 use super::config_error::{ConfigError, time};
