@@ -4,28 +4,33 @@
 //! is not mapped either: pipes and packed files cannot be mapped, and a file that shrinks under a map kills its reader.
 
 use std::cell::Cell;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Cursor, ErrorKind, Read};
 use std::ops::ControlFlow;
-use std::os::unix::fs::FileTypeExt as _;
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use flate2::read::MultiGzDecoder;
 use miette::Diagnostic;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, poll};
 use sounding_diag::capture::{
     self, CaptureError as NotACapture, Counts, Damage, Format, Kind, Located, PROBE, Reader,
 };
 use thiserror::Error;
 
 use crate::left_out::Decoder;
-use crate::screen;
 use crate::skipped::Skipped;
+use crate::{screen, signals};
 
 /// Commands that need a whole capture refuse one above this size, before the machine runs out of memory.
 const LARGEST: u64 = sounding_host::MAX_TRACE;
 /// Bytes read at once.
 const CHUNK: usize = 1 << 20;
+/// How often a waiting read looks whether the user has ended this program, in milliseconds.
+const LOOK: u8 = 20;
 
 /// Why a capture cannot be used.
 #[derive(Debug, Error, Diagnostic)]
@@ -84,13 +89,8 @@ impl Source {
 
     /// Opens a capture; `-` is standard input. A file without one valid record is refused.
     pub(crate) fn open(path: &Path) -> Result<Self, CaptureError> {
-        if path == Path::new("-") {
-            return Self::begin(path, Box::new(io::stdin().lock()), None);
-        }
-        let fail = |error| CaptureError::Read { path: path.to_path_buf(), error };
-        refuse_device(path)?;
-        let file = File::open(path).map_err(fail)?;
-        let size = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|about| about.len());
+        let file = Incoming::of(path)?;
+        let size = file.metadata().ok().filter(Metadata::is_file).map(|about| about.len());
         Self::begin(path, Box::new(file), size)
     }
 
@@ -208,7 +208,7 @@ impl Source {
 }
 
 /// A port is not even opened: that alone changes how it behaves, and it never ends.
-pub(crate) fn refuse_device(path: &Path) -> Result<(), CaptureError> {
+fn refuse_device(path: &Path) -> Result<(), CaptureError> {
     match path.metadata() {
         Ok(about) if about.file_type().is_char_device() => {
             Err(CaptureError::Device { path: path.to_path_buf() })
@@ -257,13 +257,7 @@ pub(crate) fn capture(path: &Path) -> Result<(Vec<u8>, Skipped), CaptureError> {
 /// A file whole, unpacked; `-` is standard input. One that is larger than `largest` is refused.
 pub(crate) fn read_whole(path: &Path, largest: u64) -> miette::Result<Vec<u8>> {
     let failed = |error: io::Error| miette::miette!("{}: {error}", screen::path(path));
-    let stream: Box<dyn Read> = match path == Path::new("-") {
-        true => Box::new(io::stdin().lock()),
-        false => {
-            refuse_device(path)?;
-            Box::new(File::open(path).map_err(failed)?)
-        }
-    };
+    let stream = Incoming::of(path)?;
     let too_large = || {
         let text = format!("{}: larger than {} GiB", screen::path(path), largest >> 30);
         miette::miette!(help = "cut it first", "{text}")
@@ -307,6 +301,55 @@ fn unpacked(mut stream: impl Read + 'static) -> io::Result<Box<dyn Read>> {
         [0x28, 0xB5, 0x2F, 0xFD] => Box::new(Decoder::new(whole)?),
         _ => Box::new(whole),
     })
+}
+
+/// A file or a pipe. A read that waits for another program fails when the user ends this one.
+pub(crate) struct Incoming {
+    file: File,
+}
+
+impl Incoming {
+    /// A capture or another file of a user; `-` is standard input.
+    pub(crate) fn of(path: &Path) -> Result<Self, CaptureError> {
+        let fail = |error| CaptureError::Read { path: path.to_path_buf(), error };
+        if path == Path::new("-") {
+            let stdin = io::stdin().as_fd().try_clone_to_owned().map_err(fail)?;
+            return Ok(Self { file: stdin.into() });
+        }
+        refuse_device(path)?;
+        Self::open(path).map_err(fail)
+    }
+
+    /// Opens a file; a pipe is open at once, with or without a writer.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+        Ok(Self { file })
+    }
+
+    fn metadata(&self) -> io::Result<Metadata> {
+        self.file.metadata()
+    }
+}
+
+impl Read for Incoming {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match poll(&mut [PollFd::new(self.file.as_fd(), PollFlags::POLLIN)], LOOK) {
+                Ok(0) | Err(Errno::EINTR) if signals::is_stopping() => {
+                    let text = "interrupted while it waited for data";
+                    return Err(io::Error::new(ErrorKind::ConnectionAborted, text));
+                }
+                Ok(0) | Err(Errno::EINTR) => continue,
+                Ok(_) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+            match self.file.read(buffer) {
+                // Another process that has the same pipe was faster.
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                read => return read,
+            }
+        }
+    }
 }
 
 /// Counts the bytes that are read.

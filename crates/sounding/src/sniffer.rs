@@ -1,6 +1,5 @@
 //! Logs of a cell's sniffer that accompany a capture.
 
-use std::fs::File;
 use std::io::Read as _;
 use std::path::PathBuf;
 
@@ -11,6 +10,7 @@ use sounding_trace::dci::{self, Heard, Reader};
 use sounding_units::{HostInstant, ModemInstant};
 use thiserror::Error;
 
+use crate::input::Incoming;
 use crate::screen;
 use crate::skipped::counted;
 
@@ -49,7 +49,7 @@ pub(crate) fn read(
             return Err(SnifferError::Live(sniffer.clone()));
         };
         let fail = |error| SnifferError::Read { path: path.clone(), error };
-        let file = File::open(path).map_err(fail)?;
+        let file = Incoming::open(path).map_err(fail)?;
         let mut bytes = Vec::new();
         // Only a regular file has a length.
         file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(fail)?;

@@ -67,7 +67,7 @@ impl Contender {
         match self {
             Self::Published => listening.estimator.assume = Some(Bound::Capacity),
             Self::Named(choice) => {
-                listening = listening.told([sounding_baselines::needs(choice.name())])
+                listening = listening.told([sounding_baselines::needs(choice.name())]);
             }
             Self::Oracle | Self::Reference(_) => {}
         }

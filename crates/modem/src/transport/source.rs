@@ -1,7 +1,7 @@
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, File};
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -154,8 +154,9 @@ impl Source {
 fn open_path(path: &Path) -> Result<Box<dyn Transport>, OpenError> {
     let kind = fs::metadata(path).map_err(|error| OpenError::at(path, error))?.file_type();
     if kind.is_file() || kind.is_fifo() {
-        let file = File::open(path).map_err(|error| OpenError::at(path, error))?;
-        return Ok(Box::new(Stream::new(file)));
+        // The open of a pipe waits for its writer, and no signal ends that.
+        let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path);
+        return Ok(Box::new(Stream::new(file.map_err(|error| OpenError::at(path, error))?)));
     }
     if !kind.is_char_device() {
         return Err(OpenError::NotSerial { path: path.into() });

@@ -1,6 +1,5 @@
 //! What the radio added to each packet of an upload, from a modem's records and from when a receiver got the packets.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -83,7 +82,7 @@ struct Flow {
 
 fn flow(wanted: &Wanted<'_>) -> Result<Flow> {
     let name = screen::path(wanted.packets).to_string();
-    let file = File::open(wanted.packets).map_err(|error| miette!("{name}: {error}"))?;
+    let file = input::Incoming::open(wanted.packets).map_err(|error| miette!("{name}: {error}"))?;
     let read = Packets::read(file).map_err(|error| match error {
         PacketsError::Unknown => miette!(
             help = "a table's first line names its columns: time_s, and if known bytes, flow and sent_s",

@@ -1,10 +1,10 @@
 //! An input that is read twice.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use crate::input::{CaptureError, Source, refuse_device};
+use crate::input::{CaptureError, Incoming, Source};
 
 /// Something that can be read from its beginning more than once.
 pub(super) enum Replayable {
@@ -20,11 +20,7 @@ impl Replayable {
         if path != Path::new("-") && path.metadata().is_ok_and(|about| about.is_file()) {
             return Ok(Self::File(path.to_path_buf()));
         }
-        refuse_device(path)?;
-        let mut stream: Box<dyn Read> = match path == Path::new("-") {
-            true => Box::new(io::stdin().lock()),
-            false => Box::new(File::open(path).map_err(fail)?),
-        };
+        let mut stream = Incoming::of(path)?;
         let mut spool = tempfile::tempfile().map_err(fail)?;
         io::copy(&mut stream, &mut spool).map_err(fail)?;
         Ok(Self::Spooled(path.to_path_buf(), spool))
