@@ -76,8 +76,8 @@ MISTAKES: dict[tuple[int, str], Mistake] = {
     (0xB139, "PUSCH Tx Power (dBm)"): _power,
     # Twelve bits, cut out with 4096; the bit after them is the next field.
     (0xB139, "Ack Nack Index"): lambda item, record: item["Ack Nack Late"] * 4096,
-    # The border between the start and the width of the second cluster is one bit too high, and the width is
-    # multiplied with its mask.
+    # The border between the start and the width of the second cluster is one bit too high, and the
+    # width is multiplied with its mask.
     (0xB139, "Start RB Cluster1"): lambda item, record: (
         item["Start RB Cluster1"] | (item["Num RB Cluster1"] & 1) << 7
     ),

@@ -187,7 +187,8 @@ def serve(capture: bytes) -> tuple[int, str, threading.Thread]:
             sent += os.write(modem, capture[sent : sent + 4096])
 
     writer = threading.Thread(target=write)
-    # The host's end stays open here until the reader has it, or the modem would have no reader to write to.
+    # The host's end stays open here until the reader has it, or the modem would have no reader to
+    # write to.
     threading.Timer(0.5, os.close, [host]).start()
     return modem, path, writer
 

@@ -1,5 +1,6 @@
-// One LTE cell in ns-3: what `cell` of crates/sim/benches/scenes is here. A flow of TCP CUBIC from a far host to each
-// device, through proportional fair scheduling and RLC in acknowledged mode. Prints one line of JSON.
+// One LTE cell in ns-3: what `cell` of crates/sim/benches/scenes is here. A flow of TCP CUBIC from
+// a far host to each device, through proportional fair scheduling and RLC in acknowledged mode.
+// Prints one line of JSON.
 
 #include <ns3/applications-module.h>
 #include <ns3/core-module.h>
@@ -23,8 +24,8 @@ main(int argc, char* argv[])
     command.AddValue("seconds", "simulated seconds", seconds);
     command.Parse(argc, argv);
 
-    // The queue at the base station and the buffers of both hosts are those of the other side; the model's own hold 10
-    // kB and 128 kB, with which nothing would ever queue.
+    // The queue at the base station and the buffers of both hosts are those of the other side; the
+    // model's own hold 10 kB and 128 kB, with which nothing would ever queue.
     Config::SetDefault("ns3::LteEnbRrc::EpsBearerToRlcMapping", EnumValue(LteEnbRrc::RLC_AM_ALWAYS));
     Config::SetDefault("ns3::LteRlcAm::MaxTxBufferSize", UintegerValue(2000000));
     // More devices than its default has room for.

@@ -1,5 +1,6 @@
 "use strict";
-// Figures answer: a pointer or the arrow keys read values off them, and time can be looked at closer.
+// Figures answer: a pointer or the arrow keys read values off them, and time can be looked at
+// closer.
 (() => {
   const part = ({ range: [from, to], logarithmic, reversed }, value) => {
     const along = logarithmic ? Math.log(value / from) / Math.log(to / from) : (value - from) / (to - from);
@@ -29,7 +30,8 @@
     return Math.abs(x[nearer] - at) <= wide ? nearer : -1;
   };
 
-  // Round values, about as many as requested, each with enough digits to differ from its neighbours.
+  // Round values, about as many as requested, each with enough digits to differ from its
+  // neighbours.
   const ticks = ([from, to], most) => {
     const least = (to - from) / most;
     const power = 10 ** Math.floor(Math.log10(least));
@@ -42,8 +44,8 @@
     });
   };
 
-  // The values at a place: a heading, rows, the positions of the dots and of the line. A place is a moment, a
-  // percentage, or the number of a mark.
+  // The values at a place: a heading, rows, the positions of the dots and of the line. A place is a
+  // moment, a percentage, or the number of a mark.
   const reads = {
     time({ lines, x }, at, happenings) {
       const points = lines.map((line) => ({ line, index: pointAt(line, at) }));

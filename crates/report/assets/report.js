@@ -4,7 +4,8 @@
   const bar = document.querySelector("nav");
   const buttons = [...bar.querySelectorAll("button")];
   if (buttons.length < 2) return;
-  // The page's policy lets no style in that was not in it from the start, but rules of a sheet may change.
+  // The page's policy lets no style in that was not in it from the start, but rules of a sheet may
+  // change.
   const sheet = document.styleSheets[0];
   const last = sheet.cssRules.length;
   bar.hidden = false;

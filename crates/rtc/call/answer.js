@@ -1,10 +1,12 @@
-// The receiver of a video call: libwebrtc, unmodified, without a screen. It answers call.js in the place of sounding-rtc-peer.
+// The receiver of a video call: libwebrtc, unmodified, without a screen. It answers call.js in the
+// place of sounding-rtc-peer.
 //
 //     node answer.js --socket PATH --log FILE
 //
-// It waits for a connection to the socket that makes an offer, and ends with this connection. It hears nothing of any modem: when packets
-// came it asks the kernel (SIOCGSTAMP). The log has lines of JSON: {"frame":{…}} for each picture that it shows, with the number that
-// call.js --numbered wrote into it, and {"received":{…}} every 100 ms.
+// It waits for a connection to the socket that makes an offer, and ends with this connection. It
+// hears nothing of any modem: when packets came it asks the kernel (SIOCGSTAMP). The log has lines
+// of JSON: {"frame":{…}} for each picture that it shows, with the number that call.js --numbered
+// wrote into it, and {"received":{…}} every 100 ms.
 
 import { createWriteStream, existsSync } from 'node:fs';
 import { createServer } from 'node:net';

@@ -1,11 +1,13 @@
-// The sender of a video call: libwebrtc, unmodified, without a screen. It sends a moving picture and writes its statistics.
+// The sender of a video call: libwebrtc, unmodified, without a screen. It sends a moving picture
+// and writes its statistics.
 //
 //     node call.js --peer "sounding-rtc-peer --corrections stock" --seconds 10
 //     node call.js --socket PATH --address IP --seconds 10
 //
-// With --peer it starts the peer on this machine. With --socket it finds one that listens, such as in another namespace.
-// Standard output has lines of JSON: {"stats":{…}} every 100 ms, {"connected":{}} and at the end {"summary":{…}}. With --numbered each
-// picture has its number in it, for answer.js, and a line {"sent":{…}}.
+// With --peer it starts the peer on this machine. With --socket it finds one that listens, such as
+// in another namespace. Standard output has lines of JSON: {"stats":{…}} every 100 ms,
+// {"connected":{}} and at the end {"summary":{…}}. With --numbered each picture has its number in
+// it, for answer.js, and a line {"sent":{…}}.
 
 import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
@@ -86,7 +88,8 @@ async function connected(path) {
   }
 }
 
-/** Of all statistics the ones that show what congestion control does. Absent is what the stack does not report. */
+/** Of all statistics the ones that show what congestion control does. Absent is what the stack does
+ * not report. */
 async function stats(connection) {
   const all = [...(await connection.getStats()).values()];
   const video = all.find(({ type, kind }) => type === 'outbound-rtp' && kind === 'video') ?? {};

@@ -1,4 +1,5 @@
-/** A picture's number is 16 bits and 4 that check them, in this many squares of a fortieth of its width, at the top. */
+/** A picture's number is 16 bits and 4 that check them, in this many squares of a fortieth of its
+ * width, at the top. */
 const BITS = 20;
 const ACROSS = 40;
 const DARK = 32;
@@ -21,7 +22,8 @@ export function numberOf({ width, height, data }) {
   return checked(number) === bits ? number : undefined;
 }
 
-/** A test picture that moves: detail that an encoder cannot drop, in I420. It is cheap: rows of one large picture are copied. */
+/** A test picture that moves: detail that an encoder cannot drop, in I420. It is cheap: rows of one
+ * large picture are copied. */
 export class Picture {
   /** With `isNumbered` its number modulo 65 536 is written into each. */
   constructor(width, height, isNumbered = false) {

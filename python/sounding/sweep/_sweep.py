@@ -42,7 +42,8 @@ def sweep(
                     try:
                         missing.discard(future.result())
                     except SweepError:
-                        # The program itself has printed the reason; a second try would print the same.
+                        # The program itself has printed the reason; a second try would print the
+                        # same.
                         raise
                     except Exception as error:  # engines differ in the error for a dead worker
                         reason = error

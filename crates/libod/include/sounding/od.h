@@ -2,8 +2,8 @@
 /*
  * libOD: what a modem knows about its radio link, by name, as it comes.
  *
- *     int od = od_open("modem");                        a board that `sounding board` or `sounding run` publishes
- *     int tbs = od_subscribe(od, "lte.pusch.tbs");      `sounding kpi list` names them all
+ *     int od = od_open("modem");                     a board of `sounding board` or `sounding run`
+ *     int tbs = od_subscribe(od, "lte.pusch.tbs");   `sounding kpi list` names them all
  *     struct pollfd wait = { od_poll_fd(od), POLLIN, 0 };
  *     struct od_sample samples[16];
  *     ssize_t n;
@@ -13,11 +13,12 @@
  *             ...
  *     od_close(od);
  *
- * A function that fails returns -1 and sets errno; od_error() says in words what went wrong. Handles are numbers, as
- * file descriptors are: one that was closed, or never opened, is EBADF. Any thread may use any handle; two that read
- * the same handle at the same time share its samples. Nothing here blocks but od_open, which waits for a device or a
- * file to open, and od_close, which gives a modem up to a second to take its old masks back. Handles do not outlive
- * fork(): open after it.
+ * A function that fails returns -1 and sets errno; od_error() says in words what went wrong.
+ * Handles are numbers, as file descriptors are: one that was closed, or never opened, is EBADF. Any
+ * thread may use any handle; two that read the same handle at the same time share its samples.
+ * Nothing here blocks but od_open, which waits for a device or a file to open, and od_close, which
+ * gives a modem up to a second to take its old masks back. Handles do not outlive fork(): open
+ * after it.
  */
 #ifndef SOUNDING_OD_H
 #define SOUNDING_OD_H
@@ -36,23 +37,28 @@ extern "C" {
 #define OD_NAME_MAX 64
 #define OD_UNIT_MAX 16
 
-/* The source has been silent for a second or is gone: the sample is the last there was, and age_ns says how old. */
+/* The source has been silent for a second or is gone: the sample is the last there was, and age_ns
+ * says how old. */
 #define OD_STALE 1u
 
 /* One value of one KPI. */
 struct od_sample {
 	/* In the unit of the KPI; whole numbers are exact up to 2^53. */
 	double value;
-	/* All values so far added up: the difference between two reads lacks nothing, however many were missed. */
+	/* All values so far added up: the difference between two reads lacks nothing, however many
+	 * were missed. */
 	double total;
 	/* How many values there have been, this one included. */
 	uint64_t sequence;
-	/* Which item of its record it belongs to: 16 bits for each level of lists, the outermost highest, counted from 1;
+	/* Which item of its record it belongs to: 16 bits for each level of lists, the outermost
+	 * highest, counted from 1;
 	 * 0 below the last. Samples of one record with equal items describe the same thing. */
 	uint64_t item;
-	/* When the modem stamped the record: nanoseconds since 1970, by the modem's clock; 0 if it stamped no time. */
+	/* When the modem stamped the record: nanoseconds since 1970, by the modem's clock; 0 if it
+	 * stamped no time. */
 	uint64_t modem_unix_ns;
-	/* When the record arrived at this machine: nanoseconds of CLOCK_MONOTONIC; 0 in a capture, which does not say. */
+	/* When the record arrived at this machine: nanoseconds of CLOCK_MONOTONIC; 0 in a capture,
+	 * which does not say. */
 	uint64_t received_ns;
 	/* How long ago that was when the sample was read; 0 in a capture. */
 	uint64_t age_ns;
@@ -77,43 +83,50 @@ struct od_kpi {
  * Opens a source and returns its handle:
  *
  *     NAME, board:NAME     a board, which needs no rights; its KPIs are those it was started with
- *     device:SOURCE        a modem: a tty, /dev/wwan*, /dev/diag, tcp:HOST:PORT or router, for this process alone;
- *                          non-hdlc: before it says that the modem has the HDLC framing switched off
+ *     device:SOURCE        a modem for this process alone: a tty, /dev/wwan*, /dev/diag,
+ *                          tcp:HOST:PORT or router; non-hdlc: before it says that the modem has
+ *                          the HDLC framing switched off
  *     capture:FILE         a recorded stream, of any kind that `sounding decode` reads, not packed
  *
- * EFAULT null; EINVAL not a source; ENOENT no such board, device or file; EACCES no right to it; EBUSY held by another
- * program; EPIPE a board whose writer is gone; EMFILE too many handles; EIO anything else.
+ * EFAULT null; EINVAL not a source; ENOENT no such board, device or file; EACCES no right to it;
+ * EBUSY held by another program; EPIPE a board whose writer is gone; EMFILE too many handles; EIO
+ * anything else.
  */
 int od_open(const char *source);
 
 /*
- * Asks for a KPI by name and returns its number, counted from 0 for each handle; the same again for the same name.
+ * Asks for a KPI by name and returns its number, counted from 0 for each handle; the same again for
+ * the same name.
  *
- * ENOENT no KPI of that name, or not on this board; EBUSY reading a device or capture has begun; EBADF; EFAULT.
+ * ENOENT no KPI of that name, or not on this board; EBUSY reading a device or capture has begun;
+ * EBADF; EFAULT.
  */
 int od_subscribe(int od, const char *kpi);
 
 /*
- * Takes samples that have come since the last call, at most `count`, and returns how many. From a board or a device each
- * KPI's newest at most once; `sequence` and `total` tell of those between. From a capture every one, in order. 0 at the
- * end: of a capture, or of a source that ended in good order.
+ * Takes samples that have come since the last call, at most `count`, and returns how many. From a
+ * board or a device each KPI's newest at most once; `sequence` and `total` tell of those between.
+ * From a capture every one, in order. 0 at the end: of a capture, or of a source that ended in good
+ * order.
  *
- * EAGAIN nothing has come, poll and read again; EPIPE the source is gone otherwise; EUSERS nothing has come, and the board
- * wakes no more readers (64, 16 of them of one user): it lives, but poll() does not wait for it, and od_latest() reads it;
- * EINVAL count is 0 or nothing is subscribed; EBADF; EFAULT.
+ * EAGAIN nothing has come, poll and read again; EPIPE the source is gone otherwise; EUSERS nothing
+ * has come, and the board wakes no more readers (64, 16 of them of one user): it lives, but poll()
+ * does not wait for it, and od_latest() reads it; EINVAL count is 0 or nothing is subscribed;
+ * EBADF; EFAULT.
  */
 ssize_t od_read(int od, struct od_sample *samples, size_t count);
 
 /*
- * The newest sample of a KPI, whether or not it was read before; for a capture, the last that od_read() gave. Returns 0.
+ * The newest sample of a KPI, whether or not it was read before; for a capture, the last that
+ * od_read() gave. Returns 0.
  *
  * EAGAIN there has been none; EINVAL no such number; EBADF; EFAULT.
  */
 int od_latest(int od, int kpi, struct od_sample *sample);
 
 /*
- * A descriptor for poll(): readable when samples may have come or the source has ended. Read until EAGAIN before polling
- * again. It belongs to the handle: neither read nor close it.
+ * A descriptor for poll(): readable when samples may have come or the source has ended. Read until
+ * EAGAIN before polling again. It belongs to the handle: neither read nor close it.
  *
  * EINVAL nothing is subscribed on a device or capture; EBADF.
  */
@@ -125,7 +138,8 @@ int od_close(int od);
 /* Describes the KPI number `index` of all there are; returns 0. ENOENT past the last; EFAULT. */
 int od_kpi_info(size_t index, struct od_kpi *kpi);
 
-/* What went wrong in this thread's last call that failed; valid until its next call that does. Never null. */
+/* What went wrong in this thread's last call that failed; valid until its next call that does.
+ * Never null. */
 const char *od_error(void);
 
 /* OD_ABI of the library that is loaded. */

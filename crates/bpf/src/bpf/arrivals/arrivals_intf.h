@@ -14,9 +14,11 @@
 #define ARRIVALS_EVENTS		8
 /* Notices that are older say nothing (Gandalf 4.3: without a modem nothing changes). */
 #define ARRIVALS_SILENT_NS	100000000ULL
-/* No stamp moves by more: a block's four transmissions take 32 ms. Chosen: as long as an uplink's packet may be late without a queue. */
+/* No stamp moves by more: a block's four transmissions take 32 ms. Chosen: as long as an uplink's
+ * packet may be late without a queue. */
 #define ARRIVALS_MOST_NS	80000000ULL
-/* Packets of a burst come this much before and after an event's end: host and modem do not agree better. */
+/* Packets of a burst come this much before and after an event's end: host and modem do not agree
+ * better. */
 #define ARRIVALS_BEFORE_NS	1000000ULL
 #define ARRIVALS_AFTER_NS	1500000ULL
 /* Bytes of the ring: 2 048 packets. */

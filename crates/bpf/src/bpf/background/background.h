@@ -221,7 +221,8 @@ LAW_INLINE void background_verdict(struct background_state *b, __u64 now, int ve
 		background_wait(b, now, BACKGROUND_INTERVAL_NS);
 	} else if (verdict == SHARE_IS_BUSY || verdict == SHARE_IS_CROWDED) {
 		if (b->phase == BACKGROUND_SENDING)
-			/* It may be a fade: the next burst shows it soon, and that one backs off. */
+			/* It may be a fade: the next burst shows it soon, and that one backs off.
+			 * */
 			background_wait(b, now, BACKGROUND_INTERVAL_NS);
 		else
 			background_back_off(b, now, BACKGROUND_LEAST_BACK_OFF,

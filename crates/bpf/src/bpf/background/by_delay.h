@@ -119,7 +119,8 @@ LAW_INLINE void by_delay_steer(struct by_delay *d, __u64 queueing, __u64 divisor
 	d->credit = 0;
 }
 
-/* An ACK; without @grows the window is not what limits, or losses are repaired. Checked once, apart. */
+/* An ACK; without @grows the window is not what limits, or losses are repaired. Checked once,
+ * apart. */
 LAW_PART int by_delay_ack(struct by_delay *d, __u64 now, __u32 rtt_us, __u64 acked, int grows)
 {
 	__u64 least, base, queueing, divisor;

@@ -18,7 +18,8 @@
 #define PEER_CLOCK_MS_MOST_NS	1500000ULL
 #define PEER_CLOCK_PER_MS	1000U
 #define PEER_CLOCK_US_NS	1000ULL
-/* A clock that is off by more was set: no queue on the way back drains by as much at once. Chosen. */
+/* A clock that is off by more was set: no queue on the way back drains by as much at once. Chosen.
+ * */
 #define PEER_CLOCK_STEP_NS	500000000ULL
 /* The unit of time stamps in the kernel's own socket is known: linux tcp_usec_ts. */
 

@@ -34,7 +34,8 @@ static __always_inline __u32 count_in(__u64 *count, __u32 *counted, __u32 epoch)
 	if (*counted != epoch) {
 		for (i = 0; i < COUNT_TRIES; i++) {
 			word = *(volatile __u64 *)count;
-			/* Another processor may have been later to look at the clock, and earlier here. */
+			/* Another processor may have been later to look at the clock, and earlier
+			 * here. */
 			if ((__s32)(epoch - (__u32)(word >> 32)) <= 0)
 				next = word + ((word & 0xffff) != 0xffff);
 			else if ((__u32)(word >> 32) + 1 == epoch)

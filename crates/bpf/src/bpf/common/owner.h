@@ -7,8 +7,8 @@
 
 /*
  * User ids that /etc/subuid gives to a user, by their prefixes, with that user. Outside of a user
- * namespace too a user can run programs under them: by a file with the set-user-id bit that was made
- * inside of one.
+ * namespace too a user can run programs under them: by a file with the set-user-id bit that was
+ * made inside of one.
  */
 #define SUBORDINATES_MOST	32768
 

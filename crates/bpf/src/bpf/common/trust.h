@@ -115,8 +115,8 @@ LAW_INLINE __u32 trust_segment(__u32 ack, __u32 una, __u32 nxt, __u32 max_window
 /* Losses of a round are heavy from so many segments on, if they are a sixteenth of it. */
 #define TRUST_HEAVY		8U
 /*
- * The rounds of a cycle of a claim that heavy losses cut: in the first few what waits drains, in the
- * last few arrivals are measured.
+ * The rounds of a cycle of a claim that heavy losses cut: in the first few what waits drains, in
+ * the last few arrivals are measured.
  */
 #define TRUST_DRAINED		2U
 #define TRUST_MEASURED		4U
@@ -221,7 +221,8 @@ LAW_INLINE __u64 trust_mean(const struct trust_input *in, __u64 from_ns, __u32 f
 	return law_min(bytes * 1000000 / span_us, LAW_MAX_RATE);
 }
 
-/* Whether a quarter more is in flight than a path of this rate holds: then it is all that it carries. */
+/* Whether a quarter more is in flight than a path of this rate holds: then it is all that it
+ * carries. */
 LAW_INLINE int trust_queues(const struct trust_input *in, __u64 rate)
 {
 	__u64 inflight = law_min(in->inflight, LAW_MAX_SEGS) * law_mss(in->mss);
@@ -384,7 +385,8 @@ LAW_INLINE void trust_round(struct peer_trust *trust, const struct trust_input *
 		trust->stuck = 0;
 		trust->arrived = 0;
 	}
-	/* A round in which the window was not used shows nothing, for example with a slow reader. */
+	/* A round in which the window was not used shows nothing, for example with a slow reader.
+	 * */
 	if (trust->flags & TRUST_BORNE || !(trust->flags & TRUST_FREE))
 		trust->overstated = 0;
 	else if (trust->flags & TRUST_CUT && trust->rounds >= TRUST_ROUNDS)
@@ -425,7 +427,8 @@ LAW_INLINE __u64 trust_most(const struct peer_trust *trust, const struct trust_i
 	return most;
 }
 
-/* Whether a claim that is cut would have been used; a slow reader does not show the path's limit. */
+/* Whether a claim that is cut would have been used; a slow reader does not show the path's limit.
+ * */
 LAW_INLINE int trust_lacks(const struct trust_input *in)
 {
 	return in->acked && !in->limited && (__u64)in->inflight * 2 >= in->window;

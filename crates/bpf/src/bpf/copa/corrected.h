@@ -45,7 +45,8 @@
  */
 #define CORRECTED_PEER_PART	8U
 
-/* A device that fell silent is not heard again for so long: Copa would take a queue that comes and goes for another flow's. */
+/* A device that fell silent is not heard again for so long: Copa would take a queue that comes and
+ * goes for another flow's. */
 #define CORRECTED_PEER_PAUSE_NS	1000000000ULL
 
 /* Which side says what the radio added. */
@@ -298,8 +299,8 @@ LAW_INLINE __u32 corrected_show(struct corrected_state *s, const struct copa_ack
 }
 
 /*
- * An RTT as measured; whether a device may be believed after it. If the path got longer, it is not for a
- * while. If the device lied, that while shows the path.
+ * An RTT as measured; whether a device may be believed after it. If the path got longer, it is not
+ * for a while. If the device lied, that while shows the path.
  */
 LAW_PART int corrected_believes(struct corrected_state *s, __u64 now, __u32 rtt_us)
 {

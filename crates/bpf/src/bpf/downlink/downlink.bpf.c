@@ -21,7 +21,8 @@ char _license[] SEC("license") = "Dual MIT/GPL";
 /* Set by the loader before load; the verifier then sees constants. */
 const volatile struct downlink_settings settings;
 
-/* Sockets in which the last walk enabled callbacks or restored the window; and those that refused. */
+/* Sockets in which the last walk enabled callbacks or restored the window; and those that refused.
+ * */
 __u64 walked_over = 0;
 __u64 walk_refused = 0;
 

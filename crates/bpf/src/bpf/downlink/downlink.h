@@ -78,8 +78,8 @@ struct downlink_input {
 /* A clamp moves when it is off by this part of it, a 32nd. Chosen. */
 #define DOWNLINK_NOTICE_SHIFT	5
 /*
- * An option is written while the daemon lives: four of its heartbeats may be missing. The sender then
- * waits as long again (peers.h). Chosen.
+ * An option is written while the daemon lives: four of its heartbeats may be missing. The sender
+ * then waits as long again (peers.h). Chosen.
  */
 #define DOWNLINK_OPTION_SILENCE_NS 20000000ULL
 /* No TCP window is larger (RFC 7323 2.3). */

@@ -34,8 +34,9 @@ SOUNDING_ASSERT(sizeof(struct sounding_peer) == 200);
  */
 #define PEER_MAX_AGE_NS		200000000ULL
 /*
- * So long ACKs may lack it there. With what the device waits for its daemon (downlink.h), a path of 20
- * ms and a pause of 20 ms between ACKs, a flow falls within 80 ms of its reporter's death. Chosen.
+ * So long ACKs may lack it there. With what the device waits for its daemon (downlink.h), a path of
+ * 20 ms and a pause of 20 ms between ACKs, a flow falls within 80 ms of its reporter's death.
+ * Chosen.
  */
 #define PEER_SILENCE_NS		20000000ULL
 

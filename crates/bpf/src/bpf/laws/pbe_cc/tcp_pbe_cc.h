@@ -13,9 +13,9 @@ static __always_inline int pbe_cc_fine_stamps(struct tcp_sock *tp)
 }
 
 /*
- * The delay of what an ACK acknowledges, from any origin: the way to the receiver by the time stamps
- * (RFC 7323), or the RTT where the connection has none. While something is missing, the receiver
- * echoes the stamp of what came before it, and no delay is known (interpretation 18).
+ * The delay of what an ACK acknowledges, from any origin: the way to the receiver by the time
+ * stamps (RFC 7323), or the RTT where the connection has none. While something is missing, the
+ * receiver echoes the stamp of what came before it, and no delay is known (interpretation 18).
  */
 static __always_inline void pbe_cc_delay(struct tcp_sock *tp, const struct rate_sample *rs,
 					 struct law_input *in)

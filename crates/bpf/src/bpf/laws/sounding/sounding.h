@@ -453,7 +453,8 @@ LAW_INLINE void sounding_step(const volatile struct law_config *k, struct soundi
 			 law_max(least, SOUNDING_MIN_RTT_US);
 		st->status.cwnd = law_max(cwnd / mss, LAW_FLOOR_CWND);
 		st->status.pacing_bytes_per_sec = law_max(pacing, LAW_MIN_PACING);
-		/* BBR, which never sees an empty path under our window, would keep a shorter one's. */
+		/* BBR, which never sees an empty path under our window, would keep a shorter one's.
+		 * */
 		out->longer_us = least;
 	} else {
 		st->status.cwnd = law_max(in->shadow_cwnd, LAW_FLOOR_CWND);
