@@ -37,7 +37,7 @@ fn a_signal_ends_verbs_that_wait_for_the_writer_of_a_pipe() {
         &["convert", &fifo, &tables, "--to", "parquet"],
     ] {
         let mut command = Command::new(assert_cmd::cargo::cargo_bin!("sounding"));
-        // Nobody writes into its standard input, and nobody closes it.
+        // No program writes into its standard input or closes it.
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let mut running = Running(command.spawn().unwrap());
         wait_until_it_waits(running.id());
