@@ -19,8 +19,8 @@ const MAX_REPORTS: usize = 64;
 
 /// The demand that the blocks of one direction show.
 ///
-/// A padded block emptied the buffer. A block without padding left data behind. If the device reports how much, the
-/// blocks of the next grant cycle show whether that was served in time.
+/// A padded block emptied the buffer, unless its own report says otherwise. A block without padding left data behind. If
+/// the device reports how much, the blocks of the next grant cycle show whether that was served in time.
 ///
 /// ```text
 ///             a full block                 full for `FILLED_FOR`
@@ -80,8 +80,12 @@ impl Demand {
         let at = grant.at;
         self.first.get_or_insert(at);
         self.newest = self.newest.max(Some(at));
-        let nothing_left = grant.report.is_some_and(|report| report.most == Bytes::ZERO);
-        if padding > Bytes::ZERO || nothing_left {
+        let is_emptied = match grant.report {
+            // A block may have padding because only an RLC status was sent.
+            Some(report) => report.most == Bytes::ZERO,
+            None => padding > Bytes::ZERO,
+        };
+        if is_emptied {
             return self.handle_emptied(at);
         }
         self.handle_sent(at, grant.size);

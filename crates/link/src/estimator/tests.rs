@@ -138,6 +138,18 @@ fn padded_blocks_are_a_floor() {
 }
 
 #[test]
+fn a_report_of_data_outranks_the_padding_beside_it() {
+    let reported = |bytes| {
+        let report = Some(BufferStatus { least: Bytes::new(bytes), most: Bytes::new(bytes) });
+        let mut modem = Modem::new(uplink());
+        modem.grants(500, 10, |at| Grant { padding: Some(Bytes::new(40)), report, ..block(at) });
+        modem.estimate().bound
+    };
+    assert_eq!(reported(60_000), Bound::Capacity);
+    assert_eq!(reported(0), Bound::Floor);
+}
+
+#[test]
 fn retransmissions_carry_nothing_new() {
     let mut modem = Modem::new(uplink());
     let every_other = |at: ModemInstant| Grant {

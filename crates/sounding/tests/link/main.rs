@@ -7,6 +7,7 @@ mod granted;
 mod live;
 mod memory;
 mod packets;
+mod stack;
 mod times;
 mod unknown;
 
