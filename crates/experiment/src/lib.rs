@@ -7,6 +7,7 @@ pub mod import;
 pub mod inference;
 pub mod jobs;
 pub mod metrics;
+pub mod observe;
 pub mod plan;
 pub mod provenance;
 pub mod results;

@@ -2,6 +2,7 @@
 //!
 //! Quantiles are nearest-rank.
 
+use std::borrow::Borrow;
 use std::time::Duration;
 
 /// The distribution of a delay.
@@ -44,6 +45,29 @@ impl Delays {
 pub fn nearest_rank<T: Copy>(sorted: &[T], quantile: f64) -> T {
     let rank = (quantile * sorted.len() as f64).ceil() as usize;
     sorted[rank.clamp(1, sorted.len()) - 1]
+}
+
+/// The same of values in any order; `None` without values.
+pub fn quantile(values: &[f64], part: f64) -> Option<f64> {
+    let sorted = sorted(values.iter().copied());
+    (!sorted.is_empty()).then(|| nearest_rank(&sorted, part))
+}
+
+/// Values in their order.
+pub fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+/// The mean of values; not a number without any.
+pub fn mean(values: impl IntoIterator<Item: Borrow<f64>>) -> f64 {
+    let (mut sum, mut count) = (0.0, 0_u64);
+    for value in values {
+        sum += value.borrow();
+        count += 1;
+    }
+    sum / count as f64
 }
 
 /// Jain's fairness index of several shares (Jain, Chiu and Hawe 1984; PBE-CC §6.4): 1 if all are equal, 1 ÷ their

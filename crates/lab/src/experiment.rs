@@ -1,5 +1,6 @@
 //! The definition of an experiment: its name, its requirements, and how it runs; and what the program provides to it.
 
+use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,27 +19,48 @@ pub trait Experiment: Sync {
     /// Its flags. Their documentation is the help of the command.
     type Flags: clap::Args;
 
-    /// After `sounding lab run`.
-    fn name(&self) -> &'static str;
-
-    /// Another name of it.
-    fn alias(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// Its subject, in a line.
-    fn about(&self) -> &'static str;
-
-    /// Its required rights; none unless it says so.
-    fn needs(&self) -> Needs {
-        Needs::Nothing
-    }
-
-    /// Its duration with the default flags; `None` if that depends on the data.
-    fn duration(&self) -> Option<&'static str>;
+    /// What a list says of it.
+    fn card(&self) -> Card;
 
     /// Runs it. `None` if it was stopped, which was reported, and has no result.
     fn run(&self, flags: Self::Flags, host: &dyn Host) -> miette::Result<Option<Outcome>>;
+}
+
+/// What a list says of an experiment.
+#[derive(Clone, Copy, Debug)]
+pub struct Card {
+    /// After `sounding lab run`.
+    pub name: &'static str,
+    /// Another name of it.
+    pub alias: Option<&'static str>,
+    /// Its subject, in a line.
+    pub about: &'static str,
+    /// Its required rights; none unless it says so.
+    pub needs: Needs,
+    /// Its duration with the default flags; `None` if that depends on the data.
+    pub lasts: Option<&'static str>,
+}
+
+impl Card {
+    /// Of an experiment without rights, whose duration depends on the data.
+    pub(crate) const fn new(name: &'static str, about: &'static str) -> Self {
+        Self { name, alias: None, about, needs: Needs::Nothing, lasts: None }
+    }
+
+    /// With another name.
+    pub(crate) const fn alias(self, alias: &'static str) -> Self {
+        Self { alias: Some(alias), ..self }
+    }
+
+    /// With these rights.
+    pub(crate) const fn needs(self, needs: Needs) -> Self {
+        Self { needs, ..self }
+    }
+
+    /// With this duration.
+    pub(crate) const fn lasts(self, lasts: &'static str) -> Self {
+        Self { lasts: Some(lasts), ..self }
+    }
 }
 
 /// The rights that an experiment needs.
@@ -88,6 +110,12 @@ impl Outcome {
         Ok(Self { text, markdown, json, page: None, notes: Vec::new(), end: End::Complete })
     }
 
+    /// Says whether it ended as planned, or was interrupted.
+    #[must_use]
+    pub(crate) fn ended(self, complete: bool) -> Self {
+        Self { end: if complete { End::Complete } else { End::Interrupted }, ..self }
+    }
+
     /// The page is the text, which is Markdown, and where it comes from.
     pub fn of_markdown(
         text: String,
@@ -107,6 +135,35 @@ impl Outcome {
         let provenance = provenance.map(ToString::to_string).unwrap_or_default();
         let markdown = format!("```\n{text}```\n\n{provenance}");
         Self::new(text, markdown, result)
+    }
+}
+
+/// Why an experiment has no result: the error of one of its parts, or a text.
+#[derive(Debug)]
+pub struct Failed(Box<dyn Error + Send + Sync>);
+
+impl Failed {
+    /// An error and where it arose.
+    pub(crate) fn at(place: impl fmt::Display, error: impl fmt::Display) -> Self {
+        format!("{place}: {error}").into()
+    }
+}
+
+impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for Failed {
+    fn from(error: E) -> Self {
+        Self(error.into())
+    }
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl From<Failed> for miette::Report {
+    fn from(failed: Failed) -> Self {
+        Self::new_boxed(failed.0.into())
     }
 }
 
@@ -176,14 +233,8 @@ pub struct Sweep<'a> {
 
 /// An experiment whose flags are parsed when it runs, so that all fit one list.
 pub trait Registered: Sync {
-    /// See [`Experiment::name`].
-    fn name(&self) -> &'static str;
-    /// See [`Experiment::about`].
-    fn about(&self) -> &'static str;
-    /// See [`Experiment::needs`].
-    fn needs(&self) -> Needs;
-    /// See [`Experiment::duration`].
-    fn duration(&self) -> Option<&'static str>;
+    /// See [`Experiment::card`].
+    fn card(&self) -> Card;
     /// Its command with its flags.
     fn command(&self) -> Command;
     /// Runs it with the flags that were given.
@@ -191,24 +242,13 @@ pub trait Registered: Sync {
 }
 
 impl<E: Experiment> Registered for E {
-    fn name(&self) -> &'static str {
-        Experiment::name(self)
-    }
-
-    fn about(&self) -> &'static str {
-        Experiment::about(self)
-    }
-
-    fn needs(&self) -> Needs {
-        Experiment::needs(self)
-    }
-
-    fn duration(&self) -> Option<&'static str> {
-        Experiment::duration(self)
+    fn card(&self) -> Card {
+        Experiment::card(self)
     }
 
     fn command(&self) -> Command {
-        let command = Command::new(Experiment::name(self)).aliases(self.alias());
+        let Card { name, alias, .. } = Experiment::card(self);
+        let command = Command::new(name).aliases(alias);
         <E::Flags as clap::Args>::augment_args(command)
     }
 

@@ -4,6 +4,8 @@
 //! `docs/interpretations/<paper>.md` has the decisions where the paper is silent.
 
 mod flags;
+pub(crate) mod plan_item;
+mod work;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,10 +17,11 @@ use serde::{Deserialize, Serialize};
 use sounding_experiment::plan::Text;
 use sounding_experiment::provenance::Provenance;
 
-use crate::experiment::Outcome;
+use crate::experiment::{Card, Outcome};
 use crate::table::Table;
 
 pub(crate) use flags::PlanFlags;
+pub(crate) use work::Work;
 
 /// An item of a paper's evaluation.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +34,10 @@ pub struct PaperItem {
     pub plan: &'static str,
     /// The text of `expected.toml`, for all items.
     pub expected: &'static str,
+    /// Its subject.
+    pub about: &'static str,
+    /// Its duration; `None` if that depends on the data.
+    pub lasts: Option<&'static str>,
 }
 
 /// The item of a paper, from its files.
@@ -39,6 +46,8 @@ macro_rules! paper_item {
         $crate::paper::PaperItem {
             file: $name,
             experiment: concat!($paper, "/", $name),
+            about: "",
+            lasts: None,
             plan: include_str!(concat!(
                 env!("CARGO_MANIFEST_DIR"),
                 "/../../papers/",
@@ -59,9 +68,29 @@ macro_rules! paper_item {
 pub(crate) use paper_item;
 
 impl PaperItem {
+    /// Another item with the same plan.
+    pub(crate) const fn called(self, experiment: &'static str, file: &'static str) -> Self {
+        Self { file, experiment, ..self }
+    }
+
+    /// With its subject.
+    pub(crate) const fn about(self, about: &'static str) -> Self {
+        Self { about, ..self }
+    }
+
+    /// With its duration.
+    pub(crate) const fn lasts(self, lasts: &'static str) -> Self {
+        Self { lasts: Some(lasts), ..self }
+    }
+
+    /// What a list says of its experiment.
+    pub(crate) const fn card(self) -> Card {
+        Card { lasts: self.lasts, ..Card::new(self.experiment, self.about) }
+    }
+
     /// Its plan.
-    pub fn plan<P: DeserializeOwned>(&self) -> Result<P, toml::de::Error> {
-        toml::from_str(self.plan)
+    pub(crate) fn plan<P: DeserializeOwned>(&self) -> miette::Result<P> {
+        toml::from_str(self.plan).into_diagnostic()
     }
 
     /// Its plan as the text of an experiment, whose keys can be set.
@@ -253,11 +282,6 @@ impl<E: fmt::Display> fmt::Display for Report<E> {
 /// What is wrong with an `--only` that no row's name contains.
 pub(crate) fn no_row(only: &str, names: &[String]) -> String {
     format!("{only:?} is in no row's name. Rows are: {}", names.join("; "))
-}
-
-/// The plan of an item, for its experiment.
-pub(crate) fn plan<P: DeserializeOwned>(item: &PaperItem) -> miette::Result<P> {
-    item.plan().into_diagnostic()
 }
 
 #[cfg(test)]

@@ -1,13 +1,16 @@
 //! All experiments, in the order in which `sounding lab list` names them.
 
-use crate::biscay::{CrossingsItem, Item, MethodsItem, PrivateItem, Replay, ViewsItem};
-use crate::experiment::{Needs, Registered};
-use crate::pbe_cc::experiment::{CellItem, DeepItem, PlanItem, RobustItem, Table1Item};
-use crate::{
-    agreement, background_kernel, baselines, biscay_vs_kernel, bound, bpf_cost, busyness, cell,
-    closed_loop, cqic, downlink, emu_ceiling, emu_cells, estimators, field, gandalf, granularity,
-    head_to_head, legilimens, mahimahi, overhead, pbe_cc, references, soak, validation,
+use crate::controllers::{baselines, closed_loop, field, head_to_head};
+use crate::estimates::{bound, busyness, estimators};
+use crate::experiment::{Card, Needs, Registered};
+use crate::fidelity::{agreement, cell, emu_cells, mahimahi, validation};
+use crate::kernel::{background_kernel, biscay_vs_kernel, bpf_cost, downlink, soak};
+use crate::paper::plan_item::PlanItem;
+use crate::papers::biscay::{
+    CrossingsItem, GranularityExperiment, Item, MethodsItem, PrivateItem, Replay, ViewsItem,
 };
+use crate::papers::pbe_cc::experiment::{CellItem, DeepItem, FlowsItem, RobustItem, Table1Item};
+use crate::papers::{cqic, gandalf, legilimens, pbe_cc};
 
 /// One place for all: the list, the commands and their help come from here.
 pub const EXPERIMENTS: &[&dyn Registered] = &[
@@ -25,9 +28,9 @@ pub const EXPERIMENTS: &[&dyn Registered] = &[
     &CellItem(pbe_cc::Item::Fig2),
     &CellItem(pbe_cc::Item::Fig7),
     &Table1Item,
-    &PlanItem(pbe_cc::Item::Fig16),
-    &PlanItem(pbe_cc::Item::Fig18),
-    &PlanItem(pbe_cc::Item::Fig20),
+    &FlowsItem(pbe_cc::Item::Fig16),
+    &FlowsItem(pbe_cc::Item::Fig18),
+    &FlowsItem(pbe_cc::Item::Fig20),
     &DeepItem(pbe_cc::Item::Fig21),
     &RobustItem,
     &DeepItem(pbe_cc::Item::Fig6),
@@ -42,28 +45,25 @@ pub const EXPERIMENTS: &[&dyn Registered] = &[
     &cqic::experiment::CqicItem(cqic::Item::Fig5e),
     &cqic::experiment::CqicItem(cqic::Item::Fig5f),
     &cqic::experiment::CqicItem(cqic::Item::Robust),
-    &legilimens::experiment::PlanItem(legilimens::Item::Fig2),
-    &legilimens::experiment::PlanItem(legilimens::Item::Fig7),
-    &legilimens::experiment::PlanItem(legilimens::Item::Fig8),
-    &legilimens::experiment::PlanItem(legilimens::Item::Fig9),
-    &legilimens::experiment::PlanItem(legilimens::Item::Fig10),
-    &legilimens::experiment::PlanItem(legilimens::Item::Fig11),
-    &legilimens::experiment::PlanItem(legilimens::Item::Fig12),
-    &legilimens::experiment::PlanItem(legilimens::Item::Alone),
-    &legilimens::experiment::PlanItem(legilimens::Item::Bound),
-    &legilimens::experiment::PlanItem(legilimens::Item::Fig13),
-    &legilimens::experiment::PlanItem(legilimens::Item::Fig14),
-    &legilimens::experiment::PlanItem(legilimens::Item::Fig15),
-    &gandalf::experiment::PlanItem(gandalf::Item::Table1),
-    &gandalf::experiment::PlanItem(gandalf::Item::Gcc),
-    &gandalf::experiment::PlanItem(gandalf::Item::Gradient),
-    &gandalf::experiment::PlanItem(gandalf::Item::Lag),
-    &gandalf::experiment::PlanItem(gandalf::Item::Accuracy),
-    &gandalf::experiment::PlanItem(gandalf::Item::Masking),
-    &gandalf::experiment::PlanItem(gandalf::Item::Parts),
-    &gandalf::experiment::PlanItem(gandalf::Item::Filter),
-    &gandalf::experiment::PlanItem(gandalf::Item::Modem),
-    &gandalf::experiment::PlanItem(gandalf::Item::HyStart),
+    &PlanItem(legilimens::Item::Fig2),
+    &PlanItem(legilimens::Item::Fig7),
+    &PlanItem(legilimens::Item::Fig8),
+    &PlanItem(legilimens::Item::Fig9),
+    &PlanItem(legilimens::Item::Fig10),
+    &PlanItem(legilimens::Item::Fig11),
+    &PlanItem(legilimens::Item::Fig12),
+    &PlanItem(legilimens::Item::Alone),
+    &PlanItem(legilimens::Item::Fig13),
+    &PlanItem(legilimens::Item::Fig14),
+    &PlanItem(legilimens::Item::Fig15),
+    &PlanItem(gandalf::Item::Table1),
+    &PlanItem(gandalf::Item::Gcc),
+    &PlanItem(gandalf::Item::Gradient),
+    &PlanItem(gandalf::Item::Accuracy),
+    &PlanItem(gandalf::Item::Masking),
+    &PlanItem(gandalf::Item::Parts),
+    &PlanItem(gandalf::Item::Filter),
+    &PlanItem(gandalf::Item::Modem),
     &gandalf::delays::DelaysItem,
     &gandalf::groups::GroupsItem,
     &gandalf::kernel::KernelItem,
@@ -72,33 +72,31 @@ pub const EXPERIMENTS: &[&dyn Registered] = &[
     &busyness::experiment::BusynessExperiment,
     &background_kernel::experiment::BackgroundKernelExperiment,
     &closed_loop::experiment::ClosedLoopExperiment,
-    &references::experiment::ReferencesExperiment,
     &downlink::experiment::DownlinkExperiment,
     &bound::experiment::BoundExperiment,
     &field::experiment::FieldExperiment,
     &mahimahi::experiment::MahimahiExperiment,
-    &emu_ceiling::experiment::EmuCeilingExperiment,
     &emu_cells::experiment::EmuCellsExperiment,
     &agreement::experiment::AgreementExperiment,
     &bpf_cost::experiment::BpfCostExperiment,
-    &granularity::experiment::GranularityExperiment,
+    &GranularityExperiment,
     &head_to_head::experiment::HeadToHeadExperiment,
     &estimators::experiment::EstimatorsExperiment,
-    &overhead::experiment::OverheadExperiment,
+    &gandalf::overhead::OverheadExperiment,
     &validation::experiment::ValidationExperiment,
-    &soak::experiment::SoakExperiment,
+    &soak::SoakExperiment,
     &cell::experiment::CellExperiment,
 ];
 
 /// Subject, required rights and duration of an experiment, in a line.
 pub fn line(experiment: &dyn Registered) -> String {
-    let needs = match experiment.needs() {
+    let Card { about, needs, lasts, .. } = experiment.card();
+    let needs = match needs {
         Needs::Nothing => Some("no rights needed".to_owned()),
         Needs::Root => None,
         Needs::RootWith(flag) => Some(format!("no rights needed, root with {flag}")),
     };
-    let duration = experiment.duration().map(str::to_owned);
-    let parts = [Some(experiment.about().to_owned()), needs, duration];
+    let parts = [Some(about.to_owned()), needs, lasts.map(str::to_owned)];
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
@@ -113,8 +111,8 @@ mod tests {
         let mut names = BTreeSet::new();
         for experiment in EXPERIMENTS {
             let command = experiment.command();
-            assert_eq!(command.get_name(), experiment.name());
-            for name in std::iter::once(experiment.name()).chain(command.get_all_aliases()) {
+            assert_eq!(command.get_name(), experiment.card().name);
+            for name in std::iter::once(experiment.card().name).chain(command.get_all_aliases()) {
                 assert!(names.insert(name.to_owned()), "{name}");
             }
             command.debug_assert();
@@ -124,11 +122,11 @@ mod tests {
     #[test]
     fn a_line_has_what_is_known_of_rights_and_time() {
         let line_of = |name: &str| {
-            let found = EXPERIMENTS.iter().find(|experiment| experiment.name() == name);
+            let found = EXPERIMENTS.iter().find(|experiment| experiment.card().name == name);
             line(*found.expect("an experiment"))
         };
         assert!(line_of("bound").ends_with("; no rights needed; 1 min"));
-        assert!(line_of("granularity").ends_with("root with --cpu-latency; 2 min"));
+        assert!(line_of("biscay/fig10").ends_with("root with --kernel"));
         assert!(line_of("biscay/table1").ends_with("; no rights needed"));
         assert!(line_of("soak").ends_with("leave behind; 1 h"));
     }

@@ -1,6 +1,6 @@
 //! Controllers have the properties that theory, specifications and papers state.
 
-use sounding_lab::baselines::{Plan, run};
+use sounding_lab::controllers::baselines::{Plan, run};
 
 #[test]
 fn every_controller_has_its_published_properties() {

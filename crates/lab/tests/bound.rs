@@ -1,6 +1,6 @@
 //! Compares the label of an estimate with the truth of the modelled cell.
 
-use sounding_lab::bound::{Outcome, Plan, run};
+use sounding_lab::estimates::bound::{Outcome, Plan, run};
 
 fn judged(seeds: u64) -> Outcome {
     let outcome = run(&Plan { first: 0, seeds, jobs: 2 }, |_| {}).expect("sound cells");

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use sounding_bpf::preflight;
-use sounding_lab::bpf_cost::{Contender, Plan, measure};
+use sounding_lab::kernel::bpf_cost::{Contender, Plan, measure};
 use sounding_laws::Law;
 use sounding_testdata::may_emulate;
 use sounding_units::Rate;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sounding_lab::cell::{Plan, run};
+use sounding_lab::fidelity::cell::{Plan, run};
 
 #[test]
 fn the_modelled_cell_has_the_figures_of_the_papers() {

@@ -1,7 +1,7 @@
 //! A sample of `sounding lab run closed-loop`: our claims about `sounding` if the grants react to the flow, and BISCAY's
 //! trap.
 
-use sounding_lab::closed_loop::{Case, Contender, Kind, Outcome, Plan, run};
+use sounding_lab::controllers::closed_loop::{Case, Contender, Kind, Outcome, Plan, run};
 
 /// The first of the seeds that were not used for choosing any constant.
 const FIRST: u64 = 1_001;

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use sounding_cell::config::Rat;
 use sounding_kpi::Direction;
-use sounding_lab::estimators::{Comparison, Pace, Plan, Scenario, Score, TRIALS, Trial, run};
+use sounding_lab::estimates::estimators::{
+    Comparison, Pace, Plan, Scenario, Score, TRIALS, Trial, run,
+};
 use sounding_link::Method;
 
 fn links() -> Vec<Scenario> {

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use sounding_experiment::import::{Import, Input, Question};
-use sounding_lab::mahimahi::Reference;
+use sounding_lab::fidelity::mahimahi::Reference;
 use sounding_units::Bytes;
 
 #[test]

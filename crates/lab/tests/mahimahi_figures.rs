@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
-use sounding_lab::mahimahi::{Figures, Passage, Reference};
+use sounding_lab::fidelity::mahimahi::{Figures, Passage, Reference};
 use sounding_units::Bytes;
 
 const TUN_HEADER: u64 = 4;

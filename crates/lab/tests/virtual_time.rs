@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use sounding_emu::Direction;
 use sounding_experiment::metrics::nearest_rank;
-use sounding_lab::mahimahi::{Figures, Reference};
-use sounding_lab::validation::VirtualFlow;
+use sounding_lab::fidelity::mahimahi::{Figures, Reference};
+use sounding_lab::fidelity::validation::VirtualFlow;
 use sounding_trace::{Schedule, mahimahi};
 
 const WINDOW: Duration = Duration::from_secs(60);

@@ -34,7 +34,7 @@ Examples:
   sounding lab list
   sudo sounding lab run mahimahi --reps 3 --markdown mahimahi.md
   sudo sounding lab run mahimahi --traces vz-short.down --duration 20s --reps 1
-  sudo sounding lab run emu-ceiling --json ceiling.json
+  sudo sounding lab run emu-cells --json cells.json
   sounding lab run bound --seeds 1000
   sounding lab dataset traces --traces 20 --duration 30s
   sounding lab run field --out field
@@ -82,7 +82,8 @@ impl Subcommand for Chosen {
 
     fn has_subcommand(name: &str) -> bool {
         EXPERIMENTS.iter().any(|experiment| {
-            experiment.name() == name || experiment.command().get_all_aliases().any(|a| a == name)
+            experiment.card().name == name
+                || experiment.command().get_all_aliases().any(|a| a == name)
         })
     }
 }
@@ -90,7 +91,8 @@ impl Subcommand for Chosen {
 impl FromArgMatches for Chosen {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let chosen = matches.subcommand().and_then(|(name, given)| {
-            let experiment = EXPERIMENTS.iter().find(|experiment| experiment.name() == name)?;
+            let experiment =
+                EXPERIMENTS.iter().find(|experiment| experiment.card().name == name)?;
             Some((*experiment, given.clone()))
         });
         let (experiment, given) = chosen.ok_or_else(|| Error::new(ErrorKind::MissingSubcommand))?;
@@ -175,15 +177,16 @@ pub(crate) fn run(args: Args) -> miette::Result<ExitCode> {
 }
 
 fn list(json: bool) -> miette::Result<ExitCode> {
-    let widest = EXPERIMENTS.iter().map(|experiment| experiment.name().len()).max().unwrap_or(0);
+    let widest =
+        EXPERIMENTS.iter().map(|experiment| experiment.card().name.len()).max().unwrap_or(0);
     for experiment in EXPERIMENTS {
-        let name = experiment.name();
+        let name = experiment.card().name;
         if json {
             let fields = serde_json::json!({
                 "name": name,
-                "about": experiment.about(),
-                "needs": experiment.needs(),
-                "duration": experiment.duration(),
+                "about": experiment.card().about,
+                "needs": experiment.card().needs,
+                "duration": experiment.card().lasts,
             });
             println!("{fields}");
         } else {

@@ -191,7 +191,7 @@ fn whatever_else_makes_an_emulated_link_is_refused_inside_one_too() {
     let out = format!("--out={}", report.display());
     is_refused(&emu(&["--", program, "demo", "--generated", "--duration=1s", &out]));
     assert!(!report.exists(), "it had begun");
-    is_refused(&emu(&["--", program, "lab", "run", "emu-ceiling"]));
+    is_refused(&emu(&["--", program, "lab", "run", "emu-cells"]));
     is_refused(&emu(&["--", program, "lab", "run", "agreement", "--duration=2s"]));
 }
 

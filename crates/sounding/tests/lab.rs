@@ -71,51 +71,6 @@ fn result(arguments: &[&str]) -> Json {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// A point of a reference's curve: its throughput in percent, and its delay beyond the oracle's or the empty cell's, ms.
-fn point(ground: &Json, reference: &str, room_ms: u64, span_ms: u64) -> [f64; 2] {
-    let curves = ground["curves"].as_array().unwrap();
-    let curve = curves.iter().find(|curve| curve["reference"] == reference).unwrap();
-    let points = curve["points"].as_array().unwrap();
-    let its = |point: &&Json| point["room_ms"] == room_ms && point["span_ms"] == span_ms;
-    let point = points.iter().find(its).unwrap();
-    ["throughput_percent", "beyond_ms"].map(|figure| point[figure].as_f64().unwrap())
-}
-
-#[test]
-fn references_have_a_curve_over_links_and_cells_with_the_controllers_beside_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let trace = folder.path().join("bursts");
-    // Three packets in every other millisecond, and none for 30 ms of each 200.
-    let opportunities =
-        (1..3_000).filter(|ms| ms % 2 == 0 && ms % 200 < 170).flat_map(|ms| [ms; 3]);
-    let text: String = opportunities.map(|ms| format!("{ms}\n")).collect();
-    std::fs::write(&trace, text).unwrap();
-    let own = ["run", "references", "--own", trace.to_str().unwrap(), "--duration", "6s"];
-    let grid = ["--rooms", "10,2", "--spans", "10,30", "--seeds", "1", "--cases", "still"];
-    let arguments = [&own[..], &grid].concat();
-
-    let result = result(&[&arguments[..], &["--json"]].concat());
-    let grounds = result["grounds"].as_array().unwrap();
-    // A link that is given, and a cell of each kind.
-    assert_eq!(grounds.len(), 1 + 4, "{result}");
-    for ground in grounds {
-        assert_eq!(ground["controllers"].as_array().unwrap().len(), 2, "{ground}");
-        for reference in ["present", "reported"] {
-            for span in [10, 30] {
-                let [less, more] = [2, 10].map(|room| point(ground, reference, room, span));
-                assert!(less[0] > 40.0 && less[0] < more[0], "{reference}: {less:?} {more:?}");
-            }
-        }
-    }
-
-    let output = lab(&[&arguments[..], &["--only", "open"]].concat());
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.contains("| | room | mean of 10 ms | mean of 30 ms |"), "{text}");
-    let rows = ["| `present` | 2 ms |", "| `present` | 10 ms |", "| `reported` | 2 ms |"];
-    assert!(rows.iter().all(|row| text.contains(row)), "{text}");
-    assert!(text.contains("`sounding` has ") && !text.contains("closed loop"), "{text}");
-}
-
 #[test]
 fn controllers_on_a_command_line_take_parameters() {
     let of = |names: &'static str| {
@@ -136,24 +91,6 @@ fn controllers_on_a_command_line_take_parameters() {
         assert_eq!(output.status.code(), Some(2));
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(said.contains(expected), "{said}");
-    }
-}
-
-/// What the documents say of them: not so while their queue was believed to be longer than it is.
-#[test]
-fn over_recordings_references_carry_what_sounding_does_with_less_delay() {
-    let Some(data) = sounding_testdata::shared("traces/files.tsv") else { return };
-    let data = data.ancestors().nth(2).unwrap().to_str().unwrap();
-    let open = ["run", "references", "--only", "open", "--data", data, "--json"];
-    let result = result(&[&open[..], &["--rooms", "4,15", "--spans", "10,100"]].concat());
-    let ground = &result["grounds"][0];
-    let sounding = &ground["controllers"][0];
-    assert_eq!(sounding[0], "sounding", "{result}");
-    let beyond = sounding[1]["beyond_ms"].as_f64().unwrap();
-    for (reference, room, span, part) in [("present", 4, 10, 0.4), ("reported", 15, 100, 0.8)] {
-        let [throughput, ms] = point(ground, reference, room, span);
-        assert!(throughput >= 98.5, "{reference}: {throughput} %");
-        assert!(ms <= part * beyond, "{reference}: {ms} ms, sounding {beyond} ms");
     }
 }
 

@@ -133,7 +133,7 @@ impl Media {
 #[derive(Debug, Error)]
 pub enum CallError {
     /// The plan has no such network.
-    #[error("{}: {}", .0.key, .0.message)]
+    #[error(transparent)]
     Plan(Wrong),
     /// The emulation does not start.
     #[error(transparent)]

@@ -49,6 +49,19 @@ pub struct Settings {
     pub sniffer: Option<PathBuf>,
 }
 
+impl Settings {
+    /// Of the plan's flows, with this program as daemon. Modems are on ptys and behave well.
+    pub fn flows(program: impl Into<PathBuf>) -> Self {
+        Self {
+            users: Users::Flows { program: program.into() },
+            place: Place::Pty(None),
+            behaviour: Behaviour::default(),
+            overhead_percent: PUNCTUALITY_PERCENT,
+            sniffer: None,
+        }
+    }
+}
+
 /// The users of the network.
 #[derive(Clone, Debug)]
 pub enum Users {
@@ -65,8 +78,8 @@ pub enum Users {
 #[derive(Debug, Error)]
 pub enum EmulateError {
     /// The plan has a value that a kernel cannot apply.
-    #[error("{}: {}", .0.key, .0.message)]
-    Plan(Wrong),
+    #[error(transparent)]
+    Plan(#[from] Wrong),
     /// There is no port for a modem.
     #[error("no port for the modem of {device}: {source}: is its name taken?")]
     Modem {
@@ -100,12 +113,6 @@ pub enum EmulateError {
     /// The emulation broke.
     #[error(transparent)]
     Stop(#[from] StopError),
-}
-
-impl From<Wrong> for EmulateError {
-    fn from(wrong: Wrong) -> Self {
-        Self::Plan(wrong)
-    }
 }
 
 /// A plan that is being emulated. Dropping it ends it and removes all its resources.

@@ -1,15 +1,22 @@
 //! Experiments in real time: flows of this kernel over emulated links and cells, with the daemon and its modem.
 
 pub mod call;
+pub mod cpu;
 pub mod daemon;
+pub mod download;
 pub mod emulate;
 pub mod flow;
 pub mod follower;
+pub mod granularity;
 pub mod kernel_compare;
 mod kernel_log;
 pub mod kernel_run;
 pub mod oracle;
+pub mod overhead;
 pub mod packet_metrics;
+pub mod pair;
 pub mod radio;
+mod served;
+pub mod soak;
 
 pub use kernel_log::KernelLog;

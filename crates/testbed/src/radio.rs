@@ -1,6 +1,9 @@
 //! A radio link in an experiment: its capacity over time, and the bytes that its modem writes. Both come from
 //! one source, so a controller that reads the modem is tested on exactly the link that the modem describes.
 
+mod links;
+mod scripted;
+
 use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,6 +17,12 @@ use sounding_link::{Arrival, Config, Seen, Sounder};
 use sounding_trace::{InvalidTrace, Trace};
 use sounding_units::{Bytes, ModemInstant};
 use thiserror::Error;
+
+pub use links::{
+    Entry, LinksError, ReadCapture, SHORTEST, Scenario, chosen, dataset, own_capture, own_trace,
+    real,
+};
+pub use scripted::Scripted;
 
 /// A link's capacity and its modem's records.
 #[derive(Clone, Debug)]

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use sounding_baselines::NameError;
+use sounding_cc::ChoiceError;
 use thiserror::Error;
 
 /// A plan that cannot be run: the fault, its key, and the place of the key.
@@ -43,7 +45,8 @@ impl fmt::Display for PlanError {
 }
 
 /// A key of a plan with an impossible value, before its line is known.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{key}{}{message}", if key.is_empty() { "" } else { ": " })]
 pub struct Wrong {
     /// Its dotted path, if it is known.
     pub key: String,
@@ -55,5 +58,25 @@ impl Wrong {
     /// A fault of the value of a key.
     pub fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
         Self { key: key.into(), message: message.into() }
+    }
+}
+
+/// A controller that cannot have its name.
+impl From<NameError> for Wrong {
+    fn from(error: NameError) -> Self {
+        Self::new("", error.to_string())
+    }
+}
+
+/// A controller that cannot be made.
+impl From<ChoiceError> for Wrong {
+    fn from(error: ChoiceError) -> Self {
+        Self::new("", error.to_string())
+    }
+}
+
+impl From<PlanError> for Wrong {
+    fn from(error: PlanError) -> Self {
+        Self::new("", error.to_string())
     }
 }

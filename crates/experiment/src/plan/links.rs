@@ -152,7 +152,7 @@ impl LinkPlan {
         let path = |capacity: Capacity, name: &str| {
             let schedule = capacity.schedule(begins, lasts);
             let schedule = schedule.map_err(|what| Wrong::new(format!("{key}.{name}"), what))?;
-            Ok(PathConfig { schedule, delay: *delay, queue, once: *once })
+            Ok::<_, Wrong>(PathConfig { schedule, delay: *delay, queue, once: *once })
         };
         let [up, down] = capacities;
         Ok([path(up, "up")?, path(down, "down")?])
@@ -169,7 +169,7 @@ impl Wire {
             let schedule = capacity.schedule(Duration::ZERO, lasts);
             let schedule = schedule.map_err(|what| Wrong::new(key, what))?;
             let queue = limit(*queue, *drop);
-            Ok(PathConfig { schedule, delay: *delay, queue, once: false })
+            Ok::<_, Wrong>(PathConfig { schedule, delay: *delay, queue, once: false })
         };
         Ok([path("up", up, "UL_bitrate")?, path("down", down, "DL_bitrate")?])
     }

@@ -17,6 +17,7 @@ use super::carriers::{CarrierLog, Known};
 use super::keep::{Failed, Files, Keep, Output, Table};
 use super::radio::RadioLog;
 use super::way;
+use crate::observe::Sink;
 use crate::plan::{Actors, Cell as CellPlan, Plan};
 
 /// The parts of a packet's delay. A packet waits for earlier ones at its device (`queue`). At the head of the queue it waits
@@ -66,6 +67,33 @@ struct Lines {
     out: Output,
     /// The first slot that is not written yet.
     next_slot: u64,
+}
+
+impl Sink for Logs {
+    fn handle_diag(&mut self, diag: &Diag) {
+        if let Some((name, out)) = self.captures.get_mut(&diag.device)
+            && let Err(error) = out.write_all(&diag.bytes)
+        {
+            self.error.get_or_insert((name.clone(), error.into()));
+        }
+    }
+
+    fn handle_radio(&mut self, event: &Event) {
+        let result = match event {
+            Event::Passage { device, direction, passage } => {
+                self.pass(*device, *direction, passage)
+            }
+            Event::Dci(dci) => self.hear(dci),
+            Event::Use(used) => {
+                self.carriers.as_mut().map_or(Ok(()), |carriers| carriers.handle_use(used))
+            }
+            _ => Ok(()),
+        };
+        let noted = self.radio.as_mut().map_or(Ok(()), |radio| radio.handle_event(event));
+        if let Err(failed) = result.and(noted) {
+            self.error.get_or_insert(failed);
+        }
+    }
 }
 
 impl Logs {
@@ -158,31 +186,6 @@ impl Logs {
     /// The first failure.
     pub(super) fn error(&mut self) -> Result<(), Failed> {
         self.error.take().map_or(Ok(()), Err)
-    }
-
-    pub(super) fn handle_diag(&mut self, diag: &Diag) {
-        if let Some((name, out)) = self.captures.get_mut(&diag.device)
-            && let Err(error) = out.write_all(&diag.bytes)
-        {
-            self.error.get_or_insert((name.clone(), error.into()));
-        }
-    }
-
-    pub(super) fn handle_event(&mut self, event: &Event) {
-        let result = match event {
-            Event::Passage { device, direction, passage } => {
-                self.pass(*device, *direction, passage)
-            }
-            Event::Dci(dci) => self.hear(dci),
-            Event::Use(used) => {
-                self.carriers.as_mut().map_or(Ok(()), |carriers| carriers.handle_use(used))
-            }
-            _ => Ok(()),
-        };
-        let noted = self.radio.as_mut().map_or(Ok(()), |radio| radio.handle_event(event));
-        if let Err(failed) = result.and(noted) {
-            self.error.get_or_insert(failed);
-        }
     }
 
     fn pass(

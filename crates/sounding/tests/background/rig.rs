@@ -14,9 +14,8 @@ use std::time::{Duration, Instant};
 use sounding_bpf::{background_preflight, cgroup_root};
 use sounding_emu::{Config, Emulation};
 use sounding_experiment::plan::Text;
-use sounding_modem::{Behaviour, Place};
 use sounding_sim::PathConfig;
-use sounding_testbed::emulate::{Emulated, PUNCTUALITY_PERCENT, Settings, Users};
+use sounding_testbed::emulate::{Emulated, Settings};
 use sounding_testbed::flow::TcpResult;
 use sounding_testdata::may_emulate;
 use sounding_trace::Steps;
@@ -37,13 +36,7 @@ pub(crate) fn skipped() -> bool {
 /// The cell of a plan in real time, whose devices are network namespaces.
 pub(crate) fn emulated(plan: &str) -> Emulated {
     let runs = Text::new("a cell", plan, PathBuf::new()).runs().unwrap();
-    let settings = Settings {
-        users: Users::Flows { program: assert_cmd::cargo::cargo_bin!("sounding").into() },
-        place: Place::Pty(None),
-        behaviour: Behaviour::default(),
-        overhead_percent: PUNCTUALITY_PERCENT,
-        sniffer: None,
-    };
+    let settings = Settings::flows(assert_cmd::cargo::cargo_bin!("sounding"));
     Emulated::start(&runs[0], &settings).unwrap()
 }
 

@@ -9,9 +9,8 @@ use sounding_experiment::plan::Text;
 use sounding_host::monotonic_now;
 use sounding_laws::kernel_copa::CorrectedBy;
 use sounding_link::RadioDelay;
-use sounding_modem::{Behaviour, Place};
 use sounding_testbed::daemon::Daemon;
-use sounding_testbed::emulate::{Emulated, PUNCTUALITY_PERCENT, Settings, Users};
+use sounding_testbed::emulate::{Emulated, Settings};
 use sounding_testbed::flow::{RunningTcp, TcpFlow};
 use sounding_testdata::steadily;
 
@@ -56,13 +55,7 @@ impl Road {
             text.set(set).unwrap();
         }
         let own = OwnCgroup::enter(&format!("sounding-{name}-{}", std::process::id())).unwrap();
-        let settings = Settings {
-            users: Users::Flows { program: PROGRAM.into() },
-            place: Place::Pty(None),
-            behaviour: Behaviour::default(),
-            overhead_percent: PUNCTUALITY_PERCENT,
-            sniffer: None,
-        };
+        let settings = Settings::flows(PROGRAM);
         let cell = Emulated::start(&text.runs().unwrap()[0], &settings).unwrap();
         let folder = own.path().to_string_lossy().into_owned();
         let named = |end: &str| format!("{name}{end}_{}", std::process::id() % 1_000_000);

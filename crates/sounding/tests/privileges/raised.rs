@@ -19,7 +19,7 @@ const VERBS: &[&[&str]] = &[
     &["background-keep"],
     &["emu", "--up", "1Mbit", "--", "true"],
     &["demo"],
-    &["lab", "run", "emu-ceiling"],
+    &["lab", "run", "emu-cells"],
     &["lab", "run", "soak"],
     &["lab", "list"],
     &["modem", "sim"],

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use sounding_emu::monotonic_now;
 use sounding_experiment::plan::Run;
-use sounding_modem::{Behaviour, Place};
 
-use super::{EmulateError, Emulated, Ended, FlowFigures, Settings, Users, figures};
+use super::{EmulateError, Emulated, Ended, FlowFigures, Settings, figures};
 
 /// Runs a plan from beginning to end, or until `stop` rises, its modems on ptys, `program` as daemon for BISCAY, with this much
 /// of a core for punctuality.
@@ -17,13 +16,7 @@ pub fn whole(
     overhead_percent: u8,
     stop: &AtomicBool,
 ) -> Result<(Vec<FlowFigures>, Ended), EmulateError> {
-    let settings = Settings {
-        users: Users::Flows { program },
-        place: Place::Pty(None),
-        behaviour: Behaviour::default(),
-        overhead_percent,
-        sniffer: None,
-    };
+    let settings = Settings { overhead_percent, ..Settings::flows(program) };
     let emulated = Emulated::start(run, &settings)?;
     let sent = emulated.send(stop)?;
     // The last packets still belong to the plan, up to its end.

@@ -1,0 +1,7 @@
+//! How good controllers are, and whether they are what theory and their authors say.
+
+pub mod baselines;
+pub mod closed_loop;
+pub mod field;
+pub mod head_to_head;
+pub mod reference;

@@ -1,0 +1,223 @@
+//! The places as tables beside the paper's.
+
+use std::fmt;
+
+use serde::Serialize;
+use sounding_experiment::metrics::{nearest_rank, sorted};
+use sounding_experiment::provenance::Provenance;
+
+use super::{QUANTILES, Visit, Visited};
+use crate::paper::{Expected, Ours, Report};
+use crate::papers::pbe_cc::Item;
+use crate::table::Table;
+
+/// Its name in the plan.
+const PBE: &str = "pbe-cc";
+
+/// The algorithms of Fig. 12.
+const FAST: [&str; 4] = [PBE, "bbr", "verus", "cubic"];
+
+/// A ratio may be so much less than the paper's and still count as the same. Chosen.
+const SHORT: f64 = 0.9;
+
+/// The most time in the Internet's state where there is no narrow Internet: idle and busy (§6.3.1).
+const MOST_INTERNET: [f64; 2] = [0.04, 0.18];
+
+/// The places.
+#[derive(Clone, Debug, Serialize)]
+pub(in crate::papers::pbe_cc) struct Evidence {
+    /// By number.
+    places: Vec<Visited>,
+}
+
+/// PBE-CC beside another algorithm over some places: throughput over the other's, and the other's delays over PBE-CC's, the mean
+/// of the places' ratios.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+struct Gain {
+    throughput: f64,
+    p95: f64,
+    mean: f64,
+}
+
+impl Gain {
+    fn over(other: &str, places: &[&Visited]) -> Option<Self> {
+        let both = places.iter().filter_map(|place| Some((place.of(PBE)?, place.of(other)?)));
+        let both: Vec<(&Visit, &Visit)> = both.collect();
+        let mean = |ratio: &dyn Fn(&Visit, &Visit) -> f64| {
+            both.iter().map(|(pbe, other)| ratio(pbe, other)).sum::<f64>() / both.len() as f64
+        };
+        (!both.is_empty()).then(|| Self {
+            throughput: mean(&|pbe, other| pbe.mbit_per_sec / other.mbit_per_sec.max(1e-3)),
+            p95: mean(&|pbe, other| other.p95_ms / pbe.p95_ms),
+            mean: mean(&|pbe, other| other.mean_ms / pbe.mean_ms),
+        })
+    }
+
+    fn numbers(self) -> [f64; 3] {
+        [self.throughput, self.p95, self.mean]
+    }
+}
+
+/// The numbers of a row of the paper's: "1.04 ×, 1.54 ×, 1.39 ×".
+fn numbers(row: &str) -> Vec<Option<f64>> {
+    row.split(',').map(|cell| cell.trim().trim_end_matches(['×', ' ', '%']).parse().ok()).collect()
+}
+
+/// What falls short of the paper's.
+fn short(expected: &Expected, name: &str, ours: Gain) -> Vec<&'static str> {
+    let paper = numbers(expected.rows.get(name).map_or("", String::as_str));
+    let whats = ["throughput", "95th percentile of the delay", "mean delay"];
+    let each = whats.into_iter().zip(ours.numbers()).zip(paper);
+    let short = each.filter(|((_, ours), paper)| paper.is_some_and(|paper| *ours < SHORT * paper));
+    short.map(|((what, _), _)| what).collect()
+}
+
+/// The item's table beside the paper's figures.
+pub(in crate::papers::pbe_cc) fn report(
+    places: Vec<Visited>,
+    provenance: Provenance,
+) -> Result<Report<Evidence>, toml::de::Error> {
+    let expected = Item::Table1.files().expected()?;
+    let controllers: Vec<String> = places.first().map_or_else(Vec::new, |place| {
+        place.visits.iter().map(|visit| visit.controller.clone()).collect()
+    });
+    let mut ours = Ours::new(["throughput", "p95 delay", "mean delay", "places"], []);
+    for other in controllers.iter().filter(|name| *name != PBE) {
+        for (when, busy) in [("busy", true), ("idle", false)] {
+            let those: Vec<_> = places.iter().filter(|place| place.place.busy == busy).collect();
+            let Some(gain) = Gain::over(other, &those) else { continue };
+            let name = format!("{other}, {when}");
+            let short = short(&expected, &name, gain);
+            if !short.is_empty() {
+                ours.misses.push(expected.miss(&name, &short));
+            }
+            let cells = gain.numbers().map(|ratio| format!("{ratio:.2} ×")).into_iter();
+            ours.rows.push((name, cells.chain([those.len().to_string()]).collect()));
+        }
+    }
+    for (when, busy) in [("busy", true), ("idle", false)] {
+        let those = places.iter().filter(|place| place.place.busy == busy);
+        let shares: Vec<f64> = those.filter_map(|place| Some(place.of(PBE)?.internet)).collect();
+        if shares.is_empty() {
+            continue;
+        }
+        let mean = shares.iter().sum::<f64>() / shares.len() as f64;
+        let name = format!("time in the Internet's state, {when}");
+        let [idle_most, busy_most] = MOST_INTERNET;
+        if mean > if busy { busy_most } else { idle_most } {
+            ours.misses.push(expected.miss(&name, &["the share"]));
+        }
+        let blank = ["", ""].map(String::from);
+        let cells = [format!("{:.1} %", mean * 100.0)].into_iter().chain(blank);
+        ours.rows.push((name, cells.chain([shares.len().to_string()]).collect()));
+    }
+    for controller in &controllers {
+        let several = places.iter().filter(|place| place.place.carriers > 1);
+        let several: Vec<_> = several.filter_map(|place| place.of(controller)).collect();
+        let count = several.iter().filter(|visit| visit.aggregated).count();
+        let blank = ["", ""].map(String::from);
+        let cells = [format!("{count} of {}", several.len())].into_iter().chain(blank);
+        let name = format!("{controller}, aggregates carriers");
+        ours.rows.push((name, cells.chain([several.len().to_string()]).collect()));
+    }
+    let aggregates = |name: &str| {
+        let of = places.iter().filter_map(|place| place.of(name));
+        of.filter(|visit| visit.aggregated).count()
+    };
+    if aggregates(PBE) < aggregates("bbr") {
+        let name = "pbe-cc, aggregates carriers";
+        ours.misses.push(expected.miss(name, &["fewer places than BBR"]));
+    }
+    Ok(Report::new(Item::Table1.files().about, expected, ours, Evidence { places }, provenance))
+}
+
+impl Evidence {
+    /// The places that Figs. 13 and 14 stand for: the first of each kind.
+    fn six(&self) -> Vec<(&'static str, &Visited)> {
+        let kinds = [
+            ("13a", 1, true, true),
+            ("13b", 2, true, true),
+            ("13c", 3, true, true),
+            ("13d", 3, true, false),
+            ("14a", 2, false, true),
+            ("14b", 2, false, false),
+        ];
+        let found = kinds.into_iter().filter_map(|(figure, carriers, indoor, busy)| {
+            let is_one = |visited: &&Visited| {
+                let place = &visited.place;
+                (place.carriers, place.indoor, place.busy) == (carriers, indoor, busy)
+            };
+            Some((figure, self.places.iter().find(is_one)?))
+        });
+        found.collect()
+    }
+}
+
+fn joined(values: [f64; 5]) -> String {
+    values.map(|value| format!("{value:.0}")).join(" / ")
+}
+
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "\nFig. 12, over all places, 10th / 25th / 50th / 75th / 90th percentile:\n")?;
+        let mut table = Table::new().left([""]).right(["Mbit/s", "p95 of the delay, ms"]);
+        for name in FAST {
+            let visits: Vec<&Visit> =
+                self.places.iter().filter_map(|place| place.of(name)).collect();
+            let spread = |of: &dyn Fn(&Visit) -> f64| {
+                let values = sorted(visits.iter().map(|visit| of(visit)));
+                QUANTILES.map(|quantile| {
+                    if values.is_empty() { f64::NAN } else { nearest_rank(&values, quantile) }
+                })
+            };
+            let throughput = joined(spread(&|visit| visit.mbit_per_sec));
+            table.row([name.into(), throughput, joined(spread(&|visit| visit.p95_ms))]);
+        }
+        table.fmt(f)?;
+        writeln!(f, "\nFigs. 13 and 14, at six places; of 100 ms and of packets, as above:\n")?;
+        let mut table = Table::new().left(["", "place", ""]).right(["Mbit/s", "delay, ms"]);
+        for (figure, visited) in self.six() {
+            for visit in &visited.visits {
+                let (windows, delays) = (visit.windows_mbit_per_sec, visit.delays_ms);
+                let names = [figure.into(), visited.place.name(), visit.controller.clone()];
+                table.row(names.into_iter().chain([joined(windows), joined(delays)]));
+            }
+        }
+        table.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::papers::pbe_cc::place::Place;
+
+    fn visit(controller: &str, mbit_per_sec: f64, delay_ms: f64) -> Visit {
+        Visit {
+            place: 1,
+            controller: controller.into(),
+            mbit_per_sec,
+            mean_ms: delay_ms,
+            p95_ms: delay_ms * 2.0,
+            windows_mbit_per_sec: [mbit_per_sec; 5],
+            delays_ms: [delay_ms; 5],
+            aggregated: false,
+            internet: 0.0,
+        }
+    }
+
+    #[test]
+    fn gains_are_means_of_the_places_ratios_and_a_tenth_less_than_the_papers_is_a_miss() {
+        let place = |at, other: f64| Visited {
+            place: Place::of(at),
+            visits: vec![visit(PBE, 20.0, 30.0), visit("bbr", other, 60.0)],
+        };
+        let (first, second) = (place(1, 10.0), place(2, 40.0));
+        let gain = Gain::over("bbr", &[&first, &second]).unwrap();
+        assert_eq!(gain, Gain { throughput: 1.25, p95: 2.0, mean: 2.0 });
+        let rows = [("bbr, busy".to_owned(), "1.04 ×, 2.30 ×, 1.39 ×".to_owned())];
+        let expected = Expected { rows: rows.into(), ..Expected::default() };
+        assert_eq!(short(&expected, "bbr, busy", gain), ["95th percentile of the delay"]);
+        assert!(short(&expected, "sprout, busy", gain).is_empty());
+    }
+}
