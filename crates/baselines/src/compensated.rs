@@ -30,7 +30,6 @@ use sounding_units::HostInstant;
 
 use floor::Floor;
 use holding::Held;
-pub(crate) use smoothing::COPA;
 pub use smoothing::{Means, Smoothing};
 use together::Together;
 use way_back::WayBack;
@@ -213,8 +212,7 @@ impl<C: Controller> Compensated<C> {
         }
         if let Some(least) = least {
             self.told = least;
-            let corrected = self.data.filter(|_| wanted);
-            self.inner.handle_revision(&Revision::Rebase { now, least, corrected });
+            self.inner.handle_revision(&Revision::Rebase { now, least });
         }
     }
 

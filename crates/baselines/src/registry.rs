@@ -11,12 +11,13 @@ use sounding_cc::{Controller, Start};
 use sounding_laws::Fallback;
 use sounding_laws::background::Background;
 use sounding_laws::bbr::{self, Bbr};
+use sounding_laws::copa_gandalf::{self, CopaGandalf};
 use sounding_laws::cubic::{self, Cubic};
 use sounding_laws::pbe_cc::{self, PbeCc};
 use sounding_laws::{Law, Named};
 
 use crate::bbr3::Bbr3;
-use crate::compensated::{self, Compensated, Smoothing};
+use crate::compensated::{Compensated, Smoothing};
 use crate::copa::{self, Copa};
 use crate::gcc::{self, Gcc};
 use crate::ledbat::{self, Ledbat, LedbatPlusPlus};
@@ -141,9 +142,8 @@ const CONTROLLERS: &[Entry] = &[
     entry!("vivace-published", VivaceConfig::PUBLISHED, |start, values| {
         Box::new(Vivace::with(start, VivaceConfig::of(values).published()))
     }),
-    entry!("copa-gandalf", compensated::COPA, |start, values| {
-        let inner = Copa::with(start, copa::Config::of(values));
-        Box::new(Compensated::revising_with(inner, Smoothing::of(values)))
+    entry!("copa-gandalf", copa_gandalf::Config::PARAMETERS, |start, values| {
+        Box::new(CopaGandalf::with(start, copa_gandalf::Config::of(values)))
     })
     .corrected(),
     entry!("vivace-gandalf", VivaceConfig::PUBLISHED, |start, values| {

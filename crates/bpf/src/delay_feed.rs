@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use memmap2::{MmapOptions, MmapRaw};
 use sounding_estimate::DelayUpdate;
-use sounding_laws::kernel_copa::{DelaySlots, Place, SLOTS};
+use sounding_laws::copa_gandalf::{DelaySlots, Place, SLOTS};
 use sounding_units::HostInstant;
 
 use crate::lead::Lead;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use sounding_bpf::{CopaFlow, CopaInstance, copa_preflight};
 use sounding_estimate::{Confidence, DelayKind, DelayUpdate, Direction, RanDelay};
 use sounding_host::monotonic_now;
-use sounding_laws::kernel_copa::CopaPhase;
+use sounding_laws::copa_gandalf::CopaPhase;
 use sounding_testdata::steadily;
 use sounding_units::HostInstant;
 use support::*;

@@ -1,7 +1,8 @@
-//! `corrected.h` and `copa.h`, which the kernel runs, and `sounding_laws::kernel_copa` decide alike over the same logs of
+//! `corrected.h` and `copa.h`, which the kernel runs, and `sounding_laws::copa_gandalf` decide alike over the same logs of
 //! acknowledgements and delay events.
 //!
 //! A log is what a small radio link makes of the Rust law's own window: closed loops, so that every phase is reached.
+//! In an upload the controller of virtual time and QUIC hears the same, and has the same window and pace.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -15,12 +16,14 @@ use filter::{Filter, Told};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
+use sounding_cc::{Ack, Controller, Departure, Loss, Recovery, Start};
 use sounding_estimate::wire::RadioDelay;
 use sounding_estimate::{Confidence, DelayKind, DelayUpdate, Direction, RanDelay};
-use sounding_laws::kernel_copa::{
+use sounding_laws::CopaGandalf;
+use sounding_laws::copa_gandalf::{
     CopaAck, CopaPhase, Corrected, CorrectedBy, DelaySlots, Place, Table,
 };
-use sounding_units::HostInstant;
+use sounding_units::{Bytes, HostInstant, Rate};
 
 static FILTER: LazyLock<Filter> = LazyLock::new(|| Filter::compile("copa_host"));
 
@@ -96,9 +99,13 @@ prop_compose! {
     }
 }
 
+const MSS: u64 = 1448;
+
 /// One flow of the Rust law, the input of the C law, and the answers of the Rust law.
 struct Log {
     flow: Corrected,
+    /// In an upload, while nothing was told that a controller cannot hear.
+    controller: Option<CopaGandalf>,
     slots: DelaySlots,
     table: Table,
     said: RadioDelay,
@@ -107,9 +114,13 @@ struct Log {
 }
 
 impl Log {
-    fn begin() -> Self {
+    fn begin(scene: &Scene) -> Self {
+        let begins = HostInstant::from_nanos(scene.begins_ms * 1_000 * US);
+        // A controller has one way out, and hears of a device by its events alone.
+        let hears = scene.elsewhere_ms == 0 && scene.says_ms == 0;
         let mut log = Self {
             flow: Corrected::new(0),
+            controller: hears.then(|| CopaGandalf::new(&Start::tcp(begins, None, 1))),
             slots: DelaySlots::default(),
             table: Table::default(),
             said: RadioDelay::default(),
@@ -123,11 +134,29 @@ impl Log {
     fn record(&mut self, kind: &str, ack: &CopaAck) {
         tell(&mut self.told, kind, [0; 2], ack);
         let copa = self.flow.copa();
+        if let Some(controller) = &mut self.controller {
+            match kind {
+                "ack" => controller.handle_ack(&as_ack(ack)),
+                "loss" => controller.handle_loss(&Loss {
+                    now: ack.now,
+                    size: Bytes::new(MSS),
+                    in_flight: Bytes::ZERO,
+                    sent: Departure::default(),
+                    begins_recovery: true,
+                }),
+                "timeout" => controller.handle_timeout(ack.now),
+                "spurious" => controller.handle_spurious_timeout(ack.now),
+                _ => {}
+            }
+            let pace = controller.pacing_rate().map(Rate::bytes_per_sec);
+            let theirs = (controller.cwnd().count() / MSS, pace);
+            assert_eq!(theirs, (copa.cwnd().into(), copa.pacing(MSS as u32)), "{kind} {ack:?}");
+        }
         let phase = CopaPhase::ALL.iter().position(|phase| *phase == copa.phase()).unwrap();
         let (least, standing) = copa.rtts().unwrap_or_default();
         self.answers.push([
             copa.cwnd().into(),
-            copa.pacing(1448).unwrap_or_default(),
+            copa.pacing(MSS as u32).unwrap_or_default(),
             phase as u64,
             least.into(),
             standing.into(),
@@ -147,12 +176,14 @@ impl Log {
     }
 
     fn report(&mut self, now: u64, until: u64, events: &mut Vec<RanDelay>) {
-        for event in events.extract_if(.., |event| event.to.as_nanos() <= until) {
-            self.slots.handle_event(event);
-        }
+        let events = events.extract_if(.., |event| event.to.as_nanos() <= until).collect();
         let Self { slots, table, told, .. } = self;
         let known = Some(HostInstant::from_nanos(until));
-        let update = DelayUpdate { up_until: known, down_until: known, ..DelayUpdate::default() };
+        let heard_at = HostInstant::from_nanos(now);
+        let update = DelayUpdate { events, up_until: known, down_until: known, heard_at };
+        if let Some(controller) = &mut self.controller {
+            controller.handle_delays(heard_at, Direction::Uplink, &update);
+        }
         slots.handle_update(&update, |place, word| {
             table.put(place, word);
             let (kind, index) = match place {
@@ -161,8 +192,27 @@ impl Log {
             };
             tell(told, kind, [index as u64, word], &CopaAck::default());
         });
-        table.set_heard(HostInstant::from_nanos(now));
+        table.set_heard(heard_at);
         tell(told, "heard", [0, now], &CopaAck::default());
+    }
+}
+
+/// What a controller hears of an acknowledgement.
+fn as_ack(ack: &CopaAck) -> Ack {
+    let bytes = |segments: u32| Bytes::new(u64::from(segments) * MSS);
+    Ack {
+        now: ack.now,
+        acked: bytes(ack.acked),
+        rtt: (ack.rtt_us > 0).then(|| Duration::from_micros(ack.rtt_us.into())),
+        recovery: if ack.timed_out { Recovery::Timeout } else { Recovery::default() },
+        delivered: bytes(ack.delivered),
+        sent: Departure {
+            at: ack.sent,
+            delivered: bytes(ack.sent_delivered),
+            app_limited: ack.app_limited,
+            ..Departure::default()
+        },
+        ..Ack::default()
     }
 }
 
@@ -196,7 +246,7 @@ fn event(kind: DelayKind, direction: Direction, [from, to, amount]: [u64; 3]) ->
 fn play(scene: &Scene, lasts_ms: u64) -> Log {
     let begins = scene.begins_ms * 1_000 * US;
     let ms_ns = 1_000 * US;
-    let mut log = Log::begin();
+    let mut log = Log::begin(scene);
     let mut events: Vec<RanDelay> = Vec::new();
     let (mut number, mut delivered, mut out, mut blocks) = (0u64, 0u32, 0u64, 0u64);
     let mut waiting: VecDeque<Packet> = VecDeque::new();

@@ -1,5 +1,5 @@
 //! When a server doubts what a device says that its radio adds (docs/interpretations/gandalf.md, interpretation 23): by `corrected.h`, which
-//! the kernel runs, and by `sounding_laws::kernel_copa` alike.
+//! the kernel runs, and by `sounding_laws::copa_gandalf` alike.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use filter::{Filter, Told};
 use sounding_estimate::wire::RadioDelay;
-use sounding_laws::kernel_copa::{CopaAck, Corrected, CorrectedBy};
+use sounding_laws::copa_gandalf::{CopaAck, Corrected, CorrectedBy};
 use sounding_units::HostInstant;
 
 const MS: u64 = 1_000_000;

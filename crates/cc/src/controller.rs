@@ -115,8 +115,6 @@ pub enum Revision {
         now: HostInstant,
         /// The smallest RTT of the last ten seconds.
         least: Duration,
-        /// If they no longer include it: the direction of the flow's data.
-        corrected: Option<Direction>,
     },
 }
 

@@ -2,6 +2,7 @@
 //! off packets. Every crate that measures or corrects delays uses these definitions.
 
 mod events;
+mod lately;
 mod timeline;
 mod update;
 
@@ -12,6 +13,7 @@ use sounding_units::HostInstant;
 use crate::Direction;
 
 pub use events::Events;
+pub use lately::Lately;
 pub use timeline::Timeline;
 pub use update::DelayUpdate;
 

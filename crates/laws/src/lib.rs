@@ -18,9 +18,9 @@ extern crate std;
 pub mod background;
 pub mod bbr;
 pub mod biscay;
+pub mod copa_gandalf;
 pub mod cqic;
 pub mod cubic;
-pub mod kernel_copa;
 mod laws;
 mod limits;
 mod over_stock;
@@ -36,6 +36,7 @@ pub mod trust;
 
 pub use background::Background;
 pub use bbr::Bbr;
+pub use copa_gandalf::CopaGandalf;
 pub use cqic::Cqic;
 pub use cubic::Cubic;
 pub use laws::{Law, Named};

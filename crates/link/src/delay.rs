@@ -11,7 +11,6 @@
 pub mod align;
 mod handed;
 mod harq;
-mod lately;
 mod overhead;
 pub mod packets;
 mod rlc;
@@ -26,7 +25,6 @@ use sounding_kpi::{Direction, Grant, Kpi, Layer, RlcPdu};
 use sounding_units::{Bytes, ClockMap, HostInstant, ModemInstant};
 
 use harq::Harq;
-pub use lately::Lately;
 use rlc::Rlc;
 use scheduling::Scheduling;
 

@@ -30,12 +30,13 @@ mod window;
 
 pub use bins::{Bin, Bins, Jump, Step};
 pub use config::{Config, Method};
-pub use delay::{Delays, Lately, align, packets, shift};
+pub use delay::{Delays, align, packets, shift};
 pub use estimator::Estimator;
 pub use granted::Granted;
 pub use model::{CellRates, CellView, ChannelView, HEARD_VALID, NoRates};
 pub use series::{Line, Row, Series, Way};
 pub use sounder::{Arrival, Counts, Seen, Sounder};
+pub use sounding_estimate::delay::Lately;
 pub use sounding_estimate::wire::RadioDelay;
 pub use sounding_estimate::{Bound, FairShare, LinkEstimate, Source, State};
 pub use sounding_estimate::{Confidence, DelayKind, DelayUpdate, RanDelay, Timeline};

@@ -270,7 +270,7 @@ impl Intake {
         let fair = fair.map(|fair| FairShare { rate: limited(fair.rate), ..fair });
         self.handle.set_report(LinkEstimate { age, rate, fair, ..report.estimate }, now);
         if let Some(delays) = Delays::parse(datagram) {
-            delays.set(&self.handle, now, on_its_way);
+            self.handle.set_peer_delays(&delays.arrived(now));
         }
         Ok(())
     }

@@ -6,11 +6,15 @@
 mod common;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use common::{BDP, UP, at_secs, links, millis, named};
+use sounding_cc::{Controller, Start, forward};
 use sounding_diag::hdlc::Deframer;
 use sounding_diag::packet::Packet;
+use sounding_kpi::Direction;
+use sounding_link::DelayUpdate;
 use sounding_sim::world::{Event, Flow, FlowId, Listening, Report, Segment};
 use sounding_sim::{Device, Diag, Links, Network, Output, Path, Port, World};
 use sounding_trace::{Schedule, Steps};
@@ -158,4 +162,33 @@ fn an_estimate_has_its_age_when_it_is_delivered() {
     assert!((400..=500).contains(&told.len()), "{}", told.len());
     // Records come every 10 ms; one may just have been missed.
     assert!(told.iter().all(|(_, age)| (latency..=latency + millis(20)).contains(age)), "{told:?}");
+}
+
+/// Keeps how long ago a modem was heard, whenever it hears of its delays.
+#[derive(Debug)]
+struct Ages {
+    inner: Box<dyn Controller>,
+    ages: Sender<Duration>,
+}
+
+impl Controller for Ages {
+    forward!(inner; but handle_delays);
+
+    fn handle_delays(&mut self, now: HostInstant, _: Direction, delays: &DelayUpdate) {
+        self.ages.send(now - delays.heard_at).unwrap();
+    }
+}
+
+#[test]
+fn a_modem_that_is_far_from_the_controller_is_not_silent() {
+    let (ages, heard) = channel();
+    let mut world = World::new(Radio::new("20Mbit", 5), 1);
+    world.listen(Listening { latency: millis(300), delays: true, ..Listening::new(UP) });
+    let cubic = named("cubic");
+    world.add_flow(Flow::bulk(UP, move |start: &Start| -> Box<dyn Controller> {
+        Box::new(Ages { inner: cubic(start), ages: ages.clone() })
+    }));
+    world.run_until(at_secs(5));
+    let ages: Vec<Duration> = heard.try_iter().skip(10).collect();
+    assert!(ages.len() > 400 && ages.iter().all(|age| *age <= millis(20)), "{ages:?}");
 }

@@ -10,11 +10,7 @@ impl<C: Controller> Compensated<C> {
     pub(super) fn raise(&mut self, now: HostInstant) {
         if self.active && self.floor() > self.told + RAISED {
             self.told = self.floor();
-            self.inner.handle_revision(&Revision::Rebase {
-                now,
-                least: self.told,
-                corrected: self.data,
-            });
+            self.inner.handle_revision(&Revision::Rebase { now, least: self.told });
         }
         self.told = self.told.min(self.floor());
     }

@@ -151,7 +151,7 @@ const CALLS: &[(&str, Call)] = &[
     ("handle_delays", |to| to.handle_delays(NOW, Direction::Uplink, &delays())),
     ("handle_revision", |to| {
         let least = Duration::from_millis(40);
-        to.handle_revision(&Revision::Rebase { now: NOW, least, corrected: None });
+        to.handle_revision(&Revision::Rebase { now: NOW, least });
     }),
     ("handle_time", |to| to.handle_time(NOW)),
     ("wakeup", |to| {

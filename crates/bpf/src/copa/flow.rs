@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use sounding_estimate::wire::RadioDelay;
-use sounding_laws::kernel_copa::{CopaPhase, CorrectedBy};
+use sounding_laws::copa_gandalf::{CopaPhase, CorrectedBy};
 
 use crate::intf::{WirePeer, read};
 use crate::inventory::{Object, held_by};

@@ -14,7 +14,8 @@ pub struct DelayUpdate {
     pub up_until: Option<HostInstant>,
     /// All events of the downlink up to this time are known; `None` if nothing is.
     pub down_until: Option<HostInstant>,
-    /// When the modem's newest record came. Always on the clock of the host that has the update.
+    /// When the host that has the update heard of the modem's newest record, on its own clock. A way
+    /// from the modem's host is no silence, however long it is.
     pub heard_at: HostInstant,
 }
 

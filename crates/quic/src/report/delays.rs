@@ -119,10 +119,9 @@ impl Delays {
         Some(Self { update, age: Duration::from_micros(number(header, 4..8)) })
     }
 
-    /// Sets a handle by what a peer sent that was so long on its way.
-    pub(super) fn set(&self, handle: &EstimateHandle, now: HostInstant, on_its_way: Duration) {
-        let heard_at = now.saturating_before(self.age.saturating_add(on_its_way));
-        handle.set_peer_delays(&DelayUpdate { heard_at, ..self.update.clone() });
+    /// What a report that arrived at `now` says. Its way is no silence of the modem.
+    pub(super) fn arrived(self, now: HostInstant) -> DelayUpdate {
+        DelayUpdate { heard_at: now.saturating_before(self.age), ..self.update }
     }
 }
 

@@ -14,7 +14,7 @@ use sounding_sim::{Device, Network, Output, PathConfig, Port, Radio, Reading, Th
 use sounding_trace::Steps;
 use sounding_units::{Bytes, HostInstant, Rate};
 
-const MTU: u64 = 1200;
+pub(crate) const MTU: u64 = 1200;
 const HEADERS: u64 = 28;
 /// Of a packet that only acknowledges, and of one with a datagram of ours beside the datagram.
 const SHORT: u64 = 40;

@@ -146,7 +146,10 @@ impl ModemFeed {
             estimate.age = estimate.age.saturating_add(self.listening.latency);
             let due = self.publish_at + self.listening.latency;
             self.underway.push_back((due, estimate));
-            if let Some(delays) = self.sounder.take_delays() {
+            if let Some(mut delays) = self.sounder.take_delays() {
+                if delays.heard_at > HostInstant::default() {
+                    delays.heard_at = delays.heard_at + self.listening.latency;
+                }
                 self.delays_underway.push_back((due, delays));
             }
             self.publish_at = self.publish_at + self.listening.every.max(Duration::from_micros(1));

@@ -7,7 +7,7 @@ use sounding_bpf::{CopaFlow, CopaFlows, OwnCgroup};
 use sounding_emu::Direction;
 use sounding_experiment::plan::Text;
 use sounding_host::monotonic_now;
-use sounding_laws::kernel_copa::CorrectedBy;
+use sounding_laws::copa_gandalf::CorrectedBy;
 use sounding_link::RadioDelay;
 use sounding_testbed::daemon::Daemon;
 use sounding_testbed::emulate::{Emulated, Settings};

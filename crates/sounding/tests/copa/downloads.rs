@@ -7,7 +7,7 @@ use std::time::Duration;
 use sounding_bpf::{CopaFlow, CopaFlows, EXID, OwnCgroup, downlink_preflight};
 use sounding_emu::{Config, Direction, Emulation};
 use sounding_host::monotonic_now;
-use sounding_laws::kernel_copa::CorrectedBy;
+use sounding_laws::copa_gandalf::CorrectedBy;
 use sounding_link::RadioDelay;
 use sounding_sim::{PathConfig, QueueLimit};
 use sounding_testbed::daemon::Daemon;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * Copa in whole numbers: the same arithmetic as
- * crates/laws/src/kernel_copa/law.rs, which says what it is. No kernel header, no
+ * crates/laws/src/copa_gandalf/law.rs, which says what it is. No kernel header, no
  * clock, no memory but the caller's.
  *
  * SLOW_START --(rate above target)--> DRAINING --(rate below it)--> AT_TARGET

@@ -2,7 +2,7 @@
 /*
  * Copa that does not take the radio's own delays for a queue: what lies between the
  * socket's RTTs and copa.h. The same arithmetic as
- * crates/laws/src/kernel_copa/corrected.rs, which says why.
+ * crates/laws/src/copa_gandalf/corrected.rs, which says why.
  *
  * An RTT is shown at once, as a mean without what retransmissions lately added on
  * average. What they added to a packet is known later: then the exact mean goes into

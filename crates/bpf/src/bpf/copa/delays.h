@@ -2,7 +2,7 @@
 /*
  * What the radio itself added to packets, by time: a ring of slots that the daemon
  * fills from the modem's records, 10 to 300 ms late, and one word is read of for a
- * packet. crates/laws/src/kernel_copa/table.rs says which events a slot has.
+ * packet. crates/laws/src/copa_gandalf/table.rs says which events a slot has.
  *
  * A word: from the top 24 bits that name its slot, never 0; 20 bits of a wait
  * for a grant in the uplink, which tell the bursts of retransmissions apart in the

@@ -8,7 +8,7 @@ use std::time::Duration;
 use sounding_baselines::Compensated;
 use sounding_baselines::copa::Copa;
 use sounding_baselines::gcc::{Gcc, Gradient};
-use sounding_cc::{Ack, Controller, Delivered, Revision, Start, forward};
+use sounding_cc::{Ack, Controller, Delivered, Start, forward};
 use sounding_kpi::Direction;
 use sounding_link::{DelayKind, DelayUpdate, RanDelay};
 use sounding_units::HostInstant;
@@ -24,13 +24,12 @@ pub(super) struct Truth {
     pub(super) acked: HashMap<HostInstant, VecDeque<HostInstant>>,
 }
 
-/// The RTTs that a controller received, by when their acknowledgements arrived: with them, and after revisions.
+/// The RTTs that a controller goes by, by when their acknowledgements arrived.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     /// When acknowledgements arrived, and when their packets were sent.
     pub(super) acks: Vec<(HostInstant, HostInstant)>,
     pub(super) seen: Vec<(HostInstant, Duration)>,
-    pub(super) revised: Vec<(HostInstant, Duration)>,
     /// By when their packets were sent: without all that the radio added, and not smoothed.
     pub(super) exact: Vec<(HostInstant, Duration)>,
     /// Of GCC: when it compared a trend, and whether the link counted as overused then.
@@ -95,41 +94,34 @@ impl<C: Controller> Controller for Constant<C> {
     }
 }
 
-/// A controller whose input is kept.
+/// Keeps the RTTs that a controller goes by.
 #[derive(Debug)]
 pub(super) struct Recorded<C> {
     inner: C,
     record: Arc<Mutex<Record>>,
-    /// Whether it is revised; otherwise what it received first is final.
-    revised: bool,
+    /// The RTT that it goes by after one that was measured.
+    believed: fn(&C, Duration) -> Duration,
 }
 
 impl<C> Recorded<C> {
-    pub(super) fn new(inner: C, record: &Arc<Mutex<Record>>, revised: bool) -> Self {
-        Self { inner, record: Arc::clone(record), revised }
+    pub(super) fn new(
+        inner: C,
+        record: &Arc<Mutex<Record>>,
+        believed: fn(&C, Duration) -> Duration,
+    ) -> Self {
+        Self { inner, record: Arc::clone(record), believed }
     }
 }
 
 impl<C: Controller> Controller for Recorded<C> {
-    forward!(inner; but handle_ack, handle_revision);
+    forward!(inner; but handle_ack);
 
     fn handle_ack(&mut self, ack: &Ack) {
-        if let Some(rtt) = ack.rtt {
-            let mut record = lock(&self.record);
-            record.acks.push((ack.now, ack.sent.at));
-            record.seen.push((ack.now, rtt));
-            if !self.revised {
-                record.revised.push((ack.now, rtt));
-            }
-        }
         self.inner.handle_ack(ack);
-    }
-
-    fn handle_revision(&mut self, revision: &Revision) {
-        if let Revision::Sample { seen_at, after, .. } = *revision {
-            lock(&self.record).revised.push((seen_at, after));
-        }
-        self.inner.handle_revision(revision);
+        let Some(rtt) = ack.rtt else { return };
+        let mut record = lock(&self.record);
+        record.acks.push((ack.now, ack.sent.at));
+        record.seen.push((ack.now, (self.believed)(&self.inner, rtt)));
     }
 }
 
@@ -286,7 +278,7 @@ mod tests {
         assert_eq!(all.not_heard(&mut truthful), [""; 0]);
         let mut constant = Constant::new(all.clone(), Duration::ZERO);
         assert_eq!(all.not_heard(&mut constant), [""; 0]);
-        let mut recorded = Recorded::new(all.clone(), &record, true);
+        let mut recorded = Recorded::new(all.clone(), &record, |_, rtt| rtt);
         assert_eq!(all.not_heard(&mut recorded), [""; 0]);
         let mut beside = Beside::new(all.clone(), &start, &record);
         assert_eq!(all.not_heard(&mut beside), [""; 0]);

@@ -138,7 +138,7 @@ fn measure(_: &Kind, made: &Made) -> Figures {
     let ms = |of: Duration| of.as_secs_f64() * 1e3;
     let of = |packet: &Option<Acked>| packet.map(|packet| (packet.now, ms(packet.queued)));
     let queued: HashMap<HostInstant, f64> = packets.iter().filter_map(of).collect();
-    let seen = record.revised.iter().filter(|(at, _)| *at >= begun);
+    let seen = record.seen.iter().filter(|(at, _)| *at >= begun);
     let seen = seen.filter_map(|(at, rtt)| Some((ms(*rtt), *queued.get(at)?))).collect();
     // One for each acknowledgement, in the same order.
     let exact = record.exact.iter().zip(&packets).filter(|((sent, _), _)| *sent >= begun);

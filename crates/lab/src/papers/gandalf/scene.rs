@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sounding_baselines::{
-    Compensated, Registry, Smoothed, Smoothing, Vivace, copa::Copa, gcc::Gcc, pcc::VivaceConfig,
+    Compensated, Registry, Smoothed, Vivace, copa::Copa, gcc::Gcc, pcc::VivaceConfig,
 };
 use sounding_cc::Needs;
 use sounding_experiment::plan::{Run, Wrong};
-use sounding_laws::kernel_copa::KernelCopa;
+use sounding_laws::CopaGandalf;
 
 use super::controls::{
     Beside, Constant, Graded, Only, PARTS, Part, Record, Recorded, Truth, Truthful,
@@ -71,11 +71,13 @@ pub(super) struct Shared {
 /// Means over so many milliseconds of delays without all that the radio added.
 pub(super) const TRUTHS: [u64; 3] = [10, 30, 60];
 
-/// What this kernel runs, in virtual time.
-pub(super) const KERNEL: &str = "copa-kernel-gandalf";
-
 /// The most that the control subtracts, whatever delayed a packet.
 pub(super) const CONSTANT: Duration = Duration::from_millis(20);
+
+/// Stock Copa believes each RTT that it measures.
+fn measured(_: &Copa, rtt: Duration) -> Duration {
+    rtt
+}
 
 /// A run of a plan, whose controllers also are the truth's, the constant's and those that note what they receive.
 pub(super) fn run(
@@ -87,7 +89,6 @@ pub(super) fn run(
     let published = || VivaceConfig { sure: 0.0, ..VivaceConfig::default() };
     let (truth, record) = (&shared.truth, &shared.record);
     let corrected = Some(Needs::DELAYS);
-    registry.add_needing(KERNEL, corrected, |start| Box::new(KernelCopa::new(start)))?;
     let of = Arc::clone(truth);
     registry.add("copa-truth", move |start| Box::new(Truthful::new(Copa::new(start), &of)))?;
     for window in TRUTHS {
@@ -104,28 +105,27 @@ pub(super) fn run(
     registry.add("gcc-truth", move |start| Box::new(Truthful::new(Gcc::new(start), &of)))?;
     let of = Arc::clone(record);
     registry.add("copa-constant", move |start| {
-        Box::new(Constant::new(Recorded::new(Copa::new(start), &of, false), CONSTANT))
+        Box::new(Constant::new(Recorded::new(Copa::new(start), &of, measured), CONSTANT))
     })?;
     let of = Arc::clone(record);
     registry.add_needing("recorded-copa-gandalf", corrected, move |start| {
-        let inner = Compensated::revising(Recorded::new(Copa::new(start), &of, true));
+        let believed = |copa: &CopaGandalf, rtt| copa.believed().unwrap_or(rtt);
+        let inner = Recorded::new(CopaGandalf::new(start), &of, believed);
         Box::new(Beside::new(inner, start, &of))
     })?;
     let of = Arc::clone(record);
-    registry
-        .add("recorded-copa", move |start| Box::new(Recorded::new(Copa::new(start), &of, false)))?;
+    registry.add("recorded-copa", move |start| {
+        Box::new(Recorded::new(Copa::new(start), &of, measured))
+    })?;
     let of = Arc::clone(record);
     registry.add("graded-gcc", move |start| Box::new(Graded::new(Gcc::new(start), &of)))?;
     let of = Arc::clone(record);
     registry.add_needing("graded-gcc-gandalf", corrected, move |start| {
         Box::new(Compensated::holding(Graded::new(Gcc::new(start), &of)))
     })?;
-    // A part brings what it takes off, so that all waits are.
-    let parts = Smoothing::default().without_waits();
     for Part { word, keep, .. } in PARTS {
         registry.add_needing(format!("copa-{word}-gandalf"), corrected, move |start| {
-            let inner = Compensated::revising_with(Copa::new(start), parts);
-            Box::new(Only::new(inner, keep))
+            Box::new(Only::new(CopaGandalf::new(start), keep))
         })?;
         registry.add_needing(format!("vivace-{word}-gandalf"), corrected, move |start| {
             let inner = Vivace::with(start, published());

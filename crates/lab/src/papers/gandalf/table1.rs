@@ -71,10 +71,6 @@ pub(super) fn kinds_by(algorithms: &[&str], plain: &[&str], measure: Measure) ->
                 kinds.push(kind(scene, &shown, &controller, Vec::new()));
             }
         }
-        // The kernel's flows are uploads (interpretation 21).
-        if scene.up && algorithms.contains(&"copa") {
-            kinds.push(kind(scene, "copa-gandalf, as eBPF", scene::KERNEL, Vec::new()));
-        }
     }
     kinds
 }

@@ -2,10 +2,11 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use sounding_estimate::delay::{Events, PATIENCE, RECENT};
-use sounding_estimate::wire::RadioDelay;
-use sounding_estimate::{DelayKind, DelayUpdate, Direction, RanDelay};
 use sounding_units::HostInstant;
+
+use super::{DelayKind, DelayUpdate, Events, PATIENCE, RECENT, RanDelay};
+use crate::Direction;
+use crate::wire::RadioDelay;
 
 /// A wait is a mean over this, taken so often.
 const MEAN: Duration = Duration::from_millis(30);

@@ -1,19 +1,17 @@
 use sounding_cc::part::Windowed;
 use sounding_units::HostInstant;
 
-/// A segment, in what windows and 1 ÷ δ are counted in.
-const ONE: u64 = 65_536;
+use super::config::{Config, ONE};
+
 const LEAST_LASTS_NS: u64 = 10_000_000_000;
 const MIN_CWND: u64 = 2 * ONE;
 const MAX_SEGS: u64 = 1 << 20;
 const MAX_CWND: u64 = MAX_SEGS * ONE;
-/// δ = 0.5.
-const INVERSE_DELTA: u64 = 2 * ONE;
 const MAX_INVERSE_DELTA: u64 = 1_000 * ONE;
 const STEADY_ROUNDS: u32 = 3;
 const MAX_VELOCITY: u64 = 65_536;
-/// While RTTs are corrected the window grows in a round by no more than this part of it: see `CORRECTED_RISE` of `copa`.
-const CORRECTED_RISE: u64 = 16;
+/// Hundredths of the window ÷ RTT: the paper's pace.
+const USUAL_PACE: u32 = 200;
 const EMPTY_ROUNDS: u64 = 5;
 const MAX_ROUNDS: u64 = 4;
 /// No path comes near.
@@ -87,9 +85,10 @@ impl Delay {
     }
 }
 
-/// `Copa` in whole numbers, in its switching mode.
+/// Copa in whole numbers, in its switching mode.
 #[derive(Clone, Copy, Debug)]
 pub struct CopaLaw {
+    config: Config,
     delay: Option<Delay>,
     /// In 65 536ths of a segment.
     cwnd: u64,
@@ -119,11 +118,12 @@ fn reached(seen: u32, goal: u32) -> bool {
 
 impl CopaLaw {
     /// A flow that has delivered this many segments before.
-    pub fn new(delivered: u32) -> Self {
+    pub fn new(delivered: u32, config: Config) -> Self {
         Self {
+            config,
             delay: None,
             cwnd: 10 * ONE,
-            inverse_delta: INVERSE_DELTA,
+            inverse_delta: config.inverse_delta,
             phase: CopaPhase::SlowStart,
             before_timeout: None,
             velocity: STILL,
@@ -203,7 +203,7 @@ impl CopaLaw {
         }
         let empty_at = *self.empty_at.get_or_insert(ack.now);
         if ack.now.as_nanos().saturating_sub(empty_at.as_nanos()) <= smoothed * EMPTY_ROUNDS {
-            self.inverse_delta = INVERSE_DELTA;
+            self.inverse_delta = self.config.inverse_delta;
         } else if !self.lost {
             self.inverse_delta = (self.inverse_delta + ONE).min(MAX_INVERSE_DELTA);
         }
@@ -217,7 +217,7 @@ impl CopaLaw {
         }
         let mut moves = velocity.value * self.inverse_delta;
         if self.corrected && direction == Trend::Up {
-            moves = moves.min((self.cwnd / CORRECTED_RISE).max(self.inverse_delta));
+            moves = moves.min((self.cwnd / self.config.rise).max(self.inverse_delta));
         }
         let moves = moves * acked;
         moves / self.cwnd * ONE + moves % self.cwnd * ONE / self.cwnd
@@ -267,7 +267,7 @@ impl CopaLaw {
 
     pub(super) fn handle_loss(&mut self) {
         self.lost = true;
-        self.inverse_delta = (self.inverse_delta / 2).max(INVERSE_DELTA);
+        self.inverse_delta = (self.inverse_delta / 2).max(self.config.inverse_delta);
     }
 
     pub(super) fn handle_timeout(&mut self) {
@@ -289,11 +289,14 @@ impl CopaLaw {
         u32::try_from(self.cwnd / ONE).unwrap_or(u32::MAX)
     }
 
-    /// Twice the window ÷ the standing RTT, bytes/s of payload; `None` without an RTT.
+    /// Twice the window ÷ the standing RTT, bytes/s of payload; `None` without an RTT. Another pace holds
+    /// for corrected RTTs after slow start: slow start needs room to double.
     pub fn pacing(&self, mss: u32) -> Option<u64> {
         let mss = u64::from(mss.clamp(1, 65_535));
         let standing = u64::from(self.delay?.standing.best()).max(1);
-        Some((u64::from(self.cwnd()) * mss * 2_000_000 / standing).max(mss))
+        let is_own = self.corrected && self.phase != CopaPhase::SlowStart;
+        let pace = u64::from(if is_own { self.config.pace } else { USUAL_PACE });
+        Some((u64::from(self.cwnd()) * mss * pace * 10_000 / standing).max(mss))
     }
 
     /// What the window does.

@@ -7,6 +7,7 @@ use sounding_estimate::delay;
 use sounding_estimate::wire::RadioDelay;
 use sounding_units::HostInstant;
 
+use super::config::Config;
 use super::law::{CopaAck, CopaLaw, MAX_RTT_US};
 use super::mean::Mean;
 use super::table::{self, Down, SLOT, SLOTS, Table};
@@ -19,18 +20,17 @@ const EVERY: u32 = 6;
 const PATIENCE: u32 = table::slots_in(delay::PATIENCE) as u32;
 /// So many are settled at an acknowledgement at most.
 const BATCH: usize = 4;
-/// A bucket of means of 30 ms: see `up_smooth` of `copa-gandalf`.
+/// A bucket of means of 30 ms: several usual intervals of buffer status reports. Gandalf §4.3.2 removes
+/// what is as fast as these.
 const SHOWN_NS: u64 = 3_750_000;
 /// A bucket of means of 200 ms.
 const RECENT_NS: u64 = 25_000_000;
 const LEAST_LASTS_NS: u64 = 10_000_000_000;
 /// Slots between steps of the usual wait.
 const USUAL_EVERY: u32 = 20;
-/// Steps up and down are alike, so that half of the waits are shorter: see `up_usual` of `copa-gandalf`.
+/// Steps up and down are alike, so that half of the waits are shorter.
 const USUAL_STEP: u32 = 20;
-/// Uncertainty of a wait, in microseconds: see `up_unsure` of `copa-gandalf`.
-const UNSURE: u32 = 2_500;
-/// It counts as no longer than this beside the shortest: see `Floor` of `Compensated`.
+/// It counts as no longer than this beside the shortest (interpretation 10).
 const USUAL_OVER_SHORTEST: u32 = 6_000;
 /// A floor that rose by more is reported to Copa.
 const FLOOR_RAISED: u32 = 250;
@@ -107,6 +107,9 @@ impl Floor {
 #[derive(Clone, Debug)]
 pub struct Corrected {
     copa: CopaLaw,
+    unsure: u32,
+    /// The RTT that Copa was shown last; zero before one.
+    believed: u32,
     raw: Mean,
     exact: Mean,
     kept: Mean,
@@ -133,8 +136,15 @@ pub struct Corrected {
 impl Corrected {
     /// A flow that has delivered this many segments before.
     pub fn new(delivered: u32) -> Self {
+        Self::with(delivered, Config::default())
+    }
+
+    /// The same, with other parameters than the kernel's.
+    pub fn with(delivered: u32, config: Config) -> Self {
         Self {
-            copa: CopaLaw::new(delivered),
+            copa: CopaLaw::new(delivered, config),
+            unsure: config.unsure_us,
+            believed: 0,
             raw: Mean::default(),
             exact: Mean::default(),
             kept: Mean::default(),
@@ -164,6 +174,11 @@ impl Corrected {
         self.active
     }
 
+    /// The RTT that Copa was shown last, microseconds; `None` before one.
+    pub fn believed(&self) -> Option<u32> {
+        (self.believed > 0).then_some(self.believed)
+    }
+
     /// RTTs whose radio delay became known later.
     pub fn corrections(&self) -> u32 {
         self.corrections
@@ -179,7 +194,7 @@ impl Corrected {
             let ever = self.least_ever.unwrap_or_default();
             return ever + best.saturating_sub(ever).min(ever / PEER_PART);
         }
-        best + UNSURE
+        best + self.unsure
     }
 
     fn push_floor(&mut self, at_ns: u64, at: u32, rtt: u32, wait: u32) {
@@ -361,6 +376,9 @@ impl Corrected {
         }
         if self.active == Some(CorrectedBy::Peer) {
             self.copa.rise_slowly();
+        }
+        if shown.rtt_us > 0 {
+            self.believed = shown.rtt_us;
         }
         self.copa.handle_ack(&shown);
     }

@@ -1,4 +1,4 @@
-use sounding_estimate::Confidence;
+use crate::Confidence;
 
 use super::*;
 
