@@ -6,7 +6,7 @@ use std::time::Duration;
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use sounding_cc::{Ack, Controller, Delivered, Departure, Start};
-use sounding_estimate::{Bound, LinkEstimate, Source, State};
+use sounding_estimate::{Bound, LinkEstimate};
 use sounding_kpi::Direction;
 use sounding_units::{Bytes, HostInstant, Rate};
 
@@ -84,18 +84,12 @@ fn handle_ack(bencher: Bencher<'_, '_>, name: &str) {
 fn a_packets_round(bencher: Bencher<'_, '_>, name: &str) {
     let make = sounding_baselines::by_name(name).expect("a controller");
     let acks = acks();
-    let estimate = LinkEstimate {
-        direction: Direction::Uplink,
-        rate: Rate::from_bits_per_sec((MSS + 52) * 8 * 1000),
-        bound: Bound::Capacity,
-        age: Duration::from_millis(3),
-        valid_for: Duration::from_millis(300),
-        backlog: None,
-        state: State::Active,
-        source: Source::Grants,
-        fair: None,
-        own_blocks: None,
-    };
+    let estimate = LinkEstimate::new(
+        Direction::Uplink,
+        Rate::from_bits_per_sec((MSS + 52) * 8 * 1000),
+        Bound::Capacity,
+    )
+    .with_age(Duration::from_millis(3));
     bencher.counter(ItemsCount::new(ACKS)).with_inputs(|| make(&start())).bench_values(
         |mut controller| {
             for (ack, ms) in acks.iter().zip(1..) {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use sounding_baselines::Maker;
 use sounding_cc::parameter::{Kind, Value};
 use sounding_cc::{Ack, Choice, Delivered, Departure, Loss, Recovery, Start};
-use sounding_estimate::{Bound, LinkEstimate, Source, State};
+use sounding_estimate::{Bound, LinkEstimate, State};
 use sounding_kpi::Direction;
 use sounding_laws::{Phase, RadioController};
 use sounding_units::{Bytes, HostInstant, Rate};
@@ -98,18 +98,10 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 fn estimate(bits: u64, age_ms: u64, served: bool, silent: bool) -> LinkEstimate {
-    LinkEstimate {
-        direction: Direction::Uplink,
-        rate: Rate::from_bits_per_sec(bits),
-        bound: if served { Bound::Floor } else { Bound::Capacity },
-        age: Duration::from_millis(age_ms),
-        valid_for: Duration::from_millis(300),
-        backlog: None,
-        state: if silent { State::Stale } else { State::Active },
-        source: Source::Grants,
-        fair: None,
-        own_blocks: None,
-    }
+    let bound = if served { Bound::Floor } else { Bound::Capacity };
+    LinkEstimate::new(Direction::Uplink, Rate::from_bits_per_sec(bits), bound)
+        .with_age(Duration::from_millis(age_ms))
+        .with_state(if silent { State::Stale } else { State::Active })
 }
 
 /// Every controller with its published parameters, and with each parameter at both ends of its range.

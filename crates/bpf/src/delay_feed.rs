@@ -107,7 +107,7 @@ impl Page {
 mod tests {
     use std::time::Duration;
 
-    use sounding_estimate::{Confidence, DelayKind, Direction, RanDelay};
+    use sounding_estimate::{DelayKind, Direction, RanDelay};
 
     use super::*;
 
@@ -123,22 +123,12 @@ mod tests {
     #[test]
     fn a_written_delay_keeps_its_time_and_is_forgotten_at_once() {
         let mut feed = feed();
-        let event = RanDelay {
-            direction: Direction::Uplink,
-            from: at(100),
-            to: at(106),
-            amount: Duration::from_millis(5),
-            kind: DelayKind::Scheduling,
-            age: Duration::ZERO,
-            confidence: Confidence::Decoded,
-        };
+        let event = RanDelay::new(Direction::Uplink, DelayKind::Scheduling, at(100), at(106))
+            .with_amount(Duration::from_millis(5));
         let until = Some(at(140));
-        feed.handle_update(DelayUpdate {
-            events: vec![event],
-            up_until: until,
-            down_until: until,
-            heard_at: at(150),
-        });
+        feed.handle_update(
+            DelayUpdate::new(at(150), vec![event]).with_up_until(until).with_down_until(until),
+        );
         let word =
             |feed: &DelayFeed, slot: usize| feed.page.layout().up[slot].load(Ordering::Relaxed);
         assert_eq!(word(&feed, 401), (0x80_0000 | 401) << 40 | 4_500 << 20);

@@ -14,7 +14,7 @@ use std::thread::sleep;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sounding_bpf::{Arrivals, ArrivalsConfig, ArrivalsError, CorrectedArrival, arrivals_preflight};
-use sounding_estimate::{Confidence, DelayKind, DelayUpdate, Direction, RanDelay};
+use sounding_estimate::{DelayKind, DelayUpdate, Direction, RanDelay};
 use sounding_host::monotonic_now;
 use sounding_testdata::{Need, skip, steadily};
 use sounding_units::HostInstant;
@@ -130,20 +130,12 @@ fn newest(arrivals: &mut Arrivals) -> CorrectedArrival {
 
 /// A block that reached the host at `to`, after it was sent again for so long.
 fn repeat(to: HostInstant, held: Duration) -> RanDelay {
-    RanDelay {
-        direction: Direction::Downlink,
-        from: to.saturating_before(held),
-        to,
-        amount: held,
-        kind: DelayKind::Harq,
-        age: Duration::ZERO,
-        confidence: Confidence::Decoded,
-    }
+    RanDelay::new(Direction::Downlink, DelayKind::Harq, to.saturating_before(held), to)
 }
 
 fn tell(arrivals: &mut Arrivals, events: Vec<RanDelay>, down_until: Option<HostInstant>) {
     let heard_at = monotonic_now();
-    let update = DelayUpdate { events, up_until: None, down_until, heard_at };
+    let update = DelayUpdate::new(heard_at, events).with_down_until(down_until);
     arrivals.handle_update(&update).unwrap();
 }
 

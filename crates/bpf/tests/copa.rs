@@ -8,7 +8,7 @@ mod support;
 use std::time::Duration;
 
 use sounding_bpf::{CopaFlow, CopaInstance, copa_preflight};
-use sounding_estimate::{Confidence, DelayKind, DelayUpdate, Direction, RanDelay};
+use sounding_estimate::{DelayKind, DelayUpdate, Direction, RanDelay};
 use sounding_host::monotonic_now;
 use sounding_laws::copa_gandalf::CopaPhase;
 use sounding_testdata::steadily;
@@ -48,19 +48,15 @@ fn report(loaded: &mut CopaInstance, from: &mut HostInstant) {
     let mut events = Vec::new();
     while *from < until {
         let to = *from + Duration::from_millis(3);
-        events.push(RanDelay {
-            direction: Direction::Uplink,
-            from: *from,
-            to,
-            amount: Duration::from_millis(3),
-            kind: DelayKind::Scheduling,
-            age: now - to,
-            confidence: Confidence::Decoded,
-        });
+        events.push(
+            RanDelay::new(Direction::Uplink, DelayKind::Scheduling, *from, to)
+                .with_amount(Duration::from_millis(3))
+                .with_age(now - to),
+        );
         *from = to;
     }
     let (up_until, down_until) = (Some(until), Some(until));
-    let update = DelayUpdate { events, up_until, down_until, heard_at: now };
+    let update = DelayUpdate::new(now, events).with_up_until(up_until).with_down_until(down_until);
     loaded.delays().handle_update(update);
 }
 

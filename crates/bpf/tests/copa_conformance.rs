@@ -18,7 +18,7 @@ use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 use sounding_cc::{Ack, Controller, Departure, Loss, Recovery, Start};
 use sounding_estimate::wire::RadioDelay;
-use sounding_estimate::{Confidence, DelayKind, DelayUpdate, Direction, RanDelay};
+use sounding_estimate::{DelayKind, DelayUpdate, Direction, RanDelay};
 use sounding_laws::CopaGandalf;
 use sounding_laws::copa_gandalf::{
     CopaAck, CopaPhase, Corrected, CorrectedBy, DelaySlots, Place, Table,
@@ -180,7 +180,7 @@ impl Log {
         let Self { slots, table, told, .. } = self;
         let known = Some(HostInstant::from_nanos(until));
         let heard_at = HostInstant::from_nanos(now);
-        let update = DelayUpdate { events, up_until: known, down_until: known, heard_at };
+        let update = DelayUpdate::new(heard_at, events).with_up_until(known).with_down_until(known);
         if let Some(controller) = &mut self.controller {
             controller.handle_delays(heard_at, Direction::Uplink, &update);
         }
@@ -231,15 +231,8 @@ struct Packet {
 }
 
 fn event(kind: DelayKind, direction: Direction, [from, to, amount]: [u64; 3]) -> RanDelay {
-    RanDelay {
-        direction,
-        from: HostInstant::from_nanos(from),
-        to: HostInstant::from_nanos(to),
-        amount: Duration::from_nanos(amount),
-        kind,
-        age: Duration::ZERO,
-        confidence: Confidence::Decoded,
-    }
+    RanDelay::new(direction, kind, HostInstant::from_nanos(from), HostInstant::from_nanos(to))
+        .with_amount(Duration::from_nanos(amount))
 }
 
 /// Plays a log of so many milliseconds.

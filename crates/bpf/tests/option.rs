@@ -38,22 +38,14 @@ fn download(biscay: &Instance) -> (Bulk, TcpStream) {
     (Bulk::start((near, far)), end)
 }
 
-const FAIR: FairShare =
-    FairShare { rate: Rate::from_bits_per_sec(12_000_000), users: 3, carriers: 2 };
+const FAIR: FairShare = FairShare::new(Rate::from_bits_per_sec(12_000_000), 3, 2);
 
 fn link(state: State, fair: Option<FairShare>) -> LinkEstimate {
-    LinkEstimate {
-        direction: Direction::Downlink,
-        rate: Rate::from_bits_per_sec(40_000_000),
-        bound: Bound::Floor,
-        age: Duration::from_millis(20),
-        valid_for: Duration::from_millis(200),
-        backlog: None,
-        state,
-        source: Source::Cell,
-        fair,
-        own_blocks: None,
-    }
+    LinkEstimate::new(Direction::Downlink, Rate::from_bits_per_sec(40_000_000), Bound::Floor)
+        .with_age(Duration::from_millis(20))
+        .with_state(state)
+        .with_source(Source::Cell)
+        .with_fair(fair)
 }
 
 /// What the sender's side keeps of the device once that is so, while the device says this of its link.
@@ -89,7 +81,7 @@ fn a_server_keeps_what_a_device_says_of_its_link_and_its_cells() {
         assert_eq!((peer.claim.users, peer.claim.carriers), (Some(3), Some(2)));
         let aged = [16, 32].map(Duration::from_millis);
         assert!(aged.contains(&peer.claim.age), "{:?}", peer.claim.age);
-        assert_eq!(peer.fair, Some(FairShare { rate: fair, ..FAIR }));
+        assert_eq!(peer.fair, Some(FAIR.with_rate(fair)));
         let flow = biscay.flow(&bulk.sender).unwrap().unwrap();
         assert_eq!((flow.phase, flow.share), (Phase::RadioLimited, all));
         // Its cells are no longer known, and the link is another.

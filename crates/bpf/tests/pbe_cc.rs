@@ -19,8 +19,8 @@ use sounding_units::Rate;
 use support::*;
 
 fn link(state: State, rate: Rate, fair: Option<Rate>) -> LinkEstimate {
-    let fair = fair.map(|rate| FairShare { rate, users: 2, carriers: 1 });
-    LinkEstimate { fair, ..reported::link(state, rate, Source::Cell) }
+    let fair = fair.map(|rate| FairShare::new(rate, 2, 1));
+    reported::link(state, rate, Source::Cell).with_fair(fair)
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_device_whose_sample_is_old_has_nothing_to_say_although_it_lives() {
         for _ in 0..2 {
             let device = scene.reports(fresh);
             scene.wait_for_pace(payload(mbit(400)));
-            let old = scene.reports(LinkEstimate { age: Duration::from_millis(230), ..fresh });
+            let old = scene.reports(fresh.with_age(Duration::from_millis(230)));
             drop(device);
             assert_eq!(scene.wait_for_fall().reason, Reason::Silent);
             drop(old);

@@ -230,11 +230,8 @@ fn update(config: &Config, now: HostInstant, step: &Step) -> FeedUpdate {
     FeedUpdate::Carries(Report {
         rate: part(if feed.valid { feed.bytes_per_sec } else { 0 }),
         bound: if feed.full { Bound::Capacity } else { Bound::Floor },
-        fair: (feed.fair > 0).then(|| FairShare {
-            rate: part(feed.fair.min(MAX_RATE)),
-            users: 1,
-            carriers: feed.carriers,
-        }),
+        fair: (feed.fair > 0)
+            .then(|| FairShare::new(part(feed.fair.min(MAX_RATE)), 1, feed.carriers)),
         sampled_at,
     })
 }

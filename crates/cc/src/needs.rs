@@ -4,6 +4,7 @@ use sounding_estimate::Source;
 
 /// What a controller asks of those who read the modem for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Needs {
     /// How far back its rate should look. `None` for an estimator's default, the 100 ms of BISCAY's paper.
     pub span: Option<Duration>,
@@ -23,6 +24,24 @@ impl Needs {
         Self { span: None, method: None, every: None, delays: false, remote: false };
     /// The delays that the radio made.
     pub const DELAYS: Self = Self { delays: true, ..Self::ESTIMATES };
+
+    /// The same with rates over this span.
+    #[must_use]
+    pub const fn over(self, span: Duration) -> Self {
+        Self { span: Some(span), ..self }
+    }
+
+    /// The same with rates by this method, which a receiving device reports.
+    #[must_use]
+    pub const fn reported(self, method: Source) -> Self {
+        Self { method: Some(method), remote: true, ..self }
+    }
+
+    /// The same with reports at this interval.
+    #[must_use]
+    pub const fn every(self, interval: Duration) -> Self {
+        Self { every: Some(interval), ..self }
+    }
 
     /// The needs of several that share one modem. Where those that use estimates differ, it is an estimator's default.
     pub fn of_all(all: impl IntoIterator<Item = Self>) -> Self {

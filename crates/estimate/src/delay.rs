@@ -47,6 +47,7 @@ pub const OBVIOUS: Duration = Duration::from_millis(80);
 /// * [`DelayKind::Rlc`]: `from` is the first transmission of a PDU that did not arrive, `to` its repeat. In the downlink `from` is
 ///   when the next PDU had reached the host, and `to` when the repeat had, decoding included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RanDelay {
     /// Uplink or downlink.
     pub direction: Direction,
@@ -65,6 +66,22 @@ pub struct RanDelay {
 }
 
 impl RanDelay {
+    /// An event that was decoded when it ended, and that the radio made for all of its length.
+    pub fn new(direction: Direction, kind: DelayKind, from: HostInstant, to: HostInstant) -> Self {
+        let (amount, age, confidence) = (to - from, Duration::ZERO, Confidence::Decoded);
+        Self { direction, from, to, amount, kind, age, confidence }
+    }
+
+    setters! {
+        with_direction: direction, Direction;
+        with_from: from, HostInstant;
+        with_to: to, HostInstant;
+        with_amount: amount, Duration;
+        with_kind: kind, DelayKind;
+        with_age: age, Duration;
+        with_confidence: confidence, Confidence;
+    }
+
     /// Whether a packet that reached the host at `at` belongs to the burst at the event's end.
     pub fn releases(&self, at: HostInstant) -> bool {
         at + BEFORE >= self.to && at <= self.to + AFTER

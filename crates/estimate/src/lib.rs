@@ -33,6 +33,19 @@ macro_rules! words {
     };
 }
 
+/// For each field a method that returns the same with another value in it: other crates cannot write a literal of a type
+/// that grows.
+macro_rules! setters {
+    ($($name:ident: $field:ident, $type:ty;)+) => { $(
+        #[doc = concat!("The same with this `", stringify!($field), "`.")]
+        #[must_use]
+        pub const fn $name(mut self, $field: $type) -> Self {
+            self.$field = $field;
+            self
+        }
+    )+ };
+}
+
 pub mod delay;
 pub mod wire;
 
@@ -50,8 +63,9 @@ pub enum Direction {
     Downlink,
 }
 
-/// The rate of the radio link, and its reliability.
+/// The rate of the radio link, and its reliability. It grows: [`LinkEstimate::new`] makes one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LinkEstimate {
     /// Uplink or downlink.
     pub direction: Direction,
@@ -79,6 +93,7 @@ pub struct LinkEstimate {
 
 /// An equal division of the cells that serve a device among their users with data (PBE-CC §4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FairShare {
     /// C_f of all active carriers: the rate of IP packets.
     pub rate: Rate,
@@ -88,7 +103,49 @@ pub struct FairShare {
     pub carriers: u32,
 }
 
+impl FairShare {
+    /// A share of `rate`, among so many users and carriers.
+    pub const fn new(rate: Rate, users: u32, carriers: u32) -> Self {
+        Self { rate, users, carriers }
+    }
+
+    setters! { with_rate: rate, Rate; }
+}
+
 impl LinkEstimate {
+    /// The age up to which an estimate may be used, unless its modem reports less often. 200 ms, chosen; pinned by the
+    /// staleness tests of the kernel side.
+    pub const VALID_FOR: Duration = Duration::from_millis(200);
+
+    /// An active link, as grants show it at this moment. Backlog, fair share and blocks are unknown.
+    pub const fn new(direction: Direction, rate: Rate, bound: Bound) -> Self {
+        Self {
+            direction,
+            rate,
+            bound,
+            age: Duration::ZERO,
+            valid_for: Self::VALID_FOR,
+            backlog: None,
+            state: State::Active,
+            source: Source::Grants,
+            fair: None,
+            own_blocks: None,
+        }
+    }
+
+    setters! {
+        with_direction: direction, Direction;
+        with_rate: rate, Rate;
+        with_bound: bound, Bound;
+        with_age: age, Duration;
+        with_valid_for: valid_for, Duration;
+        with_backlog: backlog, Option<Bytes>;
+        with_state: state, State;
+        with_source: source, Source;
+        with_fair: fair, Option<FairShare>;
+        with_own_blocks: own_blocks, Option<u16>;
+    }
+
     /// True if a controller may act on it. A rate that does not come from grants may be used while there are none.
     pub fn is_usable(&self) -> bool {
         match self.state {

@@ -220,7 +220,7 @@ impl Payload {
     /// The fair share, if all of it is known.
     pub fn fair_share(&self) -> Option<FairShare> {
         let (rate, users, carriers) = (self.fair?, self.users?, self.carriers?);
-        Some(FairShare { rate, users, carriers })
+        Some(FairShare::new(rate, users, carriers))
     }
 }
 

@@ -396,31 +396,26 @@ impl Controller for Background {
 
 #[cfg(test)]
 mod tests {
-    use sounding_estimate::{Bound, Direction, Source, State};
+    use sounding_estimate::{Bound, Direction, State};
 
     use super::*;
 
     #[test]
     fn a_modem_s_word_counts_for_100_ms_and_only_while_data_waited() {
-        let says = LinkEstimate {
-            direction: Direction::Uplink,
-            rate: Rate::from_bits_per_sec(8_000_000),
-            bound: Bound::Capacity,
-            age: Duration::from_millis(5),
-            valid_for: Duration::from_millis(200),
-            backlog: None,
-            state: State::Active,
-            source: Source::Grants,
-            fair: None,
-            own_blocks: Some(400),
-        };
+        let says = LinkEstimate::new(
+            Direction::Uplink,
+            Rate::from_bits_per_sec(8_000_000),
+            Bound::Capacity,
+        )
+        .with_age(Duration::from_millis(5))
+        .with_own_blocks(Some(400));
         let at = |ms: u64| HostInstant::from_nanos(ms * 1_000_000);
         let mut flow = Background::new(&Start::tcp(at(0), None, 1));
         flow.handle_estimate(at(10), &says, 1);
         assert_eq!((flow.modem(at(110)), flow.modem(at(111))), (Some(400), None));
-        let floor = LinkEstimate { bound: Bound::Floor, ..says };
-        let stale = LinkEstimate { state: State::Stale, ..says };
-        for other in [floor, stale, LinkEstimate { own_blocks: None, ..says }] {
+        let floor = says.with_bound(Bound::Floor);
+        let stale = says.with_state(State::Stale);
+        for other in [floor, stale, says.with_own_blocks(None)] {
             flow.handle_estimate(at(20), &says, 1);
             flow.handle_estimate(at(30), &other, 1);
             assert_eq!(flow.modem(at(31)), None, "{other:?}");

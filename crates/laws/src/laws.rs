@@ -122,7 +122,7 @@ laws! {
     Sounding {
         name: "sounding",
         summary: "This project's own: probes above what was only asked for, and finds how much has to wait at the radio",
-        needs: Needs { span: Some(sounding::SPAN), ..Needs::ESTIMATES },
+        needs: Needs::ESTIMATES.over(sounding::SPAN),
         has_settings: false,
         phases: Phase::OF_SOUNDING,
         controllers: ["sounding" over Bbr, "sounding-cubic" over Cubic],
@@ -132,7 +132,7 @@ laws! {
     PbeCc {
         name: "pbe-cc",
         summary: "PBE-CC's sender: ramps up to the fair share that the receiving device reports, then sends its capacity",
-        needs: Needs { method: Some(Source::Cell), remote: true, ..Needs::ESTIMATES },
+        needs: Needs::ESTIMATES.reported(Source::Cell),
         has_settings: false,
         phases: Phase::OF_PBE_CC,
         controllers: ["pbe-cc" over Bbr],
@@ -142,7 +142,7 @@ laws! {
     Cqic {
         name: "cqic",
         summary: "CQIC's sender: sends what the receiving device's channel reports and its served share say, from the first packet on",
-        needs: Needs { span: Some(cqic::SPAN), method: Some(Source::Cqi), every: Some(cqic::REPORTS_EVERY), remote: true, ..Needs::ESTIMATES },
+        needs: Needs::ESTIMATES.reported(Source::Cqi).over(cqic::SPAN).every(cqic::REPORTS_EVERY),
         has_settings: false,
         phases: &[Phase::NoEstimate, Phase::RadioLimited, Phase::Hold, Phase::Handover],
         controllers: ["cqic" over Cubic],

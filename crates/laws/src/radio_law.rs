@@ -27,7 +27,7 @@ pub struct Report {
 impl Report {
     /// A flow's part of it.
     pub fn part(self, part: Part) -> Self {
-        let fair = self.fair.map(|fair| FairShare { rate: part.of(fair.rate), ..fair });
+        let fair = self.fair.map(|fair| fair.with_rate(part.of(fair.rate)));
         Self { rate: part.of(self.rate), fair, ..self }
     }
 }
@@ -195,29 +195,21 @@ pub trait RadioLaw: Debug + Send {
 
 #[cfg(test)]
 mod tests {
-    use sounding_estimate::{Direction, Source};
+    use sounding_estimate::Direction;
 
     use super::*;
 
     #[test]
     fn a_rate_that_no_radio_has_is_unknown() {
         let now = HostInstant::from_nanos(5_000_000_000);
-        let says = |rate| LinkEstimate {
-            direction: Direction::Uplink,
-            rate,
-            bound: Bound::Floor,
-            age: Duration::from_millis(10),
-            valid_for: Duration::from_millis(200),
-            backlog: None,
-            state: Link::Active,
-            source: Source::Grants,
-            fair: None,
-            own_blocks: None,
+        let says = |rate| {
+            LinkEstimate::new(Direction::Uplink, rate, Bound::Floor)
+                .with_age(Duration::from_millis(10))
         };
         assert!(matches!(FeedUpdate::of(now, &says(MAX_RATE)), FeedUpdate::Carries(_)));
         let absurd = Rate::from_bits_per_sec(MAX_RATE.bits_per_sec() + 8);
         assert_eq!(FeedUpdate::of(now, &says(absurd)), FeedUpdate::Nothing);
-        let moving = LinkEstimate { state: Link::Handover, ..says(absurd) };
+        let moving = says(absurd).with_state(Link::Handover);
         assert_eq!(FeedUpdate::of(now, &moving), FeedUpdate::Handover);
     }
 }

@@ -2,7 +2,7 @@ use core::fmt;
 use core::time::Duration;
 
 use sounding_diag::LogCode;
-use sounding_estimate::{Bound, Direction, Source};
+use sounding_estimate::{Bound, Direction, LinkEstimate, Source};
 
 /// What the rate is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +38,7 @@ pub struct Config {
     /// finds no gain below. If a shorter span is configured, granted rates still use 100 ms while grants come in bursts
     /// for which the longer mean predicts better.
     pub window: Duration,
-    /// Age of the newest record up to which an estimate may be used. 200 ms, chosen; pinned by the staleness tests of
-    /// the kernel side.
+    /// Age of the newest record up to which an estimate may be used.
     pub valid_for: Duration,
     /// Part of a transport block that is IP, in 1/1000: MAC, RLC and PDCP take 2–6 %. 950, chosen.
     pub ip_share_permille: u32,
@@ -69,7 +68,7 @@ impl Config {
             direction,
             method: Method::Grants,
             window: Duration::from_millis(100),
-            valid_for: Duration::from_millis(200),
+            valid_for: LinkEstimate::VALID_FOR,
             ip_share_permille: 950,
             assume: None,
         }

@@ -20,7 +20,7 @@ pub mod shift;
 use alloc::collections::VecDeque;
 use core::time::Duration;
 
-use sounding_estimate::{DelayKind, DelayUpdate, RanDelay};
+use sounding_estimate::{Confidence, DelayKind, DelayUpdate, RanDelay};
 use sounding_kpi::{Direction, Grant, Kpi, Layer, RlcPdu};
 use sounding_units::{Bytes, ClockMap, HostInstant, ModemInstant};
 
@@ -148,19 +148,12 @@ impl Delays {
         if self.ready.len() == WAITING {
             self.ready.pop_front();
         }
-        self.ready.push_back(RanDelay {
-            direction,
-            from,
-            to,
-            amount: event.amount.min(to - from),
-            kind,
-            age: self.now - to,
-            confidence: if event.is_decoded {
-                sounding_estimate::Confidence::Decoded
-            } else {
-                sounding_estimate::Confidence::Inferred
-            },
-        });
+        let confidence = if event.is_decoded { Confidence::Decoded } else { Confidence::Inferred };
+        let delay = RanDelay::new(direction, kind, from, to)
+            .with_amount(event.amount.min(to - from))
+            .with_age(self.now - to)
+            .with_confidence(confidence);
+        self.ready.push_back(delay);
     }
 
     /// The next event. A later one of the same direction, kind and begin replaces an earlier one: its block was sent once more.
@@ -171,12 +164,9 @@ impl Delays {
     /// All events that were not polled yet, and up to when they are known.
     pub fn take_update(&mut self) -> DelayUpdate {
         self.shown = self.now;
-        DelayUpdate {
-            events: self.ready.drain(..).collect(),
-            up_until: self.known_until(Direction::Uplink),
-            down_until: self.known_until(Direction::Downlink),
-            heard_at: self.now,
-        }
+        DelayUpdate::new(self.now, self.ready.drain(..).collect())
+            .with_up_until(self.known_until(Direction::Uplink))
+            .with_down_until(self.known_until(Direction::Downlink))
     }
 
     /// The same, if records came since the last update.

@@ -332,18 +332,16 @@ impl Estimator {
                 }
             }
         };
-        LinkEstimate {
-            direction: self.config.direction,
-            rate,
-            bound,
-            age,
-            valid_for: self.valid_for(),
-            backlog: self.fresh_backlog(),
-            state,
-            source,
-            fair,
-            own_blocks: newest.filter(|_| bound == Bound::Capacity).and_then(|at| self.part(at)),
-        }
+        LinkEstimate::new(self.config.direction, rate, bound)
+            .with_age(age)
+            .with_valid_for(self.valid_for())
+            .with_backlog(self.fresh_backlog())
+            .with_state(state)
+            .with_source(source)
+            .with_fair(fair)
+            .with_own_blocks(
+                newest.filter(|_| bound == Bound::Capacity).and_then(|at| self.part(at)),
+            )
     }
 
     /// The device's part of the most resource blocks that it had, while data waited for them.

@@ -163,7 +163,7 @@ impl Model {
                 let CellView { rate, fair_share, users, carriers, .. } =
                     self.cell(now, end, span)?;
                 let fair = fair_share.zip(users);
-                let fair = fair.map(|(rate, users)| FairShare { rate, users, carriers });
+                let fair = fair.map(|(rate, users)| FairShare::new(rate, users, carriers));
                 return Some(Modelled { rate, bound: fair.map(|_| Bound::Capacity), fair });
             }
         };

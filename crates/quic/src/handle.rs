@@ -57,6 +57,7 @@ struct Member {
 
 /// A connection over the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Flow {
     /// What it claims of the link.
     pub claim: Claim,
@@ -181,9 +182,9 @@ impl Said {
 
     fn aged(self, now: HostInstant) -> LinkEstimate {
         let age = self.estimate.age.saturating_add(now - self.at);
-        let aged = LinkEstimate { age, ..self.estimate };
+        let aged = self.estimate.with_age(age);
         if self.withdrawn || age > aged.valid_for || self.at - now > MAX_LEAD {
-            return LinkEstimate { state: State::Stale, source: Source::None, ..aged };
+            return aged.with_state(State::Stale).with_source(Source::None);
         }
         aged
     }

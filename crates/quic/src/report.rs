@@ -78,6 +78,7 @@ const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
 
 /// An estimate and its number.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Report {
     /// Counts the reports of a connection, so that an overtaken one is recognised as old.
     pub sequence: u32,
@@ -91,6 +92,11 @@ impl Report {
     pub const LENGTH: usize = 44;
     /// And of one without a fair share.
     pub const LEAST: usize = LEAST;
+
+    /// The report of this number.
+    pub const fn new(sequence: u32, estimate: LinkEstimate) -> Self {
+        Self { sequence, estimate }
+    }
 
     /// The bytes of a datagram.
     pub fn emit(&self) -> [u8; Self::LENGTH] {
@@ -136,18 +142,14 @@ impl Report {
             Some(bytes) => fair_share(bytes)?,
             None => None,
         };
-        let estimate = LinkEstimate {
-            direction: meaning(bytes, field::DIRECTION, Direction::ALL)?,
-            rate,
-            bound: meaning(bytes, field::BOUND, Bound::ALL)?,
-            age: Duration::from_micros(number(field::AGE)),
-            valid_for: Duration::from_micros(number(field::VALIDITY)).min(MAX_VALIDITY),
-            backlog: None,
-            state: meaning(bytes, field::STATE, State::ALL)?,
-            source: meaning(bytes, field::CAUSE, Source::ALL)?,
-            fair,
-            own_blocks: None,
-        };
+        let direction = meaning(bytes, field::DIRECTION, Direction::ALL)?;
+        let bound = meaning(bytes, field::BOUND, Bound::ALL)?;
+        let estimate = LinkEstimate::new(direction, rate, bound)
+            .with_age(Duration::from_micros(number(field::AGE)))
+            .with_valid_for(Duration::from_micros(number(field::VALIDITY)).min(MAX_VALIDITY))
+            .with_state(meaning(bytes, field::STATE, State::ALL)?)
+            .with_source(meaning(bytes, field::CAUSE, Source::ALL)?)
+            .with_fair(fair);
         // Four bytes.
         Ok(Self { sequence: number(field::SEQUENCE) as u32, estimate })
     }
@@ -160,7 +162,7 @@ fn fair_share(bytes: &[u8; Report::LENGTH]) -> Result<Option<FairShare>, ReportE
     let [users, carriers] =
         [field::USERS, field::CARRIERS].map(|range| number(bytes, range) as u32);
     let is_known = rate > Rate::ZERO && users > 0 && carriers > 0;
-    Ok(is_known.then_some(FairShare { rate, users, carriers }))
+    Ok(is_known.then_some(FairShare::new(rate, users, carriers)))
 }
 
 fn number(bytes: &[u8], range: Range<usize>) -> u64 {
@@ -209,6 +211,7 @@ pub struct Intake {
 
 /// What became of datagrams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Counts {
     /// Used.
     pub taken: u64,
@@ -267,8 +270,8 @@ impl Intake {
         let limited = |rate: Rate| rate.min(self.most);
         let rate = limited(report.estimate.rate);
         let fair = report.estimate.fair;
-        let fair = fair.map(|fair| FairShare { rate: limited(fair.rate), ..fair });
-        self.handle.set_report(LinkEstimate { age, rate, fair, ..report.estimate }, now);
+        let fair = fair.map(|fair| fair.with_rate(limited(fair.rate)));
+        self.handle.set_report(report.estimate.with_age(age).with_rate(rate).with_fair(fair), now);
         if let Some(delays) = Delays::parse(datagram) {
             self.handle.set_peer_delays(&delays.arrived(now));
         }

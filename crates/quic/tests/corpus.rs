@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::sample::Index;
-use sounding_estimate::{Confidence, DelayKind, DelayUpdate, RanDelay};
+use sounding_estimate::{DelayKind, DelayUpdate, RanDelay};
 use sounding_kpi::Direction;
 use sounding_link::{Bound, FairShare, LinkEstimate, Source, State};
 use sounding_quic::{Arrivals, EstimateHandle, Report, Reporter};
@@ -51,18 +51,12 @@ proptest! {
 }
 
 fn estimate(mbit: u64) -> LinkEstimate {
-    LinkEstimate {
-        direction: Direction::Downlink,
-        rate: Rate::from_bits_per_sec(mbit * 1_000_000),
-        bound: Bound::Capacity,
-        age: Duration::from_millis(3),
-        valid_for: Duration::from_millis(200),
-        backlog: None,
-        state: State::Active,
-        source: Source::Grants,
-        fair: None,
-        own_blocks: None,
-    }
+    LinkEstimate::new(
+        Direction::Downlink,
+        Rate::from_bits_per_sec(mbit * 1_000_000),
+        Bound::Capacity,
+    )
+    .with_age(Duration::from_millis(3))
 }
 
 fn datagram(seed: &mut Vec<u8>, bytes: &[u8]) {
@@ -94,23 +88,18 @@ fn delays() -> Vec<Vec<u8>> {
         let from = at(4900 + 10 * turn);
         let both =
             [(Direction::Uplink, DelayKind::Scheduling), (Direction::Downlink, DelayKind::Harq)];
-        let event = |(direction, kind)| RanDelay {
-            direction,
-            from,
-            to: from + Duration::from_millis(8),
-            amount: Duration::from_millis(7),
-            kind,
-            age: Duration::from_millis(60),
-            confidence: Confidence::Decoded,
+        let event = |(direction, kind)| {
+            RanDelay::new(direction, kind, from, from + Duration::from_millis(8))
+                .with_amount(Duration::from_millis(7))
+                .with_age(Duration::from_millis(60))
         };
         let until = Some(from);
         let heard_at = at(5000 + 10 * turn);
-        handle.set_delays(&DelayUpdate {
-            events: both.map(event).to_vec(),
-            up_until: until,
-            down_until: until,
-            heard_at,
-        });
+        handle.set_delays(
+            &DelayUpdate::new(heard_at, both.map(event).to_vec())
+                .with_up_until(until)
+                .with_down_until(until),
+        );
         reporter.poll_datagram(heard_at).unwrap()
     };
     (0..12).map(datagram).collect()
@@ -131,7 +120,7 @@ fn spoilt(datagrams: &[Vec<u8>], from: usize) -> Vec<u8> {
 
 /// Names, bytes, and how many datagrams in them are used.
 fn seeds() -> Vec<(&'static str, Vec<u8>, u64)> {
-    let report = |sequence, estimate| Report { sequence, estimate }.emit();
+    let report = |sequence, estimate| Report::new(sequence, estimate).emit();
     let (mut in_order, mut overtaken, mut broken) = (Vec::new(), Vec::new(), Vec::new());
     for sequence in 0..20 {
         datagram(&mut in_order, &report(sequence, estimate(u64::from(sequence))));
@@ -148,7 +137,7 @@ fn seeds() -> Vec<(&'static str, Vec<u8>, u64)> {
             datagram(&mut broken, &bytes[..Report::LEAST - offset % 2]);
         }
     }
-    let for_ever = LinkEstimate { valid_for: Duration::MAX, age: Duration::MAX, ..estimate(1) };
+    let for_ever = estimate(1).with_valid_for(Duration::MAX).with_age(Duration::MAX);
     let mut extreme = Vec::new();
     datagram(&mut extreme, &report(7, for_ever));
     let mut states = Vec::new();
@@ -158,15 +147,15 @@ fn seeds() -> Vec<(&'static str, Vec<u8>, u64)> {
         (State::Silent, Source::Cqi),
         (State::Stale, Source::None),
     ]) {
-        let estimate = LinkEstimate { state, source, bound: Bound::Floor, ..estimate(9) };
+        let estimate = estimate(9).with_state(state).with_source(source).with_bound(Bound::Floor);
         datagram(&mut states, &report(sequence, estimate));
     }
     let (mut shares, mut older) = (Vec::new(), Vec::new());
     for (sequence, users) in (0..).zip([1, 3, 70_000]) {
         let rate = Rate::from_bits_per_sec(9_000_000 / u64::from(users));
-        let fair = Some(FairShare { rate, users, carriers: 2 });
+        let fair = Some(FairShare::new(rate, users, 2));
         let state = if users == 3 { State::Idle } else { State::Active };
-        datagram(&mut shares, &report(sequence, LinkEstimate { fair, state, ..estimate(9) }));
+        datagram(&mut shares, &report(sequence, estimate(9).with_fair(fair).with_state(state)));
     }
     // As the first reports were, and as none is: cut off within the fair share.
     for (sequence, length) in (0..).zip([Report::LEAST, Report::LEAST, 40, Report::LENGTH - 1]) {

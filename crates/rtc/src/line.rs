@@ -89,16 +89,13 @@ impl Line {
     pub fn wait(&self) -> Option<RanDelay> {
         let &Self::Wait { kind, from_ns, to_ns, amount_ns } = self else { return None };
         let at = HostInstant::from_nanos;
-        Some(RanDelay {
-            direction: Direction::Uplink,
-            from: at(from_ns),
-            to: at(to_ns),
-            amount: Duration::from_nanos(amount_ns.min(to_ns.saturating_sub(from_ns))),
-            kind,
-            // A line has neither.
-            age: Duration::ZERO,
-            confidence: Confidence::Inferred,
-        })
+        let delay = RanDelay::new(Direction::Uplink, kind, at(from_ns), at(to_ns));
+        // A line does not say how it is known.
+        Some(
+            delay
+                .with_amount(delay.amount.min(Duration::from_nanos(amount_ns)))
+                .with_confidence(Confidence::Inferred),
+        )
     }
 }
 
@@ -110,9 +107,9 @@ mod tests {
     fn lines_of_news_are_the_uplinks_delays_and_then_the_report() {
         let line = Line::Wait { kind: DelayKind::Rlc, from_ns: 5, to_ns: 9, amount_ns: 3 };
         let up = line.wait().expect("a wait");
-        let down = RanDelay { direction: Direction::Downlink, ..up };
+        let down = up.with_direction(Direction::Downlink);
         let (up_until, events) = (Some(HostInstant::from_nanos(7)), vec![down, up]);
-        let update = DelayUpdate { events, up_until, ..DelayUpdate::default() };
+        let update = DelayUpdate::default().with_events(events).with_up_until(up_until);
         let wanted = line.text() + &Line::Report { until_ns: Some(7) }.text();
         assert_eq!(Line::of(&update), wanted);
         assert!(wanted.contains(r#""kind":"rlc""#), "{wanted}");

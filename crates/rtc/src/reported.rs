@@ -83,7 +83,7 @@ impl Corrections for Reported {
 
 #[cfg(test)]
 mod tests {
-    use sounding_estimate::{Confidence, DelayKind, Direction};
+    use sounding_estimate::{DelayKind, Direction};
 
     use super::*;
 
@@ -92,15 +92,7 @@ mod tests {
     }
 
     fn wait(kind: DelayKind, from: u64, to: u64) -> RanDelay {
-        RanDelay {
-            direction: Direction::Uplink,
-            from: at(from),
-            to: at(to),
-            amount: Duration::from_millis(to - from),
-            kind,
-            age: Duration::ZERO,
-            confidence: Confidence::Decoded,
-        }
+        RanDelay::new(Direction::Uplink, kind, at(from), at(to))
     }
 
     fn way(sent: u64, arrived: u64) -> Way {

@@ -23,7 +23,6 @@ use core::time::Duration;
 
 use sounding_cc::sharing::Policy;
 use sounding_kpi::Direction;
-use sounding_link::{FairShare, LinkEstimate};
 use sounding_units::HostInstant;
 
 pub use event::{Event, Observer};
@@ -305,11 +304,10 @@ impl<N: Network<Segment>> World<N> {
         let members: Vec<_> = those.iter().map(|host| host.member(now)).collect();
         for (host, part) in those.iter_mut().zip(self.policy.parts(&members)) {
             let estimate = feed.estimate_over(now, host.rtprop());
-            let fair = estimate.fair.map(|fair| FairShare { rate: part.of(fair.rate), ..fair });
+            let fair = estimate.fair.map(|fair| fair.with_rate(part.of(fair.rate)));
             let rate = part.of(estimate.rate);
-            // A report has no room for it.
-            let own_blocks = None;
-            host.set_report(now, LinkEstimate { rate, fair, own_blocks, ..estimate });
+            // A report has no room for the blocks.
+            host.set_report(now, estimate.with_rate(rate).with_fair(fair).with_own_blocks(None));
         }
     }
 

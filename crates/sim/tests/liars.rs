@@ -15,7 +15,7 @@ use common::{UP, at_secs, mbit, millis, named};
 use sounding_cc::{Ack, Controller, Start, forward};
 use sounding_kpi::Direction;
 use sounding_laws::trust::Trusting;
-use sounding_link::{Bound, FairShare, LinkEstimate, Source, State};
+use sounding_link::{Bound, FairShare, LinkEstimate};
 use sounding_sim::world::{Flow, FlowId, Report, Segment, Tcp, Traffic, Transport};
 use sounding_sim::{Links, Path, PathConfig, QueueLimit, World};
 use sounding_trace::{Step, Steps};
@@ -49,18 +49,8 @@ impl Controller for Told {
 
     fn handle_ack(&mut self, ack: &Ack) {
         let rate = mbit((self.says)(Duration::from_nanos(ack.now.as_nanos())));
-        let estimate = LinkEstimate {
-            direction: Direction::Downlink,
-            rate,
-            bound: Bound::Capacity,
-            age: Duration::ZERO,
-            valid_for: millis(200),
-            backlog: None,
-            state: State::Active,
-            source: Source::Grants,
-            fair: self.knows_share.then_some(FairShare { rate, users: 1, carriers: 1 }),
-            own_blocks: None,
-        };
+        let estimate = LinkEstimate::new(Direction::Downlink, rate, Bound::Capacity)
+            .with_fair(self.knows_share.then_some(FairShare::new(rate, 1, 1)));
         self.inner.handle_report(ack.now, &estimate, 1);
         self.inner.handle_ack(ack);
     }

@@ -180,19 +180,18 @@ mod tests {
         let estimator = Estimator::new(Config::new(Direction::Uplink));
         let none = estimator.estimate(HostInstant::default());
         assert!(estimate(&none)["age_us"].is_null());
-        let some = LinkEstimate { age: Duration::from_millis(5), ..none };
+        let some = none.with_age(Duration::from_millis(5));
         assert_eq!(estimate(&some)["age_us"], 5000);
     }
 
     #[test]
     fn an_estimate_has_its_fair_share_or_null() {
         let estimator = Estimator::new(Config::new(Direction::Downlink));
-        let none =
-            LinkEstimate { state: State::Active, ..estimator.estimate(HostInstant::default()) };
+        let none = estimator.estimate(HostInstant::default()).with_state(State::Active);
         let names = ["fair_share_bits_per_sec", "users", "carriers"];
         assert!(names.iter().all(|name| estimate(&none)[name].is_null()));
         let rate = Rate::from_bits_per_sec(9_000_000);
-        let some = LinkEstimate { fair: Some(FairShare { rate, users: 4, carriers: 2 }), ..none };
+        let some = none.with_fair(Some(FairShare::new(rate, 4, 2)));
         let told = estimate(&some);
         assert_eq!(names.map(|name| told[name].as_u64()), [Some(9_000_000), Some(4), Some(2)]);
     }

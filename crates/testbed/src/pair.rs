@@ -16,7 +16,7 @@ use sounding_bpf::{Bound, DelayFeed, Feed, FeedEstimate};
 use sounding_emu::{EnterError, Netns, monotonic_now};
 use sounding_host::tool;
 use sounding_kpi::Direction;
-use sounding_link::{Confidence, DelayKind, DelayUpdate, RanDelay};
+use sounding_link::{DelayKind, DelayUpdate, RanDelay};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::cpu::{Busy, ReadError, this_thread};
@@ -322,17 +322,15 @@ fn report(delays: &mut DelayFeed, from: &mut HostInstant, now: HostInstant) {
     let mut events = Vec::new();
     while *from < until {
         let to = *from + GRANTED_EVERY;
-        events.push(RanDelay {
-            direction: Direction::Uplink,
-            from: *from,
-            to,
-            amount: WAIT,
-            kind: DelayKind::Scheduling,
-            age: now - to,
-            confidence: Confidence::Decoded,
-        });
+        events.push(
+            RanDelay::new(Direction::Uplink, DelayKind::Scheduling, *from, to)
+                .with_amount(WAIT)
+                .with_age(now - to),
+        );
         *from = to;
     }
     let (up_until, down_until) = (Some(until), Some(until));
-    delays.handle_update(DelayUpdate { events, up_until, down_until, heard_at: now });
+    delays.handle_update(
+        DelayUpdate::new(now, events).with_up_until(up_until).with_down_until(down_until),
+    );
 }

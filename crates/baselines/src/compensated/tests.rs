@@ -90,24 +90,16 @@ impl<C: Controller> Drive<C> {
     fn tell(&mut self) {
         let until = at(self.now).saturating_before(ms(LATE));
         let block = HostInstant::from_nanos(until.as_nanos() / 10_000_000 * 10_000_000);
-        let events = vec![RanDelay {
-            direction: Direction::Uplink,
-            from: block.saturating_before(ms(10)),
-            to: block,
-            amount: ms(10),
-            kind: DelayKind::Scheduling,
-            age: ms(LATE),
-            confidence: Confidence::Inferred,
-        }];
+        let from = block.saturating_before(ms(10));
+        let event = RanDelay::new(Direction::Uplink, DelayKind::Scheduling, from, block)
+            .with_age(ms(LATE))
+            .with_confidence(Confidence::Inferred);
         self.flow.handle_delays(
             at(self.now),
             Direction::Uplink,
-            &DelayUpdate {
-                events,
-                up_until: Some(until),
-                down_until: Some(at(self.now)),
-                heard_at: at(self.now),
-            },
+            &DelayUpdate::new(at(self.now), vec![event])
+                .with_up_until(Some(until))
+                .with_down_until(Some(at(self.now))),
         );
     }
 }
@@ -189,11 +181,7 @@ fn memory_stays_bounded_where_nothing_is_ever_known() {
     let mut flow = Compensated::revising(crate::copa::Copa::new(&Start::tcp(at(0), None, 1)));
     for turn in 0..30_000_u64 {
         let now = at(turn / 100);
-        flow.handle_delays(
-            now,
-            Direction::Downlink,
-            &DelayUpdate { heard_at: now, ..DelayUpdate::default() },
-        );
+        flow.handle_delays(now, Direction::Downlink, &DelayUpdate::new(now, Vec::new()));
         let sent = Departure { at: now.saturating_before(ms(50)), ..Departure::default() };
         let (rtt, one_way) = (Some(ms(50)), Some(ms(20)));
         flow.handle_ack(&Ack {
@@ -241,15 +229,11 @@ fn acknowledgements_of_one_time_that_leave_in_two_blocks_lose_each_its_own_wait(
     let mut flow = Compensated::exact(Noted::default());
     // Data is received 20 ms after it was sent, and its acknowledgements wait for blocks 5 and 10 ms later.
     let received = at(100);
-    let block = |from: HostInstant, to: HostInstant| RanDelay {
-        direction: Direction::Uplink,
-        from,
-        to,
-        // The time of a report and its answer. The rest of a wait is behind others, and no queue of the data.
-        amount: ms(2),
-        kind: DelayKind::Scheduling,
-        age: Duration::ZERO,
-        confidence: Confidence::Inferred,
+    // A report and its answer take 2 ms. The rest of a wait is behind others, and no queue of the data.
+    let block = |from: HostInstant, to: HostInstant| {
+        RanDelay::new(Direction::Uplink, DelayKind::Scheduling, from, to)
+            .with_amount(ms(2))
+            .with_confidence(Confidence::Inferred)
     };
     let first = block(received.saturating_before(ms(3)), received + ms(5));
     let second = block(received + APART, received + ms(10));
@@ -258,12 +242,7 @@ fn acknowledgements_of_one_time_that_leave_in_two_blocks_lose_each_its_own_wait(
         flow.handle_delays(
             now,
             Direction::Downlink,
-            &DelayUpdate {
-                events: events.to_vec(),
-                up_until: until,
-                down_until: until,
-                heard_at: now,
-            },
+            &DelayUpdate::new(now, events.to_vec()).with_up_until(until).with_down_until(until),
         );
     };
     tell(&mut flow, received, &[]);

@@ -3,9 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use forwarded::{
-    Bound, Bytes, DelayUpdate, Direction, HostInstant, LinkEstimate, Rate, Source, State,
-};
+use forwarded::{Bound, Bytes, DelayUpdate, Direction, HostInstant, LinkEstimate, Rate};
 use sounding_cc::sharing::{Part, Pool};
 use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Revision, forwarded};
 
@@ -109,22 +107,11 @@ impl Controller for Probe {
 const NOW: HostInstant = HostInstant::from_nanos(1_000_000_000);
 
 fn estimate() -> LinkEstimate {
-    LinkEstimate {
-        direction: Direction::Uplink,
-        rate: Rate::from_bits_per_sec(1_000_000),
-        bound: Bound::Capacity,
-        age: Duration::ZERO,
-        valid_for: Duration::from_millis(200),
-        backlog: None,
-        state: State::Active,
-        source: Source::Grants,
-        fair: None,
-        own_blocks: None,
-    }
+    LinkEstimate::new(Direction::Uplink, Rate::from_bits_per_sec(1_000_000), Bound::Capacity)
 }
 
 fn delays() -> DelayUpdate {
-    DelayUpdate { events: Vec::new(), up_until: Some(NOW), down_until: Some(NOW), heard_at: NOW }
+    DelayUpdate::new(NOW, Vec::new()).with_up_until(Some(NOW)).with_down_until(Some(NOW))
 }
 
 /// A call of one method.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sounding_cc::part::{DeliveryRate, Pacer};
 use sounding_cc::{Ack, Controller, Delivered, Departure, Loss, Recovery, Stamp, Start};
-use sounding_estimate::{Bound, LinkEstimate, Source, State};
+use sounding_estimate::{Bound, LinkEstimate};
 use sounding_kpi::Direction;
 use sounding_units::{Bytes, HostInstant, Rate};
 
@@ -129,18 +129,12 @@ impl Path {
         if let Some((mbit, bound)) =
             self.told.filter(|_| self.ticks.is_multiple_of(10 * TICKS_PER_MS))
         {
-            let estimate = LinkEstimate {
-                direction: Direction::Uplink,
-                rate: Rate::from_bits_per_sec(mbit * 1_000_000),
+            let estimate = LinkEstimate::new(
+                Direction::Uplink,
+                Rate::from_bits_per_sec(mbit * 1_000_000),
                 bound,
-                age: Duration::from_millis(10),
-                valid_for: Duration::from_millis(300),
-                backlog: None,
-                state: State::Active,
-                source: Source::Grants,
-                fair: None,
-                own_blocks: None,
-            };
+            )
+            .with_age(Duration::from_millis(10));
             self.controller.handle_estimate(now, &estimate, 1);
         }
         if self.controller.wakeup().is_some_and(|at| at <= now) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use flow::Flow;
 use sounding_cc::Start;
-use sounding_estimate::{Bound, LinkEstimate, Source, State};
+use sounding_estimate::{Bound, LinkEstimate, State};
 use sounding_kpi::Direction;
 use sounding_units::{HostInstant, Rate};
 
@@ -91,18 +91,7 @@ fn perform(flow: &mut Flow, operation: Operation) {
 }
 
 fn estimate(rate: Rate, bound: Bound, state: State, age: Duration) -> LinkEstimate {
-    LinkEstimate {
-        direction: Direction::Uplink,
-        rate,
-        bound,
-        age,
-        valid_for: Duration::from_millis(300),
-        backlog: None,
-        state,
-        source: Source::Grants,
-        fair: None,
-        own_blocks: None,
-    }
+    LinkEstimate::new(Direction::Uplink, rate, bound).with_age(age).with_state(state)
 }
 
 /// The largest number of operations of the fuzz target. Longer inputs only repeat.

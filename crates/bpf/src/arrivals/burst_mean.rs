@@ -91,7 +91,6 @@ impl BurstMean {
 
 #[cfg(test)]
 mod tests {
-    use sounding_estimate::Confidence;
 
     use super::*;
 
@@ -104,15 +103,7 @@ mod tests {
     }
 
     fn event(from: u64, to: u64) -> RanDelay {
-        RanDelay {
-            direction: Direction::Downlink,
-            from: at(from),
-            to: at(to),
-            amount: ms(to - from),
-            kind: DelayKind::Harq,
-            age: Duration::ZERO,
-            confidence: Confidence::Decoded,
-        }
+        RanDelay::new(Direction::Downlink, DelayKind::Harq, at(from), at(to))
     }
 
     #[test]
@@ -149,8 +140,8 @@ mod tests {
     fn a_burst_behind_rlc_counts_and_what_the_uplink_held_does_not() {
         let mut lately = BurstMean::default();
         lately.handle_packet(at(60), false);
-        lately.handle_event(RanDelay { direction: Direction::Uplink, ..event(10, 60) });
-        lately.handle_event(RanDelay { kind: DelayKind::Rlc, ..event(20, 60) });
+        lately.handle_event(event(10, 60).with_direction(Direction::Uplink));
+        lately.handle_event(event(20, 60).with_kind(DelayKind::Rlc));
         lately.handle_until(at(100));
         assert_eq!(lately.mean(), ms(40));
     }

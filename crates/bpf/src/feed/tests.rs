@@ -133,21 +133,18 @@ fn a_publication_counts_the_estimates_in_a_row_that_agree() {
 }
 
 fn link(state: State, fair: Option<FairShare>) -> LinkEstimate {
-    LinkEstimate {
-        direction: sounding_estimate::Direction::Downlink,
-        rate: Rate::from_bits_per_sec(10_000_000),
-        bound: Bound::Floor,
-        age: Duration::from_nanos(30),
-        valid_for: Duration::from_millis(200),
-        backlog: None,
-        state,
-        source: sounding_estimate::Source::Cell,
-        fair,
-        own_blocks: None,
-    }
+    LinkEstimate::new(
+        sounding_estimate::Direction::Downlink,
+        Rate::from_bits_per_sec(10_000_000),
+        Bound::Floor,
+    )
+    .with_age(Duration::from_nanos(30))
+    .with_state(state)
+    .with_source(sounding_estimate::Source::Cell)
+    .with_fair(fair)
 }
 
-const FAIR: FairShare = FairShare { rate: Rate::from_bits_per_sec(8_000), users: 5, carriers: 2 };
+const FAIR: FairShare = FairShare::new(Rate::from_bits_per_sec(8_000), 5, 2);
 
 #[test]
 fn a_modems_estimate_is_published_with_its_fair_share_and_an_unknown_one_is_zero() {

@@ -70,7 +70,7 @@ impl Peer {
     pub(super) fn read(wire: WirePeer) -> Option<Self> {
         let claim = PeerClaim::from(wire.claim);
         let rate = Rate::from_bytes_per_sec(wire.believed_fair);
-        let share = |_| Some(FairShare { rate, users: claim.users?, carriers: claim.carriers? });
+        let share = |_| Some(FairShare::new(rate, claim.users?, claim.carriers?));
         (wire.heard > 0).then(|| Self {
             heard_at: HostInstant::from_nanos(wire.heard_at_ns),
             heard: wire.heard,
@@ -180,7 +180,7 @@ mod tests {
         let wire =
             WirePeer { claim: claim(), heard: 1, believed_fair: 125_000, ..WirePeer::default() };
         let rate = Rate::from_bits_per_sec(1_000_000);
-        let fair = FairShare { rate, users: 4, carriers: 2 };
+        let fair = FairShare::new(rate, 4, 2);
         assert_eq!(Peer::read(wire).expect("it spoke").fair, Some(fair));
         let claim = WireClaim { users: 0, ..claim() };
         assert_eq!(Peer::read(WirePeer { claim, ..wire }).expect("it spoke").fair, None);

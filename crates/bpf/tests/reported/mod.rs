@@ -29,18 +29,10 @@ pub(crate) fn payload(rate: Rate) -> Rate {
 }
 
 pub(crate) fn link(state: State, rate: Rate, source: Source) -> LinkEstimate {
-    LinkEstimate {
-        direction: Direction::Downlink,
-        rate,
-        bound: Bound::Capacity,
-        age: Duration::from_millis(20),
-        valid_for: Duration::from_millis(200),
-        backlog: None,
-        state,
-        source,
-        fair: None,
-        own_blocks: None,
-    }
+    LinkEstimate::new(Direction::Downlink, rate, Bound::Capacity)
+        .with_age(Duration::from_millis(20))
+        .with_state(state)
+        .with_source(source)
 }
 
 /// A device that says the same of its link every 5 ms until dropped.

@@ -98,7 +98,6 @@ impl Timeline {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Confidence;
 
     fn at(ms: u64) -> HostInstant {
         HostInstant::from_nanos(1_000_000_000) + Duration::from_millis(ms)
@@ -109,15 +108,7 @@ mod tests {
     }
 
     fn event(kind: DelayKind, direction: Direction, from: u64, to: u64) -> RanDelay {
-        RanDelay {
-            direction,
-            from: at(from),
-            to: at(to),
-            amount: ms(to - from),
-            kind,
-            age: Duration::ZERO,
-            confidence: Confidence::Decoded,
-        }
+        RanDelay::new(direction, kind, at(from), at(to))
     }
 
     fn of(events: &[RanDelay]) -> Timeline {

@@ -6,6 +6,7 @@ use super::RanDelay;
 
 /// What a modem newly shows of the delays that its radio made, on one clock.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DelayUpdate {
     /// New events of both directions, in any order. One of the same direction, kind and begin replaces
     /// an earlier one.
@@ -20,6 +21,24 @@ pub struct DelayUpdate {
 }
 
 impl DelayUpdate {
+    /// Events that a record showed at this time; no time up to which all are known.
+    pub const fn new(heard_at: HostInstant, events: Vec<RanDelay>) -> Self {
+        Self { events, up_until: None, down_until: None, heard_at }
+    }
+
+    /// The same with other events.
+    #[must_use]
+    pub const fn with_events(&self, events: Vec<RanDelay>) -> Self {
+        let Self { up_until, down_until, heard_at, .. } = *self;
+        Self { events, up_until, down_until, heard_at }
+    }
+
+    setters! {
+        with_up_until: up_until, Option<HostInstant>;
+        with_down_until: down_until, Option<HostInstant>;
+        with_heard_at: heard_at, HostInstant;
+    }
+
     /// Moves all times of events to another clock. `heard_at` stays.
     #[must_use]
     pub fn on_clock(mut self, clock: impl Fn(HostInstant) -> HostInstant) -> Self {

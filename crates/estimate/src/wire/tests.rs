@@ -125,25 +125,21 @@ fn a_state_of_a_later_version_is_an_error() {
 
 #[test]
 fn a_rate_that_may_not_be_used_is_reported_as_unknown_and_the_fair_share_is_not() {
-    let fair = FairShare { rate: Rate::from_bits_per_sec(8_000_000), users: 4, carriers: 1 };
-    let estimate = LinkEstimate {
-        direction: Direction::Downlink,
-        rate: Rate::from_bits_per_sec(20_000_000),
-        bound: Bound::Capacity,
-        age: Duration::from_millis(20),
-        valid_for: Duration::from_millis(200),
-        backlog: None,
-        state: State::Active,
-        source: Source::Cell,
-        fair: Some(fair),
-        own_blocks: None,
-    };
+    let fair = FairShare::new(Rate::from_bits_per_sec(8_000_000), 4, 1);
+    let estimate = LinkEstimate::new(
+        Direction::Downlink,
+        Rate::from_bits_per_sec(20_000_000),
+        Bound::Capacity,
+    )
+    .with_age(Duration::from_millis(20))
+    .with_source(Source::Cell)
+    .with_fair(Some(fair));
     let usable = Payload::of(&estimate);
     assert_eq!((usable.rate, usable.fair_share()), (Some(estimate.rate), Some(fair)));
-    let idle = Payload::of(&LinkEstimate { state: State::Idle, ..estimate });
+    let idle = Payload::of(&estimate.with_state(State::Idle));
     assert_eq!((idle.rate, idle.fair_share()), (None, Some(fair)));
     for state in [State::Handover, State::Stale] {
-        let unknown = Payload::of(&LinkEstimate { state, ..estimate });
+        let unknown = Payload::of(&estimate.with_state(state));
         assert_eq!((unknown.rate, unknown.fair_share(), unknown.state), (None, None, state));
     }
 }

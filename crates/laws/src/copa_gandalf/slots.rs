@@ -110,7 +110,6 @@ impl DelaySlots {
 
 #[cfg(test)]
 mod tests {
-    use sounding_estimate::Confidence;
 
     use super::super::table::{Down, Up};
     use super::super::{SLOT, Table};
@@ -121,23 +120,12 @@ mod tests {
     }
 
     fn event(kind: DelayKind, direction: Direction, [from, to, amount]: [u64; 3]) -> RanDelay {
-        RanDelay {
-            direction,
-            from: at(from),
-            to: at(to),
-            amount: Duration::from_micros(amount),
-            kind,
-            age: Duration::ZERO,
-            confidence: Confidence::Decoded,
-        }
+        RanDelay::new(direction, kind, at(from), at(to)).with_amount(Duration::from_micros(amount))
     }
 
     fn write(slots: &mut DelaySlots, table: &mut Table, up: u64, down: u64) {
-        let update = DelayUpdate {
-            up_until: Some(at(up)),
-            down_until: Some(at(down)),
-            ..DelayUpdate::default()
-        };
+        let update =
+            DelayUpdate::default().with_up_until(Some(at(up))).with_down_until(Some(at(down)));
         slots.handle_update(&update, |place, word| table.put(place, word));
     }
 

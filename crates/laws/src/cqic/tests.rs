@@ -107,18 +107,10 @@ fn a_rate_of_nothing_leaves_a_few_segments_a_round_trip() {
 }
 
 fn estimate(state: Link, source: Source) -> LinkEstimate {
-    LinkEstimate {
-        direction: Direction::Downlink,
-        rate: Rate::from_bits_per_sec(30_000_000),
-        bound: Bound::Floor,
-        age: Duration::from_millis(10),
-        valid_for: Duration::from_millis(200),
-        backlog: None,
-        state,
-        source,
-        fair: None,
-        own_blocks: None,
-    }
+    LinkEstimate::new(Direction::Downlink, Rate::from_bits_per_sec(30_000_000), Bound::Floor)
+        .with_age(Duration::from_millis(10))
+        .with_state(state)
+        .with_source(source)
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn carries(rate: u64, bound: Bound, fair: Option<FairShare>) -> FeedUpdate {
 }
 
 fn claim(rate: u64, fair: u64, carriers: u32) -> FeedUpdate {
-    let fair = Some(FairShare { rate: mbit(fair), users: 2, carriers });
+    let fair = Some(FairShare::new(mbit(fair), 2, carriers));
     carries(rate, Bound::Capacity, fair)
 }
 

@@ -3,7 +3,7 @@ use core::time::Duration;
 
 use sounding_cc::part::{Round, Windowed};
 use sounding_cc::{Ack, Controller, Departure, Start, forward};
-use sounding_estimate::{FairShare, LinkEstimate};
+use sounding_estimate::LinkEstimate;
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::{Input, Trust};
@@ -100,10 +100,10 @@ impl Trusting {
         let rate = Rate::from_bytes_per_sec(self.trust.step(&input));
         let fair = said.fair.map(|fair| {
             let rate = self.trust.within(&input, fair.rate.bytes_per_sec());
-            FairShare { rate: Rate::from_bytes_per_sec(rate), ..fair }
+            fair.with_rate(Rate::from_bytes_per_sec(rate))
         });
         let age = said.age.saturating_add(now - heard_at);
-        self.inner.handle_estimate(now, &LinkEstimate { rate, fair, age, ..said }, flows);
+        self.inner.handle_estimate(now, &said.with_rate(rate).with_fair(fair).with_age(age), flows);
     }
 }
 

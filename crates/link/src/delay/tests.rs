@@ -77,15 +77,9 @@ fn a_block_decoded_after_two_repeats_is_one_event_from_its_first_transmission() 
     ];
     let found = events(&grants, 140);
     let delivered = Duration::from_micros(2_500);
-    let wanted = RanDelay {
-        direction: Direction::Downlink,
-        from: host(100) + delivered,
-        to: host(116) + delivered,
-        amount: Duration::from_millis(16),
-        kind: DelayKind::Harq,
-        age: Duration::from_micros(21_500),
-        confidence: Confidence::Decoded,
-    };
+    let (from, to) = (host(100) + delivered, host(116) + delivered);
+    let wanted = RanDelay::new(Direction::Downlink, DelayKind::Harq, from, to)
+        .with_age(Duration::from_micros(21_500));
     assert_eq!(found, [wanted]);
 }
 

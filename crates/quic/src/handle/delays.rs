@@ -35,7 +35,7 @@ impl State {
     fn since(&self, from: u64, next: u64) -> DelayUpdate {
         let unseen = usize::try_from(next.saturating_sub(from)).unwrap_or(usize::MAX);
         let seen = self.known.events.len().saturating_sub(unseen);
-        DelayUpdate { events: self.known.events[seen..].to_vec(), ..self.known }
+        self.known.with_events(self.known.events[seen..].to_vec())
     }
 }
 
@@ -46,7 +46,7 @@ impl Delays {
         events.extend_from_slice(&news.events);
         self.next += news.events.len() as u64;
         events.drain(..events.len().saturating_sub(KEPT));
-        self.state = Some(State { known: DelayUpdate { events, ..*news }, of_peer });
+        self.state = Some(State { known: news.with_events(events), of_peer });
     }
 
     pub(super) fn withdraw(&mut self) {

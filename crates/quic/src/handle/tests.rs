@@ -8,11 +8,9 @@ fn at(ms: u64) -> HostInstant {
 }
 
 fn estimate(mbit: u64) -> LinkEstimate {
-    LinkEstimate {
-        age: Duration::from_millis(20),
-        backlog: Some(Bytes::new(1)),
-        ..fixtures::estimate(Rate::from_bits_per_sec(mbit * 1_000_000))
-    }
+    fixtures::estimate(Rate::from_bits_per_sec(mbit * 1_000_000))
+        .with_age(Duration::from_millis(20))
+        .with_backlog(Some(Bytes::new(1)))
 }
 
 /// Keeps its inputs.
@@ -181,7 +179,7 @@ fn the_newer_of_two_estimates_counts() {
     let rate = |now| handle.estimate(now).unwrap().rate;
     // Known at 180 and valid until 380 ms.
     handle.set(estimate(10), at(200));
-    let old = LinkEstimate { age: Duration::from_millis(50), ..estimate(20) };
+    let old = estimate(20).with_age(Duration::from_millis(50));
     handle.set(old, at(210));
     assert_eq!(rate(at(210)), estimate(10).rate);
     handle.set(old, at(231));
@@ -192,7 +190,7 @@ fn the_newer_of_two_estimates_counts() {
     handle.set(old, at(241));
     assert_eq!(rate(at(241)), estimate(20).rate);
     handle.set(estimate(10), at(300));
-    handle.set(LinkEstimate { age: Duration::from_millis(250), ..estimate(30) }, at(481));
+    handle.set(estimate(30).with_age(Duration::from_millis(250)), at(481));
     assert_eq!(rate(at(481)), estimate(30).rate);
 }
 

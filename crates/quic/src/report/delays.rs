@@ -99,29 +99,25 @@ impl Delays {
         let event = |bytes: &[u8]| {
             let (from, to) = (before(bytes, 0), before(bytes, 4));
             let amount = Duration::from_micros(number(bytes, 8..12));
-            let event = RanDelay {
-                direction: *Direction::ALL.get(usize::from(bytes[12]))?,
-                from,
-                to,
-                amount,
-                kind: *DelayKind::ALL.get(usize::from(bytes[13]))?,
-                age: Duration::from_millis(bytes[15].into()),
-                confidence: *Confidence::ALL.get(usize::from(bytes[14]))?,
-            };
+            let direction = *Direction::ALL.get(usize::from(bytes[12]))?;
+            let kind = *DelayKind::ALL.get(usize::from(bytes[13]))?;
+            let event = RanDelay::new(direction, kind, from, to)
+                .with_amount(amount)
+                .with_age(Duration::from_millis(bytes[15].into()))
+                .with_confidence(*Confidence::ALL.get(usize::from(bytes[14]))?);
             (from <= to && amount <= to - from).then_some(event)
         };
-        let update = DelayUpdate {
-            events: rest.chunks_exact(EVENT).filter_map(event).collect(),
-            up_until: until(16),
-            down_until: until(20),
-            heard_at: HostInstant::default(),
-        };
+        let events = rest.chunks_exact(EVENT).filter_map(event).collect();
+        let update = DelayUpdate::default()
+            .with_events(events)
+            .with_up_until(until(16))
+            .with_down_until(until(20));
         Some(Self { update, age: Duration::from_micros(number(header, 4..8)) })
     }
 
     /// What a report that arrived at `now` says. Its way is no silence of the modem.
     pub(super) fn arrived(self, now: HostInstant) -> DelayUpdate {
-        DelayUpdate { heard_at: now.saturating_before(self.age), ..self.update }
+        self.update.with_heard_at(now.saturating_before(self.age))
     }
 }
 
@@ -146,7 +142,7 @@ impl Reporter {
     /// The next datagram, if the handle was ever set: 44 bytes, or at most 1092 with delays.
     pub fn poll_datagram(&mut self, now: HostInstant) -> Option<Vec<u8>> {
         let estimate = self.handle.estimate(now)?;
-        let mut datagram = Report { sequence: self.sequence, estimate }.emit().to_vec();
+        let mut datagram = Report::new(self.sequence, estimate).emit().to_vec();
         self.sequence = self.sequence.wrapping_add(1);
         if let Some((own, next)) = self.handle.own_delays(self.next) {
             self.next = next;
@@ -164,12 +160,10 @@ impl Reporter {
             let known = |until: Option<HostInstant>, direction| {
                 until.map(|until| first(direction).map_or(until, |first| until.min(first)))
             };
-            let update = DelayUpdate {
-                events,
-                up_until: known(own.up_until, Direction::Uplink),
-                down_until: known(own.down_until, Direction::Downlink),
-                ..DelayUpdate::default()
-            };
+            let update = DelayUpdate::default()
+                .with_events(events)
+                .with_up_until(known(own.up_until, Direction::Uplink))
+                .with_down_until(known(own.down_until, Direction::Downlink));
             Delays { update, age: now - own.heard_at }.emit(now, &mut datagram);
         }
         Some(datagram)

@@ -1,30 +1,22 @@
 use super::*;
 
 fn estimate() -> LinkEstimate {
-    LinkEstimate {
-        direction: Direction::Downlink,
-        rate: Rate::from_bits_per_sec(48_000_000),
-        bound: Bound::Floor,
-        age: Duration::from_micros(12_345),
-        valid_for: Duration::from_millis(200),
-        backlog: None,
-        state: State::Silent,
-        source: Source::Cell,
-        fair: Some(FAIR),
-        own_blocks: None,
-    }
+    LinkEstimate::new(Direction::Downlink, Rate::from_bits_per_sec(48_000_000), Bound::Floor)
+        .with_age(Duration::from_micros(12_345))
+        .with_state(State::Silent)
+        .with_source(Source::Cell)
+        .with_fair(Some(FAIR))
 }
 
-const FAIR: FairShare =
-    FairShare { rate: Rate::from_bits_per_sec(16_000_000), users: 3, carriers: 2 };
+const FAIR: FairShare = FairShare::new(Rate::from_bits_per_sec(16_000_000), 3, 2);
 
 fn report(sequence: u32) -> [u8; Report::LENGTH] {
-    Report { sequence, estimate: estimate() }.emit()
+    Report::new(sequence, estimate()).emit()
 }
 
 #[test]
 fn what_is_sent_is_what_arrives() {
-    let sent = Report { sequence: 0xDEAD_BEEF, estimate: estimate() };
+    let sent = Report::new(0xDEAD_BEEF, estimate());
     assert_eq!(Report::parse(&sent.emit()), Ok(sent));
     let mut longer = sent.emit().to_vec();
     longer.extend([7; 9]);
@@ -38,7 +30,7 @@ fn what_is_sent_is_what_arrives() {
 
 #[test]
 fn a_report_without_a_fair_share_is_read_and_so_is_one_that_ends_within_it() {
-    let none = Report { sequence: 7, estimate: LinkEstimate { fair: None, ..estimate() } };
+    let none = Report::new(7, estimate().with_fair(None));
     assert_eq!(none.emit()[Report::LEAST..], [0; 12]);
     let whole = report(7);
     for length in Report::LEAST..Report::LENGTH {
@@ -54,10 +46,10 @@ fn a_report_without_a_fair_share_is_read_and_so_is_one_that_ends_within_it() {
 
 #[test]
 fn a_fair_share_too_small_or_too_crowded_to_be_written_is_the_nearest_that_is() {
-    let fair = FairShare { rate: Rate::ZERO, users: 70_000, carriers: u32::MAX };
-    let sent = Report { sequence: 0, estimate: LinkEstimate { fair: Some(fair), ..estimate() } };
+    let fair = FairShare::new(Rate::ZERO, 70_000, u32::MAX);
+    let sent = Report::new(0, estimate().with_fair(Some(fair)));
     let least = Rate::from_bytes_per_sec(1);
-    let fair = FairShare { rate: least, users: 65_535, carriers: 65_535 };
+    let fair = FairShare::new(least, 65_535, 65_535);
     assert_eq!(Report::parse(&sent.emit()).unwrap().estimate.fair, Some(fair));
 }
 
@@ -66,8 +58,12 @@ fn every_value_has_a_code_of_its_own() {
     for (&direction, &bound) in Direction::ALL.iter().zip(Bound::ALL) {
         for (at, &source) in Source::ALL.iter().enumerate() {
             let state = State::ALL[at % State::ALL.len()];
-            let estimate = LinkEstimate { direction, bound, state, source, ..estimate() };
-            let sent = Report { sequence: 0, estimate };
+            let estimate = estimate()
+                .with_direction(direction)
+                .with_bound(bound)
+                .with_state(state)
+                .with_source(source);
+            let sent = Report::new(0, estimate);
             assert_eq!(Report::parse(&sent.emit()), Ok(sent));
         }
     }
@@ -93,8 +89,8 @@ fn what_is_no_report_says_why() {
 
 #[test]
 fn no_report_is_used_for_longer_than_a_second() {
-    let long = LinkEstimate { valid_for: Duration::from_secs(4000), ..estimate() };
-    let parsed = Report::parse(&Report { sequence: 0, estimate: long }.emit()).unwrap();
+    let long = estimate().with_valid_for(Duration::from_secs(4000));
+    let parsed = Report::parse(&Report::new(0, long).emit()).unwrap();
     assert_eq!(parsed.estimate.valid_for, MAX_VALIDITY);
 }
 
@@ -119,8 +115,8 @@ fn a_report_that_was_overtaken_is_not_obeyed_and_the_way_counts_as_age() {
 fn a_report_of_the_peers_uplink_is_refused() {
     let handle = EstimateHandle::new();
     let mut intake = Intake::new(handle.clone());
-    let uplink = LinkEstimate { direction: Direction::Uplink, ..estimate() };
-    let datagram = Report { sequence: 1, estimate: uplink }.emit();
+    let uplink = estimate().with_direction(Direction::Uplink);
+    let datagram = Report::new(1, uplink).emit();
     let now = HostInstant::from_nanos(1_000_000_000);
     let refused = intake.handle_datagram(now, Duration::ZERO, &datagram);
     assert_eq!(refused, Err(ReportError::Uplink));
@@ -142,6 +138,6 @@ fn no_report_is_used_above_the_limit() {
         intake.handle_datagram(now, Duration::ZERO, &report(1)).unwrap();
         let estimate = handle.estimate(now).unwrap();
         assert_eq!(estimate.rate, Rate::from_bits_per_sec(believed));
-        assert_eq!(estimate.fair, Some(FairShare { rate: FAIR.rate.min(most), ..FAIR }));
+        assert_eq!(estimate.fair, Some(FAIR.with_rate(FAIR.rate.min(most))));
     }
 }

@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use sounding_estimate::{Confidence, DelayKind, Direction, RanDelay};
+use sounding_estimate::{DelayKind, Direction, RanDelay};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::{Estimator, Report};
@@ -86,15 +86,11 @@ fn by_records(reported: &mut Reported, now: HostInstant, sent: &VecDeque<HostIns
     let until = now.saturating_before(RECORD_AFTER);
     for &from in sent.iter().filter(|&&sent| sent + added(sent) <= until) {
         let (to, amount) = (from + added(from), added(from));
-        reported.handle_event(RanDelay {
-            direction: Direction::Uplink,
-            from,
-            to,
-            amount,
-            kind: DelayKind::Scheduling,
-            age: now - to,
-            confidence: Confidence::Decoded,
-        });
+        reported.handle_event(
+            RanDelay::new(Direction::Uplink, DelayKind::Scheduling, from, to)
+                .with_amount(amount)
+                .with_age(now - to),
+        );
     }
     // A wait that lasts has no record yet.
     let lasting = sent.iter().find(|&&sent| sent + added(sent) > until);

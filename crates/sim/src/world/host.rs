@@ -410,7 +410,7 @@ impl Host {
 fn aged(reported: Option<(HostInstant, LinkEstimate)>, now: HostInstant) -> Option<LinkEstimate> {
     reported.map(|(at, estimate)| {
         let age = estimate.age.saturating_add(now - at);
-        LinkEstimate { age, ..estimate }
+        estimate.with_age(age)
     })
 }
 
@@ -434,7 +434,7 @@ impl Connection {
         observer: &mut O,
     ) {
         let way = self.sender.rtt_least().unwrap_or_default() / 2;
-        let estimate = LinkEstimate { age: report.age.saturating_add(way), ..report };
+        let estimate = report.with_age(report.age.saturating_add(way));
         self.sender.handle_estimate(now, &estimate, 1);
         observer.handle_event(now, &Event::Told { flow: shown, estimate: &estimate });
     }

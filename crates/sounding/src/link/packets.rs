@@ -68,7 +68,7 @@ fn of_unix(event: &RanDelay) -> RanDelay {
     let unix = |at: HostInstant| {
         HostInstant::from_nanos(ModemInstant::from_nanos(at.as_nanos()).unix_nanos())
     };
-    RanDelay { from: unix(event.from), to: unix(event.to), ..*event }
+    event.with_from(unix(event.from)).with_to(unix(event.to))
 }
 
 /// One flow of the file.

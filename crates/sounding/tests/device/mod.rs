@@ -8,7 +8,7 @@ use std::time::Duration;
 use sounding_bpf::{Bound, Downlink, DownlinkConfig, Feed, OwnCgroup, Signal};
 use sounding_emu::{Direction, Emulation};
 use sounding_host::monotonic_now;
-use sounding_link::{LinkEstimate, Source, State};
+use sounding_link::{LinkEstimate, Source};
 use sounding_units::{HostInstant, Rate};
 
 /// Until it is stopped.
@@ -55,16 +55,5 @@ impl Device {
 
 /// The downlink of a device that receives, read by its cells.
 pub(crate) fn downlink(rate: Rate) -> LinkEstimate {
-    LinkEstimate {
-        direction: Direction::Downlink,
-        rate,
-        bound: Bound::Capacity,
-        age: Duration::ZERO,
-        valid_for: Duration::from_millis(200),
-        backlog: None,
-        state: State::Active,
-        source: Source::Cell,
-        fair: None,
-        own_blocks: None,
-    }
+    LinkEstimate::new(Direction::Downlink, rate, Bound::Capacity).with_source(Source::Cell)
 }

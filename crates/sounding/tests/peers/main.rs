@@ -17,7 +17,7 @@ use forger::{Forger, Forgery};
 use serde_json::Value as Json;
 use sounding_bpf::{EXID, OwnCgroup};
 use sounding_emu::{Config, Direction, Emulation, Netns};
-use sounding_link::{FairShare, LinkEstimate};
+use sounding_link::FairShare;
 use sounding_sim::{PathConfig, QueueLimit};
 use sounding_testbed::daemon::Daemon;
 use sounding_testbed::flow::{TcpFlow, TcpResult, TcpSample};
@@ -184,8 +184,8 @@ fn device(
     (rate, fair): (Rate, Option<Rate>),
     exid: u16,
 ) -> Device {
-    let fair = fair.map(|rate| FairShare { rate, users: 2, carriers: 1 });
-    let estimate = LinkEstimate { fair, ..downlink(rate) };
+    let fair = fair.map(|rate| FairShare::new(rate, 2, 1));
+    let estimate = downlink(rate).with_fair(fair);
     Device::start(emulation, own, exid, move |feed, now| {
         feed.publish_link(&estimate, now);
         feed.heartbeat(now);

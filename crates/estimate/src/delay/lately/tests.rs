@@ -1,5 +1,3 @@
-use crate::Confidence;
-
 use super::*;
 
 fn at(us: u64) -> HostInstant {
@@ -11,15 +9,7 @@ fn us(us: u64) -> Duration {
 }
 
 fn event(kind: DelayKind, direction: Direction, [from, to, amount]: [u64; 3]) -> RanDelay {
-    RanDelay {
-        direction,
-        from: at(from),
-        to: at(to),
-        amount: us(amount),
-        kind,
-        age: Duration::ZERO,
-        confidence: Confidence::Decoded,
-    }
+    RanDelay::new(direction, kind, at(from), at(to)).with_amount(us(amount))
 }
 
 fn harq(direction: Direction, from: u64, lasts: u64) -> RanDelay {
@@ -31,7 +21,7 @@ fn news(
     up_until: Option<HostInstant>,
     down_until: Option<HostInstant>,
 ) -> DelayUpdate {
-    DelayUpdate { up_until, down_until, heard_at, events: Vec::new() }
+    DelayUpdate::new(heard_at, Vec::new()).with_up_until(up_until).with_down_until(down_until)
 }
 
 fn said(lately: &mut Lately, until: u64) -> RadioDelay {

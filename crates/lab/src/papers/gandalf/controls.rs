@@ -216,7 +216,7 @@ impl<C: Controller> Controller for Only<C> {
 
     fn handle_delays(&mut self, now: HostInstant, data: Direction, delays: &DelayUpdate) {
         let events = delays.events.iter().filter_map(self.part).collect();
-        self.inner.handle_delays(now, data, &DelayUpdate { events, ..*delays });
+        self.inner.handle_delays(now, data, &delays.with_events(events));
     }
 }
 
@@ -243,7 +243,7 @@ pub(super) const PARTS: [Part; 4] = [
 fn down(event: &RanDelay) -> Option<RanDelay> {
     match (event.kind, event.direction) {
         (DelayKind::Harq | DelayKind::Rlc, Direction::Downlink) => Some(*event),
-        (DelayKind::Scheduling, _) => Some(RanDelay { amount: Duration::ZERO, ..*event }),
+        (DelayKind::Scheduling, _) => Some(event.with_amount(Duration::ZERO)),
         _ => None,
     }
 }
@@ -251,13 +251,13 @@ fn down(event: &RanDelay) -> Option<RanDelay> {
 fn up(event: &RanDelay) -> Option<RanDelay> {
     match (event.kind, event.direction) {
         (DelayKind::Harq | DelayKind::Rlc, Direction::Uplink) => Some(*event),
-        (DelayKind::Scheduling, _) => Some(RanDelay { amount: Duration::ZERO, ..*event }),
+        (DelayKind::Scheduling, _) => Some(event.with_amount(Duration::ZERO)),
         _ => None,
     }
 }
 
 fn nothing(event: &RanDelay) -> Option<RanDelay> {
-    wait(event).map(|event| RanDelay { amount: Duration::ZERO, ..event })
+    wait(event).map(|event| event.with_amount(Duration::ZERO))
 }
 
 fn wait(event: &RanDelay) -> Option<RanDelay> {

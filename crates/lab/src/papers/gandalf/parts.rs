@@ -131,15 +131,14 @@ mod tests {
 
     #[test]
     fn every_part_keeps_which_block_took_a_packet() {
-        let event = RanDelay {
-            direction: Direction::Uplink,
-            from: HostInstant::default(),
-            to: HostInstant::default() + Duration::from_millis(8),
-            amount: Duration::from_millis(8),
-            kind: DelayKind::Scheduling,
-            age: Duration::ZERO,
-            confidence: sounding_link::Confidence::Inferred,
-        };
+        let from = HostInstant::default();
+        let event = RanDelay::new(
+            Direction::Uplink,
+            DelayKind::Scheduling,
+            from,
+            from + Duration::from_millis(8),
+        )
+        .with_confidence(sounding_link::Confidence::Inferred);
         for part in PARTS {
             let kept = (part.keep)(&event).expect("it is kept");
             assert_eq!(kept.amount.is_zero(), part.word != "filter");

@@ -7,18 +7,10 @@ use super::*;
 const EVERY: u64 = 10;
 
 fn reported(rate: Rate) -> LinkEstimate {
-    LinkEstimate {
-        direction: Direction::Downlink,
-        rate,
-        bound: Bound::Capacity,
-        age: Duration::from_millis(20),
-        valid_for: Duration::from_millis(200),
-        backlog: None,
-        state: Link::Active,
-        source: Source::Cell,
-        fair: Some(FairShare { rate, users: 1, carriers: 1 }),
-        own_blocks: None,
-    }
+    LinkEstimate::new(Direction::Downlink, rate, Bound::Capacity)
+        .with_age(Duration::from_millis(20))
+        .with_source(Source::Cell)
+        .with_fair(Some(FairShare::new(rate, 1, 1)))
 }
 
 /// A sender and its clock.
@@ -63,11 +55,11 @@ fn reports_that_are_missing_old_or_absurd_leave_bbr_until_the_next_good_one() {
     let absurd = Rate::from_bytes_per_sec(MAX_RATE.bytes_per_sec() + 1);
     let bad = [
         ("none", None),
-        ("old", Some(LinkEstimate { age: Duration::from_millis(211), ..good })),
+        ("old", Some(good.with_age(Duration::from_millis(211)))),
         ("absurd", Some(reported(absurd))),
         ("most absurd", Some(reported(Rate::from_bytes_per_sec(u64::MAX)))),
-        ("of a silent modem", Some(LinkEstimate { state: Link::Stale, ..good })),
-        ("of nothing", Some(LinkEstimate { source: Source::None, ..good })),
+        ("of a silent modem", Some(good.with_state(Link::Stale))),
+        ("of nothing", Some(good.with_source(Source::None))),
     ];
     for (what, report) in bad {
         let mut sender = Sender::of(mbit(40));
@@ -82,12 +74,12 @@ fn reports_that_are_missing_old_or_absurd_leave_bbr_until_the_next_good_one() {
 #[test]
 fn a_handover_keeps_the_pace_and_the_new_cell_begins_at_the_lower_rate() {
     let mut sender = Sender::of(mbit(40));
-    sender.run(50, Some(LinkEstimate { state: Link::Handover, ..reported(mbit(40)) }));
+    sender.run(50, Some(reported(mbit(40)).with_state(Link::Handover)));
     assert_eq!(sender.controller.state(), "handover");
     assert!((sender.mbit() / (40.0 * PAYLOAD) - 1.0).abs() < 0.01, "{}", sender.mbit());
     sender.run(EVERY, Some(reported(mbit(10))));
     assert!(sender.mbit() <= 10.0 * PAYLOAD + 0.01, "{}", sender.mbit());
-    sender.run(50, Some(LinkEstimate { state: Link::Handover, ..reported(mbit(10)) }));
+    sender.run(50, Some(reported(mbit(10)).with_state(Link::Handover)));
     sender.run(EVERY, Some(reported(mbit(80))));
     assert_eq!(sender.controller.state(), "ramp");
     sender.run(3 * 40 + EVERY, Some(reported(mbit(80))));

@@ -62,12 +62,9 @@ fn packets_that_came_meanwhile_show_that_an_event_did_not_hold_them() {
 
 #[test]
 fn the_wait_of_a_block_is_that_of_its_packets_also_behind_a_repeat() {
-    let wait = |from: u64, to: u64| RanDelay {
-        from: ms(from),
-        amount: ms(to) - ms(from),
-        kind: DelayKind::Scheduling,
-        confidence: Confidence::Inferred,
-        ..event(ms(to).as_nanos(), 1)
+    let wait = |from: u64, to: u64| {
+        RanDelay::new(Direction::Uplink, DelayKind::Scheduling, ms(from), ms(to))
+            .with_confidence(Confidence::Inferred)
     };
     // A block at 20 ms took what had waited since 14 ms. It came with its repeat at 28 ms.
     let events = [wait(140, 200), wait(210, 250), event(ms(280).as_nanos(), 8_000_000)];

@@ -23,15 +23,8 @@ pub(in crate::delay) fn at(nanos: u64) -> HostInstant {
 }
 
 pub(in crate::delay) fn event(to: u64, length: u64) -> RanDelay {
-    RanDelay {
-        direction: Direction::Uplink,
-        from: at(to - length),
-        to: at(to),
-        amount: Duration::from_nanos(length),
-        kind: DelayKind::Harq,
-        age: Duration::ZERO,
-        confidence: Confidence::Inferred,
-    }
+    RanDelay::new(Direction::Uplink, DelayKind::Harq, at(to - length), at(to))
+        .with_confidence(Confidence::Inferred)
 }
 
 /// Events, and bursts of the arrivals of [`flow`].
@@ -114,8 +107,8 @@ fn without_events_or_bursts_there_is_no_shift() {
     let (events, bursts) = scene(1, 0, 4);
     assert_eq!(search(&bursts, &[], 0, Duration::from_secs(1)), None);
     assert_eq!(search(&[], &events, 0, Duration::from_secs(1)), None);
-    let down = RanDelay { direction: Direction::Downlink, ..events[0] };
-    let waits = RanDelay { kind: DelayKind::Scheduling, ..events[0] };
+    let down = events[0].with_direction(Direction::Downlink);
+    let waits = events[0].with_kind(DelayKind::Scheduling);
     assert_eq!(search(&bursts, &[down, waits], 0, Duration::from_secs(1)), None);
     // Nor does an event so far away panic.
     let far = event(u64::MAX, 8_000_000);

@@ -92,7 +92,7 @@ proptest! {
                         let bound = if served { Bound::Floor } else { Bound::Capacity };
                         let age = Duration::from_millis(age.into());
                         let rate = Rate::from_bytes_per_sec(rate.into());
-                        handle.set(LinkEstimate { bound, age, ..estimate(rate) }, now);
+                        handle.set(estimate(rate).with_bound(bound).with_age(age), now);
                     }
                     Said::Withdraw => handle.withdraw(),
                     Said::Renewed => driver = driver.renewed(),

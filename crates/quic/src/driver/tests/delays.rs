@@ -2,7 +2,7 @@
 
 use sounding_baselines::{Compensated, Smoothing};
 use sounding_cc::Revision;
-use sounding_estimate::{Confidence, DelayKind, DelayUpdate, RanDelay};
+use sounding_estimate::{DelayKind, DelayUpdate, RanDelay};
 
 use super::*;
 use crate::{Arrivals, PeerTimes};
@@ -46,20 +46,18 @@ fn listening(handle: &EstimateHandle) -> (Driver, Receiver<Said>) {
 
 /// A block that takes what came since the last, 10 ms before.
 fn block(to: HostInstant) -> RanDelay {
-    RanDelay {
-        direction: Direction::Uplink,
-        from: to.saturating_before(Duration::from_millis(10)),
+    RanDelay::new(
+        Direction::Uplink,
+        DelayKind::Scheduling,
+        to.saturating_before(Duration::from_millis(10)),
         to,
-        amount: Duration::from_millis(10),
-        kind: DelayKind::Scheduling,
-        age: Duration::from_millis(60),
-        confidence: Confidence::Decoded,
-    }
+    )
+    .with_age(Duration::from_millis(60))
 }
 
 fn news(events: &[RanDelay], until: HostInstant, heard_at: HostInstant) -> DelayUpdate {
     let events = events.to_vec();
-    DelayUpdate { events, up_until: Some(until), down_until: Some(until), heard_at }
+    DelayUpdate::new(heard_at, events).with_up_until(Some(until)).with_down_until(Some(until))
 }
 
 #[test]

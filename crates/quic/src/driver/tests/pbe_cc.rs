@@ -8,8 +8,8 @@ use crate::{Intake, Report};
 /// Of so many packets a millisecond, as a receiver reports it.
 fn claim(packets_per_ms: u64) -> LinkEstimate {
     let rate = capacity(packets_per_ms);
-    let fair = Some(FairShare { rate, users: 2, carriers: 1 });
-    LinkEstimate { direction: Direction::Downlink, source: Source::Cell, fair, ..estimate(rate) }
+    let fair = Some(FairShare::new(rate, 2, 1));
+    estimate(rate).with_direction(Direction::Downlink).with_source(Source::Cell).with_fair(fair)
 }
 
 /// A sender, and the receiver whose reports reach it half a round trip later.

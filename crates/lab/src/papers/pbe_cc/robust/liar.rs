@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use sounding_cc::{Choice, Controller, Start, forward};
 use sounding_experiment::observe::Arrival;
 use sounding_experiment::plan::Wrong;
-use sounding_link::{FairShare, LinkEstimate};
+use sounding_link::LinkEstimate;
 use sounding_units::{HostInstant, Rate};
 
 use super::super::rig::{Observed, Pace, Setup, observe};
@@ -35,8 +35,8 @@ impl Controller for LiedTo {
 
     fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, flows: u32) {
         let more = |rate: Rate| rate.scaled(self.times, 1);
-        let fair = estimate.fair.map(|fair| FairShare { rate: more(fair.rate), ..fair });
-        let claimed = LinkEstimate { rate: more(estimate.rate), fair, ..*estimate };
+        let fair = estimate.fair.map(|fair| fair.with_rate(more(fair.rate)));
+        let claimed = estimate.with_rate(more(estimate.rate)).with_fair(fair);
         self.inner.handle_estimate(now, &claimed, flows);
     }
 
