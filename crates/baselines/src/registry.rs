@@ -202,6 +202,10 @@ pub fn parameters(name: &str) -> &'static [Parameter] {
 }
 
 /// The constructor of a controller with these parameters.
+///
+/// # Errors
+///
+/// [`ChoiceError`] if no controller has the name, or the controller refuses a parameter.
 pub fn make(choice: &Choice) -> Result<Maker, ChoiceError> {
     Registry::default().choose(choice).map(|(_, make)| make)
 }
@@ -256,6 +260,11 @@ pub enum NameError {
 
 impl Registry {
     /// Adds a controller under another name. It asks nothing of a modem.
+    ///
+    /// # Errors
+    ///
+    /// [`NameError::Taken`] if another controller has the name; [`NameError::Unwritable`] if plans
+    /// cannot write it: empty, or with blanks, quotes or colons.
     pub fn add(
         &mut self,
         name: impl Into<String>,
@@ -265,6 +274,10 @@ impl Registry {
     }
 
     /// The same for a controller that asks this of those who read the modem.
+    ///
+    /// # Errors
+    ///
+    /// As [`add`](Self::add).
     pub fn add_needing(
         &mut self,
         name: impl Into<String>,
@@ -298,6 +311,11 @@ impl Registry {
 
     /// The constructor of a controller with the given parameters, and the choice in its canonical form: parameters in the
     /// order of their table, values in one spelling. Added controllers take no parameters.
+    ///
+    /// # Errors
+    ///
+    /// [`ChoiceError`] if no controller has the name, or if its parameters are unknown, out of
+    /// range or contradict each other.
     pub fn choose(&self, choice: &Choice) -> Result<(Choice, Maker), ChoiceError> {
         let name = choice.name();
         let unknown = || ChoiceError::Controller {

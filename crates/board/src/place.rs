@@ -25,6 +25,11 @@ const SYSTEM: &str = "/run/sounding";
 
 impl Place {
     /// A board of that name in that folder.
+    ///
+    /// # Errors
+    ///
+    /// [`NameError::Name`] unless the name is 1 to 64 letters, digits, `-`, `_` or dots, and begins
+    /// with none.
     pub fn new(folder: &Path, name: &str) -> Result<Self, NameError> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         let is_plain = (1..=64).contains(&name.len()) && name.bytes().all(plain);
@@ -35,6 +40,11 @@ impl Place {
     }
 
     /// Location for a new board of that name.
+    ///
+    /// # Errors
+    ///
+    /// [`NameError::Folder`] if this user has no folder for boards; [`NameError::Name`] as
+    /// [`new`](Self::new).
     pub fn to_publish(name: &str) -> Result<Self, NameError> {
         let is_root = nix::unistd::geteuid().is_root();
         let folder = std::env::var_os(OVERRIDE)
@@ -46,6 +56,10 @@ impl Place {
     }
 
     /// Location of an existing board of that name: first this user's, then the system's. A name with a slash is a path.
+    ///
+    /// # Errors
+    ///
+    /// [`NameError::Name`] as [`new`](Self::new).
     pub fn to_read(name: &str) -> Result<Self, NameError> {
         let path = Path::new(name);
         if let (true, Some(folder), Some(file)) =

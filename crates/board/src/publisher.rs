@@ -39,6 +39,12 @@ const BEAT: Duration = Duration::from_millis(5);
 
 impl Publisher {
     /// Makes a board of these KPIs, in the order of a subscription's slots.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishError::Taken`] if another process publishes this board; [`PublishError::NotALock`]
+    /// if a foreign file has the lock's name; [`PublishError::Io`] if a file or the socket cannot
+    /// be made.
     pub fn create(
         place: Place,
         kpis: &[&'static NamedKpi],

@@ -75,6 +75,12 @@ const MAX_WAKES: usize = 1 << 20;
 
 impl Reader {
     /// Maps a board and asks to be woken when it changes.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::Missing`] if there is no such board; [`OpenError::Abandoned`] if its writer is
+    /// gone; [`OpenError::Other`] if the file is no board of this version; [`OpenError::Io`] if the
+    /// kernel refuses a file or the socket.
     pub fn open(place: &Place) -> Result<Self, OpenError> {
         let path = place.memory();
         let fail = |path: PathBuf, error: io::Error| match error.kind() {
@@ -106,6 +112,10 @@ impl Reader {
     }
 
     /// The latest sample of a slot; `None` before the first. Never waits for the writer.
+    ///
+    /// # Errors
+    ///
+    /// [`Overtaken`] if the writer changed the slot at each attempt to read it.
     #[inline]
     pub fn read(&self, slot: usize) -> Result<Option<Sample>, Overtaken> {
         self.board().map_or(Ok(None), |board| board.read(slot))

@@ -92,6 +92,11 @@ pub struct Background {
 
 impl Background {
     /// Loads the program, registers it and attaches it to the cgroup, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`BackgroundError::Load`] if the name is taken or the kernel rejects the program;
+    /// [`BackgroundError::Cgroup`] if the cgroup is missing or takes no program.
     pub fn load(config: &BackgroundConfig) -> Result<Self, BackgroundError> {
         let name = &config.name;
         let registration = Registration::begin(name, preflight::kernel_without_stock(name)?);
@@ -162,11 +167,19 @@ impl Background {
     }
 
     /// The state of one of this process's sockets; `None` if it does not run under this instance.
+    ///
+    /// # Errors
+    ///
+    /// [`FlowError`] if the socket's storage cannot be read.
     pub fn flow(&self, socket: impl AsFd) -> Result<Option<BackgroundFlow>, FlowError> {
         stored(&self.flows, socket, BackgroundFlow::read)
     }
 
     /// What one of this process's sockets receives; `None` if this instance does not set its receive window.
+    ///
+    /// # Errors
+    ///
+    /// [`FlowError`] if the socket's storage cannot be read.
     pub fn receiver(&self, socket: impl AsFd) -> Result<Option<BackgroundReceiver>, FlowError> {
         stored(&self.receivers, socket, BackgroundReceiver::read)
     }
@@ -179,6 +192,10 @@ impl Background {
     }
 
     /// Instructions that the verifier walked through for each program at load; the kernel's limit is a million.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if it tells nothing of a program.
     pub fn verified(&self) -> io::Result<Vec<(&'static str, u32)>> {
         let progs = &self.skel.progs;
         let cong_control = match progs.background_cong_control.autoload() {

@@ -37,6 +37,11 @@ pub struct CopaInstance {
 
 impl CopaInstance {
     /// Loads the program and registers it under `name`, 1 to 15 bytes of `[a-z0-9_]`.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError`] if the name is invalid or taken, this kernel or process lacks what it takes,
+    /// or the kernel rejects the program.
     pub fn load(name: &str) -> Result<Self, LoadError> {
         let registration = Registration::begin(name, preflight::kernel_without_stock(name)?);
         let rejected = |source| registration.rejected(source);
@@ -92,6 +97,11 @@ impl CopaInstance {
     /// The modem's network devices in this thread's network namespace, by their numbers. Flows of the namespace that leave by
     /// others are plain Copa. With an empty list, as at load, all flows count as the modem's. At most
     /// [`MAX_RADIOS`](crate::MAX_RADIOS).
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if the list is longer than [`MAX_RADIOS`](crate::MAX_RADIOS), or the
+    /// namespace has no number.
     pub fn set_radios(&mut self, devices: &[u32]) -> io::Result<()> {
         let Some(bss) = self.skel.maps.bss_data.as_mut() else { return Ok(()) };
         bss.radios.numbers = radios(devices)?;
@@ -100,16 +110,28 @@ impl CopaInstance {
     }
 
     /// The state of one of this process's sockets; `None` if it does not run under this instance.
+    ///
+    /// # Errors
+    ///
+    /// [`FlowError`] if the socket's storage cannot be read.
     pub fn flow(&self, socket: impl AsFd) -> Result<Option<CopaFlow>, FlowError> {
         stored(&self.flows, socket, CopaFlow::read)
     }
 
     /// Instructions that the verifier walked through for `cong_control`; the kernel's limit is a million.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if it tells nothing of a program.
     pub fn verified(&self) -> io::Result<u32> {
         cost::program("cong_control", self.cong_control()).map(|program| program.verified_insns)
     }
 
     /// What each program that runs in mid-flow cost so far.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if it tells nothing of a program.
     pub fn programs(&self) -> io::Result<Vec<Program>> {
         let progs = &self.skel.progs;
         [

@@ -31,6 +31,10 @@ pub struct RunStats(#[expect(dead_code, reason = "held open")] OwnedFd);
 
 impl RunStats {
     /// Begins to count. The kernel stops when the last holder is dropped, or dies.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error: EPERM without CAP_SYS_ADMIN.
     pub fn enable() -> io::Result<Self> {
         // SAFETY: a plain system call.
         let fd = unsafe { libbpf_sys::bpf_enable_stats(libbpf_sys::BPF_STATS_RUN_TIME) };

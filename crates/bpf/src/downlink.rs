@@ -143,6 +143,11 @@ pub struct Downlink {
 impl Downlink {
     /// Loads the program and attaches it to the cgroup. Sockets that are connected already are not touched before
     /// [`adopt`](Self::adopt).
+    ///
+    /// # Errors
+    ///
+    /// [`DownlinkError::Taken`] if another daemon limits these senders; another [`DownlinkError`]
+    /// if there is no such cgroup, or the kernel rejects the program or its place.
     pub fn load(config: &DownlinkConfig) -> Result<Self, DownlinkError> {
         let cgroup = open_cgroup(config.cgroup.as_deref())?;
         let netns_cookie = netns::cookie().map_err(DownlinkError::Namespace)?;
@@ -198,6 +203,10 @@ impl Downlink {
 
     /// Sets the numbers of the modem's devices, 0 for one that is not there: one that comes back has another number
     /// under the old name. With none, every device but loopback counts as the modem's.
+    ///
+    /// # Errors
+    ///
+    /// An error if there are more devices than [`MAX_RADIOS`](crate::MAX_RADIOS).
     pub fn follow(&mut self, devices: &[u32]) -> io::Result<()> {
         let numbers = radios(devices)?;
         let netns_cookie = match &self.skel.maps.rodata_data {
@@ -213,11 +222,19 @@ impl Downlink {
 
     /// Takes on the sockets of this thread's network namespace that are connected already. They are the cgroup's only if
     /// they were made in it.
+    ///
+    /// # Errors
+    ///
+    /// [`DownlinkError::Walk`] if the kernel refuses the walk over its sockets.
     pub fn adopt(&self) -> Result<Walked, DownlinkError> {
         self.walk(&self.adopt)
     }
 
     /// The map by which ids of `/etc/subuid` count as the users that have them. At load it is empty.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if it has no descriptor left.
     pub fn subordinates(&self) -> io::Result<SubordinateMap> {
         let map = MapHandle::try_from(&self.skel.maps.subordinates);
         map.map(SubordinateMap::of).map_err(io::Error::other)
@@ -234,6 +251,10 @@ impl Downlink {
     }
 
     /// The state of one of this process's sockets; `None` if it is not one of the cgroup's.
+    ///
+    /// # Errors
+    ///
+    /// [`FlowError`] if the socket's storage cannot be read.
     pub fn flow(&self, socket: impl AsFd) -> Result<Option<DownlinkFlow>, FlowError> {
         flow::flow(&self.flows, socket)
     }

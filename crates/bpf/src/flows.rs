@@ -203,6 +203,11 @@ pub(crate) fn stored<T>(
 }
 
 /// A duplicate of another process's descriptor.
+///
+/// # Errors
+///
+/// [`FlowError::Descriptor`] if there is no such process or descriptor, or this one lacks
+/// CAP_SYS_PTRACE over it.
 pub fn borrow_descriptor(pid: u32, fd: i32) -> Result<OwnedFd, FlowError> {
     let fail = || FlowError::Descriptor { pid, fd, source: io::Error::last_os_error() };
     // SAFETY: plain system calls on integers; what they return is a new descriptor or -1.

@@ -82,6 +82,11 @@ pub struct Instance {
 
 impl Instance {
     /// Loads the program under its name and registers it.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError`] if the name is invalid or taken, this kernel or process lacks what it takes,
+    /// or the kernel rejects the program.
     pub fn load(config: &Config) -> Result<Self, LoadError> {
         let kernel = preflight::kernel_for(&config.name, config.fallback)?;
         let registration = Registration::begin(&config.name, kernel);
@@ -162,11 +167,19 @@ impl Instance {
     }
 
     /// The state of one of this process's sockets; `None` if it does not run under this instance.
+    ///
+    /// # Errors
+    ///
+    /// [`FlowError`] if the socket's storage cannot be read.
     pub fn flow(&self, socket: impl AsFd) -> Result<Option<Flow>, FlowError> {
         flows::flow(&self.flows, socket).map(|flow| flow.map(|flow| self.on_our_clock(flow)))
     }
 
     /// The state of another process's socket.
+    ///
+    /// # Errors
+    ///
+    /// [`FlowError`] if the descriptor cannot be borrowed, or the socket's storage cannot be read.
     pub fn flow_of(&self, pid: u32, fd: i32) -> Result<Option<Flow>, FlowError> {
         self.flow(flows::borrow_descriptor(pid, fd)?)
     }
@@ -185,6 +198,11 @@ impl Instance {
 
     /// Counts UDP flows, and TCP flows of other algorithms, that leave by a device of this network namespace, by its
     /// number. Needs [`Sharing::others`] at load, and Linux 6.6.
+    ///
+    /// # Errors
+    ///
+    /// An error if the program that counts was not loaded, the kernel has no tcx, or there is no
+    /// such device.
     pub fn count_on(&self, device: u32) -> io::Result<Counting> {
         if let Some(why) = self.uncounted {
             return Err(io::Error::other(why));
@@ -195,6 +213,11 @@ impl Instance {
     /// The modem's network devices in this thread's network namespace, by their numbers. Flows of the namespace that
     /// leave by others go on as without a modem, and claim nothing of its link. The number of a device that is gone is
     /// 0. With an empty list, as at load, all flows count as the modem's. At most [`MAX_RADIOS`].
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if the list is longer than [`MAX_RADIOS`], or the namespace has no
+    /// number.
     pub fn set_radios(&mut self, devices: &[u32]) -> io::Result<()> {
         let Some(bss) = self.skel.maps.bss_data.as_mut() else { return Ok(()) };
         bss.radios.numbers = radios(devices)?;
@@ -203,6 +226,10 @@ impl Instance {
     }
 
     /// The map by which ids of `/etc/subuid` count as the users that have them. At load it is empty.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if it has no descriptor left.
     pub fn subordinates(&self) -> io::Result<SubordinateMap> {
         let map = MapHandle::try_from(&self.skel.maps.subordinates);
         map.map(SubordinateMap::of).map_err(io::Error::other)
@@ -217,6 +244,10 @@ impl Instance {
     }
 
     /// What each program cost so far.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if it tells nothing of a program.
     pub fn programs(&self) -> io::Result<Vec<Program>> {
         cost::programs(&self.skel, self.law, self.fallback)
     }

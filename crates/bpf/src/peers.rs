@@ -100,6 +100,11 @@ impl Peers {
     /// Loads the program and attaches it to the cgroup, whose sockets may be in any network namespace. Those of this thread's
     /// are counted and reported. Sockets that are connected already are deaf before
     /// [`adopt`](Self::adopt).
+    ///
+    /// # Errors
+    ///
+    /// [`DownlinkError`] if there is no such cgroup, the kernel rejects the program, or it cannot
+    /// be attached.
     pub fn attach(instance: &impl HearsPeers, config: &PeersConfig) -> Result<Self, DownlinkError> {
         let cgroup = open_cgroup(config.cgroup.as_deref())?;
         let log = Complaints::listen();
@@ -142,6 +147,10 @@ impl Peers {
 
     /// Has the sockets of this thread's network namespace listen that are connected already. They are the cgroup's only if
     /// they were made in it.
+    ///
+    /// # Errors
+    ///
+    /// [`DownlinkError::Walk`] if the kernel refuses the walk over its sockets.
     pub fn adopt(&self) -> Result<Walked, DownlinkError> {
         walk::walk(&self.adopt, || {
             let bss = self.skel.maps.bss_data.as_ref();
@@ -170,6 +179,10 @@ impl Peers {
     }
 
     /// What the peer of one of this process's sockets says; `None` if it has not said anything.
+    ///
+    /// # Errors
+    ///
+    /// [`FlowError`] if the socket's storage cannot be read.
     pub fn peer(&self, socket: impl AsFd) -> Result<Option<Peer>, FlowError> {
         let read = |value: &[u8]| read::<WirePeer>(value).and_then(Peer::read);
         let peer = stored(&self.skel.maps.peers, socket, read)?;

@@ -117,6 +117,11 @@ pub(crate) fn set_name(place: &mut [c_char; 16], name: &str) {
 
 /// Takes the name of a congestion control out of the kernel's list that a map put there, by the map's number; flows that
 /// run under it keep its programs. That it is out already, or the number another map's by now, is no error.
+///
+/// # Errors
+///
+/// The kernel's error, if it refuses to name the map or to take it out: EPERM without
+/// CAP_NET_ADMIN.
 pub fn unregister(name: &str, map: u32) -> io::Result<()> {
     let map = match MapHandle::from_map_id(map) {
         Ok(map) => map,

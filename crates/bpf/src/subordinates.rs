@@ -168,6 +168,11 @@ impl SubordinateMap {
     }
 
     /// Has connections that begin from here on be counted so. Needs no rights since Linux 5.19.
+    ///
+    /// # Errors
+    ///
+    /// libbpf's, if the kernel refuses an entry, as when there are more than the map holds. Those
+    /// before it are set.
     pub fn set(&mut self, ids: &Subordinates) -> libbpf_rs::Result<()> {
         let wanted = ids.prefixes();
         for (prefix, user) in &wanted {

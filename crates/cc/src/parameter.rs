@@ -234,6 +234,11 @@ fn quoted<'a>(names: impl IntoIterator<Item = &'a &'a str>) -> String {
 
 impl Values {
     /// Reads names and values by a table, and keeps them in its order.
+    ///
+    /// # Errors
+    ///
+    /// [`ParameterError`] if a name is not in the table or stated twice, or a value is outside its
+    /// range.
     pub fn parse<'a>(
         table: &'static [Parameter],
         stated: impl IntoIterator<Item = (&'a str, &'a str)>,

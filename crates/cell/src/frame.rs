@@ -93,6 +93,10 @@ impl Frame {
     /// repeat at least four subframes later (TS 36.213 Table 10.1.3.1-1, TS 36.321 §7.7). A PUSCH is k after its grant
     /// and the answer k_PHICH later, where its repeat is granted (TS 36.213 Tables 8-2, 9.1.2-1). In configuration 0 a
     /// grant can also refer to the seventh subframe after it (TS 36.213 §8).
+    ///
+    /// # Errors
+    ///
+    /// [`PatternError::Configuration`] if the text is no number from 0 to 6.
     pub fn lte_tdd(configuration: &str) -> Result<Self, PatternError> {
         let config = lte_configuration(configuration).ok_or(PatternError::Configuration)?;
         let repeats_from = |slot: u32| {
@@ -155,6 +159,11 @@ impl Frame {
     /// never carried data there, and DDDDDDDSUU. Other patterns follow the same rule: feedback at least four slots
     /// later, a repeated PDSCH six slots after it, a grant three slots before its PUSCH, and six slots from a PUSCH to
     /// the grant that repeats it.
+    ///
+    /// # Errors
+    ///
+    /// [`PatternError`] if a letter is none of D, S and U, one direction has no slot, or the
+    /// pattern does not divide 10 ms.
     pub fn nr_tdd(numerology: u8, pattern: &str) -> Result<Self, PatternError> {
         let kinds = pattern
             .chars()

@@ -125,6 +125,11 @@ pub struct Modem {
 
 impl Modem {
     /// The modem of a device of a network that begins at `origin` and has these carriers.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidConfig`] if the device names a carrier that is not there, or a carrier's frame is
+    /// invalid.
     pub fn new(
         config: ModemConfig,
         id: DeviceId,

@@ -8,16 +8,28 @@ use serde::de::{Deserialize, Deserializer, Error};
 use sounding_units::Bytes;
 
 /// A time, for `deserialize_with`.
+///
+/// # Errors
+///
+/// The deserializer's, if the value is no time with a unit.
 pub fn duration<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Error> {
     TimeText::deserialize(input).map(|text| text.0)
 }
 
 /// The minimum and the maximum of a time.
+///
+/// # Errors
+///
+/// The deserializer's, unless the value is two times with units.
 pub fn durations<'de, D: Deserializer<'de>>(input: D) -> Result<[Duration; 2], D::Error> {
     <[TimeText; 2]>::deserialize(input).map(|texts| texts.map(|text| text.0))
 }
 
 /// Times.
+///
+/// # Errors
+///
+/// The deserializer's, unless the value is a list of times with units.
 pub fn list<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Duration>, D::Error> {
     Vec::<TimeText>::deserialize(input).map(|texts| texts.into_iter().map(|text| text.0).collect())
 }
@@ -40,6 +52,10 @@ impl<'de> Deserialize<'de> for TimeText {
 }
 
 /// A size.
+///
+/// # Errors
+///
+/// The deserializer's, if the value is no size.
 pub fn bytes<'de, D: Deserializer<'de>>(input: D) -> Result<Bytes, D::Error> {
     #[derive(serde::Deserialize)]
     #[serde(untagged)]

@@ -39,6 +39,11 @@ pub struct Ran<P> {
 
 impl<P> Ran<P> {
     /// A network whose first slots begin at `origin`. The same seed gives the same network, bit for bit.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidConfig`] if a carrier's setting is outside its range, or there are more than 255
+    /// carriers.
     pub fn new(
         carriers: &[CarrierConfig],
         origin: HostInstant,
@@ -93,6 +98,11 @@ impl<P> Ran<P> {
     }
 
     /// Adds a device, connected on the first of its carriers.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidConfig`] if the device has no cell, names a carrier that is not there, has a
+    /// setting outside its range, or is one too many.
     pub fn add_device(&mut self, config: DeviceConfig) -> Result<DeviceId, InvalidConfig> {
         let id = DeviceId(self.devices.len() as u16);
         config.aggregation.check()?;

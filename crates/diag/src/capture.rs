@@ -242,6 +242,10 @@ impl Reader {
 
     /// Takes a payload without framing, as a diag-router's socket delivers
     /// packets.
+    ///
+    /// # Errors
+    ///
+    /// [`Damage::Packet`] if the payload is no packet: it is counted.
     pub fn handle_payload<'c>(&mut self, payload: &'c [u8]) -> Result<Located<'c>, Damage> {
         let offset = match &mut self.cut {
             Cut::Hdlc(deframer) => deframer.count_payload(payload),
@@ -303,6 +307,11 @@ pub struct Capture<'a> {
 
 impl<'a> Capture<'a> {
     /// A capture, if `bytes` are one.
+    ///
+    /// # Errors
+    ///
+    /// [`CaptureError`] if `bytes` are empty, an archive, or hold no Diag record at their
+    /// beginning.
     pub fn new(bytes: &'a [u8]) -> Result<Self, CaptureError> {
         let kind = recognise(bytes)?;
         Ok(Self { reader: Reader::of(kind), kind, rest: bytes })

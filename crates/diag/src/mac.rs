@@ -144,6 +144,11 @@ pub enum PduError {
 /// Appends the header and control elements of a PDU: `elements` first, then `data` as pairs of logical channel and
 /// length, then padding if there is any (§6.1.2). A receiver takes the rest of the PDU for the last data unit, so that
 /// one has no length unless padding follows.
+///
+/// # Errors
+///
+/// [`PduError::Element`] if a control element does not go this way; [`PduError::Channel`] if a
+/// logical channel is above 10.
 pub fn emit(
     uplink: bool,
     elements: &[Element],

@@ -99,6 +99,11 @@ pub enum PacketError {
 
 impl<'a> Packet<'a> {
     /// Reads the payload of a frame.
+    ///
+    /// # Errors
+    ///
+    /// [`PacketError`] if the payload is empty, is shorter than its command needs or its record
+    /// announces, or wraps a wrapped packet.
     pub fn parse(payload: &'a [u8]) -> Result<Self, PacketError> {
         let (&command, body) = payload.split_first().ok_or(PacketError::Empty)?;
         if command != MULTI_RADIO {
@@ -149,6 +154,10 @@ impl<'a> Packet<'a> {
 
 impl Packet<'_> {
     /// Appends the payload of the frame that carries this packet to `out`.
+    ///
+    /// # Errors
+    ///
+    /// [`BodyTooLong`] if a log record's body does not fit its length field of 16 bits.
     pub fn emit(&self, out: &mut Vec<u8>) -> Result<(), BodyTooLong> {
         match *self {
             Self::Log(ref record) => record.emit(out)?,
@@ -187,6 +196,10 @@ impl LogRecord<'_> {
     }
 
     /// Appends the payload of the frame that carries this record to `out`, inside a wrapper if it names a radio.
+    ///
+    /// # Errors
+    ///
+    /// [`BodyTooLong`] if a log record's body does not fit its length field of 16 bits.
     pub fn emit(&self, out: &mut Vec<u8>) -> Result<(), BodyTooLong> {
         let announced = self.announced()?;
         wrap(self.radio, out);
@@ -197,6 +210,10 @@ impl LogRecord<'_> {
     }
 
     /// Appends the record without the packet around it to `out`, as `.dlf` has it; its radio has no place there.
+    ///
+    /// # Errors
+    ///
+    /// [`BodyTooLong`] if the body does not fit its length field of 16 bits.
     pub fn emit_bare(&self, out: &mut Vec<u8>) -> Result<(), BodyTooLong> {
         self.emit_inner(self.announced()?, out);
         Ok(())

@@ -182,6 +182,11 @@ pub enum RecordError {
 ///
 /// The whole record is checked first: on an error `sink` has received no field. Unknown sub-packets appear with their
 /// id, version and length, and `unsupported`.
+///
+/// # Errors
+///
+/// [`RecordError::Undescribed`] or [`RecordError::Unsupported`] if the code or its version is not
+/// described; [`RecordError::Corrupt`] if the body is too short for it.
 pub fn decode(log: &LogRecord<'_>, sink: &mut impl Sink) -> Result<(), RecordError> {
     node(log)?.visit(sink);
     Ok(())

@@ -53,6 +53,11 @@ impl std::fmt::Debug for StopHandle {
 
 impl Emulation {
     /// Makes the namespaces and starts moving packets; not [inside](crate::refuse_inside) another emulation.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError`] if this is inside another emulation, a setting is outside its range, or the
+    /// kernel refuses a namespace, a device or a thread.
     pub fn start(config: Config) -> Result<Self, StartError> {
         refuse_inside()?;
         if !(576..=9000).contains(&config.mtu) {
@@ -218,6 +223,11 @@ impl Emulation {
     }
 
     /// Ends the emulation. Packets that are still inside count as queued.
+    ///
+    /// # Errors
+    ///
+    /// [`StopError`] if a thread ended early, a log cannot be written, or the kernel's counters
+    /// cannot be read.
     pub fn stop(mut self) -> Result<Report, StopError> {
         // Before the devices are removed, because their counters are removed with them.
         let kernel = self.kernel_drops();

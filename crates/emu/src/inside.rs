@@ -10,6 +10,10 @@ use crate::device::{Control, tun_name};
 ///
 /// An emulation inside it would make separate namespaces without a connection to it: programs in them would
 /// only be behind the inner link.
+///
+/// # Errors
+///
+/// [`StartError::Inside`] in such a namespace; [`StartError::System`] if the kernel does not tell.
 pub fn refuse_inside() -> Result<(), StartError> {
     let device = tun_name(0);
     let system = |source| StartError::System {

@@ -39,6 +39,10 @@ pub enum EnterError {
 
 impl Netns {
     /// A new namespace with only a loopback device, which is down.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error: EPERM without CAP_SYS_ADMIN.
     pub fn new() -> io::Result<Self> {
         // On a separate thread: the caller stays in its namespace, and after the thread's end only the descriptor holds
         // the new one.
@@ -53,6 +57,10 @@ impl Netns {
     }
 
     /// Runs `work` on a thread inside the namespace and waits for it. Sockets made there stay there.
+    ///
+    /// # Errors
+    ///
+    /// [`EnterError`] if no thread starts, the kernel refuses it the namespace, or `work` panics.
     pub fn enter<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, EnterError> {
         thread::scope(|scope| {
             let thread = thread::Builder::new()
@@ -66,6 +74,11 @@ impl Netns {
     }
 
     /// Starts a thread that lives inside the namespace.
+    ///
+    /// # Errors
+    ///
+    /// [`EnterError::Thread`] if no thread starts. The thread's own result is
+    /// [`EnterError::Refused`] if the kernel refuses it the namespace.
     pub fn spawn_thread<T: Send + 'static>(
         &self,
         name: &str,

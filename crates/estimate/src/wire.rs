@@ -200,6 +200,10 @@ impl Payload {
     }
 
     /// Parses bytes from the wire.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownState`] if the state is one of a later version.
     pub fn parse(bytes: [u8; Self::LENGTH]) -> Result<Self, UnknownState> {
         let word = u64::from_be_bytes(bytes);
         // No field has more bits than the numbers they become.

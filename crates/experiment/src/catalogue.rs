@@ -31,6 +31,11 @@ pub enum TraceFileError {
 }
 
 /// A file of mahimahi's packet deliveries.
+///
+/// # Errors
+///
+/// [`TraceFileError::Read`] if the file cannot be read or is too large; [`TraceFileError::Format`]
+/// if it is no trace.
 pub fn trace(path: &Path) -> Result<Trace, TraceFileError> {
     let bytes = read_at_most(path, MAX_TRACE)
         .map_err(|source| TraceFileError::Read { path: path.into(), source })?;
@@ -38,6 +43,10 @@ pub fn trace(path: &Path) -> Result<Trace, TraceFileError> {
 }
 
 /// The cells of these columns of every line that has them all.
+///
+/// # Errors
+///
+/// The kernel's error, if the index cannot be read; another if it is no text or lacks a column.
 pub fn rows<const N: usize>(data: &Path, columns: [&str; N]) -> io::Result<Vec<[String; N]>> {
     let text = fs::read(data.join("traces/files.tsv"))?;
     let text = str::from_utf8(without_mark(&text)).map_err(io::Error::other)?;

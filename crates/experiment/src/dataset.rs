@@ -106,6 +106,11 @@ pub fn entries(order: &Order) -> Vec<Entry> {
 }
 
 /// Makes a trace: its plan, both directions as packet-delivery files of mahimahi, both Diag logs, and its statistics.
+///
+/// # Errors
+///
+/// [`DatasetError`] if the plan is wrong, a run fails or is stopped, nothing came through, or a
+/// file cannot be written.
 pub fn make(
     entry: &Entry,
     files: &mut dyn Files,
@@ -152,6 +157,10 @@ pub fn make(
 }
 
 /// Makes all these on `jobs` threads; `finished` is called on this thread for each.
+///
+/// # Errors
+///
+/// The first [`DatasetError`] of [`make`]; the others then end early. Stopped ones are left out.
 pub fn make_all(
     entries: &[Entry],
     jobs: usize,

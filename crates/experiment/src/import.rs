@@ -120,6 +120,11 @@ pub enum ImportError {
 
 impl Import {
     /// Reads all files and leaves the results in `out`, a new folder.
+    ///
+    /// # Errors
+    ///
+    /// [`ImportError`] if a file cannot be read, has no packets that count or too many, or `out` has
+    /// results or cannot be written.
     pub fn run(&self, out: &Path) -> Result<Imported, ImportError> {
         let results = Results::create(out, 1..=self.inputs.len())?;
         let mut outcomes = Vec::new();

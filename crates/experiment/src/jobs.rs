@@ -44,6 +44,10 @@ impl<P, R, E> Job<'_, P, R, E> {
 /// running ones are waited for; they may stop without a result. A failure has the index of its item.
 ///
 /// Where this user may start no more threads, fewer do the work, and at last this one does.
+///
+/// # Errors
+///
+/// The first failure of `work`, with the index of its item.
 pub fn until<T: Sync, P: Send, R: Send, E: Send>(
     items: &[T],
     jobs: usize,
@@ -101,6 +105,10 @@ pub fn until<T: Sync, P: Send, R: Send, E: Send>(
 }
 
 /// The same for work without reports that is not stopped.
+///
+/// # Errors
+///
+/// The first failure of `work`.
 pub fn each<T: Sync, R: Send, E: Send>(
     items: &[T],
     jobs: usize,

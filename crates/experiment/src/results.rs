@@ -47,6 +47,11 @@ pub enum ResultsError {
 
 impl Results {
     /// Makes the folder, and refuses one that has results of any of these runs.
+    ///
+    /// # Errors
+    ///
+    /// [`ResultsError::Create`] if the folder cannot be made; [`ResultsError::Taken`] if it has
+    /// results of these runs.
     pub fn create(
         path: &Path,
         runs: impl IntoIterator<Item = usize>,
@@ -67,6 +72,10 @@ impl Results {
     }
 
     /// The place for a run's files.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if the folder cannot be made.
     pub fn place(&self, run: usize) -> io::Result<Box<dyn Place>> {
         run_folder(&self.folder_of(run))
     }
@@ -76,6 +85,10 @@ impl Results {
     }
 
     /// Writes what became of all runs.
+    ///
+    /// # Errors
+    ///
+    /// [`ResultsError::Write`] if a file cannot be written.
     pub fn store(&self, about: &About, finished: &Finished) -> Result<(), ResultsError> {
         let path = self.path.join("flows.parquet");
         parquet(&path, about, finished).map_err(|source| ResultsError::Write { path, source })?;
@@ -93,6 +106,10 @@ fn parquet(path: &Path, about: &About, finished: &Finished) -> Result<(), TableE
 }
 
 /// Begins the folder of a run.
+///
+/// # Errors
+///
+/// The kernel's error, if the folder cannot be made.
 pub fn run_folder(path: &Path) -> io::Result<Box<dyn Place>> {
     Ok(Box::new(RunFolder(Folder::begin(path, Access::Usual)?)))
 }

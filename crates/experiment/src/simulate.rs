@@ -64,6 +64,11 @@ pub enum SimulateError {
 
 /// Makes one run and keeps the requested outputs in `files`; `go_on` receives its progress and returns whether to
 /// continue.
+///
+/// # Errors
+///
+/// [`SimulateError::Plan`] if the plan is wrong; [`SimulateError::Write`] if an output cannot be
+/// written; [`SimulateError::Stopped`] if `go_on` says so.
 pub fn simulate(
     run: &Run,
     keep: &Keep,

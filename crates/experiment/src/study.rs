@@ -51,6 +51,10 @@ pub enum StudyError {
 
 impl Study {
     /// Reads a plan whole: every run of it has a network and controllers.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError`] with its place in the text, if a key, value or trace of any run is wrong.
     pub fn new(text: Text) -> Result<Self, PlanError> {
         let runs = text.runs()?;
         for run in &runs {
@@ -72,6 +76,10 @@ impl Study {
     }
 
     /// Makes all runs on as many threads as there are processors; the results go to `out`, a new folder.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError`] if a run fails, or `out` has results or cannot be written.
     pub fn run(&self, keep: &Keep, out: Option<&Path>) -> Result<Finished, StudyError> {
         let jobs = std::thread::available_parallelism().map_or(1, usize::from);
         self.run_on(jobs, keep, out, &AtomicBool::new(false), &mut |_| {})
@@ -79,6 +87,10 @@ impl Study {
 
     /// The same on `jobs` threads; `progress` is called with the virtual time that has passed since its last call. When
     /// `stop` rises, running ones are cancelled, and finished ones are stored.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
     pub fn run_on(
         &self,
         jobs: usize,

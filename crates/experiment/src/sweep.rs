@@ -39,6 +39,11 @@ pub enum Progress {
 /// Makes the unfinished runs in `part` on `jobs` threads, and puts each in `folder`. `open` gives the place for a run's
 /// outputs besides its outcome. `progress` is called on this thread. When `stop` rises, running ones are cancelled. The
 /// first run that fails ends all.
+///
+/// # Errors
+///
+/// [`SweepError::Run`] with the first run that fails; [`SweepError::Write`] if its outcome cannot
+/// be written.
 #[expect(clippy::too_many_arguments, reason = "the same as for runs that are not kept")]
 pub fn sweep(
     folder: &Folder,
@@ -94,6 +99,10 @@ fn one(
 }
 
 /// The finished runs, in the order of the plan, with each flow's distance to the oracle; complete if none is missing.
+///
+/// # Errors
+///
+/// [`SweepError::Write`] if an outcome cannot be read.
 pub fn collect(folder: &Folder, runs: &[Run]) -> Result<Finished, SweepError> {
     let mut outcomes: Vec<Outcome> = Vec::new();
     for run in runs.iter().filter(|run| folder.is_finished(run)) {

@@ -59,6 +59,11 @@ enum Values {
 
 impl<W: Write + Send> Figures<W> {
     /// A table of these columns; `about` are names and values that every reader of Parquet shows.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::Io`] if the output cannot be written; [`TableError::Parquet`] if the writer
+    /// refuses a column.
     pub fn new(
         out: W,
         columns: &[(&str, Kind)],
@@ -97,6 +102,11 @@ impl<W: Write + Send> Figures<W> {
     }
 
     /// Adds a row: a cell for each column, in their order. A cell of another kind than its column counts as empty.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::Io`] if the output cannot be written; [`TableError::Parquet`] if the writer
+    /// refuses a column.
     pub fn push(&mut self, row: impl IntoIterator<Item = Option<Cell>>) -> Result<(), TableError> {
         let mut cells = row.into_iter();
         for column in &mut self.columns {
@@ -107,6 +117,11 @@ impl<W: Write + Send> Figures<W> {
     }
 
     /// Writes the buffered rows and the end of the file.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::Io`] if the output cannot be written; [`TableError::Parquet`] if the writer
+    /// refuses a column.
     pub fn finish(mut self) -> Result<(), TableError> {
         self.write()?;
         self.writer.finish()?;

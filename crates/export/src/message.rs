@@ -63,6 +63,11 @@ impl<'a> Message<'a> {
     }
 
     /// The message that `record` carries, or the reason why it has none.
+    ///
+    /// # Errors
+    ///
+    /// [`Without`] with the reason: no message, a part of one, one only around it, or a record that
+    /// is not read.
     pub fn find(record: &LogRecord<'a>) -> Result<Self, Without> {
         let code = record.code.number();
         let is_rrc = [LteRrc::CODE, NrRrc::CODE].contains(&record.code);

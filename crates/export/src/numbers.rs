@@ -37,6 +37,11 @@ pub struct Numbers {
 
 impl Numbers {
     /// Reads a file's metadata.
+    ///
+    /// # Errors
+    ///
+    /// [`NumbersError::Parquet`] if the file is no Parquet; [`NumbersError::Damaged`] if its
+    /// columns lie outside the file.
     pub fn new(file: Vec<u8>) -> Result<Self, NumbersError> {
         let length = file.len() as u64;
         let reader = guarded(|| SerializedFileReader::new(Bytes::from(file)))??;
@@ -53,6 +58,11 @@ impl Numbers {
     }
 
     /// Calls `each` with every row, in the order of the columns, until it fails.
+    ///
+    /// # Errors
+    ///
+    /// [`NumbersError`] if a row cannot be read or a cell is no whole number; otherwise the first
+    /// error of `each`.
     pub fn for_each_row<E: From<NumbersError>>(
         &self,
         mut each: impl FnMut(&[u64]) -> Result<(), E>,

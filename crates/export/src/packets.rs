@@ -85,6 +85,11 @@ pub enum PacketsError {
 
 impl Packets {
     /// Reads a file of any of these kinds.
+    ///
+    /// # Errors
+    ///
+    /// [`PacketsError`] if the input cannot be read, has no known kind or link type, has a wrong
+    /// line, or too many packets.
     pub fn read(input: impl Read) -> Result<Self, PacketsError> {
         let mut input = BufReader::new(input);
         let mut head = Vec::with_capacity(4);

@@ -56,6 +56,10 @@ enum Out<W: Write> {
 
 impl<W: Write> Messages<W> {
     /// A pcap.
+    ///
+    /// # Errors
+    ///
+    /// That of `out`, which takes the file's header.
     pub fn pcap(out: W) -> io::Result<Self> {
         let header = PcapHeader {
             snaplen: SNAP_LEN,
@@ -68,6 +72,10 @@ impl<W: Write> Messages<W> {
     }
 
     /// A pcapng.
+    ///
+    /// # Errors
+    ///
+    /// That of `out`, which takes the file's header.
     pub fn pcapng(out: W) -> io::Result<Self> {
         let mut out = PcapNgWriter::new(out).map_err(io_error)?;
         for linktype in [IPV4, DataLink::from(UPPER_PDU)] {
@@ -80,6 +88,10 @@ impl<W: Write> Messages<W> {
     }
 
     /// Writes the message of `record`.
+    ///
+    /// # Errors
+    ///
+    /// That of `out`, and `InvalidInput` if the message is too long for GSMTAP.
     pub fn handle_message(
         &mut self,
         record: &LogRecord<'_>,

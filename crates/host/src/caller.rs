@@ -26,6 +26,10 @@ pub struct NoCaller {
 impl Caller {
     /// `None` if this is not root, sudo was not used, or root used it. Only root, or sudo, can set this in root's
     /// environment.
+    ///
+    /// # Errors
+    ///
+    /// [`NoCaller`] if sudo's words do not name a user and a group.
     pub fn of_sudo() -> Result<Option<Self>, NoCaller> {
         if !geteuid().is_root() {
             return Ok(None);

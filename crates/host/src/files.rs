@@ -58,6 +58,10 @@ impl Access {
 }
 
 /// Writes a file that is there whole or not at all, in place of an earlier one.
+///
+/// # Errors
+///
+/// The kernel's error, if the file cannot be made, written, synced or renamed.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut draft = Draft::begin(path, Access::Usual)?;
     draft.write_all(bytes)?;
@@ -65,6 +69,10 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Writes a file that no kill leaves in part, though a power cut may: for one of thousands, whose reader looks at it.
+///
+/// # Errors
+///
+/// The kernel's error, if the file cannot be made, written or renamed.
 pub fn write_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut draft = Draft::begin(path, Access::Usual)?;
     draft.write_all(bytes)?;
@@ -72,6 +80,10 @@ pub fn write_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Opens a file that is read while it grows. An earlier one is emptied.
+///
+/// # Errors
+///
+/// The kernel's error, if the file cannot be opened or made.
 pub fn grow(path: &Path) -> io::Result<File> {
     if let Some(file) = inherited(path)? {
         return Ok(file);
@@ -97,6 +109,10 @@ fn grow_as(writer: &Writer, path: &Path) -> io::Result<File> {
 }
 
 /// Makes a file that is not there yet, and is read while it grows.
+///
+/// # Errors
+///
+/// `AlreadyExists` if something has the name; otherwise the kernel's error, if the file cannot be made.
 pub fn create_new(path: &Path, access: Access) -> io::Result<File> {
     let writer = Writer::now()?;
     let flags = OFlag::O_CREAT | OFlag::O_EXCL;
@@ -104,12 +120,20 @@ pub fn create_new(path: &Path, access: Access) -> io::Result<File> {
 }
 
 /// Makes a folder and those above it, where they are missing.
+///
+/// # Errors
+///
+/// The kernel's error, if a folder cannot be made or a file has its name.
 pub fn make_folder(path: &Path) -> io::Result<()> {
     let writer = Writer::now()?;
     writer.act(|| place::make_folder(&writer, path))
 }
 
 /// Removes a file, or a folder with its contents, if it is there.
+///
+/// # Errors
+///
+/// The kernel's error, if something of that name is there and cannot be removed.
 pub fn remove(path: &Path) -> io::Result<()> {
     let writer = Writer::now()?;
     let removed = writer.act(|| {
@@ -123,6 +147,10 @@ pub fn remove(path: &Path) -> io::Result<()> {
 }
 
 /// The owner of what this process writes.
+///
+/// # Errors
+///
+/// An error if root runs this by sudo, and sudo's words name no user.
 pub fn owner() -> io::Result<u32> {
     Writer::now().map(|writer| writer.uid())
 }

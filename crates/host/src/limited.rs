@@ -9,8 +9,12 @@ pub const MAX_TEXT: u64 = 1 << 20;
 /// The largest trace, and the largest capture that is read whole.
 pub const MAX_TRACE: u64 = 4 << 30;
 
-/// A file's bytes. One of more than `most` bytes is an error that names both figures; a pipe or a device without an end is
-/// read no further than that.
+/// A file's bytes, at most `most`. A pipe or a device without an end is read no further than that.
+///
+/// # Errors
+///
+/// The kernel's error, if the file cannot be read; an error that names both figures if it has more than
+/// `most` bytes.
 pub fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     let about = file.metadata()?;
@@ -25,7 +29,11 @@ pub fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The same for text. Bytes that are not UTF-8 are an error.
+/// The same for text.
+///
+/// # Errors
+///
+/// As [`read_at_most`], and `InvalidData` for bytes that are not UTF-8.
 pub fn read_text_at_most(path: &Path, most: u64) -> io::Result<String> {
     let bytes = read_at_most(path, most)?;
     String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))

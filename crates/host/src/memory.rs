@@ -1,7 +1,10 @@
 use std::io;
 
-/// Keeps memory from being swapped out while it stays mapped. An error, for example from a limit on locked
-/// memory, costs only that guarantee.
+/// Keeps memory from being swapped out while it stays mapped.
+///
+/// # Errors
+///
+/// The kernel's error, for example from a limit on locked memory. It costs only that guarantee.
 pub fn lock_into_memory(bytes: &[u8]) -> io::Result<()> {
     // SAFETY: the range is this slice; locking changes nothing in it.
     match unsafe { libc::mlock(bytes.as_ptr().cast(), bytes.len()) } {

@@ -12,8 +12,12 @@ pub enum Priority {
 }
 
 impl Priority {
-    /// Gives it to the calling thread, and to the threads that this one starts from now on. Without the right to it,
-    /// which is CAP_SYS_NICE, and under CONFIG_RT_GROUP_SCHED a share in cpu.rt_runtime_us, it is EPERM.
+    /// Gives it to the calling thread, and to the threads that this one starts from now on.
+    ///
+    /// # Errors
+    ///
+    /// EPERM without the right to it: CAP_SYS_NICE, and under CONFIG_RT_GROUP_SCHED a share in
+    /// cpu.rt_runtime_us.
     pub fn take(self) -> io::Result<()> {
         let (policy, priority) = match self {
             Self::Fifo(priority) => (libc::SCHED_FIFO, priority),
@@ -36,6 +40,10 @@ impl Priority {
 ///
 /// If that is refused, the thread is at least woken at its requested time. By default the kernel delays threads without
 /// real-time priority by up to 50 us to save power.
+///
+/// # Errors
+///
+/// The kernel's refusal of the priority. The thread's timers are then exact all the same.
 pub fn prefer_this_thread() -> io::Result<()> {
     let refused = match Priority::RoundRobin(1).take() {
         Ok(()) => return Ok(()),

@@ -14,6 +14,10 @@ pub fn is_raised() -> bool {
 /// Permanently drops all capabilities of the calling thread except those in `keep`. No program that it runs can have
 /// more, not even a program with file capabilities or setuid root. Its later threads inherit this; other threads of the
 /// process do not.
+///
+/// # Errors
+///
+/// The kernel's error, if it refuses to drop them: the thread then holds what it held.
 pub fn keep_only(keep: Capabilities) -> io::Result<()> {
     set_no_new_privs(true)?;
     let CapabilitySets { permitted, inheritable, .. } = capabilities(None)?;

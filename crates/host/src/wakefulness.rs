@@ -19,6 +19,10 @@ pub struct Wakefulness {
 impl Wakefulness {
     /// Limits the wake-up time to `latency`, in whole microseconds. With zero, idle processors spin. By default only root
     /// may ask.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if it has no such limit or this user may not ask.
     pub fn hold(latency: Duration) -> io::Result<Self> {
         Self::hold_at(Path::new(PLACE), latency)
     }

@@ -28,8 +28,12 @@ use crate::{
 
 /// Reads the KPIs of one log record and hands each to `sink`, oldest first; whether its code is one that holds KPIs.
 ///
-/// A record of an unknown version, or whose bytes do not fit its description, is an error that the caller counts. For a
-/// stream of records an [`Extractor`] dates each block better.
+/// For a stream of records an [`Extractor`] dates each block better.
+///
+/// # Errors
+///
+/// [`RecordError`] if the record's version is not described, or its bytes do not fit the
+/// description.
 pub fn extract(log: &LogRecord<'_>, sink: impl FnMut(Kpi)) -> Result<bool, RecordError> {
     Extractor::default().extract(log, sink)
 }
@@ -47,6 +51,11 @@ pub struct Extractor {
 
 impl Extractor {
     /// As [`extract`](fn@extract); blocks of a record that was written late are dated by records that were not.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError`] if the record's version is not described, or its bytes do not fit the
+    /// description.
     pub fn extract(
         &mut self,
         log: &LogRecord<'_>,
@@ -92,6 +101,11 @@ impl Extractor {
     /// Reads the PDUs of RLC in a record, and the status reports about them; whether its code is one that has any.
     ///
     /// They are dated by the records that [`extract`](Self::extract) read before, and change no date of theirs.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError`] if the record's version is not described, or its bytes do not fit the
+    /// description.
     pub fn pdus(
         &mut self,
         log: &LogRecord<'_>,

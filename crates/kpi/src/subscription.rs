@@ -105,6 +105,10 @@ struct Told {
 
 impl Subscription {
     /// Subscribes KPIs by these names; a repeated name counts once.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownKpi`] for a name that no KPI has.
     pub fn new<'n>(names: impl IntoIterator<Item = &'n str>) -> Result<Self, UnknownKpi> {
         let mut kpis = Vec::new();
         for name in names {
@@ -176,8 +180,10 @@ impl Subscription {
 
     /// Gives every subscribed value of a record to `sink`, KPI by KPI. Returns whether its code is subscribed.
     ///
-    /// Unknown versions, and bytes that do not fit their description, are counted. They are also an error for callers
-    /// that report which.
+    /// # Errors
+    ///
+    /// [`Unread`] for an unknown version, or for bytes that do not fit their description. It is
+    /// counted.
     pub fn handle(
         &mut self,
         log: &LogRecord<'_>,

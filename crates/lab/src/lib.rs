@@ -1,5 +1,11 @@
 //! The experiments: each compares this project with others or with itself.
 
+#![allow(
+    clippy::missing_errors_doc,
+    clippy::missing_panics_doc,
+    reason = "only this project's own commands and tests call it"
+)]
+
 pub mod controllers;
 pub mod estimates;
 pub mod experiment;

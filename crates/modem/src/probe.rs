@@ -24,6 +24,10 @@ pub enum Probe {
 }
 
 /// Identifies the modem on a port without changing its state. Waits up to `patience` for the answer.
+///
+/// # Errors
+///
+/// That of the port, if it cannot be read or written.
 pub fn probe(transport: &mut dyn Transport, patience: Duration) -> io::Result<Probe> {
     let mut reader = Reader::new();
     let mut identity = None;

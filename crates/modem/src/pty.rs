@@ -21,6 +21,10 @@ pub struct Pty {
 
 impl Pty {
     /// Makes a pty, and a symbolic link to its tty if a name for it is given. The link is removed on drop.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if it has no pty left or the link's name is taken.
     pub fn create(link: Option<&Path>) -> io::Result<Self> {
         // Closed on exec from the first moment: a child that holds the modem's end keeps the modem plugged in.
         let flags = OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC | OFlag::O_NONBLOCK;
@@ -60,6 +64,10 @@ impl Pty {
     /// Writes all of `bytes`, waiting up to `patience` for a slow reader; how many were taken.
     ///
     /// A real modem does not wait for its reader either: what does not fit is lost.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error. A tty that no reader has open, or a slow reader, is none.
     pub fn write(&mut self, bytes: &[u8], patience: Duration) -> io::Result<usize> {
         let mut written = 0;
         while written < bytes.len() {
@@ -79,6 +87,10 @@ impl Pty {
     }
 
     /// Reads the bytes that the other side of the tty sent, without waiting.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error. A tty without a reader is none.
     pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self.master.read(buffer) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),

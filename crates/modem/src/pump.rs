@@ -86,6 +86,10 @@ const PUT_BACK: Duration = Duration::from_secs(2);
 
 impl Pump {
     /// Opens the source. Its modem gets the `wanted` log mask, or keeps its mask if there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`] if the source is missing, denied, in use or no modem's port.
     pub fn open(source: Source, wanted: Option<Wanted>) -> Result<Self, OpenError> {
         let port = source.open()?;
         Ok(Self::over(source, port, wanted))
@@ -138,6 +142,11 @@ impl Pump {
     }
 
     /// Sends due requests, and waits up to `patience` for bytes, or for a port that closed.
+    ///
+    /// # Errors
+    ///
+    /// That of the port, if it cannot be read, or the kernel's error if no thread can open it
+    /// again.
     pub fn turn(&mut self, patience: Duration) -> io::Result<Turn<'_>> {
         if !self.live.is_open() {
             return Ok(self.wait(patience));
@@ -210,6 +219,10 @@ impl Pump {
     }
 
     /// Puts the log mask back, and drops what comes meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// As [`turn`](Self::turn): the mask may then still be the session's.
     pub fn put_back(&mut self) -> io::Result<()> {
         self.handle_end();
         let mut reader = Reader::new();

@@ -35,6 +35,10 @@ pub enum Polled {
 
 impl Readings {
     /// Opens the source and requests the records of the subscription.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`] if the source is missing, denied, in use or no modem's port.
     pub fn open(source: Source, subscription: Subscription) -> Result<Self, OpenError> {
         let transport = source.open()?;
         Ok(Self::over(source, transport, subscription))
@@ -87,6 +91,10 @@ impl Readings {
     }
 
     /// Waits up to `patience` for bytes and hands every reading in them to `sink`, with when they arrived.
+    ///
+    /// # Errors
+    ///
+    /// That of the port, if it cannot be read.
     pub fn poll(
         &mut self,
         patience: Duration,

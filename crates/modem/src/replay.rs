@@ -64,6 +64,10 @@ impl<'a> Replay<'a> {
 
     /// Serves the capture from `begin` on, until its end or until `stop`. `progress` receives the replay time about
     /// every 5 ms.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if the pty cannot be read or written.
     pub fn run(
         &mut self,
         begin: HostInstant,

@@ -54,6 +54,10 @@ const MAX_SLEEP: Duration = Duration::from_millis(1);
 
 impl Simulation {
     /// A modem that has just been plugged in.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if the place for the port is taken or cannot be made.
     pub fn new(
         records: impl Into<Records>,
         behaviour: Behaviour,
@@ -86,6 +90,10 @@ impl Simulation {
 
     /// Serves the port until `stop`, or until everything was sent and the reader has left. `progress` receives how long
     /// records have been made, or how far a capture has come.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if the port cannot be read, written or opened again.
     pub fn run(
         &mut self,
         stop: &AtomicBool,

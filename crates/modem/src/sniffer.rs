@@ -73,6 +73,11 @@ impl Sniffer {
     /// waits for a log that is not there yet.
     ///
     /// Its thread has no capabilities: what it reads is foreign. A log has to be readable without them.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if it starts no thread. A log or port that cannot be opened is in the
+    /// status.
     pub fn start(source: &SnifferSource, cell: u8, direction: Direction) -> io::Result<Self> {
         let shared = Arc::new(Mutex::new(Shared::default()));
         let outlet = Outlet(Arc::downgrade(&shared));

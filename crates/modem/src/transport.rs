@@ -53,10 +53,18 @@ pub const READ_SIZE: usize = 1 << 17;
 /// A way to a modem's Diag, open.
 pub trait Transport: fmt::Debug + Send {
     /// Waits up to `patience` for bytes and reads what is there.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if the port cannot be read. A port that closed is [`Read::Closed`].
     fn read(&mut self, buffer: &mut [u8], patience: Duration) -> io::Result<Read>;
 
     /// Sends the payload of one request, framed as the other end expects it. Never waits: requests are tiny, and a
     /// port that has no room for one is an error.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error: `WouldBlock` without room, `Unsupported` if the port takes no requests.
     fn send(&mut self, payload: &[u8]) -> io::Result<()> {
         let mut frame = Vec::new();
         hdlc::encode(payload, &mut frame);
@@ -64,6 +72,10 @@ pub trait Transport: fmt::Debug + Send {
     }
 
     /// Sends raw bytes, if the port carries bytes in both directions.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error: `WouldBlock` without room, `Unsupported` if the port takes no bytes.
     fn send_bytes(&mut self, _: &[u8]) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -85,6 +97,10 @@ pub trait Transport: fmt::Debug + Send {
     }
 
     /// Sends the modem a drain command.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if it refuses the command.
     fn drain(&mut self) -> io::Result<()> {
         Ok(())
     }

@@ -46,6 +46,10 @@ pub struct NasMessage {
 
 impl NasMessage {
     /// Decodes a message, plain or protected. Of a protected one that is encrypted only the header can be known.
+    ///
+    /// # Errors
+    ///
+    /// [`NasError`] with the decoder's reason, if the bytes are no message of this system.
     pub fn decode(system: System, direction: Direction, bytes: &[u8]) -> Result<Self, NasError> {
         let refused = |error: &dyn ToString| NasError { reason: error.to_string() };
         let (tree, protected) = match system {

@@ -58,6 +58,10 @@ pub struct Factory {
 impl Factory {
     /// A controller of this project by its name, such as `sounding`, or with some of its parameters, as
     /// `biscay:allowance=20ms`.
+    ///
+    /// # Errors
+    ///
+    /// [`ChoiceError`] if no controller has the name, or the controller refuses a parameter.
     pub fn new(name: &str, handle: EstimateHandle) -> Result<Self, ChoiceError> {
         let choice: Choice = name.parse()?;
         let (make, needs) =

@@ -126,6 +126,10 @@ impl ModemFeed {
     }
 
     /// Ends it, and says whether the port broke before.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if the port broke: from then on the handle was not set.
     pub fn stop(mut self) -> io::Result<()> {
         self.end()
     }

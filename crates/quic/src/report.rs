@@ -125,6 +125,11 @@ impl Report {
     }
 
     /// What a datagram says.
+    ///
+    /// # Errors
+    ///
+    /// [`ReportError`] if the datagram is no report, is cut short, has another version, or has a
+    /// value that means nothing.
     pub fn parse(datagram: &[u8]) -> Result<Self, ReportError> {
         let length = datagram.len();
         if !datagram.starts_with(&MAGIC) {
@@ -244,6 +249,11 @@ impl Intake {
 
     /// Takes a datagram that arrived at `now` and was `on_its_way` for about so long: half a smallest RTT, if nothing
     /// better is known. Its estimate is so much older.
+    ///
+    /// # Errors
+    ///
+    /// [`ReportError`] as [`Report::parse`], and [`ReportError::Uplink`] if the peer reports its
+    /// uplink. It is counted, and the handle does not change.
     pub fn handle_datagram(
         &mut self,
         now: HostInstant,

@@ -22,6 +22,10 @@ impl Data {
     }
 
     /// As Parquet, with the figure's title and origin in the metadata.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError`] if `out` cannot be written, or the writer refuses a column.
     pub fn write(
         &self,
         out: impl Write + Send,

@@ -157,6 +157,10 @@ impl Page {
     }
 
     /// Writes `report.html`, `report.md` and, into `figures`, each figure as SVG, PNG and Parquet.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError`] if a file cannot be written, or a figure cannot be drawn as PNG.
     pub fn write(&self, folder: &Path) -> Result<(), WriteError> {
         let figures = folder.join("figures");
         let file = |path: &Path| {

@@ -26,7 +26,10 @@ pub struct Message<'a> {
 impl Messages {
     /// The message that a record holds or completes; `None` if it holds none, or a part with others to come.
     ///
-    /// An unknown kind of message is an error like an unknown version: versions differ in the numbers of the kinds.
+    /// # Errors
+    ///
+    /// [`RecordError`] if the record's version or its kind of message is not described, or its
+    /// bytes do not fit the description.
     pub fn handle_record<'a>(
         &'a mut self,
         log: &LogRecord<'a>,

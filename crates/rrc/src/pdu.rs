@@ -117,12 +117,21 @@ impl Pdu {
 }
 
 /// Decodes one message.
+///
+/// # Errors
+///
+/// [`DecodeError`] if the bytes are no message of this kind, or nest too deep.
 pub fn decode(pdu: impl Into<Pdu>, message: &[u8]) -> Result<Decoded<'_>, DecodeError> {
     decode::decode(pdu.into().place(), message)
 }
 
 /// Encodes one message; decoding it gives the value back. What the tables do not know cannot be encoded: additions
 /// that the decoder skipped or kept as bytes.
+///
+/// # Errors
+///
+/// [`EncodeError`] if the value is none of this kind: a member is missing, unknown, of another type
+/// or out of its range.
 pub fn encode(pdu: impl Into<Pdu>, value: &Value<'_>) -> Result<Vec<u8>, EncodeError> {
     encode::encode(pdu.into().place(), value)
 }

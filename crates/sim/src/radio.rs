@@ -72,6 +72,11 @@ struct PendingOutput<P> {
 
 impl<P> Radio<P> {
     /// A network of these carriers without devices. The same seed gives the same network, bit for bit.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidConfig`] if a carrier's setting is outside its range, or there are more than 255
+    /// carriers.
     pub fn new(carriers: Vec<CarrierConfig>, seed: u64) -> Result<Self, InvalidConfig> {
         let origin = HostInstant::default();
         Ok(Self {
@@ -88,11 +93,20 @@ impl<P> Radio<P> {
     }
 
     /// Adds a device; the first is number zero.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidConfig`] if the device has no cell, names a carrier that is not there, or is one
+    /// too many.
     pub fn add_device(&mut self, config: DeviceConfig) -> Result<Device, InvalidConfig> {
         self.ran.add_device(config).map(|id| Device(id.0))
     }
 
     /// Adds a device whose host reads its modem; a duration means a port that is drained at this interval.
+    ///
+    /// # Errors
+    ///
+    /// As [`add_device`](Self::add_device).
     pub fn add_listened(
         &mut self,
         config: DeviceConfig,

@@ -1,5 +1,11 @@
 //! Experiments in real time: flows of this kernel over emulated links and cells, with the daemon and its modem.
 
+#![allow(
+    clippy::missing_errors_doc,
+    clippy::missing_panics_doc,
+    reason = "only this project's own commands and tests call it"
+)]
+
 pub mod call;
 pub mod cpu;
 pub mod daemon;

@@ -61,6 +61,11 @@ pub enum ParseCsvError {
 }
 
 /// Reads a link.
+///
+/// # Errors
+///
+/// [`ParseCsvError`] if the header names no known columns, a line has other columns or no whole
+/// number, or the rows are no link.
 pub fn parse(bytes: &[u8]) -> Result<LinkTrace, ParseCsvError> {
     let mut records = Records::new(bytes);
     let (line, header) = records.next()?.ok_or(ParseCsvError::Empty)?;
@@ -87,6 +92,10 @@ pub fn parse(bytes: &[u8]) -> Result<LinkTrace, ParseCsvError> {
 }
 
 /// Writes a link as [`parse`] reads it.
+///
+/// # Errors
+///
+/// That of `out`, and no other.
 pub fn write(course: &LinkTrace, out: &mut impl fmt::Write) -> fmt::Result {
     writeln!(out, "{}", course.form().columns().join(","))?;
     course.for_each_row(|row| {

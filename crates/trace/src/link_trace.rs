@@ -138,6 +138,10 @@ impl Builder {
     }
 
     /// Adds a row: a number for each of [`Form::columns`].
+    ///
+    /// # Errors
+    ///
+    /// [`LinkTraceError`] if the row does not follow the one before, or lasts no time.
     pub fn push(&mut self, row: &[u64]) -> Result<(), LinkTraceError> {
         self.rows += 1;
         match (self.form, row) {
@@ -188,6 +192,11 @@ impl Builder {
     }
 
     /// The link, if it is one.
+    ///
+    /// # Errors
+    ///
+    /// [`LinkTraceError::Empty`] without a row; another [`LinkTraceError`] if the rows last no time
+    /// or are too many.
     pub fn finish(self) -> Result<LinkTrace, LinkTraceError> {
         if self.rows == 0 {
             return Err(LinkTraceError::Empty);
@@ -214,6 +223,10 @@ impl LinkTrace {
     }
 
     /// Calls `each` with every row, in order, until it fails.
+    ///
+    /// # Errors
+    ///
+    /// The first one of `each`: the rest is not called.
     pub fn for_each_row<E>(&self, mut each: impl FnMut(&[u64]) -> Result<(), E>) -> Result<(), E> {
         match self {
             Self::Opportunities(trace) => trace
@@ -232,6 +245,11 @@ impl LinkTrace {
     }
 
     /// The link as a mahimahi trace, and the information that this format loses.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidTrace`] if the link carries no packet, or more packets or for longer than a trace
+    /// can say.
     pub fn to_trace(&self) -> Result<(Trace, Lost), InvalidTrace> {
         match self {
             Self::Opportunities(trace) => Ok((trace.clone(), Lost::default())),

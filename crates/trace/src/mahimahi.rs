@@ -77,6 +77,11 @@ pub enum ParseTraceError {
 }
 
 /// Reads a trace. A last line without a line feed, and lines that end in CR LF, are read too.
+///
+/// # Errors
+///
+/// [`ParseTraceError`] if a line is no number or below the one before, or the trace is empty, lasts
+/// no time or is too long.
 pub fn parse(bytes: &[u8]) -> Result<Trace, ParseTraceError> {
     let mut millis = Vec::new();
     let mut previous = 0;
@@ -133,6 +138,10 @@ fn quote(text: &[u8]) -> String {
 }
 
 /// Writes a trace as mahimahi reads it.
+///
+/// # Errors
+///
+/// That of `out`, and no other.
 pub fn write(trace: &Trace, out: &mut impl fmt::Write) -> fmt::Result {
     trace.millis().iter().try_for_each(|millis| writeln!(out, "{millis}"))
 }

@@ -56,6 +56,11 @@ pub enum InvalidTrace {
 
 impl Trace {
     /// A trace of these moments, in milliseconds from its beginning.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidTrace`] if the moments are none, too many, too late, or fall, or if the last is at
+    /// zero.
     pub fn from_millis(millis: Vec<u32>) -> Result<Self, InvalidTrace> {
         if millis.len() > MAX_OPPORTUNITIES {
             return Err(InvalidTrace::TooMany);

@@ -23,6 +23,10 @@ impl Schedule {
     }
 
     /// The first `span` as a trace, so that a tool that knows only traces can replay it.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidTrace`] if no packet leaves within `span`, or more than a trace can hold.
     pub fn to_trace(&self, span: Duration) -> Result<Trace, InvalidTrace> {
         let mut millis = Vec::new();
         for at in self.opportunities().take_while(|&at| at <= span) {

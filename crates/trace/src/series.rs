@@ -74,6 +74,11 @@ const MOST: f64 = 1e6;
 impl Series {
     /// Reads lines of a time and a rate. Each rate applies from the time of the previous line, as Pensieve plays them. So
     /// the first line only gives the start of the series.
+    ///
+    /// # Errors
+    ///
+    /// [`ParseSeriesError`] if the bytes are no text, a line is no time and rate, a time goes back,
+    /// or there is no step.
     pub fn parse(bytes: &[u8]) -> Result<Self, ParseSeriesError> {
         let text =
             core::str::from_utf8(without_mark(bytes)).map_err(|_| ParseSeriesError::NotText)?;
@@ -111,6 +116,11 @@ impl Series {
     }
 
     /// Reads a log of G-NetTrack: one line each second. `column` is the rate in kbit/s (`DL_bitrate`, `UL_bitrate`).
+    ///
+    /// # Errors
+    ///
+    /// [`ParseSeriesError`] if the bytes are no text, the column is missing, a cell of it is no
+    /// rate, or there is no line.
     pub fn gnettrack(bytes: &[u8], column: &'static str) -> Result<Self, ParseSeriesError> {
         let text =
             core::str::from_utf8(without_mark(bytes)).map_err(|_| ParseSeriesError::NotText)?;
@@ -150,6 +160,10 @@ impl Series {
     }
 
     /// The stretch of `lasts` that begins at `from`, as often around as it takes; after it the last rate holds.
+    ///
+    /// # Errors
+    ///
+    /// [`ParseStepsError`] if the stretch has more steps than [`Steps`] may have.
     pub fn part(&self, from: Duration, lasts: Duration) -> Result<Steps, ParseStepsError> {
         let from = Duration::from_nanos((from.as_nanos() % self.lasts.as_nanos()) as u64);
         let mut steps = Vec::new();

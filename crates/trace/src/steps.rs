@@ -88,6 +88,11 @@ impl Steps {
     }
 
     /// These steps, if the first is at zero and the others rise.
+    ///
+    /// # Errors
+    ///
+    /// [`ParseStepsError`] if there is no step or too many, the first is not at zero, or the others
+    /// do not rise.
     pub fn new(steps: Vec<Step>) -> Result<Self, ParseStepsError> {
         let first = steps.first().ok_or(ParseStepsError::Empty)?;
         if !first.at.is_zero() {

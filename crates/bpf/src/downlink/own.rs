@@ -14,6 +14,11 @@ pub struct OwnCgroup {
 
 impl OwnCgroup {
     /// Makes it below the current cgroup of this process, and moves the process there. Existing sockets stay in the old cgroup.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if no cgroup v2 is mounted, the name is taken, or this user may make no
+    /// cgroup there.
     pub fn enter(name: &str) -> io::Result<Self> {
         let root = cgroup_root().ok_or_else(|| io::Error::other("no cgroup v2 is mounted"))?;
         let lines = fs::read_to_string("/proc/self/cgroup")?;

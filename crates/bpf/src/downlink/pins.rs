@@ -65,6 +65,10 @@ fn pin_in(path: &Path, attached: &mut Link, release: &mut Link) -> io::Result<()
 
 /// Puts back what an instance had changed that was pinned there and whose process is gone, in the sockets of this
 /// thread's network namespace, and takes the pins away. Nothing to do is no error.
+///
+/// # Errors
+///
+/// The kernel's error, if it refuses the pins or the walk over its sockets.
 pub fn release_pinned(path: &Path) -> io::Result<()> {
     match File::open(path.join(RELEASE)) {
         // Opening a pinned walk makes one, reading it lets it go.

@@ -110,6 +110,10 @@ struct Known {
 
 impl LinkAdaptation {
     /// Link adaptation without a report so far.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidConfig`] if a setting is outside its range.
     pub fn new(config: &AdaptConfig, coding: Coding) -> Result<Self, InvalidConfig> {
         config.check()?;
         let p = config.target_error_rate;

@@ -80,6 +80,10 @@ struct Link {
 
 impl Channel {
     /// A channel before its first step.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidConfig`] if a setting is outside its range.
     pub fn new(config: &ChannelConfig, mut rng: ChaCha8Rng) -> Result<Self, InvalidConfig> {
         let ChannelConfig { carrier, site, device, model } = config;
         carrier.check()?;

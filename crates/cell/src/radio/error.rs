@@ -22,6 +22,10 @@ pub struct HarqConfig {
 
 impl HarqConfig {
     /// Whether the settings are within their ranges.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidConfig`] if a setting is outside its range.
     pub fn check(&self) -> Result<(), InvalidConfig> {
         InvalidConfig::unless(
             (0.0..=6.0).contains(&self.redundancy_gain_db),

@@ -153,6 +153,10 @@ struct Leg {
 
 impl Trajectory {
     /// A device at the beginning of its way. The generator is used by random ways only.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidConfig`] if a place or a speed is not finite, or a way has no length.
     pub fn new(config: &TrajectoryConfig, rng: ChaCha8Rng) -> Result<Self, InvalidConfig> {
         let finite = |position: Position| {
             InvalidConfig::unless(

@@ -93,6 +93,10 @@ pub struct Reporter {
 
 impl Reporter {
     /// A device that is going to receive by this coding.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidConfig`] if a setting is outside its range.
     pub fn new(config: &ReportConfig, coding: Coding) -> Result<Self, InvalidConfig> {
         config.check()?;
         let millis = |ms: u16| Duration::from_millis(ms.into());

@@ -63,6 +63,10 @@ pub enum EmitError {
 }
 
 /// Appends a payload as on a port whose HDLC framing is switched off; on an error `out` stays unchanged.
+///
+/// # Errors
+///
+/// [`BodyTooLong`] if the payload is longer than its length field of 16 bits can say.
 pub fn emit_unframed(payload: &[u8], out: &mut Vec<u8>) -> Result<(), BodyTooLong> {
     let len = payload.len();
     let announced = u16::try_from(len).map_err(|_| BodyTooLong { len })?;
@@ -75,6 +79,11 @@ pub fn emit_unframed(payload: &[u8], out: &mut Vec<u8>) -> Result<(), BodyTooLon
 
 impl Format {
     /// Appends a packet to `out` in this format; on an error `out` stays unchanged.
+    ///
+    /// # Errors
+    ///
+    /// [`EmitError::TooLong`] if a length field of 16 bits cannot hold the length;
+    /// [`EmitError::NoPlace`] if the format has only log records and this is none.
     pub fn emit(self, packet: &Packet<'_>, out: &mut Vec<u8>) -> Result<(), EmitError> {
         match (self, packet) {
             (Self::Hdlc, _) => {

@@ -57,6 +57,11 @@ const QMDL2_HEADER: usize = 10;
 const MAX_GUIDS: u32 = 1000;
 
 /// The kind of capture that starts with `beginning`. All of it, or the first [`PROBE`] bytes, are examined.
+///
+/// # Errors
+///
+/// [`CaptureError::Empty`] without bytes; [`CaptureError::Packed`] if they are an archive;
+/// [`CaptureError::NotDiag`] if they hold no Diag record.
 pub fn recognise(beginning: &[u8]) -> Result<Kind, CaptureError> {
     if beginning.is_empty() {
         return Err(CaptureError::Empty);

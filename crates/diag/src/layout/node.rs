@@ -15,6 +15,10 @@ pub struct Node<'a> {
 
 impl Layout {
     /// A body checked against this layout.
+    ///
+    /// # Errors
+    ///
+    /// [`Short`] if the body ends before the layout does.
     pub fn node<'a>(&self, body: &'a [u8]) -> Result<Node<'a>, Short> {
         measure(self.parts, body, 0)?;
         Ok(Node::new(body, 0, self.parts))

@@ -159,6 +159,10 @@ impl Probe {
     ///
     /// The bytes on the path are checked first: on an error `sink` has received no value. Bytes outside
     /// the path are not read.
+    ///
+    /// # Errors
+    ///
+    /// [`Short`] if the body ends before the path does.
     pub fn read(&self, body: &[u8], mut sink: impl FnMut(Item, Value<'_>)) -> Result<Met, Short> {
         self.0.check(body)?;
         let mut met = Met::default();

@@ -19,7 +19,11 @@ pub struct Survey {
 const WORD: usize = 4;
 
 impl Layout {
-    /// How much of a body it describes; an error if the body is too short for it.
+    /// How much of a body it describes.
+    ///
+    /// # Errors
+    ///
+    /// [`Short`] if the body ends before the layout does.
     pub fn survey(&self, body: &[u8]) -> Result<Survey, Short> {
         survey(self.parts, body)
     }

@@ -29,6 +29,12 @@ macro_rules! records {
 
         impl<'a> Record<'a> {
             /// Parses a log record by its code.
+            ///
+            /// # Errors
+            ///
+            /// [`RecordError::Undescribed`] or [`RecordError::Unsupported`] if the code, its
+            /// version or every sub-packet is not described; [`RecordError::Corrupt`] if the body
+            /// is too short.
             pub fn parse(log: &LogRecord<'a>) -> Result<Self, RecordError> {
                 Ok(match log.code {
                     $($view::CODE => Self::$variant($view::parse(log.body)?),)*

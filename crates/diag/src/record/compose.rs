@@ -119,6 +119,12 @@ const fn list_name(part: &Part) -> Option<&'static str> {
 }
 
 /// Appends the body of a record of `code` in `version` with the contents of `form`; decoding it gives them back.
+///
+/// # Errors
+///
+/// [`EmitError::Version`] if this version is not described; another [`EmitError`] if `form` lacks a
+/// field or has one of another kind, or a number or the whole does not fit. `out` then stays
+/// unchanged.
 pub fn compose(
     code: LogCode,
     version: u32,

@@ -58,7 +58,11 @@ impl RecordCounts {
 }
 
 impl Coverage {
-    /// Of a record that was surveyed; an error if it has sub-packets and none of them is described.
+    /// Of a record that was surveyed.
+    ///
+    /// # Errors
+    ///
+    /// The version of a sub-packet, if there are sub-packets and none of them is described.
     pub fn of(survey: &Survey, packet: u32) -> Result<Self, Version> {
         let missing = survey.missing.map(|(id, version)| Version::Sub { packet, id, version });
         match (survey.unread, missing) {
@@ -81,8 +85,12 @@ pub fn version_of(log: &LogRecord<'_>) -> Option<u32> {
     log.code.version_of(log.body).filter(|_| has_version)
 }
 
-/// How much of a record is read. An error if its contents are not: [`decode`](super::decode) then emits at most what is
-/// around them.
+/// How much of a record is read.
+///
+/// # Errors
+///
+/// [`RecordError`] if the record's contents are not read: [`decode`](super::decode) then emits at
+/// most what is around them.
 pub fn check(log: &LogRecord<'_>) -> Result<Coverage, RecordError> {
     let (code, len, body) = (log.code, log.body.len(), log.body);
     let layouts = described(log)?;

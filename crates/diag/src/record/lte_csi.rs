@@ -160,6 +160,11 @@ impl<'a> PeriodicCsf<'a> {
     pub const CODE: LogCode = LogCode::new(0xB14D);
 
     /// Reads the body of a record.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError::Unsupported`] if the version is not described; [`RecordError::Corrupt`] if
+    /// the body is too short for it.
     pub fn parse(body: &'a [u8]) -> Result<Self, RecordError> {
         let (node, version) = checked(Self::CODE, PERIODIC_LAYOUTS, body)?;
         Ok(Self { node, version })
@@ -183,6 +188,11 @@ impl<'a> AperiodicCsf<'a> {
     pub const CODE: LogCode = LogCode::new(0xB14E);
 
     /// Reads the body of a record.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError::Unsupported`] if the version is not described; [`RecordError::Corrupt`] if
+    /// the body is too short for it.
     pub fn parse(body: &'a [u8]) -> Result<Self, RecordError> {
         let (node, version) = checked(Self::CODE, APERIODIC_LAYOUTS, body)?;
         Ok(Self { node, version })

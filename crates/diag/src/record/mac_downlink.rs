@@ -201,11 +201,21 @@ impl<'a> MacDownlink<'a> {
     pub const CODE: LogCode = LogCode::new(0xB063);
 
     /// Reads the body of a record.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError::Unsupported`] if the version, or every sub-packet, is not described;
+    /// [`RecordError::Corrupt`] if the body is too short for it.
     pub fn parse(body: &'a [u8]) -> Result<Self, RecordError> {
         checked_sub_packets(Self::CODE, LAYOUTS, body).map(|node| Self { node })
     }
 
     /// Appends the body of a record with one sub-packet of version 4; parsing it gives the same values back.
+    ///
+    /// # Errors
+    ///
+    /// [`EmitError::Count`] if there are more than 255 blocks; another [`EmitError`] if a value
+    /// does not fit its field, or is unknown where the record always has it.
     pub fn emit(blocks: &[DownlinkBlock<'_>], out: &mut Vec<u8>) -> Result<(), EmitError> {
         let keys = &KEYS[1];
         let mut contents = vec![count("blocks", blocks.len(), 255)? as u8];

@@ -109,6 +109,11 @@ impl<'a> PdcchDecoding<'a> {
     pub const CODE: LogCode = LogCode::new(0xB130);
 
     /// Reads the body of a record.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError::Unsupported`] if the version is not described; [`RecordError::Corrupt`] if
+    /// the body is too short for it.
     pub fn parse(body: &'a [u8]) -> Result<Self, RecordError> {
         let (node, index) = checked(Self::CODE, LAYOUTS, body)?;
         Ok(Self { node, keys: &KEYS[index] })

@@ -202,6 +202,11 @@ impl<'a> PdcchPhich<'a> {
     pub const CODE: LogCode = LogCode::new(0xB16B);
 
     /// Reads the body of a record.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError::Unsupported`] if the version is not described; [`RecordError::Corrupt`] if
+    /// the body is too short for it.
     pub fn parse(body: &'a [u8]) -> Result<Self, RecordError> {
         let (node, _) = checked(Self::CODE, LAYOUTS, body)?;
         Ok(Self { node, version: node.read(u8(0)) as u8 })

@@ -154,6 +154,11 @@ impl<'a> PdschStat<'a> {
     pub const CODE: LogCode = LogCode::new(0xB173);
 
     /// Reads the body of a record.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError::Unsupported`] if the version is not described; [`RecordError::Corrupt`] if
+    /// the body is too short for it.
     pub fn parse(body: &'a [u8]) -> Result<Self, RecordError> {
         let (node, index) = checked(Self::CODE, LAYOUTS, body)?;
         Ok(Self { node, keys: &KEYS[index] })
@@ -162,6 +167,11 @@ impl<'a> PdschStat<'a> {
     /// Appends the body of a record of version 36; parsing it gives the same values back.
     ///
     /// At most 255 subframes of at most two blocks each, with known modulation.
+    ///
+    /// # Errors
+    ///
+    /// [`EmitError::Count`] if there are more than 255 subframes; another [`EmitError`] if a value
+    /// does not fit its field, or is unknown where the record always has it.
     pub fn emit(subframes: &[PdschSubframeRepr<'_>], out: &mut Vec<u8>) -> Result<(), EmitError> {
         let keys = &KEYS[EMITTED];
         let records = count("subframes", subframes.len(), 255)? as u8;

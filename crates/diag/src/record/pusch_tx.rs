@@ -133,6 +133,11 @@ impl<'a> PuschTxReport<'a> {
     pub const CODE: LogCode = LogCode::new(0xB139);
 
     /// Reads the body of a record.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError::Unsupported`] if the version is not described; [`RecordError::Corrupt`] if
+    /// the body is too short for it.
     pub fn parse(body: &'a [u8]) -> Result<Self, RecordError> {
         let (node, index) = checked(Self::CODE, LAYOUTS, body)?;
         Ok(Self { node, keys: &KEYS[index] })
@@ -141,6 +146,11 @@ impl<'a> PuschTxReport<'a> {
     /// Appends the body of a record of version 124; parsing it gives the same values back.
     ///
     /// At most 31 transmissions, of whole decibels and known modulation up to 64-QAM.
+    ///
+    /// # Errors
+    ///
+    /// [`EmitError::Count`] if there are more than 31 transmissions; another [`EmitError`] if a
+    /// value does not fit its field, or is unknown where the record always has it.
     pub fn emit(
         pci: u16,
         dispatched: Tti,

@@ -252,6 +252,11 @@ impl<'a> LteRrc<'a> {
     pub const CODE: LogCode = LogCode::new(0xB0C0);
 
     /// Reads the body of a record.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError::Unsupported`] if the version is not described; [`RecordError::Corrupt`] if
+    /// the body is too short for it.
     pub fn parse(body: &'a [u8]) -> Result<Self, RecordError> {
         let (node, layout) = checked(Self::CODE, LAYOUTS, body)?;
         let keys = &KEYS[layout];
@@ -270,7 +275,12 @@ impl<'a> LteRrc<'a> {
         })
     }
 
-    /// Kind of message and part of it; an error if either is unknown.
+    /// Kind of message and part of it.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError::Unsupported`] if the record's number of the kind, or of the part, is unknown
+    /// in its version.
     pub fn described(&self, log: &LogRecord<'_>) -> Result<(RrcPdu, Segment), RecordError> {
         rrc::described(log, self.pdu, self.number, self.segment)
     }

@@ -111,6 +111,11 @@ impl<'a> ServingCells<'a> {
     pub const CODE: LogCode = LogCode::new(0xB193);
 
     /// Reads the body of a record.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError::Unsupported`] if the version, or every sub-packet, is not described;
+    /// [`RecordError::Corrupt`] if the body is too short for it.
     pub fn parse(body: &'a [u8]) -> Result<Self, RecordError> {
         checked_sub_packets(Self::CODE, LAYOUTS, body).map(|node| Self { node })
     }

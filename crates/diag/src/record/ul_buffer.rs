@@ -177,11 +177,22 @@ impl<'a> UplinkBuffer<'a> {
     pub const CODE: LogCode = LogCode::new(0xB066);
 
     /// Reads the body of a record.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError::Unsupported`] if the version, or every sub-packet, is not described;
+    /// [`RecordError::Corrupt`] if the body is too short for it.
     pub fn parse(body: &'a [u8]) -> Result<Self, RecordError> {
         checked_sub_packets(Self::CODE, LAYOUTS, body).map(|node| Self { node })
     }
 
     /// Appends the body of a record with one sub-packet of version 24; parsing it gives the same values back.
+    ///
+    /// # Errors
+    ///
+    /// [`EmitError::Count`] if there are more than 255 samples, or channels of one; another
+    /// [`EmitError`] if a value does not fit its field, or is unknown where the record always has
+    /// it.
     pub fn emit(samples: &[BufferSampleRepr<'_>], out: &mut Vec<u8>) -> Result<(), EmitError> {
         let keys = &KEYS[2];
         let mut contents = vec![count("samples", samples.len(), 255)? as u8];

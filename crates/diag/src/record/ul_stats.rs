@@ -101,6 +101,11 @@ impl<'a> MacUplinkStats<'a> {
     pub const CODE: LogCode = LogCode::new(0xB067);
 
     /// Reads the body of a record.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError::Unsupported`] if the version, or every sub-packet, is not described;
+    /// [`RecordError::Corrupt`] if the body is too short for it.
     pub fn parse(body: &'a [u8]) -> Result<Self, RecordError> {
         checked_sub_packets(Self::CODE, LAYOUTS, body).map(|node| Self { node })
     }

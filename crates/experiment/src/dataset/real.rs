@@ -9,6 +9,10 @@ use crate::catalogue;
 
 /// The traces of an index (`traces/files.tsv`) that are of LTE or of NR below 6 GHz, with the index's fields; the
 /// direction is `up` or `down`.
+///
+/// # Errors
+///
+/// The kernel's error, if the index cannot be read; another if it is no text or lacks a column.
 pub fn real(data: &Path) -> io::Result<Vec<(Rat, bool, &'static str, Figures)>> {
     let rows = catalogue::rows(data, ["rat", "mobility", "dir", "mean_mbps", "p5", "p95"])?;
     let figures = rows.into_iter().filter_map(|[rat, mobility, way, mean, low, high]| {

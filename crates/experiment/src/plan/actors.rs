@@ -51,6 +51,11 @@ const MAX_FLOWS: usize = 10_000;
 
 impl Actors {
     /// Lists them; fails if a flow names an unknown device.
+    ///
+    /// # Errors
+    ///
+    /// [`Wrong`] if a name is taken or no name, a flow names an unknown device, or there are too
+    /// many devices or transfers.
     pub fn new(plan: &Plan) -> Result<Self, Wrong> {
         let named = |name: &Option<String>, at: usize| {
             name.clone().unwrap_or_else(|| format!("device-{at}"))

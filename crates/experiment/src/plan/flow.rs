@@ -176,6 +176,10 @@ impl TrafficPlan {
     }
 
     /// The traffic as a byte stream; of arrivals, one of them. An error with the rate for datagrams.
+    ///
+    /// # Errors
+    ///
+    /// The rate of datagrams, which are no byte stream.
     pub fn stream(&self) -> Result<Traffic, Rate> {
         Ok(match *self {
             Self::Arrivals { ref sizes, .. } => {

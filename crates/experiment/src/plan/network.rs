@@ -38,6 +38,10 @@ type WiredLinks<P> = Wired<Links<Pipe<Through<P>>>, P>;
 
 /// The network of a plan, without flows; its devices are those of [`Actors`](super::Actors). Traces that the plan names
 /// are relative to `folder`.
+///
+/// # Errors
+///
+/// [`Wrong`] if a trace cannot be read, or a setting is outside its range.
 pub fn network<P>(plan: &Plan, folder: &Path, seed: u64) -> Result<Built<P>, Wrong> {
     let wire = plan.wire.as_ref().map(|wire| wire.paths(folder, plan.duration)).transpose()?;
     let origin = HostInstant::default();
@@ -254,6 +258,10 @@ impl<P> Network<P> for Built<P> {
 
 /// A device's link over time, where it is known: links are given, and a modelled cell is not. Behind a wired segment
 /// there are two.
+///
+/// # Errors
+///
+/// [`Wrong`] if a trace cannot be read, or a setting is outside its range.
 pub fn given(run: &Run, port: Port) -> Result<Vec<PathConfig>, Wrong> {
     let Run { plan, folder, seed, .. } = run;
     let at = usize::from(port.device.0);

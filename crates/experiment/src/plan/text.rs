@@ -83,6 +83,10 @@ pub struct Run {
 
 impl Text {
     /// Reads a file.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError`] if the file cannot be read, is too large or no UTF-8.
     pub fn read(path: &Path) -> Result<Self, PlanError> {
         let name = path.display().to_string();
         let text = read_text_at_most(path, MAX_TEXT).map_err(|error| PlanError {
@@ -119,6 +123,10 @@ impl Text {
     }
 
     /// Sets a key, as in `flows.0.controller=bbr`: the value is TOML, or text where it is not.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError`] if the text is no KEY=VALUE.
     pub fn set(&mut self, written: &str) -> Result<(), PlanError> {
         let wrong = |message: &str| PlanError {
             name: format!("--set {written}"),
@@ -144,6 +152,11 @@ impl Text {
     }
 
     /// All runs, in the order of the plan: the last key of a sweep changes fastest, and seeds before it.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanError`] with its place in the text, if a key or value is wrong, or the sweep comes to
+    /// too many runs.
     pub fn runs(&self) -> Result<Vec<Run>, PlanError> {
         let (axes, root) = self.root()?;
         let combinations =

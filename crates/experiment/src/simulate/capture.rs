@@ -7,6 +7,10 @@ use super::{About, Files, Keep, Output, SimulateError, simulate};
 use crate::plan::Run;
 
 /// The capture of the modem, for a run with a single device.
+///
+/// # Errors
+///
+/// [`SimulateError::Plan`] if the plan is wrong.
 pub fn capture(run: &Run, about: &About) -> Result<Vec<u8>, SimulateError> {
     let keep = Keep { captures: true, ..Keep::default() };
     let mut kept = Kept::default();

@@ -41,6 +41,10 @@ impl Keep {
 /// Where the files of a run go.
 pub trait Files {
     /// A new file.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if the file cannot be made.
     fn create(&mut self, name: &str) -> io::Result<Output>;
 }
 

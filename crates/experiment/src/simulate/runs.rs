@@ -12,6 +12,10 @@ use crate::plan::Run;
 /// The place of a run's files, which appear completely or not at all.
 pub trait Place: Files + Send {
     /// All of them are complete.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if the files cannot get their names.
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
@@ -28,6 +32,11 @@ pub struct Finished {
 /// with the virtual time that has passed since its last call. When `stop` rises, running ones are cancelled.
 ///
 /// The first run that fails ends all, and so does a file that cannot be written.
+///
+/// # Errors
+///
+/// The first [`SimulateError`] of a run, with the run's index: a wrong plan, or a file that cannot
+/// be written.
 pub fn all(
     runs: &[Run],
     keep: &Keep,

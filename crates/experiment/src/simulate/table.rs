@@ -23,6 +23,10 @@ struct Document<'a> {
 }
 
 /// Everything as JSON.
+///
+/// # Errors
+///
+/// serde_json's, if an outcome cannot be JSON. Each one that a run makes can.
 pub fn json(about: &About, finished: &Finished) -> io::Result<String> {
     let Finished { outcomes, complete } = finished;
     let document = Document { about, complete: *complete, runs: outcomes };
@@ -30,6 +34,11 @@ pub fn json(about: &About, finished: &Finished) -> io::Result<String> {
 }
 
 /// A row for each flow of each run; swept keys have columns.
+///
+/// # Errors
+///
+/// [`TableError::Io`] if the output cannot be written; [`TableError::Parquet`] if the writer
+/// refuses a column.
 pub fn parquet(
     about: &About,
     finished: &Finished,

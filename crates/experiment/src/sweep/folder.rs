@@ -111,6 +111,12 @@ const ORIGIN: &str = "sweep.json";
 impl Folder {
     /// Opens or makes the folder of a sweep and finds its finished runs. Parts may be made in one folder at the same
     /// time, each by one process; `wait` makes a second process wait.
+    ///
+    /// # Errors
+    ///
+    /// [`SweepError::Busy`] if another process makes this part; [`SweepError::Other`] or
+    /// [`SweepError::Taken`] if the folder has other results; [`SweepError::Write`] if the kernel
+    /// refuses a file.
     pub fn open(
         path: &Path,
         about: &About,
@@ -142,15 +148,14 @@ impl Folder {
             clean(path).map_err(at(path))?;
         }
         let mut folder = Self { path: path.into(), finished: HashSet::new(), _locks: locks };
-        folder.look(runs)?;
+        folder.look(runs);
         Ok(folder)
     }
 
     /// Checks again which runs are finished. An invalid file, for example after a power cut, does not count.
-    pub fn look(&mut self, runs: &[Run]) -> Result<(), SweepError> {
+    pub fn look(&mut self, runs: &[Run]) {
         let is_whole = |run: &&Run| self.load(run).is_ok_and(|outcome| is_of(&outcome, run));
         self.finished = runs.iter().filter(is_whole).map(|run| run.number).collect();
-        Ok(())
     }
 
     /// Whether a run was finished when it was last looked.
@@ -182,6 +187,11 @@ impl Folder {
     }
 
     /// Takes over the finished runs from another folder of the same sweep. Returns their number.
+    ///
+    /// # Errors
+    ///
+    /// [`SweepError::Other`] if the other folder belongs to another sweep; [`SweepError::Write`] if a
+    /// file cannot be read or written.
     pub fn take(
         &mut self,
         other: &Path,
@@ -210,7 +220,7 @@ impl Folder {
             self.store(&outcome)?;
             taken += 1;
         }
-        self.look(runs)?;
+        self.look(runs);
         Ok(taken)
     }
 }

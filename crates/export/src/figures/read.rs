@@ -16,6 +16,10 @@ pub type About = Vec<(String, String)>;
 /// Reads the `wanted` columns and calls `each` for every row. `each` receives one cell for each wanted column, in their
 /// order. The cell is `None` if it is empty or the table lacks the column. A column whose type no table of figures has
 /// counts as missing.
+///
+/// # Errors
+///
+/// [`TableError`] if the file cannot be read, or is no Parquet of flat rows.
 pub fn read(
     file: File,
     wanted: &[&str],

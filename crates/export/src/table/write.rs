@@ -66,6 +66,11 @@ struct Table<W: Write + Send> {
 
 impl<W: Write + Send> Tables<W> {
     /// Tables with those columns, each written to what `open` gives for its code.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::Io`] if `open` fails or an output cannot be written; [`TableError::Parquet`]
+    /// if the writer refuses a schema.
     pub fn new(
         schemas: Schemas,
         privacy: Privacy,
@@ -97,6 +102,11 @@ impl<W: Write + Send> Tables<W> {
     }
 
     /// Adds the rows of a record that was found at `offset`.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::Changed`] if the record has a field that its schema lacks; [`TableError::Io`]
+    /// if an output cannot be written.
     pub fn handle_record(&mut self, offset: u64, record: &LogRecord<'_>) -> Result<(), TableError> {
         let changed = || TableError::Changed(record.code);
         let table = self.tables.get_mut(&record.code).ok_or_else(changed)?;
@@ -116,6 +126,11 @@ impl<W: Write + Send> Tables<W> {
     }
 
     /// Writes the buffered rows and the ends of the files. Returns the writers in the order of the log codes.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::Io`] if the output cannot be written; [`TableError::Parquet`] if the writer
+    /// refuses a column.
     pub fn finish(self) -> Result<Vec<(LogCode, W)>, TableError> {
         let finish = |(code, mut table): (LogCode, Table<W>)| {
             table.write()?;

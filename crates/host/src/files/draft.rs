@@ -20,6 +20,10 @@ pub struct Draft {
 
 impl Draft {
     /// Begins a file.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if a file beside the final name cannot be made.
     pub fn begin(path: &Path, access: Access) -> io::Result<Self> {
         match inherited(path)? {
             Some(file) => Ok(Self { out: BufWriter::new(file), place: None }),
@@ -46,11 +50,19 @@ impl Draft {
     }
 
     /// Gives it its final name.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if the rest cannot be written or synced, or something else has the name.
     pub fn finish(self, over: Over) -> io::Result<()> {
         self.end(over, true)
     }
 
     /// The same for a file that a power cut may leave in part.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if the rest cannot be written, or something else has the name.
     pub fn finish_unsynced(self, over: Over) -> io::Result<()> {
         self.end(over, false)
     }

@@ -25,6 +25,10 @@ pub struct Folder {
 
 impl Folder {
     /// Begins a folder.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if a folder beside the final name cannot be made.
     pub fn begin(path: &Path, access: Access) -> io::Result<Self> {
         Self::begin_as(Writer::now()?, path, access)
     }
@@ -53,6 +57,11 @@ impl Folder {
     }
 
     /// A new file in it.
+    ///
+    /// # Errors
+    ///
+    /// `AlreadyExists` if the folder has a file of that name; otherwise the kernel's error, if it cannot
+    /// be made.
     pub fn file(&self, name: &str) -> io::Result<File> {
         self.create(OsStr::new(name))
     }
@@ -69,6 +78,10 @@ impl Folder {
     }
 
     /// Copies the files of another folder.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if a file cannot be read or written.
     pub fn copy(&self, from: &Path) -> io::Result<()> {
         for entry in fs::read_dir(from)? {
             let entry = entry?;
@@ -78,6 +91,10 @@ impl Folder {
     }
 
     /// Gives the folder its final name. An empty folder may already have this name, but nothing else, unless it is replaced.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if something else has the name, or the folder cannot be renamed.
     pub fn finish(mut self, over: Over) -> io::Result<()> {
         self.beside.take(over)
     }

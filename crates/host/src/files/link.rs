@@ -17,6 +17,11 @@ pub struct Link {
 
 impl Link {
     /// Makes a link, where nothing is yet.
+    ///
+    /// # Errors
+    ///
+    /// `AlreadyExists` if something has the name; otherwise the kernel's error, if the link cannot be
+    /// made.
     pub fn create(path: &Path, to: &Path) -> io::Result<Self> {
         let writer = Writer::now()?;
         let place = writer.act(|| {

@@ -86,7 +86,11 @@ impl<W> Copy for Board<'_, W> {}
 impl<'w, W: Word> Board<'w, W> {
     /// Makes a board of zeroed memory: the names and units first, and the mark that it is one last.
     ///
-    /// Names longer than [`MAX_NAME`] are cut; memory for fewer slots than there are names is an error.
+    /// Names longer than [`MAX_NAME`] are cut.
+    ///
+    /// # Errors
+    ///
+    /// [`NotABoard::Short`] if `words` are too few for the names.
     pub fn create<'n>(
         words: &'w [W],
         names: impl ExactSizeIterator<Item = (&'n str, &'n str)>,
@@ -113,6 +117,10 @@ impl<'w, W: Word> Board<'w, W> {
     }
 
     /// The board that is in `words`, if one is.
+    ///
+    /// # Errors
+    ///
+    /// [`NotABoard`] if `words` hold no complete board of this version.
     pub fn open(words: &'w [W]) -> Result<Self, NotABoard> {
         if words.get(AT_MAGIC).map(|word| word.load(Acquire)) != Some(MAGIC) {
             return Err(NotABoard::Magic);
@@ -154,6 +162,10 @@ impl<'w, W: Word> Board<'w, W> {
     }
 
     /// The latest sample of a slot; `None` without a sample, or if the slot does not exist.
+    ///
+    /// # Errors
+    ///
+    /// [`Overtaken`] if the writer changed the slot at each attempt to read it.
     pub fn read(&self, slot: usize) -> Result<Option<Sample>, Overtaken> {
         slot::read(self.slot(slot))
     }

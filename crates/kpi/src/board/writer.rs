@@ -33,6 +33,10 @@ impl Writer {
     }
 
     /// Makes the board of these KPIs in zeroed memory.
+    ///
+    /// # Errors
+    ///
+    /// [`NotABoard::Short`] if `words` are too few for the names.
     pub fn create<'n, W: Word>(
         words: &[W],
         names: impl ExactSizeIterator<Item = (&'n str, &'n str)>,

@@ -50,6 +50,10 @@ pub(super) struct FedRecord {
 }
 
 /// A way for records into a simulated modem, which began at `begin` by the host's clock.
+///
+/// # Errors
+///
+/// The kernel's error, if it has no event descriptor left.
 pub fn feed(begin: HostInstant) -> io::Result<(Feed, Fed)> {
     let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
     let awake = Arc::new(EventFd::from_value_and_flags(0, flags)?);

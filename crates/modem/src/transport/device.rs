@@ -15,6 +15,10 @@ pub struct CharDevice {
 
 impl CharDevice {
     /// Opens it.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`] if the device is missing, denied or in use.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         Ok(Self { file: open_device(path)? })
     }

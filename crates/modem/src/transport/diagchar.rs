@@ -105,6 +105,11 @@ fn buffer(driver: &impl Driver) -> bool {
 
 impl DiagChar {
     /// Opens it and has the log sent here.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::Switch`] if its driver refuses to send the log here; another [`OpenError`] if
+    /// it is missing, denied or in use.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let device = open_device(path)?;
         // The thread sleeps in read.

@@ -58,11 +58,19 @@ impl Router {
     pub const MAX_NAME: usize = 107;
 
     /// Connects to the open router.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`] if no router listens on the socket, or one of another user.
     pub fn connect(socket: &RouterSocket) -> Result<Self, OpenError> {
         Self::open(socket, false)
     }
 
     /// Connects to a phone vendor's router.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`] if no router listens on the socket, or one of another user.
     pub fn connect_vendor(socket: &RouterSocket) -> Result<Self, OpenError> {
         Self::open(socket, true)
     }

@@ -23,6 +23,11 @@ nix::ioctl_none_bad!(give_exclusive_up, libc::TIOCNXCL);
 
 impl Port {
     /// Opens a tty and makes it raw. The baud rate is not changed: on USB it has no effect.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::NotSerial`] if the path is no tty; another [`OpenError`] if it is missing,
+    /// denied or in use.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let at = || path.to_path_buf();
         let file = OpenOptions::new()

@@ -100,6 +100,10 @@ impl fmt::Display for Source {
 
 impl Source {
     /// Opens it.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`] if the source is missing, denied, in use or no modem's port.
     pub fn open(&self) -> Result<Box<dyn Transport>, OpenError> {
         Ok(match self {
             Self::Path(path) => return open_path(path),

@@ -18,6 +18,10 @@ impl Stream {
     }
 
     /// Standard input.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if it has no descriptor left.
     pub fn stdin() -> io::Result<Self> {
         Ok(Self::new(io::stdin().as_fd().try_clone_to_owned()?.into()))
     }

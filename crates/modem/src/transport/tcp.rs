@@ -16,6 +16,10 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 impl Tcp {
     /// Connects to `HOST:PORT`.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::Connect`] if the name has no address, or none of its addresses answers in time.
     pub fn connect(address: &str) -> Result<Self, OpenError> {
         let fail = |error| OpenError::Connect { address: address.into(), error };
         let mut last = io::Error::from(io::ErrorKind::NotFound);

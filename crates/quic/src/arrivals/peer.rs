@@ -46,6 +46,10 @@ impl PeerTimes {
     }
 
     /// Takes a datagram of [`Arrivals`](super::Arrivals) that came at `now`.
+    ///
+    /// # Errors
+    ///
+    /// [`ReportError`] if the datagram is no such message, has another version, or is cut short.
     pub fn handle_datagram(&self, now: HostInstant, datagram: &[u8]) -> Result<(), ReportError> {
         let times = Times::parse(datagram)?;
         let mut inbox = self.lock();

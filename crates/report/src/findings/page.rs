@@ -42,6 +42,10 @@ struct Maker<'a> {
 }
 
 /// The report of these folders; `drawn` names the program that draws it.
+///
+/// # Errors
+///
+/// [`ReadError`] if a series that a figure needs is missing or wrong.
 pub fn page(
     results: &[Findings],
     options: &Options,

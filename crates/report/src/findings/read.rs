@@ -90,6 +90,11 @@ const COLUMNS: [&str; 22] = [
 
 impl Findings {
     /// Reads the folder that `--out` named.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError::Missing`] if a file is not there; [`ReadError::Wrong`] if one is no such
+    /// result; [`ReadError::Empty`] if there is no flow.
     pub fn read(folder: &Path) -> Result<Self, ReadError> {
         let open = |name: &'static str| {
             let path = folder.join(name);

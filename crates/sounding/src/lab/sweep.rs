@@ -141,7 +141,7 @@ impl SweepSetup<'_> {
         let mut progress = |told| bar.tell(told);
         let made = sweep(&folder, &runs, *part, keep, about, *jobs, &stop, &open, &mut progress);
         bar.end(&stop);
-        folder.look(&runs).into_diagnostic()?;
+        folder.look(&runs);
         let lacking = own.iter().filter(|run| !folder.is_finished(run)).count();
         let (done, all) = (own.len() - lacking, own.len());
         made.map_err(|error| match error {

@@ -104,6 +104,10 @@ impl Remote {
     }
 
     /// Applies a datagram.
+    ///
+    /// # Errors
+    ///
+    /// [`BadDatagram`] if the bytes are no such message: it is counted.
     pub fn handle_datagram(
         &mut self,
         datagram: &[u8],

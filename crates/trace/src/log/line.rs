@@ -43,6 +43,10 @@ const QUOTED: usize = 40;
 const MAX_TIME: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Reads a line without its end; `None` of an empty one.
+///
+/// # Errors
+///
+/// [`BadLine`] if the line is too long or its words are none of this format.
 pub fn parse_line(bytes: &[u8]) -> Result<Option<Line>, BadLine> {
     let bytes = without_mark(bytes).trim_ascii();
     if bytes.is_empty() {

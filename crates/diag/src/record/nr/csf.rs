@@ -117,6 +117,11 @@ impl<'a> NrCsf<'a> {
     pub const CODE: LogCode = LogCode::new(0xB8A7);
 
     /// Reads the body of a record.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError::Unsupported`] if the version is not described; [`RecordError::Corrupt`] if
+    /// the body is too short for it.
     pub fn parse(body: &'a [u8]) -> Result<Self, RecordError> {
         checked(Self::CODE, LAYOUTS, body).map(|(node, _)| Self { node })
     }

@@ -129,6 +129,11 @@ impl<'a> NrDownlinkData<'a> {
     pub const CODE: LogCode = LogCode::new(0xB857);
 
     /// Reads the body of a record.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError::Unsupported`] if the version is not described; [`RecordError::Corrupt`] if
+    /// the body is too short for it.
     pub fn parse(body: &'a [u8]) -> Result<Self, RecordError> {
         checked(Self::CODE, LAYOUTS, body).map(|(node, _)| Self { node })
     }

@@ -252,11 +252,21 @@ impl<'a> NrSearcher<'a> {
     pub const CODE: LogCode = LogCode::new(0xB97F);
 
     /// Reads the body of a record.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError::Unsupported`] if the version is not described; [`RecordError::Corrupt`] if
+    /// the body is too short for it.
     pub fn parse(body: &'a [u8]) -> Result<Self, RecordError> {
         checked(Self::CODE, LAYOUTS, body).map(|(node, version)| Self { node, version })
     }
 
     /// Appends the body of a record of version 3.0 without beams; parsing it gives the same values back.
+    ///
+    /// # Errors
+    ///
+    /// [`EmitError::Count`] if there are more than 255 layers; another [`EmitError`] if a value
+    /// does not fit its field, or is unknown where the record always has it.
     pub fn emit(layers: &[NrLayerRepr<'_>], out: &mut Vec<u8>) -> Result<(), EmitError> {
         whole(out, |out| {
             let mut header = [0; 20];

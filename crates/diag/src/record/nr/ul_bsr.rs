@@ -155,12 +155,22 @@ impl<'a> NrUplinkBsr<'a> {
     pub const CODE: LogCode = LogCode::new(0xB873);
 
     /// Reads the body of a record.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError::Unsupported`] if the version is not described; [`RecordError::Corrupt`] if
+    /// the body is too short for it.
     pub fn parse(body: &'a [u8]) -> Result<Self, RecordError> {
         checked(Self::CODE, LAYOUTS, body).map(|(node, version)| Self { node, version })
     }
 
     /// Appends the body of a record of version 3.3; parsing it gives the same values back. A record has space for 15
     /// reports.
+    ///
+    /// # Errors
+    ///
+    /// [`EmitError::Count`] if there are more than 15 reports; another [`EmitError`] if a value
+    /// does not fit its field, or is unknown where the record always has it.
     pub fn emit(reports: &[NrBsr], out: &mut Vec<u8>) -> Result<(), EmitError> {
         whole(out, |out| {
             out.extend([3, 0, 3, 0, count("reports", reports.len(), 15)? as u8, 0, 0, 0]);

@@ -136,6 +136,11 @@ impl<'a> NrUplinkStats<'a> {
     pub const CODE: LogCode = LogCode::new(0xB881);
 
     /// Reads the body of a record.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError::Unsupported`] if the version is not described; [`RecordError::Corrupt`] if
+    /// the body is too short for it.
     pub fn parse(body: &'a [u8]) -> Result<Self, RecordError> {
         checked(Self::CODE, LAYOUTS, body).map(|(node, version)| Self { node, version })
     }
