@@ -9,10 +9,8 @@ use std::time::Instant;
 
 use clap::Parser;
 use common::{Failed, Identity, Receiving, Stack};
-use sounding_kpi::Direction;
-use sounding_modem::{SnifferSource, Source};
-use sounding_quic::modem::ModemFeed;
-use sounding_quic::{Arrivals, EstimateHandle};
+use sounding_quic::modem::{SnifferSource, Source};
+use sounding_quic::{Arrivals, Direction, EstimateHandle, ModemFeed, needs};
 
 /// Receives one transfer over QUIC
 #[derive(Parser)]
@@ -68,7 +66,7 @@ fn run(args: &Args) -> Result<(), Failed> {
     let modem = match &args.modem {
         Some(source) => {
             let name = args.controller.split(':').next().unwrap_or_default();
-            let needs = sounding_baselines::needs(name).unwrap_or_default();
+            let needs = needs(name).unwrap_or_default();
             let (down, handle) = (Direction::Downlink, handle.clone());
             Some(ModemFeed::start_needing(needs, source, down, &args.sniffer, handle)?)
         }

@@ -11,12 +11,10 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use common::{Failed, Sending, Stack, trusting};
-use sounding_host::monotonic_now;
-use sounding_kpi::Direction;
-use sounding_modem::Source;
-use sounding_quic::modem::ModemFeed;
-use sounding_quic::{EstimateHandle, Factory, PeerTimes};
-use sounding_units::Rate;
+use sounding_quic::modem::Source;
+use sounding_quic::{
+    Direction, EstimateHandle, Factory, ModemFeed, PeerTimes, Rate, monotonic_now,
+};
 
 /// Sends to a receiver over QUIC
 #[derive(Parser)]

@@ -10,12 +10,12 @@ use sounding_cc::Needs;
 use sounding_diag::session::Wanted;
 use sounding_host::{monotonic_now, prefer_this_thread};
 use sounding_link::{Arrival, Config, Sounder};
-use sounding_modem::{Bytes, OpenError, Pump, Sniffer, SnifferSource, Source, Transport, Turn};
+use sounding_modem::{Bytes, OpenError, Pump, Sniffer, Transport, Turn};
 use sounding_units::HostInstant;
 
-pub use sounding_kpi::Direction;
+pub use sounding_modem::{SnifferSource, Source};
 
-use crate::{EstimateHandle, Factory};
+use crate::{Direction, EstimateHandle, Factory};
 
 /// How often the thread checks a silent modem, and publishes its state: as the daemon does.
 const TICK: Duration = Duration::from_millis(5);

@@ -17,8 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
-use sounding_quic::{Arrivals, EstimateHandle, Factory, PeerTimes};
-use sounding_units::Rate;
+use sounding_quic::{Arrivals, EstimateHandle, Factory, PeerTimes, Rate};
 
 /// Any failure: an example reports it to its user, a test fails.
 pub(crate) type Failed = Box<dyn Error + Send + Sync>;

@@ -7,8 +7,9 @@ macro_rules! ends {
         pub(crate) mod $module {
             use std::sync::Arc;
 
-            use sounding_host::monotonic_now;
-            use sounding_quic::{Arrivals, Counts, EstimateHandle, Intake, Reporter};
+            use sounding_quic::{
+                Arrivals, Counts, EstimateHandle, Intake, Reporter, monotonic_now,
+            };
 
             use crate::common::{
                 Application, FAREWELL, Failed, NAME, REPORT_EVERY, Receiving, Sending, TIMES_EVERY,
