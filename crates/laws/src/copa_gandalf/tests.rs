@@ -24,9 +24,7 @@ fn ack(copa: &mut CopaGandalf, ms: u64, rtt_ms: u64) {
 fn download(copa: &mut CopaGandalf, span: core::ops::Range<u64>, rtt_ms: u64) {
     for ms in span {
         if ms.is_multiple_of(10) {
-            let (until, heard_at) = (Some(at(ms)), at(ms));
-            let events = Vec::new();
-            let news = DelayUpdate { events, up_until: None, down_until: until, heard_at };
+            let news = DelayUpdate::new(at(ms), Vec::new()).with_down_until(Some(at(ms)));
             copa.handle_delays(at(ms), Direction::Downlink, &news);
         }
         ack(copa, ms, rtt_ms);
