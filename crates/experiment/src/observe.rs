@@ -179,6 +179,10 @@ pub struct Observation<S> {
 
 impl<S: Sink> Observation<S> {
     /// Begins a run of a plan.
+    ///
+    /// # Errors
+    ///
+    /// [`Wrong`] if the plan's cell, links or flows contradict each other, or a trace cannot be read.
     pub fn new(run: &Run, setup: Setup, sink: S) -> Result<Self, Wrong> {
         let actors = Actors::new(&run.plan)?;
         let mut observation = Self::without_flows(run, &actors, setup, sink)?;
@@ -187,6 +191,10 @@ impl<S: Sink> Observation<S> {
     }
 
     /// The same with the network alone.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
     pub fn without_flows(run: &Run, actors: &Actors, setup: Setup, sink: S) -> Result<Self, Wrong> {
         let mut network: Built<Segment> = network(&run.plan, &run.folder, run.seed)?;
         if setup.radio || setup.dcis {
@@ -233,6 +241,10 @@ impl<S: Sink> Observation<S> {
 }
 
 /// Makes a whole run, and returns its sink.
+///
+/// # Errors
+///
+/// As [`Observation::new`].
 pub fn observe<S: Sink>(run: &Run, setup: Setup, sink: S) -> Result<S, Wrong> {
     let mut observation = Observation::new(run, setup, sink)?;
     observation.pass_until(run.plan.duration);

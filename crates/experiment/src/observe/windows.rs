@@ -151,6 +151,10 @@ impl Sink for Flows {
 }
 
 /// Makes a run; with `queues`, the queues are kept too.
+///
+/// # Errors
+///
+/// As [`Observation::new`].
 pub fn run(run: &Run, queues: bool) -> Result<Shown, Wrong> {
     let plan = &run.plan;
     let size = |actor: &Actor| match &plan.flows[actor.plan].traffic {
