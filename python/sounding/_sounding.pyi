@@ -73,7 +73,7 @@ class Record:
         """The subscription it belongs to, counted from 1, where the modem says so."""
     @property
     def stamp(self) -> int:
-        """The time stamp on the wire, unconverted."""
+        """The time stamp on the wire: a number in the modem's own units."""
     @property
     def modem_time_ns(self) -> int | None:
         """When, by the modem's clock, in nanoseconds since 1970; None if the modem stamped no time.
@@ -117,7 +117,7 @@ class Counts:
     corrupt_packets: int
     """Frames that are no packets."""
     first_damage: int | None
-    """Where in the stream the first of these begins."""
+    """The byte of the stream where the first of these begins."""
     cut_at: int | None
     """Where the frame begins that the end of the stream cut off; one of the corrupt frames."""
     cut_bytes: int
@@ -133,7 +133,7 @@ class Counts:
     partly: int
     """Of these, records with a sub-packet that is not described."""
     longer: int
-    """Of these, records longer than their layout and its padding."""
+    """Records among these that are longer than their layout and its padding."""
     undescribed: int
     """Records returned with an undescribed code."""
     unsupported: int
@@ -153,10 +153,10 @@ class Kpi:
         """What it is counted in."""
     @property
     def least(self) -> float:
-        """The smallest value it can have."""
+        """The smallest value it can have, in its unit."""
     @property
     def most(self) -> float:
-        """The largest."""
+        """The largest, in its unit."""
     @property
     def what(self) -> str:
         """What it is."""

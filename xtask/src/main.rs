@@ -23,6 +23,7 @@ mod prose;
 mod sbom;
 mod silent_tests;
 mod skips;
+mod units;
 mod words;
 mod writes;
 
@@ -99,7 +100,7 @@ fn check() -> ExitCode {
         }
     };
     let circles = circles::find(&metadata);
-    let checks: [(&str, Vec<String>); 15] = [
+    let checks: [(&str, Vec<String>); 16] = [
         ("arrows run one way", arrows::violations(&metadata)),
         ("modules of one parent use each other one way", circles.violations),
         ("ARCHITECTURE.md is a true map", map::violations(&metadata)),
@@ -113,6 +114,7 @@ fn check() -> ExitCode {
         ("results are written in one place", writes::violations(&metadata)),
         ("names of tests are short sentences", names::violations(&metadata)),
         ("subjects of commits name their area", commits::violations(&metadata)),
+        ("numbers that others read have a unit", units::violations(&metadata)),
         ("links of documents lead somewhere", links::violations(&metadata)),
         ("the project speaks of itself alone", words::violations(&metadata)),
     ];

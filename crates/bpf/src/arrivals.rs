@@ -56,11 +56,11 @@ pub struct ArrivalsConfig {
 pub struct ArrivalsCounts {
     /// All of them.
     pub packets: u64,
-    /// Those whose times were corrected.
+    /// Packets whose times were corrected.
     pub corrected: u64,
-    /// Those that had no time: the kernel writes it only while any socket asks for times.
+    /// Packets that had no time: the kernel writes it only while any socket asks for times.
     pub unstamped: u64,
-    /// Those that this process does not know: it did not read them in time.
+    /// Packets that this process does not know: it did not read them in time.
     pub unnoted: u64,
 }
 

@@ -47,7 +47,7 @@ use crate::netns;
 use crate::skel_downlink::{DownlinkSkel, DownlinkSkelBuilder};
 use crate::subordinates::SubordinateMap;
 
-/// The ExID of the option (RFC 6994 §3) unless another is chosen. Not registered with IANA: both ends are to be ours.
+/// The ExID (a number of 16 bits) of the option (RFC 6994 §3) unless another is chosen. Not registered with IANA: both ends are to be ours.
 pub const EXID: u16 = 0xB15C;
 
 /// Where root's daemons record their claimed sockets, in files that begin with their process. Too long for a daemon's

@@ -39,7 +39,7 @@ pub struct Pool {
     claimed: u64,
 }
 
-/// The weight of an ordinary flow.
+/// The weight of an ordinary flow, which is the unit of the others.
 pub const WEIGHT: u32 = 256;
 /// A whole link, in the unit of [`Part::fraction`].
 pub const WHOLE: u64 = 1024;
@@ -49,9 +49,9 @@ const HEADROOM_SHIFT: u32 = 3;
 /// The weight of a flow; [`WEIGHT`] is the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weight {
-    /// Weight among all members with a claim, in 1/256 of an ordinary flow's.
+    /// Weight among all members with a claim, a count of 1/256 of an ordinary flow's.
     pub all: u32,
-    /// Weight among the hungry flows. Capacity that an application's small flows do not use goes to its bulk flow.
+    /// Weight among the hungry flows, a count of 1/256 too. Capacity that an application's small flows do not use goes to its bulk flow.
     pub hungry: u32,
 }
 
@@ -166,7 +166,7 @@ pub struct Member {
     pub user: u32,
     /// The number of its application, among those of the user.
     pub application: u32,
-    /// Given weight, in 1/256; [`WEIGHT`] is ordinary.
+    /// Given weight, a count of 1/256; [`WEIGHT`] is ordinary.
     pub weight: u32,
     /// Its claim.
     pub claim: Claim,

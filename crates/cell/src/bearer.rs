@@ -42,7 +42,7 @@ pub struct Pdu {
 /// A receiver's report of received and missing data (TS 36.322 §6.2.1.6, TS 38.322 §6.2.2.5).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Status {
-    /// All before it has arrived.
+    /// All bytes before this place have arrived.
     pub edge: u64,
     /// The missing part.
     pub nacks: ArrayVec<ByteRange, 8>,

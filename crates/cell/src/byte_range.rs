@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 pub struct ByteRange {
     /// The first byte.
     pub from: u64,
-    /// One past the last.
+    /// One past the last byte.
     pub to: u64,
 }
 

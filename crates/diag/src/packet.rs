@@ -44,7 +44,7 @@ pub struct LogRecord<'a> {
     pub code: LogCode,
     /// When, by the modem's clock; see [`time`](Self::time).
     pub at: ModemInstant,
-    /// The time stamp as on the wire.
+    /// The time stamp as on the wire: a number in the modem's own units.
     pub stamp: u64,
     /// Its subscription, counted from 1, if the modem reports it.
     pub radio: Option<u32>,

@@ -6,11 +6,11 @@ use crate::{Direction, DirectionReport};
 /// Packets of one direction so far, of all devices, counted while they flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Read from the senders' devices.
+    /// Packets read from the senders' devices.
     pub arrived: u64,
-    /// Handed to the receivers' kernels.
+    /// Packets handed to the receivers' kernels.
     pub delivered: u64,
-    /// Dropped by the network.
+    /// Packets dropped by the network.
     pub dropped: u64,
 }
 

@@ -118,7 +118,7 @@ impl DirectionReport {
 /// Packets dropped by the kernel at the two devices of a direction; zero unless the machine is far too slow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KernelDrops {
-    /// Before the link: the queue of the sender's device was full.
+    /// Packets dropped before the link: the queue of the sender's device was full.
     pub before_link: u64,
     /// After the link: the receiver's kernel did not take the packet from its device.
     pub after_link: u64,

@@ -11,11 +11,11 @@ const ALPHA: f64 = 0.05;
 /// A figure and the interval that holds the true one in 95 of 100 cases.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
-    /// The figure.
+    /// The figure, in the unit of the values.
     pub value: f64,
-    /// Lower end of the interval, if there is one.
+    /// Lower end of the interval, if there is one, in the same unit.
     pub low: Option<f64>,
-    /// Upper end.
+    /// Upper end, in the same unit.
     pub high: Option<f64>,
     /// Number of values.
     pub of: usize,

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// The largest plan or configuration. The largest ones of this project have some ten kilobytes.
 pub const MAX_TEXT: u64 = 1 << 20;
-/// The largest trace, and the largest capture that is read whole.
+/// The largest trace, and the largest capture that is read whole, in bytes.
 pub const MAX_TRACE: u64 = 4 << 30;
 
 /// A file's bytes, at most `most`. A pipe or a device without an end is read no further than that.

@@ -123,7 +123,7 @@ pub struct Input {
     pub now_ns: u64,
     /// Segments that were delivered so far; it wraps, as the next two.
     pub delivered: u32,
-    /// The same when what is now acknowledged left.
+    /// The same, in segments, when what is now acknowledged left.
     pub prior_delivered: u32,
     /// Segments that were lost so far.
     pub lost: u32,

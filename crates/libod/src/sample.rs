@@ -18,7 +18,7 @@ const UNIT_MAX: usize = 16;
 pub struct Sample {
     /// In the unit of the KPI.
     pub value: f64,
-    /// All values so far added up.
+    /// All values so far added up, in the same unit.
     pub total: f64,
     /// The number of values until now.
     pub sequence: u64,
@@ -44,9 +44,9 @@ pub struct KpiInfo {
     pub name: [c_char; NAME_MAX],
     /// Its unit, zero-terminated.
     pub unit: [c_char; UNIT_MAX],
-    /// The smallest value.
+    /// The smallest value, in its unit.
     pub least: f64,
-    /// The largest.
+    /// The largest, in its unit.
     pub most: f64,
     /// Log code of its record.
     pub code: u32,

@@ -70,9 +70,9 @@ pub struct Counts {
     pub records: RecordCounts,
     /// KPIs found.
     pub kpis: u64,
-    /// Log records without a time; no estimate uses them.
+    /// Records of the log without a time; no estimate uses them.
     pub untimed: u64,
-    /// Log records for estimates whose time is far from that of the records around them; no estimate uses them.
+    /// Records of the log for estimates whose time is far from that of the records around them; no estimate uses them.
     pub misdated: u64,
 }
 

@@ -62,7 +62,7 @@ pub struct Cqi {
     pub modulation: Modulation,
     /// Additional power of the base station for this device, compared with the assumed one, dB; may be negative.
     pub reference_power_db: i8,
-    /// Size of the virtual buffer for incremental redundancy, N_IR.
+    /// Size of the virtual buffer for incremental redundancy in soft bits, N_IR.
     pub incremental_redundancy: u32,
 }
 

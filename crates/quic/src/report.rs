@@ -218,11 +218,11 @@ pub struct Intake {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
-    /// Used.
+    /// Reports that were used.
     pub taken: u64,
-    /// Overtaken by later ones.
+    /// Reports that later ones overtook.
     pub late: u64,
-    /// No reports, or none that can be read.
+    /// Datagrams that are no reports, or none that can be read.
     pub refused: u64,
     /// Receive times, of a connection that takes them.
     pub times: u64,

@@ -13,7 +13,7 @@ pub struct Axis {
     pub logarithmic: bool,
     /// Whether it begins at zero, if it is not logarithmic.
     pub from_zero: bool,
-    /// Its end, if not from the data.
+    /// Its end, if not from the data, in its unit.
     pub until: Option<f64>,
 }
 

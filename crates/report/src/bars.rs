@@ -17,7 +17,7 @@ pub struct Bar {
     pub group: String,
     /// The name.
     pub name: String,
-    /// Its height.
+    /// Its height, in the unit of the axis.
     pub value: f64,
     /// The interval of its uncertainty, if known.
     pub between: Option<(f64, f64)>,

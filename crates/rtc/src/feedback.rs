@@ -59,9 +59,9 @@ impl Tick {
 /// Feedback about consecutive packets of a transport.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Feedback {
-    /// The synchronisation source that sends the feedback.
+    /// The number of the synchronisation source that sends the feedback.
     pub sender: u32,
-    /// A source that it is about; of a transport with several it is one of them.
+    /// The number of a source that it is about; of a transport with several it is one of them.
     pub media: u32,
     /// The transport-wide sequence number of the first packet.
     pub base: u16,

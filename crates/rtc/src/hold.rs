@@ -27,9 +27,9 @@ pub struct Hold<C, T> {
 /// Packets by what became of their arrivals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HoldCounts {
-    /// The arrival was given as the source corrected it.
+    /// Packets whose arrival was given as the source corrected it.
     pub corrected: u64,
-    /// The source does not know it, such as with a silent modem.
+    /// Packets that the source does not know, such as with a silent modem.
     pub unknown: u64,
     /// The correction came too late, or too many packets waited.
     pub expired: u64,

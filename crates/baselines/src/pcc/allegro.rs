@@ -21,7 +21,7 @@ const TOLERATED_LOSS: Parameter = Parameter {
 /// Parameters of Allegro.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
-    /// The loss above which a rate has no utility.
+    /// The part of lost packets above which a rate has no utility.
     pub tolerated_loss: f64,
 }
 

@@ -56,9 +56,9 @@ pub struct Config {
     pub exponent: f64,
     /// Weight of growing RTTs in it (the paper's b).
     pub rtt_weight: f64,
-    /// Weight of loss in it (the paper's c).
+    /// Factor of loss in it (the paper's c).
     pub loss_weight: f64,
-    /// Distance of the two compared rates from the current rate (the paper's ε).
+    /// Distance of the two compared rates from the current rate, as a part of it (the paper's ε).
     pub step: f64,
     /// Mbit/s for each of the utility's gradient (the paper's θ0).
     pub conversion: f64,

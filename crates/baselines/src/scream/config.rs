@@ -47,7 +47,7 @@ pub struct Config {
     pub beta_loss: f64,
     /// The part of itself by which the window may grow in a round.
     pub increase: f64,
-    /// Pacing rate ÷ target, while the application sends less than the target.
+    /// The ratio of pacing rate to target, while the application sends less than the target.
     pub headroom: f64,
     /// Whether delays that vary slow the growth.
     pub reduces_jitter: bool,

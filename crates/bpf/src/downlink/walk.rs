@@ -9,9 +9,9 @@ use super::DownlinkError;
 /// What became of the sockets of a walk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Walked {
-    /// Those that were reached.
+    /// Sockets that were reached.
     pub reached: u64,
-    /// Those whose kernel would not have it: before Linux 6.12 callbacks are asked for only as a connection begins.
+    /// Sockets whose kernel refuses it: before Linux 6.12 callbacks are asked for only as a connection begins.
     pub refused: u64,
 }
 

@@ -40,12 +40,12 @@ pub struct RlcConfig {
     /// t-PollRetransmit.
     #[serde(deserialize_with = "quantity::duration")]
     pub t_poll_retransmit: Duration,
-    /// pollPDU.
+    /// pollPDU, a number of PDUs.
     pub poll_pdu: u32,
     /// pollByte.
     #[serde(deserialize_with = "quantity::bytes")]
     pub poll_byte: Bytes,
-    /// maxRetxThreshold.
+    /// maxRetxThreshold, a number of transmissions.
     pub max_retx: u32,
     /// Overhead of PDCP, RLC and MAC on each packet: 2 to 3 bytes each.
     #[serde(deserialize_with = "quantity::bytes")]

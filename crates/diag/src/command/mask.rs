@@ -49,9 +49,9 @@ pub(crate) const fn mask_len(items: u32) -> usize {
 /// The messages of one range of subsystems, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageRange {
-    /// The first subsystem.
+    /// The number of the first subsystem.
     pub first: u16,
-    /// The last subsystem.
+    /// The number of the last subsystem.
     pub last: u16,
 }
 

@@ -19,11 +19,11 @@ pub enum Coverage {
 /// Records by how much of them is read. Each counts once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecordCounts {
-    /// Read whole.
+    /// Records that are read whole.
     pub whole: u64,
     /// Read in part: a sub-packet is not described.
     pub partly: u64,
-    /// Read, but longer than their layout and its padding.
+    /// Records that are read, but are longer than their layout and its padding.
     pub longer: u64,
     /// Not read: no version of their code is described.
     pub undescribed: u64,

@@ -257,7 +257,7 @@ pub struct DecodedBlock {
     pub harq: u8,
     /// The addressee.
     pub rnti: Rnti,
-    /// Codeword, 0 or 1.
+    /// Number of the codeword, 0 or 1.
     pub codeword: u8,
     /// Its check was right.
     pub received: bool,

@@ -138,7 +138,7 @@ pub struct BufferSample<'a> {
 pub struct ChannelBacklog {
     /// Logical channel, 1..=10.
     pub channel: u8,
-    /// Its priority, 1 the most urgent.
+    /// Its priority, a rank: 1 is the most urgent.
     pub priority: u8,
     /// Data that was not sent yet.
     pub new: Bytes,

@@ -46,5 +46,5 @@ fn network(text: &str) -> Option<Rat> {
 /// BISCAY Table 2: what two flows of its controller carried together on average over its traces, mobile and static,
 /// Mbit/s. The paper does not give the mean of its traces; this is the nearest value.
 pub const BISCAY_MOBILE: f64 = 2.0 * 12.76;
-/// See [`BISCAY_MOBILE`].
+/// [`BISCAY_MOBILE`] of static traces, Mbit/s.
 pub const BISCAY_STATIC: f64 = 2.0 * 8.89;

@@ -60,7 +60,7 @@ pub struct Figures {
     pub mean: f64,
     /// 5th percentile of a second over the mean.
     pub low: f64,
-    /// 95th percentile over the mean.
+    /// The same ratio of the 95th percentile.
     pub high: f64,
 }
 
@@ -75,7 +75,7 @@ pub struct Comparison {
     pub means_mbit_per_sec: [f64; 3],
     /// Median over the traces of the 5th percentile of a trace's rates per second, divided by the trace's mean.
     pub p5_over_mean: f64,
-    /// The same for the 95th percentile.
+    /// The same ratio for the 95th percentile.
     pub p95_over_mean: f64,
 }
 

@@ -54,7 +54,7 @@ pub struct FlowOutcome {
     pub goodput_mbit_per_sec: Option<f64>,
     /// The link's capacity in that time, if it is known.
     pub capacity_mbit_per_sec: Option<f64>,
-    /// Throughput over that.
+    /// The ratio of throughput to that.
     pub utilisation: Option<f64>,
     /// As Pantheon has it.
     pub pantheon: Pantheon,
@@ -89,9 +89,9 @@ pub struct FlowOutcome {
     pub sent: Option<u64>,
     /// Received packets.
     pub arrived: Option<u64>,
-    /// That were dropped.
+    /// Packets that were dropped.
     pub dropped: Option<u64>,
-    /// That were sent again.
+    /// Packets that were sent again.
     pub retransmitted: Option<u64>,
     /// Times that the retransmission timer fired.
     pub timeouts: Option<u64>,
@@ -136,9 +136,9 @@ pub struct Pantheon {
 pub struct Jain {
     /// Over the flows' bytes in the whole measured time.
     pub whole: f64,
-    /// Its mean over sliding windows of the plan's width with two flows or more.
+    /// The index, as a mean over sliding windows of the plan's width with two flows or more.
     pub mean: Option<f64>,
-    /// The least of these.
+    /// The least of these, a ratio too.
     pub least: Option<f64>,
 }
 
@@ -154,19 +154,19 @@ pub struct FromOracle {
 /// A distribution, in milliseconds. An unknown value, for a flow measured elsewhere, is not a number.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Delays {
-    /// Mean.
+    /// Mean, ms.
     #[serde(deserialize_with = "known")]
     pub mean: f64,
-    /// Median, by nearest rank to 0.8 %, as the next two.
+    /// Median, ms, by nearest rank to 0.8 %, as the next two.
     #[serde(deserialize_with = "known")]
     pub p50: f64,
-    /// 95th percentile.
+    /// 95th percentile, ms.
     #[serde(deserialize_with = "known")]
     pub p95: f64,
-    /// 99th percentile.
+    /// 99th percentile, ms.
     #[serde(deserialize_with = "known")]
     pub p99: f64,
-    /// The longest.
+    /// The longest, ms.
     #[serde(deserialize_with = "known")]
     pub max: f64,
 }

@@ -41,7 +41,7 @@ pub struct Sample {
     pub sequence: u64,
     /// The value, in the unit of the KPI.
     pub value: f64,
-    /// Sum of all values so far. The difference of two reads is the sum of the values in between, also of missed ones.
+    /// Sum of all values so far, in the unit of the KPI. The difference of two reads is the sum of the values in between, also of missed ones.
     pub total: f64,
     /// Its item in the record, [packed](sounding_diag::layout::Item::packed).
     pub item: u64,

@@ -45,8 +45,8 @@ extern "C" {
 struct od_sample {
 	/* In the unit of the KPI; whole numbers are exact up to 2^53. */
 	double value;
-	/* All values so far added up: the difference between two reads lacks nothing, however many
-	 * were missed. */
+	/* All values so far added up, in the same unit: the difference between two reads lacks
+	 * nothing, however many were missed. */
 	double total;
 	/* How many values there have been, this one included. */
 	uint64_t sequence;
@@ -72,7 +72,9 @@ struct od_sample {
 struct od_kpi {
 	char name[OD_NAME_MAX];
 	char unit[OD_UNIT_MAX];
+	/* The smallest value that it can have, in its unit. */
 	double least;
+	/* The largest, in its unit. */
 	double most;
 	/* The log code of its record. */
 	uint32_t code;

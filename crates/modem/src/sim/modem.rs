@@ -12,7 +12,7 @@ use super::records::Records;
 /// Settings of a simulated modem.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Behaviour {
-    /// Speed compared with the capture. It has no effect on records made in real time.
+    /// The ratio of its speed to the capture's. It has no effect on records made in real time.
     pub speed: f64,
     /// Records wait in the modem until there are this many bytes of them; 0 sends each at once.
     pub high_water: usize,
@@ -75,7 +75,7 @@ pub struct Tally {
     pub broken: u64,
     /// Requests answered, those refused included.
     pub answered: u64,
-    /// Refused requests: the simulated modem supports only those that a reader of log records needs.
+    /// Requests that it refused: the simulated modem supports only those that a reader of log records needs.
     pub refused: u64,
     /// Number of drain commands.
     pub drained: u64,

@@ -26,7 +26,7 @@ pub const REDUNDANCY_VERSIONS: [u8; 4] = [0, 2, 3, 1];
 pub const CQI_REFERENCE_DELAY: u8 = 4;
 /// Bits of an RLC AM sequence number, unless extended (TS 36.322 §6.2.2.3).
 pub const RLC_AM_SN_BITS: u8 = 10;
-/// Window of RLC AM in PDUs (TS 36.322 §7.2).
+/// Window of RLC AM, a number of PDUs (TS 36.322 §7.2).
 pub const RLC_AM_WINDOW: u16 = 512;
 /// Bits of a PDCP sequence number of a data bearer, unless extended (TS 36.323).
 pub const PDCP_SN_BITS: u8 = 12;

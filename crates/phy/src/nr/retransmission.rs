@@ -12,9 +12,9 @@ pub enum MeasuredPattern {
 /// Time from a block to its retransmission, in slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Retransmission {
-    /// From the downlink block to its acknowledgement (K1), or from the grant to the uplink block (K2).
+    /// Slots from the downlink block to its acknowledgement (K1), or from the grant to the uplink block (K2).
     pub first: u8,
-    /// From there to the grant of the repeat (Kd, Ku).
+    /// Slots from there to the grant of the repeat (Kd, Ku).
     pub then: u8,
 }
 

@@ -80,7 +80,7 @@ struct sounding_estimate {
 	__u64 sampled_at_ns;		/* CLOCK_MONOTONIC */
 	__u64 epoch;			/* counts publications */
 	__u32 bound;			/* enum estimate_bound */
-	__u32 valid;			/* 0 or 1 */
+	__u32 valid;			/* a flag: 0 or 1 */
 	__u32 agreeing;			/* samples in a row within 30 % */
 	__u32 other_flows;		/* active flows this program cannot see */
 	__u32 lull;			/* enum feed_lull; if not valid */
@@ -118,9 +118,9 @@ struct law_config {
 	__u32 narrow_rounds;
 	__u32 wide_rounds;
 	__u32 narrow_loss_permille;
-	__u32 min_cwnd;
-	__u32 max_cwnd;
-	__u32 settled_after;
+	__u32 min_cwnd;			/* segments */
+	__u32 max_cwnd;			/* segments */
+	__u32 settled_after;		/* rounds */
 };
 
 /* What every law says of a flow: how it is to send, and why. */
@@ -144,12 +144,12 @@ struct flow_status {
 struct sounding_flow {
 	union {
 		struct flow_status status;	/* the beginning of any law's memory */
-		__u64 state[LAW_STATE_BYTES / 8];
+		__u64 state[LAW_STATE_BYTES / 8];	/* words of 64 bits */
 	};
 	__u64 e2e_bytes_per_sec;	/* BBR's bandwidth filter, payload */
 	__u64 shadow_pacing;		/* BBR's pacing rate, payload bytes/s */
 	__u32 shadow_cwnd;		/* BBR's window, segments */
-	__u32 set_cwnd;			/* what this program last set */
+	__u32 set_cwnd;			/* what this program last set, segments */
 	__u32 events;			/* for the law at the next ACK */
 	__u32 marked;			/* TCP's delivered_ce when it was last looked at */
 	__u64 acks;
@@ -163,9 +163,9 @@ struct sounding_transition {
 	__u64 cookie;			/* SO_COOKIE if it was ever read, or 0 */
 	__u64 share_bytes_per_sec;
 	__u64 e2e_bytes_per_sec;
-	__u32 from;
-	__u32 to;
-	__u32 reason;
+	__u32 from;			/* enum flow_phase */
+	__u32 to;			/* enum flow_phase */
+	__u32 reason;			/* enum phase_reason */
 	__u32 n_flows;
 	__u32 family;
 	__u32 local_port;
@@ -188,8 +188,8 @@ enum claim_known {
 /* What the options of a peer come to, all of this flow's part. */
 struct peer_claim {
 	__u64 claimed;			/* bytes/s of IP packets */
-	__u64 rate;			/* the same, within the limit */
-	__u64 fair;			/* of an equal division, within the limit; 0: unknown */
+	__u64 rate;			/* the same, within the limit, bytes/s */
+	__u64 fair;			/* of an equal division, within the limit, bytes/s; 0: unknown */
 	__u32 known;			/* enum claim_known */
 	__u32 bound;			/* enum estimate_bound */
 	__u32 state;			/* place in State::ALL */
@@ -206,7 +206,7 @@ struct sounding_peer_report {
 	__u32 family;
 	__u32 local_port;
 	__u32 remote_port;
-	__be32 remote[4];		/* its address; of IPv4 the first */
+	__be32 remote[4];		/* words of its address; of IPv4 the first */
 };
 
 #define SOUNDING_ASSERT(what) _Static_assert(what, #what)

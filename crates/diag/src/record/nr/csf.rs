@@ -108,7 +108,7 @@ pub struct NrCsi {
     pub cqi: u8,
     /// Rank, 1..=4: the number of layers that the device requests.
     pub rank: u8,
-    /// CSI-RS resource.
+    /// Index of the CSI-RS resource.
     pub cri: u8,
 }
 
