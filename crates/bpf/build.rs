@@ -1,4 +1,5 @@
-//! Compiles the programs of `src/bpf` and generates their skeletons. Needs clang; no BTF of any kernel.
+//! Compiles the programs of `src/bpf` and generates their skeletons. Needs clang; no BTF of any
+//! kernel.
 
 use std::env;
 use std::ffi::OsString;

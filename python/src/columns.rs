@@ -39,12 +39,14 @@ impl<'py> IntoPyObject<'py> for Column {
     }
 }
 
-/// When a record was stamped, in nanoseconds since 1970; if it was not, the number that pandas and NumPy read as no time.
+/// When a record was stamped, in nanoseconds since 1970; if it was not, the number that pandas and
+/// NumPy read as no time.
 pub(crate) fn modem_time_ns(log: &LogRecord<'_>) -> i64 {
     log.at.known_unix_nanos().map_or(i64::MIN, u64::cast_signed)
 }
 
-/// The fields of all records of a code: a row for each item of the innermost list that a path goes through.
+/// The fields of all records of a code: a row for each item of the innermost list that a path goes
+/// through.
 #[pyfunction]
 pub(crate) fn columns<'py>(
     py: Python<'py>,
@@ -74,7 +76,8 @@ struct Table {
     fields: Vec<Wish>,
     time: Vec<i64>,
     now: i64,
-    /// The lists that are open, and the first row of each open item; the record itself is the first.
+    /// The lists that are open, and the first row of each open item; the record itself is the
+    /// first.
     open: Vec<&'static str>,
     first_rows: Vec<usize>,
 }

@@ -225,7 +225,8 @@ impl Written {
     }
 }
 
-/// A controller whose decisions a Python object makes. Its answers are read after each event and kept.
+/// A controller whose decisions a Python object makes. Its answers are read after each event and
+/// kept.
 #[derive(Debug)]
 pub(crate) struct PythonController {
     /// `None` where there is no object because its class raised.
@@ -277,7 +278,8 @@ impl PythonController {
         made
     }
 
-    /// Calls the object, then reads its answers. An exception ends everything, and the object is not called again.
+    /// Calls the object, then reads its answers. An exception ends everything, and the object is
+    /// not called again.
     fn tell(&mut self, call: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<()>) {
         if self.trouble.stop.load(Ordering::Relaxed) {
             return;

@@ -27,7 +27,8 @@ struct Events {
     confidence: Vec<i64>,
 }
 
-/// The delays that the radio made in a capture, as columns and the words for those that hold choices.
+/// The delays that the radio made in a capture, as columns and the words for those that hold
+/// choices.
 #[pyfunction]
 pub(crate) fn delays<'py>(
     py: Python<'py>,

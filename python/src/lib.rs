@@ -1,5 +1,5 @@
-//! The compiled half of the Python package `sounding`: records, columns and link estimates of captures and live ports, and
-//! plans in virtual time with controllers that are written in Python.
+//! The compiled half of the Python package `sounding`: records, columns and link estimates of
+//! captures and live ports, and plans in virtual time with controllers that are written in Python.
 //!
 //! Everything that reads many records at once, or waits for a port, does so without Python's lock.
 

@@ -280,7 +280,8 @@ impl Reader {
             return found.map(Some).map_err(|damage| error::damage(py, &damage));
         }
         loop {
-            // The lock is never waited for with Python's lock in hand, so neither waits for the other.
+            // The lock is never waited for with Python's lock in hand, so neither waits for the
+            // other.
             let (found, more) = py
                 .detach(|| {
                     let mut inner = self.lock();

@@ -84,8 +84,8 @@ impl Record {
         self.stamp
     }
 
-    /// When, by the modem's clock, in nanoseconds since 1970; None if it stamped none. A modem without a network counts from
-    /// 1980.
+    /// When, by the modem's clock, in nanoseconds since 1970; None if it stamped none. A modem
+    /// without a network counts from 1980.
     #[getter]
     fn modem_time_ns(&self) -> Option<u64> {
         self.log().at.known_unix_nanos()
@@ -117,8 +117,8 @@ impl Record {
         record::decode(&self.log(), &mut Nothing).err().map(|error| error.to_string())
     }
 
-    /// Its fields by name, as `fields`; an `UnreadError` if it cannot be read. With `numbers`, choices are given by
-    /// the number on the wire instead of their name, and flags too.
+    /// Its fields by name, as `fields`; an `UnreadError` if it cannot be read. With `numbers`,
+    /// choices are given by the number on the wire instead of their name, and flags too.
     #[pyo3(signature = (*, numbers = false))]
     fn decode<'py>(&self, py: Python<'py>, numbers: bool) -> PyResult<Bound<'py, PyDict>> {
         let choices = if numbers { Choices::Numbered } else { Choices::Named };

@@ -46,8 +46,8 @@ pub(crate) fn buffer() -> Box<[u8]> {
 }
 
 impl Source {
-    /// A name: a capture file, or a port (a device, `tcp:HOST:PORT`, `router`). A port is set to log `codes`, and ends
-    /// after a silence of `patience`.
+    /// A name: a capture file, or a port (a device, `tcp:HOST:PORT`, `router`). A port is set to
+    /// log `codes`, and ends after a silence of `patience`.
     pub(crate) fn open(
         py: Python<'_>,
         path: PathBuf,
@@ -112,8 +112,8 @@ impl Source {
         !matches!(self.bytes, Bytes::Port(_))
     }
 
-    /// Finds the packets in the next bytes, or at the end those that waited for more; false at the end. Waits for a port
-    /// at most one [`TICK`].
+    /// Finds the packets in the next bytes, or at the end those that waited for more; false at the
+    /// end. Waits for a port at most one [`TICK`].
     pub(crate) fn find(
         &mut self,
         buffer: &mut [u8],

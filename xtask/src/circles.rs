@@ -1,6 +1,8 @@
-//! Modules of one parent must not use each other in circles, so that a reader can read each module before its users.
+//! Modules of one parent must not use each other in circles, so that a reader can read each module
+//! before its users.
 //!
-//! A child may use items of its parent, and a parent items of its children. Tests may use everything.
+//! A child may use items of its parent, and a parent items of its children. Tests may use
+//! everything.
 
 mod graph;
 mod names;
@@ -18,7 +20,8 @@ use cargo_metadata::{Metadata, TargetKind};
 use graph::{Circle, circles};
 use tree::Tree;
 
-/// A circle that is there and is to go: the crate, the parent of its modules, and their names in order.
+/// A circle that is there and is to go: the crate, the parent of its modules, and their names in
+/// order.
 type Known<'a> = (&'a str, &'a str, &'a [&'a str]);
 
 const KNOWN: &[Known<'_>] = &[];

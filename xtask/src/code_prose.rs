@@ -93,8 +93,8 @@ fn faults(path: &str, text: &str) -> Vec<String> {
 /// A clause in the place of a noun, within a text. Spelt in two halves.
 const CLAUSES: &[(&str, &str)] = &[(", wh", "at"), (". Wh", "at")];
 
-/// Sentences of comments that have a clause in the place of a noun. A clause alone may describe the item below: the first
-/// sentence of a doc comment, or of a comment at the margin.
+/// Sentences of comments that have a clause in the place of a noun. A clause alone may describe the
+/// item below: the first sentence of a doc comment, or of a comment at the margin.
 fn clauses(path: &str, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (line, number) in text.lines().zip(1..) {
@@ -160,7 +160,8 @@ fn comments(text: &str) -> Vec<Paragraph> {
     all
 }
 
-/// A line in lower case without the marks of comments; the words of a name that is a sentence are apart.
+/// A line in lower case without the marks of comments; the words of a name that is a sentence are
+/// apart.
 fn plain(path: &str, line: &str) -> String {
     let line = line.trim().trim_end_matches('\\').trim_end().to_lowercase();
     let text = line.trim_start_matches(['/', '!', '*', '#', '"']).trim_start();

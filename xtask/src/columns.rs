@@ -10,7 +10,8 @@ const WIDEST: usize = 100;
 const TAB: usize = 8;
 const FILES: &[&str] = &["*.rs", "*.c", "*.cc", "*.h", "*.js", "*.py", "*.pyi", "*.toml", "*.sh"];
 
-/// Each comment's line that is too wide. A line without a blank, such as an address, cannot be wrapped.
+/// Each comment's line that is too wide. A line without a blank, such as an address, cannot be
+/// wrapped.
 pub(crate) fn violations(metadata: &Metadata) -> Vec<String> {
     let root = &metadata.workspace_root;
     let listed = Command::new("git").arg("ls-files").args(FILES).current_dir(root).output();

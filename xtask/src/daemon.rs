@@ -1,12 +1,13 @@
-//! The daemon's build leaves out what a router has no room for, and has few foreign crates: Cargo lists what
-//! `--features daemon` depends on.
+//! The daemon's build leaves out what a router has no room for, and has few foreign crates: Cargo
+//! lists what `--features daemon` depends on.
 
 use std::collections::BTreeSet;
 use std::process::Command;
 
 use cargo_metadata::Metadata;
 
-/// Foreign crates that the daemon's build may have. Each is code that someone must trust and a router must hold.
+/// Foreign crates that the daemon's build may have. Each is code that someone must trust and a
+/// router must hold.
 const MOST: usize = 80;
 
 /// Crates that a router has no room for.

@@ -1,4 +1,5 @@
-//! Every feature of every crate compiles by itself, and each crate without any: a feature that leans on another one fails here.
+//! Every feature of every crate compiles by itself, and each crate without any: a feature that
+//! leans on another one fails here.
 
 use std::process::Command;
 
@@ -11,7 +12,8 @@ pub(crate) struct Combination {
     feature: Option<String>,
 }
 
-/// What is to compile: for each package with features the package without any and with each one alone.
+/// What is to compile: for each package with features the package without any and with each one
+/// alone.
 pub(crate) fn combinations(metadata: &Metadata) -> Vec<Combination> {
     let mut found = Vec::new();
     for package in metadata.workspace_packages() {

@@ -1,5 +1,5 @@
-//! Pure crates are `no_std`: the compiler then proves that they open no file and no socket, read no clock and use
-//! no randomness of the system. This check ensures that pure crates stay `no_std`.
+//! Pure crates are `no_std`: the compiler then proves that they open no file and no socket, read no
+//! clock and use no randomness of the system. This check ensures that pure crates stay `no_std`.
 
 use std::fs;
 

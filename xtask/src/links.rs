@@ -1,5 +1,5 @@
-//! Links of documents lead somewhere: to a file that exists, and to a heading that it has. So does each document that
-//! code, tests and scripts name.
+//! Links of documents lead somewhere: to a file that exists, and to a heading that it has. So does
+//! each document that code, tests and scripts name.
 
 use std::collections::BTreeMap;
 use std::fs;

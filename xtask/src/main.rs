@@ -1,5 +1,6 @@
-//! Checks that a compiler does not make, and papers of a release. `cargo xtask check` checks the architecture, words and
-//! tests. `columns` lists comments that are too wide. `features` compiles every feature alone. `loops` lists tests that judge only what a loop finds. `notices` prints the
+//! Checks that a compiler does not make, and papers of a release. `cargo xtask check` checks the
+//! architecture, words and tests. `features` compiles
+//! every feature alone. `loops` lists tests that judge only what a loop finds. `notices` prints the
 //! licences of other projects for those who install the programs, `sbom` the bill of materials.
 
 use std::process::ExitCode;
@@ -31,28 +32,15 @@ fn main() -> ExitCode {
     let task = std::env::args_os().nth(1).unwrap_or_default();
     match &*task.to_string_lossy() {
         "check" => check(),
-        "columns" => check_columns(),
         "features" => check_features(),
         "loops" => print_loops(),
         "notices" => print("notices", notices::notices),
         "sbom" => print("sbom", sbom::sbom),
         _ => {
-            eprintln!("usage: cargo xtask check|columns|features|loops|notices|sbom");
+            eprintln!("usage: cargo xtask check|features|loops|notices|sbom");
             ExitCode::from(2)
         }
     }
-}
-
-/// Lists comments over 100 columns.
-fn check_columns() -> ExitCode {
-    let Ok(metadata) = cargo_metadata::MetadataCommand::new().no_deps().exec() else {
-        eprintln!("cargo metadata fails");
-        return ExitCode::FAILURE;
-    };
-    let found = columns::violations(&metadata);
-    found.iter().for_each(|line| println!("{line}"));
-    println!("{} lines of comments are over 100 columns", found.len());
-    if found.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn check_features() -> ExitCode {
@@ -100,7 +88,7 @@ fn check() -> ExitCode {
         }
     };
     let circles = circles::find(&metadata);
-    let checks: [(&str, Vec<String>); 16] = [
+    let checks: [(&str, Vec<String>); 17] = [
         ("arrows run one way", arrows::violations(&metadata)),
         ("modules of one parent use each other one way", circles.violations),
         ("ARCHITECTURE.md is a true map", map::violations(&metadata)),
@@ -115,6 +103,7 @@ fn check() -> ExitCode {
         ("names of tests are short sentences", names::violations(&metadata)),
         ("subjects of commits name their area", commits::violations(&metadata)),
         ("numbers that others read have a unit", units::violations(&metadata)),
+        ("comments have at most 100 columns", columns::violations(&metadata)),
         ("links of documents lead somewhere", links::violations(&metadata)),
         ("the project speaks of itself alone", words::violations(&metadata)),
     ];

@@ -1,4 +1,5 @@
-//! `ARCHITECTURE.md` is a map: its crates and their dependencies agree with Cargo, and the places it names exist.
+//! `ARCHITECTURE.md` is a map: its crates and their dependencies agree with Cargo, and the places
+//! it names exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,7 +1,8 @@
 //! The licences of foreign code that is linked into the installed programs.
 //!
-//! Nearly every licence allows redistribution if its text is included. The texts come from the packages that cargo has
-//! unpacked for the build. These packages also contain the licences of bundled C libraries.
+//! Nearly every licence allows redistribution if its text is included. The texts come from the
+//! packages that cargo has unpacked for the build. These packages also contain the licences of
+//! bundled C libraries.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
@@ -159,7 +160,8 @@ fn read(file: &Utf8Path) -> Result<String, String> {
     Ok(format!("{}\n", text.trim_matches('\n').trim_end()))
 }
 
-/// The text of a licence that a package only names, where it is one of those that this project has too.
+/// The text of a licence that a package only names, where it is one of those that this project has
+/// too.
 fn standard(metadata: &Metadata, licence: &str) -> Option<Result<String, String>> {
     let alternatives: Vec<&str> = licence.split([' ', '/', '(', ')']).collect();
     let text = |file: &str| read(&metadata.workspace_root.join(file));

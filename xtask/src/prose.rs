@@ -1,4 +1,5 @@
-//! Documents are in plain words: no phrase of the list, no sentence over 40 words, and none that begins with "What".
+//! Documents are in plain words: no phrase of the list, no sentence over 40 words, and none that
+//! begins with "What".
 
 use std::fs;
 use std::process::Command;
@@ -7,7 +8,8 @@ use cargo_metadata::Metadata;
 
 const MAX_WORDS: usize = 40;
 
-/// Software is "it", and data is reported, received and applied. Spelt in two halves, as in `words.rs`.
+/// Software is "it", and data is reported, received and applied. Spelt in two halves, as in
+/// `words.rs`.
 pub(crate) const PHRASES: &[(&str, &str)] = &[
     ("who", "ever"),
     ("no", "body"),
@@ -94,14 +96,15 @@ pub(crate) fn has(text: &str, phrase: &str) -> bool {
 
 pub(crate) struct Paragraph {
     pub line: usize,
-    /// It describes an item, as headings do and cells of tables: its first sentence may be a clause alone.
+    /// It describes an item, as headings do and cells of tables: its first sentence may be a
+    /// clause alone.
     pub is_label: bool,
     pub text: String,
 }
 
 impl Paragraph {
-    /// Whether one of its sentences has a clause as its subject, or as the second name of a noun. A question has none, and
-    /// neither has the title of a list.
+    /// Whether one of its sentences has a clause as its subject, or as the second name of a noun. A
+    /// question has none, and neither has the title of a list.
     pub(crate) fn has_clause(&self, sentence: &str) -> bool {
         let text = sentence.trim_start_matches(|mark: char| !mark.is_alphanumeric() && mark != '`');
         let end = sentence.trim_end_matches(['*', '_', '"', ')', ' ']);

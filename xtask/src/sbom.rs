@@ -1,5 +1,6 @@
-//! The bill of materials of the installed programs: every package that is linked, with version, licence and checksum, as
-//! `CycloneDX` 1.5 in JSON. It has no time and no serial number, so that the same sources give the same bytes.
+//! The bill of materials of the installed programs: every package that is linked, with version,
+//! licence and checksum, as `CycloneDX` 1.5 in JSON. It has no time and no serial number, so that
+//! the same sources give the same bytes.
 
 use std::collections::BTreeMap;
 use std::fs;

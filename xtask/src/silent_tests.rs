@@ -1,5 +1,5 @@
-//! A test that judges nothing under some condition passes when it should fail: an early end that no skip reports, or
-//! assertions that are all inside of an `if` or a loop.
+//! A test that judges nothing under some condition passes when it should fail: an early end that no
+//! skip reports, or assertions that are all inside of an `if` or a loop.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -23,7 +23,8 @@ pub(crate) fn violations(metadata: &Metadata) -> Vec<String> {
     found(metadata, false)
 }
 
-/// Tests that judge only inside of a loop whose items do not stand in the code. Each should know how many there are.
+/// Tests that judge only inside of a loop whose items do not stand in the code. Each should know
+/// how many there are.
 pub(crate) fn loops(metadata: &Metadata) -> Vec<String> {
     found(metadata, true)
 }
@@ -69,7 +70,8 @@ fn found(metadata: &Metadata, in_loops: bool) -> Vec<String> {
     found
 }
 
-/// The functions of some files that report a skip, by themselves or through others, beside those that are known to.
+/// The functions of some files that report a skip, by themselves or through others, beside those
+/// that are known to.
 fn reporters(files: &[&(String, File)], known: &BTreeSet<String>) -> BTreeSet<String> {
     let mut functions = Functions::default();
     for (path, file) in files {
@@ -269,8 +271,8 @@ impl<'ast> Visit<'ast> for Called {
     }
 }
 
-/// Whether some statement of a block judges whatever happens: it asserts, or calls a function that may. A loop's
-/// body counts where its items stand in the code, or if `any_loop`.
+/// Whether some statement of a block judges whatever happens: it asserts, or calls a function that
+/// may. A loop's body counts where its items stand in the code, or if `any_loop`.
 fn judges(block: &Block, any_loop: bool) -> bool {
     block.stmts.iter().any(|stmt| match stmt {
         Stmt::Expr(Expr::If(expr), _) => expr.else_branch.as_ref().is_some_and(|(_, other)| {

@@ -1,4 +1,5 @@
-//! A test that its machine cannot run says so in one way, so that `SOUNDING_REQUIRE` can make a failure of it.
+//! A test that its machine cannot run says so in one way, so that `SOUNDING_REQUIRE` can make a
+//! failure of it.
 
 use std::fs;
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! Text that has no place in a project that describes only itself: paths of one machine, hosts of package registries,
-//! and marks of unfinished work.
+//! Text that has no place in a project that describes only itself: paths of one machine, hosts of
+//! package registries, and marks of unfinished work.
 
 use std::fs;
 use std::process::Command;

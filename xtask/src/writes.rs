@@ -1,5 +1,6 @@
-//! A result is written in one place, `crates/host/src/files`, with the rights of the user for whom it is. A file that is
-//! opened for writing elsewhere could be a link that another user has made, which root would follow.
+//! A result is written in one place, `crates/host/src/files`, with the rights of the user for whom
+//! it is. A file that is opened for writing elsewhere could be a link that another user has made,
+//! which root would follow.
 
 use std::fs;
 use std::process::Command;

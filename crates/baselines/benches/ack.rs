@@ -1,5 +1,5 @@
-//! Cost of an acknowledgement under each controller, with all calls of a transport around it: on a steady path, a new
-//! round every forty.
+//! Cost of an acknowledgement under each controller, with all calls of a transport around it: on a
+//! steady path, a new round every forty.
 
 use std::time::Duration;
 
@@ -78,8 +78,8 @@ fn handle_ack(bencher: Bencher<'_, '_>, name: &str) {
     );
 }
 
-/// A transport's work for it: a wake-up, the acknowledgement of a delivered packet, another packet sent, and now and
-/// then an estimate from the modem.
+/// A transport's work for it: a wake-up, the acknowledgement of a delivered packet, another packet
+/// sent, and now and then an estimate from the modem.
 #[divan::bench(args = sounding_baselines::names())]
 fn a_packets_round(bencher: Bencher<'_, '_>, name: &str) {
     let make = sounding_baselines::by_name(name).expect("a controller");

@@ -1,8 +1,9 @@
-//! BBR, version 3: the model of version 1 and bounds on it that losses set, probed with care and given back in part
-//! (draft-ietf-ccwg-bbr as of August 2026, whose sections are cited).
+//! BBR, version 3: the model of version 1 and bounds on it that losses set, probed with care and
+//! given back in part (draft-ietf-ccwg-bbr as of August 2026, whose sections are cited).
 //!
-//! Shared with version 1: the full-pipe test, rounds, aggregation, quanta. Bursts of losses in a round are counted by
-//! acknowledgements that report some, as in Linux, because a controller does not get sequence numbers.
+//! Shared with version 1: the full-pipe test, rounds, aggregation, quanta. Bursts of losses in a
+//! round are counted by acknowledgements that report some, as in Linux, because a controller does
+//! not get sequence numbers.
 
 mod probe;
 mod probe_rtt;
@@ -61,7 +62,8 @@ pub struct Bbr3 {
     rtt_min: Option<(Duration, HostInstant)>,
     probe_rtt_min: Option<(Duration, HostInstant)>,
     aggregation: Aggregation,
-    /// Packets that left before this number of delivered bytes measured ProbeRTT's window, not the path.
+    /// Packets that left before this number of delivered bytes measured ProbeRTT's window, not the
+    /// path.
     small: core::ops::Range<Bytes>,
     idle_restart: bool,
     recovering: bool,
@@ -274,7 +276,8 @@ impl Bbr3 {
     fn set_pacing(&mut self, gain: u32) {
         let rate = self.bandwidth().scaled(gain, 1000).scaled(PACING_MARGIN, 1000);
         if self.reached || rate > self.pacing {
-            // A segment a second at least: at zero the flow would never learn that the path is back.
+            // A segment a second at least: at zero the flow would never learn that the path is
+            // back.
             self.pacing = rate.max(self.mss.per(Duration::from_secs(1)));
         }
     }

@@ -1,16 +1,18 @@
 //! A controller that does not take the radio's own delays for a queue (Gandalf §4.3 and §5).
 //!
-//! A modem reports retransmissions and grants, but some 10 to 300 ms after the packets they delayed. There are two
-//! ways to bear that:
+//! A modem reports retransmissions and grants, but some 10 to 300 ms after the packets they
+//! delayed. There are two ways to bear that:
 //!
-//! * [`Compensated::revising`]: an acknowledgement reaches the controller at once. Its RTT is smoothed over some
-//!   intervals of reports, and what the radio added lately on average is taken off. When the exact delay is known, the controller gets a
-//!   [`Revision`]. It must use revisions.
-//! * [`Compensated::holding`]: acknowledgements reach the controller when the radio's delay is known, with exact RTTs that are not smoothed. Any
-//!   controller can be used, and it decides later. [`Compensated::exact`] is the same for a queue's length.
+//! * [`Compensated::revising`]: an acknowledgement reaches the controller at once. Its RTT is
+//!   smoothed over some intervals of reports, and what the radio added lately on average is taken
+//!   off. When the exact delay is known, the controller gets a [`Revision`]. It must use revisions.
+//! * [`Compensated::holding`]: acknowledgements reach the controller when the radio's delay is
+//!   known, with exact RTTs that are not smoothed. Any controller can be used, and it decides
+//!   later. [`Compensated::exact`] is the same for a queue's length.
 //!
-//! An RTT is shortened by the delays that decoded events explain. No RTT falls below that of the path, a small one of the last ten seconds. When
-//! the modem falls silent the controller receives RTTs as they are, and learns that.
+//! An RTT is shortened by the delays that decoded events explain. No RTT falls below that of the
+//! path, a small one of the last ten seconds. When the modem falls silent the controller receives
+//! RTTs as they are, and learns that.
 
 mod floor;
 mod holding;
@@ -34,9 +36,11 @@ pub use smoothing::{Means, Smoothing};
 use together::Together;
 use way_back::WayBack;
 
-/// Packets that entered the modem at one time count as so far apart, as where their blocks are counted (`sounding-link`).
+/// Packets that entered the modem at one time count as so far apart, as where their blocks are
+/// counted (`sounding-link`).
 const APART: Duration = Duration::from_micros(1);
-/// The longest that the scheduler takes for a report and its answer: three intervals of 5 ms (Gandalf §4.3.2, Equation 4).
+/// The longest that the scheduler takes for a report and its answer: three intervals of 5 ms
+/// (Gandalf §4.3.2, Equation 4).
 const LONGEST_WAIT: Duration = Duration::from_millis(15);
 /// A held acknowledgement is never held for longer.
 const HELD_FOR: Duration = Duration::from_millis(150);
@@ -44,10 +48,11 @@ const HELD_FOR: Duration = Duration::from_millis(150);
 const RAISED: Duration = Duration::from_micros(250);
 /// The smallest RTT is remembered for so long, as Copa does.
 const LEAST_LASTS: u64 = 10_000_000_000;
-/// Acknowledgements that wait until their delay is known: those of 400 ms at 20 000 a second. Of more, the oldest
-/// wait no longer.
+/// Acknowledgements that wait until their delay is known: those of 400 ms at 20 000 a second. Of
+/// more, the oldest wait no longer.
 const WAITING: usize = 8_192;
-/// The most that the radio added is remembered for so long: records of PHY are 300 ms apart at most.
+/// The most that the radio added is remembered for so long: records of PHY are 300 ms apart at
+/// most.
 const MOST_LASTS: u64 = 400_000_000;
 
 /// A controller whose delays are without what the radio added.
@@ -96,7 +101,8 @@ struct Sample {
     /// When its uplink packet entered the modem, and when its downlink packet reached the device.
     entered: HostInstant,
     received: HostInstant,
-    /// By then its uplink packet had left the radio: when the sender had the acknowledgement, on the device's clock.
+    /// By then its uplink packet had left the radio: when the sender had the acknowledgement, on
+    /// the device's clock.
     passed: HostInstant,
     /// Of an upload: how much longer its acknowledgement took than the fastest, if that is known.
     longer: Option<Duration>,
@@ -130,8 +136,9 @@ impl<C: Controller> Compensated<C> {
         Self::new(inner, Way::Hold, Smoothing::default().without_waits())
     }
 
-    /// As [`holding`](Self::holding), for a controller that compares a queue's length and not its changes: RTTs are without the whole wait for a
-    /// block in downloads, and without up to 15 ms of it in uploads, the longest that the scheduler takes.
+    /// As [`holding`](Self::holding), for a controller that compares a queue's length and not its
+    /// changes: RTTs are without the whole wait for a block in downloads, and without up to 15
+    /// ms of it in uploads, the longest that the scheduler takes.
     pub fn exact(inner: C) -> Self {
         Self { whole_waits: true, ..Self::holding(inner) }
     }
@@ -164,7 +171,8 @@ impl<C: Controller> Compensated<C> {
 
     fn set_smoothing(&mut self, data: Direction) {
         let of = *self.smoothing.means(data);
-        // A controller that waits for exact delays sees each exact RTT, down to the smallest. Waits that are kept raise the floor.
+        // A controller that waits for exact delays sees each exact RTT, down to the smallest. Waits
+        // that are kept raise the floor.
         let percent = if self.way == Way::Hold || of.keeps_waits { 0 } else { of.floor_percent };
         self.raw.set_window(of.shown);
         self.exact.set_window(of.shown);
@@ -179,7 +187,8 @@ impl<C: Controller> Compensated<C> {
     fn places(&self, ack: &Ack) -> Option<(HostInstant, HostInstant)> {
         match self.data? {
             Direction::Uplink => Some((ack.sent.at, ack.now)),
-            // The receiver's stamp, whatever the difference of the clocks: it is in the one-way delay and taken out again.
+            // The receiver's stamp, whatever the difference of the clocks: it is in the one-way
+            // delay and taken out again.
             Direction::Downlink => {
                 let received = ack.sent.at + ack.one_way?;
                 Some((received, received))
@@ -256,7 +265,8 @@ impl<C: Controller> Compensated<C> {
             || self.timeline.knows(sample.entered, sample.passed, sample.received)
     }
 
-    /// How many packets that entered the modem at the same time came before that of an acknowledgement.
+    /// How many packets that entered the modem at the same time came before that of an
+    /// acknowledgement.
     fn before(&mut self, ack: &Ack) -> u32 {
         let Some((entered, _)) = self.places(ack) else { return 0 };
         self.together.before(entered, self.data == Some(Direction::Uplink))
@@ -355,7 +365,8 @@ impl<C: Controller> Controller for Compensated<C> {
     }
 
     fn wakeup(&self) -> Option<HostInstant> {
-        // The first in the row may be a delivery, which goes on at once: so an acknowledgement is first.
+        // The first in the row may be a delivery, which goes on at once: so an acknowledgement is
+        // first.
         let held = self.held.front().map(|first| first.now() + HELD_FOR);
         let inner = self.inner.wakeup();
         held.into_iter().chain(inner).min()

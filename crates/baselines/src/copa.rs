@@ -1,8 +1,9 @@
-//! Copa: a window that steers towards a rate of 1 ÷ (δ × queueing delay), which drains the queue in every cycle (Arun and
-//! Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI 2018).
+//! Copa: a window that steers towards a rate of 1 ÷ (δ × queueing delay), which drains the queue in
+//! every cycle (Arun and Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the
+//! Internet", NSDI 2018).
 //!
-//! The paper does not cover timeouts: here slow start begins again, from two segments. In the default mode a loss has no
-//! effect.
+//! The paper does not cover timeouts: here slow start begins again, from two segments. In the
+//! default mode a loss has no effect.
 
 mod mode;
 mod velocity;
@@ -129,7 +130,8 @@ impl Copa {
         Self { competition, ..alone }
     }
 
-    /// A flow that stays in the default mode with this δ: about 1.25 ÷ δ packets of queue for it alone.
+    /// A flow that stays in the default mode with this δ: about 1.25 ÷ δ packets of queue for it
+    /// alone.
     pub fn with_delta(start: &Start, delta: f64) -> Self {
         let mut rtt = RttEstimator::default();
         if let Some(sample) = start.rtt.filter(|rtt| !rtt.is_zero()) {
@@ -161,7 +163,8 @@ impl Copa {
         Some(if is_below { Trend::Up } else { Trend::Down })
     }
 
-    /// Starts when the window first reaches its target. Until then it drains the queue of slow start.
+    /// Starts when the window first reaches its target. Until then it drains the queue of slow
+    /// start.
     fn compete(&mut self, ack: &Ack, round_began: bool) {
         let (Some(delay), Some(smoothed)) = (self.delay, self.rtt.smoothed()) else { return };
         let Some(competition) = &mut self.competition else { return };
@@ -247,7 +250,8 @@ impl Controller for Copa {
         Bytes::new((self.cwnd * self.mss.count() as f64) as u64)
     }
 
-    /// Twice the window ÷ the standing RTT, so that pacing spreads packets and the window limits them.
+    /// Twice the window ÷ the standing RTT, so that pacing spreads packets and the window limits
+    /// them.
     fn pacing_rate(&self) -> Option<Rate> {
         let standing = self.delay.map(|delay| delay.standing.best()).or(self.rtt.smoothed())?;
         let rate = self.cwnd().per(standing).scaled(2, 1);

@@ -1,8 +1,10 @@
-//! GCC, WebRTC's: a rate that grows until delays do, or until packets are lost (draft-ietf-rmcat-gcc-02; Carlucci et al.,
-//! "Analysis and Design of the Google Congestion Control for WebRTC", MMSys 2016; constants as in libwebrtc's `goog_cc`).
+//! GCC, WebRTC's: a rate that grows until delays do, or until packets are lost
+//! (draft-ietf-rmcat-gcc-02; Carlucci et al., "Analysis and Design of the Google Congestion Control
+//! for WebRTC", MMSys 2016; constants as in libwebrtc's `goog_cc`).
 //!
-//! The feedback is acknowledgements. A packet's arrival time comes from its one-way delay, or else from the acknowledgement's arrival.
-//! WebRTC has no window, and a transport needs one. Here it is what WebRTC's pacer may hold back: the rate × (350 ms + RTT).
+//! The feedback is acknowledgements. A packet's arrival time comes from its one-way delay, or else
+//! from the acknowledgement's arrival. WebRTC has no window, and a transport needs one. Here it is
+//! what WebRTC's pacer may hold back: the rate × (350 ms + RTT).
 
 mod detector;
 mod groups;
@@ -76,7 +78,8 @@ impl Default for Config {
     }
 }
 
-/// The acknowledged rate is a mean over this (libwebrtc `BitrateEstimator`: 150 ms windows, 500 ms for the first).
+/// The acknowledged rate is a mean over this (libwebrtc `BitrateEstimator`: 150 ms windows, 500 ms
+/// for the first).
 const ACKED_OVER: Duration = Duration::from_millis(150);
 /// Weight of a new window; chosen for a memory of half a second.
 const ACKED_WEIGHT: f64 = 0.3;
@@ -167,7 +170,8 @@ impl Gcc {
         self.by_delay.rate().min(self.by_loss.rate()).clamp(least, MAX_RATE)
     }
 
-    /// How delays changed with the last group of packets; `None` before the second group, and after a timeout.
+    /// How delays changed with the last group of packets; `None` before the second group, and after
+    /// a timeout.
     pub fn gradient(&self) -> Option<Gradient> {
         self.detector.gradient()
     }
@@ -223,7 +227,8 @@ impl Controller for Gcc {
 
     fn handle_loss(&mut self, _loss: &Loss) {}
 
-    /// WebRTC has no such timer. Nothing is known of the path any longer, and it is probed for as at the beginning.
+    /// WebRTC has no such timer. Nothing is known of the path any longer, and it is probed for as
+    /// at the beginning.
     fn handle_timeout(&mut self, now: HostInstant) {
         self.asking = true;
         self.before_timeout.get_or_insert(self.target());

@@ -1,5 +1,5 @@
-//! LEDBAT: a background flow. It keeps 100 ms of queue while it is alone, and backs off if others already queue that
-//! much (RFC 6817). LEDBAT++ is in a separate file.
+//! LEDBAT: a background flow. It keeps 100 ms of queue while it is alone, and backs off if others
+//! already queue that much (RFC 6817). LEDBAT++ is in a separate file.
 
 mod plus_plus;
 
@@ -52,7 +52,8 @@ impl Default for Config {
 
 /// In segments (RFC 6817: INIT_CWND and MIN_CWND).
 const INITIAL_CWND: u64 = 2;
-/// The largest excess of the window over the data in flight, in segments (RFC 6817: ALLOWED_INCREASE).
+/// The largest excess of the window over the data in flight, in segments (RFC 6817:
+/// ALLOWED_INCREASE).
 const ALLOWED_INCREASE: u64 = 1;
 
 /// One flow under LEDBAT. There is no slow start in RFC 6817, and none here.

@@ -1,5 +1,5 @@
-//! Legilimens: background traffic that uses what a cell has to spare, by the rhythm in which packets arrive (Chaudhry et
-//! al., 2021).
+//! Legilimens: background traffic that uses what a cell has to spare, by the rhythm in which
+//! packets arrive (Chaudhry et al., 2021).
 //!
 //! ```text
 //!           ┌──(busy: wait T·U[1..2^b])──┐
@@ -9,8 +9,9 @@
 //!           └──────────┴──(busy)──┴──────────┘
 //! ```
 //!
-//! A GAP phase sends a burst and waits T. This law is literally the paper's, and blind where the paper's is; `background`
-//! is this project's own. Where the paper is silent, `docs/interpretations/legilimens.md` has what was chosen.
+//! A GAP phase sends a burst and waits T. This law is literally the paper's, and blind where the
+//! paper's is; `background` is this project's own. Where the paper is silent,
+//! `docs/interpretations/legilimens.md` has what was chosen.
 
 mod estimator;
 
@@ -48,7 +49,8 @@ const INTERVAL: Parameter = Parameter {
 };
 /// GAP phases before NORMAL.
 const GAPS: u32 = 3;
-/// The back-off draws from at most 2 to this many intervals (interpretation 6): 16 s with the paper's T.
+/// The back-off draws from at most 2 to this many intervals (interpretation 6): 16 s with the
+/// paper's T.
 const MAX_BACK_OFF: u32 = 6;
 /// NORMAL begins with so many segments (interpretation 7).
 const FIRST_CWND: u64 = 10;

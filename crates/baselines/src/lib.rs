@@ -1,7 +1,7 @@
 //! Published congestion controllers, and every controller of the project by its name.
 //!
-//! [`by_name`] makes a controller, [`make`] one with other [parameters](sounding_cc::parameter). A [`Registry`] can hold further ones.
-//! The daemon's build leaves this crate out.
+//! [`by_name`] makes a controller, [`make`] one with other [parameters](sounding_cc::parameter). A
+//! [`Registry`] can hold further ones. The daemon's build leaves this crate out.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -1,9 +1,10 @@
-//! TCP-LP: Reno that treats a one-way delay above 15 % of its range as a sign of another flow, and backs off before a
-//! loss (Kuzmanovic and Knightly, "TCP-LP: Low-Priority Service via End-Point Congestion Control", IEEE/ACM
-//! ToN 2006).
+//! TCP-LP: Reno that treats a one-way delay above 15 % of its range as a sign of another flow, and
+//! backs off before a loss (Kuzmanovic and Knightly, "TCP-LP: Low-Priority Service via End-Point
+//! Congestion Control", IEEE/ACM ToN 2006).
 //!
 //! Only differences of delays are used, so the clocks at both ends may differ. Linux's `tcp_lp.c`
-//! compares a delay that includes the clocks' difference with 15 % of this difference, and so never backs off.
+//! compares a delay that includes the clocks' difference with 15 % of this difference, and so never
+//! backs off.
 
 use sounding_cc::parameter::{Kind, Parameter, Values};
 use sounding_cc::part::{Aimd, RttEstimator};
@@ -29,8 +30,9 @@ const INFERENCE: Parameter = Parameter {
 
 /// One flow under TCP-LP.
 ///
-/// The first slow start measures the largest delay, up to its first loss. Before that, no delay counts as a sign. Chosen:
-/// with an empty range at the start, every queue would be above the threshold, and the range would never grow.
+/// The first slow start measures the largest delay, up to its first loss. Before that, no delay
+/// counts as a sign. Chosen: with an empty range at the start, every queue would be above the
+/// threshold, and the range would never grow.
 #[derive(Clone, Debug)]
 pub struct Lp {
     threshold: f64,
@@ -48,8 +50,8 @@ pub struct Lp {
 struct OneWay {
     least: f64,
     most: f64,
-    /// `None` until a packet was delivered that left after the window was cut: earlier packets do not show the effect
-    /// of the cut.
+    /// `None` until a packet was delivered that left after the window was cut: earlier packets do
+    /// not show the effect of the cut.
     smoothed: Option<f64>,
 }
 

@@ -19,16 +19,17 @@ pub struct Told<S> {
     now: HostInstant,
 }
 
-/// Sends at exactly the rate that its share of the link has when the packets arrive. So it uses the whole share without
-/// a queue.
+/// Sends at exactly the rate that its share of the link has when the packets arrive. So it uses the
+/// whole share without a queue.
 pub type Oracle<F> = Told<Future<F>>;
 
-/// Knows the rate of its share of the link and its queue, without error, at the times and with the delay of [`Word`]. It does not know
-/// the future.
+/// Knows the rate of its share of the link and its queue, without error, at the times and with the
+/// delay of [`Word`]. It does not know the future.
 ///
-/// It keeps bytes in flight and queued = rate × (time until a packet sent now arrives + [`Word::room`]). With a smaller room, a link that
-/// gets faster is not filled. With a larger one, a link that gets slower has a longer queue. This is a simple rule and no bound: another
-/// rule may use the same knowledge better.
+/// It keeps bytes in flight and queued = rate × (time until a packet sent now arrives +
+/// [`Word::room`]). With a smaller room, a link that gets faster is not filled. With a larger one,
+/// a link that gets slower has a longer queue. This is a simple rule and no bound: another rule may
+/// use the same knowledge better.
 pub type Present<F> = Told<Now<F>>;
 
 impl<S> Told<S> {
@@ -40,8 +41,9 @@ impl<S> Told<S> {
 impl<F: Fn(HostInstant) -> Bytes> Oracle<F> {
     /// A flow whose packets are carried `lead` after they leave, if they find no queue.
     ///
-    /// `capacity` returns how many bytes of payload the link could have carried for this flow from the beginning of
-    /// time until a moment. It is called for the moment at which a packet that leaves now would be carried.
+    /// `capacity` returns how many bytes of payload the link could have carried for this flow from
+    /// the beginning of time until a moment. It is called for the moment at which a packet that
+    /// leaves now would be carried.
     pub fn new(start: &Start, lead: Duration, capacity: F) -> Self {
         let used = capacity(start.now + lead);
         Self::with(start, Future { capacity, lead, mss: start.mss, used })
@@ -49,7 +51,8 @@ impl<F: Fn(HostInstant) -> Bytes> Oracle<F> {
 }
 
 impl<F: Fn(HostInstant) -> Bytes> Present<F> {
-    /// A flow that receives reports of the link as `word` defines. `capacity` is that of [`Oracle`], and is never called for the future.
+    /// A flow that receives reports of the link as `word` defines. `capacity` is that of
+    /// [`Oracle`], and is never called for the future.
     ///
     /// A packet that arrives at some time cannot use the capacity of that same time.
     pub fn new(start: &Start, word: Word, capacity: F) -> Self {
@@ -154,8 +157,9 @@ impl<F: Fn(HostInstant) -> Bytes> Sight for Now<F> {
     fn look(&mut self, _before: HostInstant, now: HostInstant) -> Bytes {
         let Word { lead, span, room, .. } = self.word;
         let told = self.word.told(now);
-        // Packet by packet: a packet that arrives and leaves between two calls used capacity from after its arrival, not
-        // from before. With one sum for all packets the computed queue would be wrong.
+        // Packet by packet: a packet that arrives and leaves between two calls used capacity from
+        // after its arrival, not from before. With one sum for all packets the computed
+        // queue would be wrong.
         while let Some((at, size)) = self.underway.pop_front_if(|(at, _)| *at <= told) {
             self.serve(at);
             self.wire = self.wire.saturating_sub(size);

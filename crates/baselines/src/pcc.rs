@@ -1,12 +1,15 @@
-//! PCC: rates are tried in monitor intervals, a utility function rates each outcome, and the next rate follows from
-//! that. Allegro (Dong et al., "PCC: Re-architecting Congestion Control for Consistent High Performance", NSDI 2015)
-//! and Vivace (Dong et al., "PCC Vivace: Online-Learning Congestion Control", NSDI 2018) differ in the function and in
-//! how they learn; intervals and the doubling at the start are the same.
+//! PCC: rates are tried in monitor intervals, a utility function rates each outcome, and the next
+//! rate follows from that. Allegro (Dong et al., "PCC: Re-architecting Congestion Control for
+//! Consistent High Performance", NSDI 2015) and Vivace (Dong et al., "PCC Vivace: Online-Learning
+//! Congestion Control", NSDI 2018) differ in the function and in how they learn; intervals and the
+//! doubling at the start are the same.
 //!
-//! A step waits for the outcome of the previous one. The papers assume that the outcome is known when an interval ends. This is
-//! wrong if the queue, and so the RTT, has grown since the interval began.
+//! A step waits for the outcome of the previous one. The papers assume that the outcome is known
+//! when an interval ends. This is wrong if the queue, and so the RTT, has grown since the interval
+//! began.
 //!
-//! Neither has a window. Here the window is twice rate × RTT, which limits the data sent into a stalled path.
+//! Neither has a window. Here the window is twice rate × RTT, which limits the data sent into a
+//! stalled path.
 
 mod allegro;
 mod interval;
@@ -60,8 +63,8 @@ pub trait Law: core::fmt::Debug + Send {
     /// The rate of the next interval, and why.
     fn next(&mut self) -> (Rate, Self::Purpose);
 
-    /// An interval's packets are all accounted for; no outcome if it does not describe its rate. Returns whether the
-    /// rate changes at once, in the middle of an interval (Allegro).
+    /// An interval's packets are all accounted for; no outcome if it does not describe its rate.
+    /// Returns whether the rate changes at once, in the middle of an interval (Allegro).
     fn judge(
         &mut self,
         purpose: Self::Purpose,

@@ -76,7 +76,8 @@ macro_rules! entry {
     }};
 }
 
-/// Every controller without a law, by its name in plans. The oracle is not among them: it needs the truth at construction.
+/// Every controller without a law, by its name in plans. The oracle is not among them: it needs the
+/// truth at construction.
 const CONTROLLERS: &[Entry] = &[
     entry!("reno", &[], |start, _| Box::new(Reno::new(start))),
     entry!("cubic", cubic::Config::PARAMETERS, |start, values| {
@@ -179,12 +180,14 @@ const CONTROLLERS: &[Entry] = &[
 /// The law of PBE-CC without what was added to the paper: an ablation, and no law of the table.
 const PUBLISHED_PBE_CC: &str = "pbe-cc-published";
 
-/// What the controller of this name asks of those who read the modem; `None` if it asks nothing, or is not known.
+/// What the controller of this name asks of those who read the modem; `None` if it asks nothing, or
+/// is not known.
 pub fn needs(name: &str) -> Option<Needs> {
     entry(name)?.needs
 }
 
-/// Every controller that needs only the reports of a flow and a modem: those above, and each law with its fallbacks.
+/// Every controller that needs only the reports of a flow and a modem: those above, and each law
+/// with its fallbacks.
 fn controllers() -> impl Iterator<Item = Entry> {
     let laws = Law::ALL
         .iter()
@@ -309,8 +312,9 @@ impl Registry {
         added.map_or_else(|| needs(name), |added| added.needs)
     }
 
-    /// The constructor of a controller with the given parameters, and the choice in its canonical form: parameters in the
-    /// order of their table, values in one spelling. Added controllers take no parameters.
+    /// The constructor of a controller with the given parameters, and the choice in its canonical
+    /// form: parameters in the order of their table, values in one spelling. Added controllers
+    /// take no parameters.
     ///
     /// # Errors
     ///

@@ -1,12 +1,17 @@
-//! SCReAMv2: a window for interactive media, which grows until a queue of 30 to 60 ms stands or packets are lost, and the rate that follows
-//! from it (draft-ietf-ccwg-rfc8298bis-screamv2-01, July 2026; "draft" below; constants were compared with Ericsson's program).
+//! SCReAMv2: a window for interactive media, which grows until a queue of 30 to 60 ms stands or
+//! packets are lost, and the rate that follows from it (draft-ietf-ccwg-rfc8298bis-screamv2-01,
+//! July 2026; "draft" below; constants were compared with Ericsson's program).
 //!
-//! Acknowledgements stand for RFC 8888's feedback. A packet's delay is its one-way delay, or else its RTT.
+//! Acknowledgements stand for RFC 8888's feedback. A packet's delay is its one-way delay, or else
+//! its RTT.
 //!
 //! What is not here:
-//! * Priorities of streams, and the encoder's queue and frames (§4.4: `rate_adjust_factor` and `frame_size_dev` are 0). This trait has neither.
-//! * The rate's bounds (`TARGET_BITRATE_MIN`, `TARGET_BITRATE_MAX`), and faster pacing near the upper one (§4.3.2). No encoder sets them.
-//! * L4S (§4.2.1.3, `l4s_alpha`). No sender marks its packets for it, so `IS_L4S` is false, its default. A congestion mark is classic.
+//! * Priorities of streams, and the encoder's queue and frames (§4.4: `rate_adjust_factor` and
+//!   `frame_size_dev` are 0). This trait has neither.
+//! * The rate's bounds (`TARGET_BITRATE_MIN`, `TARGET_BITRATE_MAX`), and faster pacing near the
+//!   upper one (§4.3.2). No encoder sets them.
+//! * L4S (§4.2.1.3, `l4s_alpha`). No sender marks its packets for it, so `IS_L4S` is false, its
+//!   default. A congestion mark is classic.
 //! * More caution for loss that is not congestion, and policers (§4.5.2). Both are optional.
 //! * A higher target beside other flows (§4.5.4). It is optional, and off in Ericsson's program.
 //!
@@ -27,10 +32,11 @@ pub use config::Config;
 use delay::QueueDelay;
 use window::{Feedback, Window};
 
-/// The shortest time between two reactions, if the RTT is not less, and the RTT below which growth is less (draft §4.2.2).
+/// The shortest time between two reactions, if the RTT is not less, and the RTT below which growth
+/// is less (draft §4.2.2).
 const VIRTUAL_RTT: Duration = Duration::from_millis(25);
-/// What may be in flight, as a part of the window: where delays vary most, and where they do not (draft §4.3.1, REF_WND_OVERHEAD_MIN
-/// and REF_WND_OVERHEAD_MAX).
+/// What may be in flight, as a part of the window: where delays vary most, and where they do not
+/// (draft §4.3.1, REF_WND_OVERHEAD_MIN and REF_WND_OVERHEAD_MAX).
 const LEAST_OVERHEAD: f64 = 1.5;
 const MOST_OVERHEAD: f64 = 3.0;
 /// Draft §4.3.2, RATE_PACE_MIN.
@@ -39,10 +45,12 @@ const LEAST_PACED: f64 = 50_000.0;
 const PACKET_OVERHEAD: f64 = 20.0;
 /// The window's rate ÷ the target, so that no queue builds up at the sender (draft §4.4).
 const BELOW: f64 = 1.2;
-/// A segment's part of the window from which on the target is less, and how much less it is at most (draft §4.4).
+/// A segment's part of the window from which on the target is less, and how much less it is at most
+/// (draft §4.4).
 const SMALL: f64 = 0.1;
 const LESS_IF_SMALL: f64 = 0.2;
-/// The target while the queue drains for a new base delay, and how long that is: in RTTs, and at least (draft §4.5.1).
+/// The target while the queue drains for a new base delay, and how long that is: in RTTs, and at
+/// least (draft §4.5.1).
 const DRAINING: f64 = 0.5;
 const DRAIN_ROUNDS: u32 = 5;
 const LEAST_DRAIN: Duration = Duration::from_millis(200);
@@ -205,8 +213,9 @@ impl Controller for Scream {
         Bytes::new((self.window.bytes() * overhead) as u64)
     }
 
-    /// A flow that always has data stands for an encoder that makes what it is asked for: it leaves at the target. Frames, which
-    /// leave pauses, are paced faster (draft §4.3.2; interpretation 4).
+    /// A flow that always has data stands for an encoder that makes what it is asked for: it leaves
+    /// at the target. Frames, which leave pauses, are paced faster (draft §4.3.2;
+    /// interpretation 4).
     fn pacing_rate(&self) -> Option<Rate> {
         let headroom = if self.app_limited { self.headroom } else { 1.0 };
         let target = (self.target().bits_per_sec() as f64).max(LEAST_PACED);

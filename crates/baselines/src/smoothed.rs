@@ -1,5 +1,5 @@
-//! A controller whose delays are a mean over a short time, without any knowledge of the radio: the control that knowledge has
-//! to beat.
+//! A controller whose delays are a mean over a short time, without any knowledge of the radio: the
+//! control that knowledge has to beat.
 
 use core::time::Duration;
 

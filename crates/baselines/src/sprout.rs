@@ -1,9 +1,11 @@
-//! Sprout: sends the amount that a cautious forecast of the link delivers within 100 ms (Winstein, Sivaraman and Balakrishnan,
-//! "Stochastic Forecasts Achieve High Throughput and Low Delay over Cellular Networks", NSDI 2013).
+//! Sprout: sends the amount that a cautious forecast of the link delivers within 100 ms (Winstein,
+//! Sivaraman and Balakrishnan, "Stochastic Forecasts Achieve High Throughput and Low Delay over
+//! Cellular Networks", NSDI 2013).
 //!
-//! There the receiver counts packets and sends its forecast along. Here acknowledgements are counted at the sender.
-//! Forecast packets are acknowledged half a minimum RTT after delivery, so the forecast looks that much further ahead.
-//! It assumes a separate queue per device, as in cellular links, and has no fairness within a queue.
+//! There the receiver counts packets and sends its forecast along. Here acknowledgements are
+//! counted at the sender. Forecast packets are acknowledged half a minimum RTT after delivery, so
+//! the forecast looks that much further ahead. It assumes a separate queue per device, as in
+//! cellular links, and has no fairness within a queue.
 
 mod belief;
 mod sends;
@@ -34,7 +36,8 @@ const RISK: Parameter = Parameter {
 };
 /// In segments; chosen: so that a link that comes back is noticed.
 const MIN_CWND: u64 = 2;
-/// The delay above the minimum that still counts as no queue: chosen, for what hosts and pairs of packets add.
+/// The delay above the minimum that still counts as no queue: chosen, for what hosts and pairs of
+/// packets add.
 const IMPATIENCE: Duration = Duration::from_millis(2);
 /// After a pause of this length everything learnt is forgotten.
 const FORGETS_AFTER: Duration = Duration::from_secs(1);
@@ -124,8 +127,9 @@ impl Sprout {
         self.acked = Bytes::ZERO;
     }
 
-    /// Whether the link has packets to deliver: a packet has been in flight for longer than a path without a queue takes. In the
-    /// paper, the sender announces the time of the next packet, so that silence does not count as a slow link.
+    /// Whether the link has packets to deliver: a packet has been in flight for longer than a path
+    /// without a queue takes. In the paper, the sender announces the time of the next packet,
+    /// so that silence does not count as a slow link.
     fn is_backlogged(&self) -> bool {
         let Some(path) = self.rtt.least() else { return false };
         let oldest = self.sends.first_after(self.acked_sent_at);
@@ -142,7 +146,8 @@ impl Sprout {
             [seconds, seconds + TICK].map(|seconds| self.belief.forecast(seconds, self.risk));
     }
 
-    /// Sets the limit in flight: the forecast from the beginning of the tick, minus the acknowledged bytes.
+    /// Sets the limit in flight: the forecast from the beginning of the tick, minus the
+    /// acknowledged bytes.
     fn open(&mut self, now: HostInstant) {
         let part = ((now - self.tick_began).as_secs_f64() / TICK).min(1.0);
         let [first, last] = self.forecast;

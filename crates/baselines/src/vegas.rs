@@ -1,8 +1,9 @@
-//! Vegas: a window that keeps two to four segments in the queue, counted from how much longer than its minimum the RTT is
-//! (Brakmo and Peterson, "TCP Vegas: End to End Congestion Avoidance on a Global Internet", IEEE JSAC 1995).
+//! Vegas: a window that keeps two to four segments in the queue, counted from how much longer than
+//! its minimum the RTT is (Brakmo and Peterson, "TCP Vegas: End to End Congestion Avoidance on a
+//! Global Internet", IEEE JSAC 1995).
 //!
-//! Loss and timeouts are answered as Reno does. The minimum covers all time, as published: where a path grows longer,
-//! Vegas takes the difference for a queue.
+//! Loss and timeouts are answered as Reno does. The minimum covers all time, as published: where a
+//! path grows longer, Vegas takes the difference for a queue.
 
 use core::time::Duration;
 
@@ -79,7 +80,8 @@ pub struct Vegas {
     round: Round,
     /// The least RTT of the round.
     least: Option<Duration>,
-    /// Slow start grows in every other round, so that the rounds between measure a constant window.
+    /// Slow start grows in every other round, so that the rounds between measure a constant
+    /// window.
     grows: bool,
 }
 
@@ -96,7 +98,8 @@ impl Vegas {
         Self { config, window, base, round: Round::default(), least: None, grows: true }
     }
 
-    /// A round has ended. Returns its measurement: the segments of the window that wait in the queue.
+    /// A round has ended. Returns its measurement: the segments of the window that wait in the
+    /// queue.
     fn queued(&mut self) -> Option<f64> {
         let (least, base) = (self.least.take()?, self.base?);
         let queueing = least.saturating_sub(base).as_secs_f64();
@@ -108,8 +111,8 @@ impl Vegas {
         if self.window.in_slow_start() {
             self.grows = !self.grows;
             if queued > gamma {
-                // The window without a queue, and a segment (Linux). Otherwise slow start's excess would shrink by only
-                // one segment per round.
+                // The window without a queue, and a segment (Linux). Otherwise slow start's excess
+                // would shrink by only one segment per round.
                 self.window.shift(gamma - queued);
                 self.window.leave_slow_start();
             }

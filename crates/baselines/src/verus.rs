@@ -1,9 +1,9 @@
-//! Verus (Zaki et al., "Adaptive Congestion Control for Unpredictable Cellular Networks", SIGCOMM 2015). It learns the delay of
-//! packets at each window. It has a target delay, which it raises while delays fall and lowers while they rise. Every 5 ms it uses
-//! the window of the target delay.
+//! Verus (Zaki et al., "Adaptive Congestion Control for Unpredictable Cellular Networks", SIGCOMM
+//! 2015). It learns the delay of packets at each window. It has a target delay, which it raises
+//! while delays fall and lowers while they rise. Every 5 ms it uses the window of the target delay.
 //!
-//! In the paper each epoch computes the packets to send, so that a window stays in flight. Here the transport keeps the window in
-//! flight.
+//! In the paper each epoch computes the packets to send, so that a window stays in flight. Here the
+//! transport keeps the window in flight.
 
 mod profile;
 
@@ -17,7 +17,8 @@ use profile::Profile;
 
 /// The paper's ε.
 const EPOCH: Duration = Duration::from_millis(5);
-/// The decrease of the target delay while delays rise, and its change otherwise, in seconds (the paper's δ1, δ2).
+/// The decrease of the target delay while delays rise, and its change otherwise, in seconds (the
+/// paper's δ1, δ2).
 const LITTLE: f64 = 0.001;
 const MUCH: f64 = 0.002;
 const RATIO: Parameter = Parameter {
@@ -86,7 +87,8 @@ impl Verus {
         Self::with_ratio(start, values.number(&RATIO))
     }
 
-    /// A flow whose largest accepted delay is `ratio` times the smallest: a larger value gives more throughput.
+    /// A flow whose largest accepted delay is `ratio` times the smallest: a larger value gives more
+    /// throughput.
     pub fn with_ratio(start: &Start, ratio: f64) -> Self {
         Self {
             mss: Bytes::new(start.mss.count().max(1)),
@@ -111,7 +113,8 @@ impl Verus {
         self.largest = self.largest.max(rtt);
         // Delays during loss recovery do not belong to the window.
         if self.phase != Phase::Recovering {
-            // Bytes dropped since then do not count in the window: the full queue had no room for them.
+            // Bytes dropped since then do not count in the window: the full queue had no room for
+            // them.
             let dropped = ack.lost.saturating_sub(ack.sent.lost);
             let window = ack.sent.in_flight.saturating_sub(dropped);
             let window = window.count() as f64 / self.mss.count() as f64;
@@ -195,7 +198,8 @@ impl Controller for Verus {
             Phase::Recovering => {
                 self.cwnd = (self.cwnd + acked / self.cwnd).min(MAX_CWND);
                 if ack.recovery == Recovery::None {
-                    // The delay of the reduced window (authors' program), not that of the queue before.
+                    // The delay of the reduced window (authors' program), not that of the queue
+                    // before.
                     let delay = self.profile.delay(self.cwnd).or(rtt);
                     self.steer(delay.unwrap_or(self.smoothed));
                 }
@@ -206,8 +210,8 @@ impl Controller for Verus {
     }
 
     fn handle_loss(&mut self, loss: &Loss) {
-        // A transport that repairs the losses of a timeout begins no other recovery meanwhile. The window has started
-        // again, and losses from it count.
+        // A transport that repairs the losses of a timeout begins no other recovery meanwhile. The
+        // window has started again, and losses from it count.
         let is_of_slow_start = self.phase == Phase::SlowStart
             && self.timeout_at.is_some_and(|timeout| loss.sent.at > timeout);
         if !loss.begins_recovery && !is_of_slow_start {

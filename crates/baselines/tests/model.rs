@@ -1,5 +1,6 @@
-//! Every controller under a transport's calls: time passes, packets leave, come back and are lost, the modem reports
-//! and falls silent, in any order. The window never closes, the rate is a number, and no wakeup is in the past.
+//! Every controller under a transport's calls: time passes, packets leave, come back and are lost,
+//! the modem reports and falls silent, in any order. The window never closes, the rate is a number,
+//! and no wakeup is in the past.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -89,7 +90,8 @@ fn stories() -> Vec<(&'static str, Setting, Vec<Operation>)> {
     ]
 }
 
-/// The bytes that the fuzz target reads as these operations. Operations that bytes cannot express are approximated.
+/// The bytes that the fuzz target reads as these operations. Operations that bytes cannot express
+/// are approximated.
 fn encode(setting: Setting, operations: &[Operation]) -> Vec<u8> {
     let [clock, clock_low] = [setting.clock_s >> 16, setting.clock_s].map(|byte| byte as u8);
     let mut bytes =

@@ -1,4 +1,5 @@
-//! The backlog as a sender with knowledge of its link's present computes it, compared with an exact queue.
+//! The backlog as a sender with knowledge of its link's present computes it, compared with an exact
+//! queue.
 
 #![allow(clippy::unwrap_used, reason = "a test whose input is wrong has to fail")]
 
@@ -21,8 +22,8 @@ const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// An exact queue. In each step the oldest packets leave at its beginning, as many as the step carries. Unused capacity of the step is
-/// lost.
+/// An exact queue. In each step the oldest packets leave at its beginning, as many as the step
+/// carries. Unused capacity of the step is lost.
 struct Exact<'a> {
     /// Packets that each step carries.
     steps: &'a [u64],
@@ -77,8 +78,8 @@ fn departure(nanos: u64) -> Departure {
     }
 }
 
-/// Sends `sends` packets in steps, one after the other. Compares the computed queue with the exact one after each step and
-/// between packets.
+/// Sends `sends` packets in steps, one after the other. Compares the computed queue with the exact
+/// one after each step and between packets.
 fn compare(steps: &[u64], sends: &[u64], word: Word) -> Result<(), TestCaseError> {
     let start = Start::tcp(at(0), None, 0);
     let known = steps.to_vec();
@@ -135,7 +136,8 @@ proptest! {
 
 #[test]
 fn packets_that_arrive_and_leave_within_a_step_are_no_backlog() {
-    // One packet per millisecond over a link that carries two: no packet waits longer than until the next step.
+    // One packet per millisecond over a link that carries two: no packet waits longer than until
+    // the next step.
     let word = Word { lead: ms(0), late: ms(0), every: ms(10), span: ms(10), room: ms(0) };
     compare(&[2; 200], &[1; 200], word).unwrap();
 }

@@ -104,7 +104,8 @@ fn estimate(bits: u64, age_ms: u64, served: bool, silent: bool) -> LinkEstimate 
         .with_state(if silent { State::Stale } else { State::Active })
 }
 
-/// Every controller with its published parameters, and with each parameter at both ends of its range.
+/// Every controller with its published parameters, and with each parameter at both ends of its
+/// range.
 fn choices() -> Vec<(Choice, Maker)> {
     let mut choices: Vec<Choice> = sounding_baselines::names().map(Choice::plain).collect();
     for name in sounding_baselines::names() {
@@ -139,8 +140,8 @@ proptest! {
             let mut now = HostInstant::default();
             let start = Start::tcp(now, rtt.map(Duration::from_millis), seed);
             let mut controller = make(&start);
-            // A window of one segment is possible after a timeout, in TCP-LP after a second sign of other flows, and in packet
-            // conservation.
+            // A window of one segment is possible after a timeout, in TCP-LP after a second sign of
+            // other flows, and in packet conservation.
             let mut least = if ONE_SEGMENT.contains(&name) { 1 } else { 2 };
             for event in &events {
                 match event {

@@ -13,7 +13,8 @@ pub enum PublishError {
         /// The lock it holds.
         path: PathBuf,
     },
-    /// The file with the lock's name would not keep other writers out, or would let another user do so.
+    /// The file with the lock's name would not keep other writers out, or would let another user do
+    /// so.
     #[error("{path}: {why}: remove it, or give the board another name")]
     NotALock {
         /// The lock.

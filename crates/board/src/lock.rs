@@ -10,7 +10,8 @@ use nix::fcntl::{Flock, FlockArg, OFlag};
 
 use crate::error::PublishError;
 
-/// Everyone who can open the file, even read-only, can take its flock. With this mode no other user can open it.
+/// Everyone who can open the file, even read-only, can take its flock. With this mode no other user
+/// can open it.
 const MODE: u32 = 0o600;
 
 /// Takes the lock, or reports the obstacle.
@@ -38,7 +39,8 @@ impl From<io::Error> for Refused {
     }
 }
 
-/// Opens the lock file, which is never removed. Otherwise two processes could lock two files of the same name.
+/// Opens the lock file, which is never removed. Otherwise two processes could lock two files of the
+/// same name.
 fn open(path: &Path) -> Result<File, Refused> {
     // A symbolic link leads to a file of another user's choice, and a pipe waits for a reader.
     let flags = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY;

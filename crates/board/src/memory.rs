@@ -21,8 +21,9 @@ impl Memory {
 
     pub(crate) fn words(&self) -> &[AtomicU64] {
         let len = self.0.len() / size_of::<AtomicU64>();
-        // SAFETY: a mapping begins at a page, holds `len` words and lives as long as `self`. Other processes change it
-        // meanwhile, which is what atomics allow. Through a read-only mapping nothing here stores.
+        // SAFETY: a mapping begins at a page, holds `len` words and lives as long as `self`. Other
+        // processes change it meanwhile, which is what atomics allow. Through a read-only
+        // mapping nothing here stores.
         unsafe { std::slice::from_raw_parts(self.0.as_mut_ptr().cast::<AtomicU64>(), len) }
     }
 }

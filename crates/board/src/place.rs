@@ -55,7 +55,8 @@ impl Place {
         Self::new(&folder, name)
     }
 
-    /// Location of an existing board of that name: first this user's, then the system's. A name with a slash is a path.
+    /// Location of an existing board of that name: first this user's, then the system's. A name
+    /// with a slash is a path.
     ///
     /// # Errors
     ///

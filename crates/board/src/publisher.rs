@@ -19,9 +19,9 @@ use crate::{Place, lock};
 
 /// The writer of a board.
 ///
-/// Call [`heartbeat`](Self::heartbeat) a few times a second, or in each turn of the caller's loop; it also accepts
-/// readers that want wake-ups. When it is dropped its files are removed. Readers that have them keep the last values
-/// and see that the writer has ended.
+/// Call [`heartbeat`](Self::heartbeat) a few times a second, or in each turn of the caller's loop;
+/// it also accepts readers that want wake-ups. When it is dropped its files are removed. Readers
+/// that have them keep the last values and see that the writer has ended.
 #[derive(Debug)]
 pub struct Publisher {
     place: Place,
@@ -34,7 +34,8 @@ pub struct Publisher {
     _lock: Flock<File>,
 }
 
-/// A heartbeat looks for new readers, which is a system call: more of them than this would cost more than the reading.
+/// A heartbeat looks for new readers, which is a system call: more of them than this would cost
+/// more than the reading.
 const BEAT: Duration = Duration::from_millis(5);
 
 impl Publisher {
@@ -71,7 +72,8 @@ impl Publisher {
             _ => {}
         }
         let listener = UnixListener::bind(&path).map_err(at(path.clone()))?;
-        // Readers may be other users. A symbolic link that another user has made meanwhile leads elsewhere.
+        // Readers may be other users. A symbolic link that another user has made meanwhile leads
+        // elsewhere.
         let everybody = Mode::from_bits_truncate(0o666);
         fchmodat(AT_FDCWD, &path, everybody, FchmodatFlags::NoFollowSymlink)
             .map_err(|errno| at(path.clone())(errno.into()))?;
@@ -85,13 +87,15 @@ impl Publisher {
         &self.place
     }
 
-    /// A value of one of its KPIs, from a record that arrived at `now`; readers see it after the next post.
+    /// A value of one of its KPIs, from a record that arrived at `now`; readers see it after the
+    /// next post.
     #[inline]
     pub fn handle(&mut self, reading: &Reading, now: HostInstant) {
         self.writer.handle(reading, now);
     }
 
-    /// Posts the samples that have arrived by `now`, and wakes the readers if there are any. It counts as a heartbeat.
+    /// Posts the samples that have arrived by `now`, and wakes the readers if there are any. It
+    /// counts as a heartbeat.
     pub fn post(&mut self, now: HostInstant) {
         let Ok(board) = Board::open(self.memory.words()) else { return };
         if self.writer.post(board) {
@@ -135,7 +139,8 @@ fn zeroed(path: &PathBuf, bytes: u64) -> io::Result<Memory> {
     // The umask may have reduced the mode above.
     file.set_permissions(Permissions::from_mode(0o644))?;
     let len = i64::try_from(bytes).map_err(io::Error::other)?;
-    // A file with holes would be as long, and the first store on a full disk would end the process (SIGBUS).
+    // A file with holes would be as long, and the first store on a full disk would end the process
+    // (SIGBUS).
     if let Err(errno) = posix_fallocate(&file, 0, len) {
         let _ = fs::remove_file(path);
         return Err(errno.into());

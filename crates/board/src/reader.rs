@@ -67,10 +67,12 @@ pub enum OpenError {
     },
 }
 
-/// After this time without a heartbeat, the writer has ended or hangs. It promises several heartbeats a second.
+/// After this time without a heartbeat, the writer has ended or hangs. It promises several
+/// heartbeats a second.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Wake-ups that are taken back at once: more than a socket holds (net.core.wmem_max is 208 KiB by default).
+/// Wake-ups that are taken back at once: more than a socket holds (net.core.wmem_max is 208 KiB by
+/// default).
 const MAX_WAKES: usize = 1 << 20;
 
 impl Reader {
@@ -135,22 +137,25 @@ impl Reader {
         }
     }
 
-    /// Whether the writer has no place for another reader, or for another one of this user. The values are still readable,
-    /// and [`writer`](Self::writer) still tells whether the writer lives. The descriptor stays readable: read again after
-    /// a while instead of polling it. Known after a [`rearm`](Self::rearm).
+    /// Whether the writer has no place for another reader, or for another one of this user. The
+    /// values are still readable, and [`writer`](Self::writer) still tells whether the writer
+    /// lives. The descriptor stays readable: read again after a while instead of polling it.
+    /// Known after a [`rearm`](Self::rearm).
     pub fn is_turned_away(&self) -> bool {
         self.turned_away
     }
 
-    /// Takes back the wake-ups there have been, so that the descriptor becomes readable at the next post. To be called
-    /// before reading, not after.
+    /// Takes back the wake-ups there have been, so that the descriptor becomes readable at the next
+    /// post. To be called before reading, not after.
     pub fn rearm(&mut self) {
         let mut bytes = [0; 512];
-        // No writer of ours writes more than a socket holds. Another one could keep its reader here forever.
+        // No writer of ours writes more than a socket holds. Another one could keep its reader here
+        // forever.
         for _ in 0..MAX_WAKES / bytes.len() {
             match self.socket.read(&mut bytes) {
                 Ok(0) => {
-                    // The end of a connection that was never accepted does not mean that the writer ended.
+                    // The end of a connection that was never accepted does not mean that the writer
+                    // ended.
                     self.hung_up = !self.turned_away;
                     return;
                 }

@@ -9,17 +9,19 @@ use nix::sys::socket::{MsgFlags, getsockopt, recv, send, sockopt::PeerCredential
 /// The byte that a reader receives after a post.
 const NEWS: u8 = 1;
 
-/// Sent to a reader that is not accepted, before the socket ends: the writer lives, and has no space for it.
+/// Sent to a reader that is not accepted, before the socket ends: the writer lives, and has no
+/// space for it.
 pub(crate) const FULL: u8 = 2;
 
 /// More readers than this are not woken: each costs a system call for every post.
 const MOST: usize = 64;
 
-/// More readers than this of one user are not, so that no user takes the place of all others. Chosen.
+/// More readers than this of one user are not, so that no user takes the place of all others.
+/// Chosen.
 const MAX_OF_A_USER: usize = 16;
 
-/// Most new readers that one call accepts or turns away: a client that connects without end must not keep the writer
-/// from its modem.
+/// Most new readers that one call accepts or turns away: a client that connects without end must
+/// not keep the writer from its modem.
 const MAX_AT_ONCE: usize = 16;
 
 #[derive(Debug)]

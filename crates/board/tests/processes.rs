@@ -1,5 +1,5 @@
-//! The board between a writer and its readers: which processes are accepted and woken, and what remains when one of
-//! them dies.
+//! The board between a writer and its readers: which processes are accepted and woken, and what
+//! remains when one of them dies.
 
 use std::os::fd::AsFd;
 use std::time::Duration;

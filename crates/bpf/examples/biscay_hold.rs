@@ -1,5 +1,6 @@
-//! Loads BISCAY, publishes one constant rate and prints every change of state, until its standard input closes:
-//! `cargo run -p sounding-bpf --example biscay_hold -- biscay 20Mbit`. Without a rate the feed stays silent.
+//! Loads BISCAY, publishes one constant rate and prints every change of state, until its standard
+//! input closes: `cargo run -p sounding-bpf --example biscay_hold -- biscay 20Mbit`. Without a rate
+//! the feed stays silent.
 
 use std::error::Error;
 use std::io::Read;

@@ -1,12 +1,15 @@
-//! Receive times of media without the radio's own delays (Gandalf §5), for receivers that are not changed.
+//! Receive times of media without the radio's own delays (Gandalf §5), for receivers that are not
+//! changed.
 //!
-//! A receiver such as libwebrtc asks the kernel when each packet came, and reports that to its sender. At the device a program corrects
-//! this time before any socket has the packet. It can only use what is known by then: what the radio added lately, on average, and
-//! bursts whose event a modem reported before they came. Records of a modem come some 10 to 300 ms after their events, so that most
-//! corrections are means (docs/interpretations/gandalf.md, 19). The order of packets stays, and none moves by more than 80 ms.
+//! A receiver such as libwebrtc asks the kernel when each packet came, and reports that to its
+//! sender. At the device a program corrects this time before any socket has the packet. It can only
+//! use what is known by then: what the radio added lately, on average, and bursts whose event a
+//! modem reported before they came. Records of a modem come some 10 to 300 ms after their events,
+//! so that most corrections are means (docs/interpretations/gandalf.md, 19). The order of packets
+//! stays, and none moves by more than 80 ms.
 //!
-//! The program corrects UDP packets that begin as RTP does (RFC 7983). A receiver also derives from these times how long it buffers
-//! pictures.
+//! The program corrects UDP packets that begin as RTP does (RFC 7983). A receiver also derives from
+//! these times how long it buffers pictures.
 
 mod attach;
 mod burst_mean;
@@ -46,8 +49,9 @@ const WAITING: usize = 8_192;
 pub struct ArrivalsConfig {
     /// The modem's network device, in the network namespace of the thread that loads.
     pub device: String,
-    /// Attach by a queueing discipline also where the kernel has links (Linux 6.6). Older kernels know no other way. Then it must be
-    /// dropped on a thread of the device's namespace. Default no.
+    /// Attach by a queueing discipline also where the kernel has links (Linux 6.6). Older kernels
+    /// know no other way. Then it must be dropped on a thread of the device's namespace.
+    /// Default no.
     pub by_discipline: bool,
 }
 
@@ -112,8 +116,8 @@ impl WireNotice {
     }
 }
 
-/// Corrects arrivals at a device until it is dropped, or until 100 ms after the last report. If its process is killed, the program is
-/// gone (Linux 6.6), or corrects nothing.
+/// Corrects arrivals at a device until it is dropped, or until 100 ms after the last report. If its
+/// process is killed, the program is gone (Linux 6.6), or corrects nothing.
 pub struct Arrivals {
     // Dropped first.
     attached: Attached,
@@ -177,7 +181,8 @@ impl Arrivals {
         })
     }
 
-    /// News of the modem came. Its events of the uplink are ignored. Without news for 100 ms nothing is corrected.
+    /// News of the modem came. Its events of the uplink are ignored. Without news for 100 ms
+    /// nothing is corrected.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! `background` in the kernel: flows that use what a cell leaves over, without a modem and without a stock algorithm.
+//! `background` in the kernel: flows that use what a cell leaves over, without a modem and without
+//! a stock algorithm.
 
 mod flow;
 mod own;
@@ -29,9 +30,11 @@ use own::Own;
 pub struct BackgroundConfig {
     /// The name that sockets select, 1 to 15 bytes of `[a-z0-9_]`. Default `background`.
     pub name: String,
-    /// The cgroup (v2) whose sockets get it as they connect; `None` if sockets choose for themselves.
+    /// The cgroup (v2) whose sockets get it as they connect; `None` if sockets choose for
+    /// themselves.
     pub cgroup: Option<PathBuf>,
-    /// Whether what the sockets of the cgroup receive is background too, by their receive windows. Default no.
+    /// Whether what the sockets of the cgroup receive is background too, by their receive windows.
+    /// Default no.
     pub downloads: bool,
 }
 
@@ -79,7 +82,8 @@ pub struct BackgroundCounts {
     pub received: u64,
 }
 
-/// A loaded and registered instance. Dropping it takes the name away. Flows under it keep it, and stay background.
+/// A loaded and registered instance. Dropping it takes the name away. Flows under it keep it, and
+/// stay background.
 pub struct Background {
     // Dropped in this order: first no socket gets it any more.
     attached: Vec<Link>,
@@ -113,7 +117,8 @@ impl Background {
         registration.adapt(operations!(open, background, background_cong_control_before_6_10))?;
         open.progs.choose.set_autoload(cgroup.is_some());
         open.progs.receive.set_autoload(cgroup.is_some() && config.downloads);
-        // All traffic of this machine passes there. Older kernels do not show a program the namespace of a packet.
+        // All traffic of this machine passes there. Older kernels do not show a program the
+        // namespace of a packet.
         let all = cgroup_root().filter(|_| registration.kernel.has_tcx());
         let all = all.map(|root| open_cgroup(Some(&root))).transpose()?;
         let own = all.as_ref().map(Own::join).transpose()?;
@@ -147,8 +152,8 @@ impl Background {
         &self.registered.name
     }
 
-    /// Before Linux 6.4 the name outlasts a killed process: the number of the map that keeps it, for
-    /// [`unregister`](crate::unregister).
+    /// Before Linux 6.4 the name outlasts a killed process: the number of the map that keeps it,
+    /// for [`unregister`](crate::unregister).
     pub fn outlasting(&self) -> Option<u32> {
         self.registered.outlasting
     }
@@ -175,7 +180,8 @@ impl Background {
         stored(&self.flows, socket, BackgroundFlow::read)
     }
 
-    /// What one of this process's sockets receives; `None` if this instance does not set its receive window.
+    /// What one of this process's sockets receives; `None` if this instance does not set its
+    /// receive window.
     ///
     /// # Errors
     ///
@@ -184,14 +190,16 @@ impl Background {
         stored(&self.receivers, socket, BackgroundReceiver::read)
     }
 
-    /// What keeps it in the kernel. A process that inherits these keeps the name, and what the cgroup's sockets get.
+    /// What keeps it in the kernel. A process that inherits these keeps the name, and what the
+    /// cgroup's sockets get.
     pub fn keeps(&self) -> Vec<BorrowedFd<'_>> {
         let attached = self.attached.iter().map(AsFd::as_fd);
         let own = self.own.as_ref().map(AsFd::as_fd);
         [self.registered.as_fd()].into_iter().chain(attached).chain(own).collect()
     }
 
-    /// Instructions that the verifier walked through for each program at load; the kernel's limit is a million.
+    /// Instructions that the verifier walked through for each program at load; the kernel's limit
+    /// is a million.
     ///
     /// # Errors
     ///

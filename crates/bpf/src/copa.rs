@@ -1,5 +1,5 @@
-//! Copa in the kernel, without the radio's own delays: a congestion control without a stock algorithm behind it, and the page
-//! that says what the radio added to packets.
+//! Copa in the kernel, without the radio's own delays: a congestion control without a stock
+//! algorithm behind it, and the page that says what the radio added to packets.
 
 mod flow;
 
@@ -25,8 +25,8 @@ use crate::struct_ops::{Registered, Registration, operations};
 /// Its name in the kernel, unless it gets another.
 pub const COPA_NAME: &str = "copa_gandalf";
 
-/// A loaded and registered instance. Dropping it takes the name away and empties the page. Flows under it keep the program, and
-/// go on as plain Copa.
+/// A loaded and registered instance. Dropping it takes the name away and empties the page. Flows
+/// under it keep the program, and go on as plain Copa.
 pub struct CopaInstance {
     // Dropped first: no socket gets it any more.
     registered: Registered,
@@ -65,8 +65,8 @@ impl CopaInstance {
         &self.registered.name
     }
 
-    /// Before Linux 6.4 the name outlasts a killed process: the number of the map that keeps it, for
-    /// [`unregister`](crate::unregister).
+    /// Before Linux 6.4 the name outlasts a killed process: the number of the map that keeps it,
+    /// for [`unregister`](crate::unregister).
     pub fn outlasting(&self) -> Option<u32> {
         self.registered.outlasting
     }
@@ -81,8 +81,8 @@ impl CopaInstance {
         self.skel.maps.peers.as_fd()
     }
 
-    /// Has only flows of this thread's network namespace counted. Before Linux 5.14 namespaces cannot be distinguished, and
-    /// all are.
+    /// Has only flows of this thread's network namespace counted. Before Linux 5.14 namespaces
+    /// cannot be distinguished, and all are.
     pub fn count_own_namespace(&mut self) {
         if let Some(bss) = self.skel.maps.bss_data.as_mut() {
             bss.counted_netns = netns::cookie().unwrap_or(0);
@@ -94,9 +94,9 @@ impl CopaInstance {
         self.skel.maps.bss_data.as_ref().map_or(0, |bss| bss.counts.flows)
     }
 
-    /// The modem's network devices in this thread's network namespace, by their numbers. Flows of the namespace that leave by
-    /// others are plain Copa. With an empty list, as at load, all flows count as the modem's. At most
-    /// [`MAX_RADIOS`](crate::MAX_RADIOS).
+    /// The modem's network devices in this thread's network namespace, by their numbers. Flows of
+    /// the namespace that leave by others are plain Copa. With an empty list, as at load, all
+    /// flows count as the modem's. At most [`MAX_RADIOS`](crate::MAX_RADIOS).
     ///
     /// # Errors
     ///
@@ -118,7 +118,8 @@ impl CopaInstance {
         stored(&self.flows, socket, CopaFlow::read)
     }
 
-    /// Instructions that the verifier walked through for `cong_control`; the kernel's limit is a million.
+    /// Instructions that the verifier walked through for `cong_control`; the kernel's limit is a
+    /// million.
     ///
     /// # Errors
     ///

@@ -25,7 +25,8 @@ pub struct Program {
     pub run_time: Duration,
 }
 
-/// While this lives, the kernel counts calls and times of all BPF programs; it costs every call some 20 ns.
+/// While this lives, the kernel counts calls and times of all BPF programs; it costs every call
+/// some 20 ns.
 #[derive(Debug)]
 pub struct RunStats(#[expect(dead_code, reason = "held open")] OwnedFd);
 

@@ -9,10 +9,12 @@ use sounding_units::HostInstant;
 
 use crate::lead::Lead;
 
-/// The page that says what the radio itself added to packets, by time. The kernel's flows read a word of it for each packet.
+/// The page that says what the radio itself added to packets, by time. The kernel's flows read a
+/// word of it for each packet.
 ///
-/// Each word is written at once and names its time, so a reader needs no lock, and a writer that dies leaves nothing
-/// half-written. 100 ms after the modem's last record flows take RTTs as they are. Dropping it empties the page.
+/// Each word is written at once and names its time, so a reader needs no lock, and a writer that
+/// dies leaves nothing half-written. 100 ms after the modem's last record flows take RTTs as they
+/// are. Dropping it empties the page.
 #[derive(Debug)]
 pub struct DelayFeed {
     page: Page,
@@ -78,8 +80,8 @@ struct Page(MmapRaw);
 
 impl Page {
     fn layout(&self) -> &PageLayout {
-        // SAFETY: the mapping is page-aligned, as long as the layout, lives as long as `self`, and every field is
-        // atomic, so that the kernel may read meanwhile.
+        // SAFETY: the mapping is page-aligned, as long as the layout, lives as long as `self`, and
+        // every field is atomic, so that the kernel may read meanwhile.
         unsafe { &*self.0.as_mut_ptr().cast::<PageLayout>() }
     }
 

@@ -1,12 +1,13 @@
 //! The device's side of the downlink: limits this machine's senders to what its radio link carries.
 //!
-//! A receive window limits any sender (BISCAY §4): the window of a socket is what the socket's share of the link
-//! carries in one round trip plus a slack. A TCP option gives the rate to senders that know it, see
-//! [`Peers`](crate::Peers). Both use their own [`Feed`] and stop when it is stale.
+//! A receive window limits any sender (BISCAY §4): the window of a socket is what the socket's
+//! share of the link carries in one round trip plus a slack. A TCP option gives the rate to senders
+//! that know it, see [`Peers`](crate::Peers). Both use their own [`Feed`] and stop when it is
+//! stale.
 //!
-//! A program in the kernel does it at every segment that a socket of the cgroup sends. It is pinned: without this
-//! process it goes on, finds the feed stale and stops. [`release_pinned`] restores the windows of silent sockets, and
-//! needs only the pins.
+//! A program in the kernel does it at every segment that a socket of the cgroup sends. It is
+//! pinned: without this process it goes on, finds the feed stale and stops. [`release_pinned`]
+//! restores the windows of silent sockets, and needs only the pins.
 
 mod cgroup;
 mod claim;
@@ -47,11 +48,12 @@ use crate::netns;
 use crate::skel_downlink::{DownlinkSkel, DownlinkSkelBuilder};
 use crate::subordinates::SubordinateMap;
 
-/// The ExID (a number of 16 bits) of the option (RFC 6994 §3) unless another is chosen. Not registered with IANA: both ends are to be ours.
+/// The ExID (a number of 16 bits) of the option (RFC 6994 §3) unless another is chosen. Not
+/// registered with IANA: both ends are to be ours.
 pub const EXID: u16 = 0xB15C;
 
-/// Where root's daemons record their claimed sockets, in files that begin with their process. Too long for a daemon's
-/// name.
+/// Where root's daemons record their claimed sockets, in files that begin with their process. Too
+/// long for a daemon's name.
 pub const CLAIMS: &str = "/run/sounding/claimed-downlinks";
 
 /// The same for this process: daemons that look into the same folder see each other.
@@ -89,19 +91,23 @@ impl Signal {
 /// Which sockets, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DownlinkConfig {
-    /// The cgroup (v2) whose sockets it is about, those of its descendants included; `None` for the whole machine.
+    /// The cgroup (v2) whose sockets it is about, those of its descendants included; `None` for
+    /// the whole machine.
     pub cgroup: Option<PathBuf>,
     /// The modem's interfaces, in the network namespace of the thread that loads, at most
     /// [`MAX_RADIOS`](crate::MAX_RADIOS); every interface
-    /// but loopback if none is named. One that is not there yet is found by [`follow`](Downlink::follow).
+    /// but loopback if none is named. One that is not there yet is found by
+    /// [`follow`](Downlink::follow).
     pub interfaces: Vec<String>,
     /// How senders are limited.
     pub signal: Signal,
-    /// Queue that the window has room for above the round-trip time. Default 30 ms, more than BISCAY's allowance: reports
-    /// are up to 50 ms old, acknowledgements wait for grants of the uplink, so that what they let in comes in clumps, and a
-    /// stock sender makes nothing up. Chosen; docs/reference/downlink.md has what others gave.
+    /// Queue that the window has room for above the round-trip time. Default 30 ms, more than
+    /// BISCAY's allowance: reports are up to 50 ms old, acknowledgements wait for grants of
+    /// the uplink, so that what they let in comes in clumps, and a stock sender makes nothing
+    /// up. Chosen; docs/reference/downlink.md has what others gave.
     pub slack: Duration,
-    /// The oldest estimate to go by. Default 100 ms: two of the 50 ms in which modems report downlink blocks.
+    /// The oldest estimate to go by. Default 100 ms: two of the 50 ms in which modems report
+    /// downlink blocks.
     pub max_age: Duration,
     /// The longest silence of a living daemon. Default 60 ms, as BISCAY's.
     pub max_silence: Duration,
@@ -141,8 +147,8 @@ pub struct Downlink {
 }
 
 impl Downlink {
-    /// Loads the program and attaches it to the cgroup. Sockets that are connected already are not touched before
-    /// [`adopt`](Self::adopt).
+    /// Loads the program and attaches it to the cgroup. Sockets that are connected already are not
+    /// touched before [`adopt`](Self::adopt).
     ///
     /// # Errors
     ///
@@ -201,8 +207,9 @@ impl Downlink {
         Ok(Self { _attached: attached, adopt, release, pins, feed, flows, skel, _claim: claim })
     }
 
-    /// Sets the numbers of the modem's devices, 0 for one that is not there: one that comes back has another number
-    /// under the old name. With none, every device but loopback counts as the modem's.
+    /// Sets the numbers of the modem's devices, 0 for one that is not there: one that comes back
+    /// has another number under the old name. With none, every device but loopback counts as
+    /// the modem's.
     ///
     /// # Errors
     ///
@@ -220,8 +227,8 @@ impl Downlink {
         Ok(())
     }
 
-    /// Takes on the sockets of this thread's network namespace that are connected already. They are the cgroup's only if
-    /// they were made in it.
+    /// Takes on the sockets of this thread's network namespace that are connected already. They are
+    /// the cgroup's only if they were made in it.
     ///
     /// # Errors
     ///
@@ -230,7 +237,8 @@ impl Downlink {
         self.walk(&self.adopt)
     }
 
-    /// The map by which ids of `/etc/subuid` count as the users that have them. At load it is empty.
+    /// The map by which ids of `/etc/subuid` count as the users that have them. At load it is
+    /// empty.
     ///
     /// # Errors
     ///
@@ -278,7 +286,8 @@ impl Drop for Downlink {
     }
 }
 
-/// The kernel's own name of a device that may have other names as well; the given name while there is none.
+/// The kernel's own name of a device that may have other names as well; the given name while there
+/// is none.
 fn own_name(name: &str) -> String {
     let own = if_nametoindex(name).and_then(if_indextoname);
     own.ok().and_then(|own| own.into_string().ok()).unwrap_or_else(|| name.into())

@@ -111,7 +111,8 @@ impl LoadError {
     }
 }
 
-/// Whether the cause was a lack of descriptors. libbpf-rs hides the number of an error and shows only its text.
+/// Whether the cause was a lack of descriptors. libbpf-rs hides the number of an error and shows
+/// only its text.
 fn lacks_descriptors(error: &libbpf_rs::Error) -> bool {
     error.to_string().contains(&io::Error::from_raw_os_error(libc::EMFILE).to_string())
 }

@@ -12,10 +12,12 @@ use sounding_units::HostInstant;
 use crate::intf::{ESTIMATE_WORDS, MAGIC, VERSION, WireEstimate};
 use crate::lead::Lead;
 
-/// The page that the kernel side reads: what the link carries, and that the publisher is still alive.
+/// The page that the kernel side reads: what the link carries, and that the publisher is still
+/// alive.
 ///
-/// Estimates and heartbeats are stamped with CLOCK_MONOTONIC, which is what [`HostInstant`] is in live code and what
-/// the kernel compares them with; what a time namespace adds to it here is taken off. Clones share the page; the last one dropped withdraws the estimate.
+/// Estimates and heartbeats are stamped with CLOCK_MONOTONIC, which is what [`HostInstant`] is in
+/// live code and what the kernel compares them with; what a time namespace adds to it here is taken
+/// off. Clones share the page; the last one dropped withdraws the estimate.
 #[derive(Clone, Debug)]
 pub struct Feed(Arc<Shared>);
 
@@ -54,14 +56,15 @@ impl Feed {
         Ok(Self(Arc::new(Shared { page, lead, writer: Mutex::default() })))
     }
 
-    /// Publishes what the link carries. Flows use it from their next ACK on, while it is younger than
-    /// [`max_age`](sounding_laws::biscay::Config::max_age) and the heartbeat goes on.
+    /// Publishes what the link carries. Flows use it from their next ACK on, while it is younger
+    /// than [`max_age`](sounding_laws::biscay::Config::max_age) and the heartbeat goes on.
     pub fn publish(&self, estimate: &FeedEstimate) {
         self.publish_with(estimate, Beside::default());
     }
 
-    /// Publishes all that the modem's estimate says at `now`: flows obey its rate, if that may be used; its state and its fair
-    /// share are there for any program that uses them, a fair share also while there is no rate.
+    /// Publishes all that the modem's estimate says at `now`: flows obey its rate, if that may be
+    /// used; its state and its fair share are there for any program that uses them, a fair
+    /// share also while there is no rate.
     pub fn publish_link(&self, estimate: &LinkEstimate, now: HostInstant) {
         let beside = Beside { state: estimate.state, fair: estimate.known_fair() };
         let sampled_at = now.saturating_before(estimate.age);
@@ -97,8 +100,9 @@ impl Feed {
         });
     }
 
-    /// Records that the publisher is alive. Call it at least every 10 ms, whether or not there is an estimate;
-    /// [`max_silence`](sounding_laws::biscay::Config::max_silence) without it leaves every flow to the stock algorithm.
+    /// Records that the publisher is alive. Call it at least every 10 ms, whether or not there is
+    /// an estimate; [`max_silence`](sounding_laws::biscay::Config::max_silence) without it
+    /// leaves every flow to the stock algorithm.
     pub fn heartbeat(&self, now: HostInstant) {
         let page = &self.0.page;
         // If the page was overwritten from outside, the next heartbeat mends it.
@@ -107,7 +111,8 @@ impl Feed {
         page.layout().heartbeat_at_ns.store(now, Ordering::Release);
     }
 
-    /// Publishes what the radio itself lately added to packets, as of the modem's last record. It counts for 100 ms after that.
+    /// Publishes what the radio itself lately added to packets, as of the modem's last record. It
+    /// counts for 100 ms after that.
     pub fn publish_delay(&self, delay: RadioDelay, heard_at: HostInstant) {
         let heard_at = self.0.lead.on_kernels_clock(heard_at) & !0xffff;
         let word = heard_at | u64::from(delay.code());
@@ -203,8 +208,9 @@ struct Page(MmapRaw);
 
 impl Page {
     fn layout(&self) -> &PageLayout {
-        // SAFETY: the mapping is page-aligned, as long as the layout, lives as long as `self`, and every field is
-        // atomic, so that other writers and the kernel may touch it meanwhile.
+        // SAFETY: the mapping is page-aligned, as long as the layout, lives as long as `self`, and
+        // every field is atomic, so that other writers and the kernel may touch it
+        // meanwhile.
         unsafe { &*self.0.as_mut_ptr().cast::<PageLayout>() }
     }
 

@@ -32,7 +32,8 @@ pub enum Reason {
     Unknown(u32),
 }
 
-/// The phase of this number in the kernel (`enum flow_phase`); none if this version does not know it.
+/// The phase of this number in the kernel (`enum flow_phase`); none if this version does not know
+/// it.
 fn phase(code: u32) -> Option<Phase> {
     Phase::ALL.get(code as usize).copied()
 }
@@ -62,14 +63,15 @@ pub struct Flow {
     pub reason: Reason,
     /// When the phase began.
     pub since: HostInstant,
-    /// Number of changes of state for [`poll_transition`](crate::Instance::poll_transition) so far.
+    /// Number of changes of state for [`poll_transition`](crate::Instance::poll_transition) so
+    /// far.
     pub transitions: u32,
     /// This flow's part of the link, of IP packets.
     pub share: Rate,
     /// BBR's bandwidth filter, payload.
     pub e2e: Rate,
-    /// The largest delivery of the last judged round (BISCAY), or of the last acknowledgement that measured it,
-    /// payload.
+    /// The largest delivery of the last judged round (BISCAY), or of the last acknowledgement that
+    /// measured it, payload.
     pub delivery: Rate,
     /// Window set, in segments.
     pub cwnd: u32,
@@ -114,8 +116,8 @@ impl Flow {
     }
 }
 
-/// One flow's change of phase. Changes between [`Phase::RadioLimited`], [`Phase::Probing`] and [`Phase::Hold`] can happen at every
-/// report of the modem, and are not published.
+/// One flow's change of phase. Changes between [`Phase::RadioLimited`], [`Phase::Probing`] and
+/// [`Phase::Hold`] can happen at every report of the modem, and are not published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transition {
     /// When, by the kernel's clock.

@@ -1,4 +1,5 @@
-//! `bpf/intf.h` in Rust. The skeleton carries what clang made of it; the two must agree byte for byte.
+//! `bpf/intf.h` in Rust. The skeleton carries what clang made of it; the two must agree byte for
+//! byte.
 
 use sounding_laws::biscay;
 
@@ -171,7 +172,8 @@ pub(crate) struct WireTransition {
     pub(crate) remote_port: u32,
     pub(crate) reserved: u32,
 }
-// No map's value has this type, so the skeleton carries no twin to compare with; intf.h asserts the same size.
+// No map's value has this type, so the skeleton carries no twin to compare with; intf.h asserts the
+// same size.
 const _: () = assert!(size_of::<WireTransition>() == 64);
 
 /// What the options of a peer come to.
@@ -219,7 +221,8 @@ pub(crate) struct WirePeerReport {
 // As for the transitions.
 const _: () = assert!(size_of::<WirePeerReport>() == 96);
 
-/// What a server keeps of a socket's peer. How far it is trusted, at the end, is the kernel's business.
+/// What a server keeps of a socket's peer. How far it is trusted, at the end, is the kernel's
+/// business.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(crate) struct WirePeer {
@@ -254,7 +257,8 @@ const _: () = assert!(core::mem::offset_of!(types::sounding_feed, seq) == 16);
 const _: () = assert!(core::mem::offset_of!(types::sounding_feed, radio_delays) == 24);
 const _: () = assert!(core::mem::offset_of!(types::sounding_feed, slot) == 64);
 
-/// The settings as the object's read-only data holds them; spans and counts too large for their fields saturate.
+/// The settings as the object's read-only data holds them; spans and counts too large for their
+/// fields saturate.
 pub(crate) fn wire_config(config: &biscay::Config) -> types::law_config {
     let nanos = |span: core::time::Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
     types::law_config {
@@ -279,7 +283,8 @@ pub(crate) fn read<T: Plain>(bytes: &[u8]) -> Option<T> {
     if bytes.len() < size_of::<T>() {
         return None;
     }
-    // SAFETY: the length was checked, the read needs no alignment, and `Plain` types are valid for any bytes.
+    // SAFETY: the length was checked, the read needs no alignment, and `Plain` types are valid for
+    // any bytes.
     Some(unsafe { core::ptr::read_unaligned(bytes.as_ptr().cast()) })
 }
 

@@ -1,4 +1,5 @@
-//! BPF objects of a process and of this machine. Tests use it to check that no object is left behind.
+//! BPF objects of a process and of this machine. Tests use it to check that no object is left
+//! behind.
 
 use std::collections::BTreeSet;
 use std::fs;

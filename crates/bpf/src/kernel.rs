@@ -1,4 +1,5 @@
-//! Features that not every kernel has. They are found from the kernel's types, not from its version, because distributions backport.
+//! Features that not every kernel has. They are found from the kernel's types, not from its
+//! version, because distributions backport.
 
 use std::fs;
 
@@ -34,9 +35,9 @@ impl Kernel {
         &self.types
     }
 
-    /// Finds the arguments of `cong_control`. A trial would not show them: a kernel with the old arguments loads a program for the
-    /// new ones if the program does not use the additional arguments. A kernel with the new ones would pass its second argument as
-    /// the sample.
+    /// Finds the arguments of `cong_control`. A trial would not show them: a kernel with the old
+    /// arguments loads a program for the new ones if the program does not use the additional
+    /// arguments. A kernel with the new ones would pass its second argument as the sample.
     pub(crate) fn cong_control(&self) -> Result<CongControl, LoadError> {
         match self.cong_control_arguments() {
             Some(2) => Ok(CongControl::Sample),
@@ -57,8 +58,8 @@ impl Kernel {
         Some(function.len())
     }
 
-    /// Whether a congestion control's name disappears when its owner's last descriptor closes (Linux 6.4). Without links it
-    /// stays until it is removed.
+    /// Whether a congestion control's name disappears when its owner's last descriptor closes
+    /// (Linux 6.4). Without links it stays until it is removed.
     pub(crate) fn has_links(&self) -> bool {
         self.attaches("BPF_STRUCT_OPS")
     }

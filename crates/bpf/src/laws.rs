@@ -1,4 +1,5 @@
-//! What an object of `cc.bpf.c` has of each law: the same rows as there, for the laws of `sounding_laws`'s table.
+//! What an object of `cc.bpf.c` has of each law: the same rows as there, for the laws of
+//! `sounding_laws`'s table.
 
 use libbpf_rs::{MapMut, Program};
 use sounding_laws::Law;

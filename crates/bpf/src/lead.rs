@@ -1,5 +1,5 @@
-//! The kernel's own clock, where a time namespace (time_namespaces(7)) gives this process another: BPF programs read
-//! the one that no namespace shifts.
+//! The kernel's own clock, where a time namespace (time_namespaces(7)) gives this process another:
+//! BPF programs read the one that no namespace shifts.
 
 use std::fs;
 

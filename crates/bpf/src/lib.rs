@@ -1,5 +1,5 @@
-//! BISCAY and `sounding` in the kernel: eBPF struct_ops TCP congestion controls, the feed that they read, and their
-//! reports.
+//! BISCAY and `sounding` in the kernel: eBPF struct_ops TCP congestion controls, the feed that they
+//! read, and their reports.
 //!
 //! ```no_run
 //! use sounding_bpf::{Config, Feed, Instance};
@@ -9,18 +9,22 @@
 //! # Ok::<(), sounding_bpf::LoadError>(())
 //! ```
 //!
-//! Any socket of this machine may now select `biscay` (`TCP_CONGESTION`, `ip route … congctl`, the sysctl); it is
-//! plain BBR until the feed is published and kept alive. Dropping [`Instance`] takes the name away; flows that run
-//! under it keep the program and go on as BBR. [`Config::law`] says which law an instance goes by.
+//! Any socket of this machine may now select `biscay` (`TCP_CONGESTION`, `ip route … congctl`, the
+//! sysctl); it is plain BBR until the feed is published and kept alive. Dropping [`Instance`] takes
+//! the name away; flows that run under it keep the program and go on as BBR. [`Config::law`] says
+//! which law an instance goes by.
 //!
-//! [`Downlink`] is the other direction: on the device it limits senders to what its link carries, by the receive window
-//! or by a TCP option that [`Peers`] reads at a server of ours.
+//! [`Downlink`] is the other direction: on the device it limits senders to what its link carries,
+//! by the receive window or by a TCP option that [`Peers`] reads at a server of ours.
 //!
-//! [`Arrivals`] corrects when media seem to come: a call's receiver reads times without what the radio added.
+//! [`Arrivals`] corrects when media seem to come: a call's receiver reads times without what the
+//! radio added.
 //!
-//! [`Background`] needs no modem: flows under it use what a cell leaves over, and yield to all others.
+//! [`Background`] needs no modem: flows under it use what a cell leaves over, and yield to all
+//! others.
 //!
-//! [`CopaInstance`] is Copa that does not take the radio's own delays for a queue, while its [`DelayFeed`] says what they are.
+//! [`CopaInstance`] is Copa that does not take the radio's own delays for a queue, while its
+//! [`DelayFeed`] says what they are.
 
 mod arrivals;
 mod background;

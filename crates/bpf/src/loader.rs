@@ -47,7 +47,8 @@ pub struct Config {
     pub law: Law,
     /// Controls the flow while the law does not. Default BBR.
     pub fallback: Fallback,
-    /// The law's settings, fixed at load. `sounding` uses only those that say how long an estimate is believed.
+    /// The law's settings, fixed at load. `sounding` uses only those that say how long an estimate
+    /// is believed.
     pub settings: biscay::Config,
     /// How flows share the link.
     pub sharing: Sharing,
@@ -62,8 +63,9 @@ impl Default for Config {
     }
 }
 
-/// A loaded and registered instance. Dropping it takes the name away and withdraws the feed; nothing is pinned, so a
-/// process that dies leaves as little behind, but for the name before Linux 6.4: [`outlasting`](Self::outlasting).
+/// A loaded and registered instance. Dropping it takes the name away and withdraws the feed;
+/// nothing is pinned, so a process that dies leaves as little behind, but for the name before Linux
+/// 6.4: [`outlasting`](Self::outlasting).
 pub struct Instance {
     registered: Registered,
     law: Law,
@@ -92,7 +94,8 @@ impl Instance {
         let registration = Registration::begin(&config.name, kernel);
         let rejected = |source| registration.rejected(source);
 
-        // Eight bytes a load: the slot that libbpf-rs wants to outlive the skeleton. The object in it is dropped.
+        // Eight bytes a load: the slot that libbpf-rs wants to outlive the skeleton. The object in
+        // it is dropped.
         let slot = Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = CcSkelBuilder::default().open(slot).map_err(rejected)?;
         if let Some(rodata) = open.maps.rodata_data.as_mut() {
@@ -155,8 +158,8 @@ impl Instance {
         self.law
     }
 
-    /// Before Linux 6.4 the name outlasts a killed process: this is the number of the map that keeps it then, for
-    /// [`unregister`](crate::unregister). `None` if the kernel removes it.
+    /// Before Linux 6.4 the name outlasts a killed process: this is the number of the map that
+    /// keeps it then, for [`unregister`](crate::unregister). `None` if the kernel removes it.
     pub fn outlasting(&self) -> Option<u32> {
         self.registered.outlasting
     }
@@ -196,8 +199,8 @@ impl Instance {
         Some(Transition { at: self.lead.on_our_clock(seen.at), ..seen })
     }
 
-    /// Counts UDP flows, and TCP flows of other algorithms, that leave by a device of this network namespace, by its
-    /// number. Needs [`Sharing::others`] at load, and Linux 6.6.
+    /// Counts UDP flows, and TCP flows of other algorithms, that leave by a device of this network
+    /// namespace, by its number. Needs [`Sharing::others`] at load, and Linux 6.6.
     ///
     /// # Errors
     ///
@@ -210,8 +213,9 @@ impl Instance {
         Counting::attach(&self.skel.progs.count_egress, device)
     }
 
-    /// The modem's network devices in this thread's network namespace, by their numbers. Flows of the namespace that
-    /// leave by others go on as without a modem, and claim nothing of its link. The number of a device that is gone is
+    /// The modem's network devices in this thread's network namespace, by their numbers. Flows of
+    /// the namespace that leave by others go on as without a modem, and claim nothing of its
+    /// link. The number of a device that is gone is
     /// 0. With an empty list, as at load, all flows count as the modem's. At most [`MAX_RADIOS`].
     ///
     /// # Errors
@@ -225,7 +229,8 @@ impl Instance {
         Ok(())
     }
 
-    /// The map by which ids of `/etc/subuid` count as the users that have them. At load it is empty.
+    /// The map by which ids of `/etc/subuid` count as the users that have them. At load it is
+    /// empty.
     ///
     /// # Errors
     ///
@@ -235,8 +240,8 @@ impl Instance {
         map.map(SubordinateMap::of).map_err(io::Error::other)
     }
 
-    /// Has only flows of this thread's network namespace report transitions: a container's could fill the queue. Before Linux
-    /// 5.14 namespaces cannot be distinguished, and all report.
+    /// Has only flows of this thread's network namespace report transitions: a container's could
+    /// fill the queue. Before Linux 5.14 namespaces cannot be distinguished, and all report.
     pub fn report_own_namespace(&mut self) {
         if let Some(bss) = self.skel.maps.bss_data.as_mut() {
             bss.reported_netns = netns::cookie().unwrap_or(0);

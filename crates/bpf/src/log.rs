@@ -8,7 +8,8 @@ use libbpf_rs::{PrintLevel, set_print};
 const KEPT: usize = 4096;
 
 thread_local! {
-    /// Per thread, because loads may run side by side and the callback runs on the thread that loads.
+    /// Per thread, because loads may run side by side and the callback runs on the thread that
+    /// loads.
     static HEARD: RefCell<String> = const { RefCell::new(String::new()) };
 }
 

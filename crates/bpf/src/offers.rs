@@ -1,8 +1,8 @@
 use crate::kernel::Kernel;
 use crate::preflight::Check;
 
-/// Optional features that some kernels have and [`preflight`](crate::preflight) does not require; empty if the kernel's
-/// types cannot be read, which preflight reports.
+/// Optional features that some kernels have and [`preflight`](crate::preflight) does not require;
+/// empty if the kernel's types cannot be read, which preflight reports.
 pub fn offers() -> Vec<Check> {
     let Ok(kernel) = Kernel::running() else { return Vec::new() };
     let registration = if kernel.has_links() {

@@ -1,4 +1,5 @@
-//! The server's side of the downlink: flows under any law use the report of the device at their other end about its link.
+//! The server's side of the downlink: flows under any law use the report of the device at their
+//! other end about its link.
 
 mod claim;
 
@@ -32,11 +33,13 @@ const MAX_QUEUED: usize = 1024;
 /// Whose options are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeersConfig {
-    /// The cgroup (v2) whose sockets listen, those of its descendants included; `None` for the whole machine.
+    /// The cgroup (v2) whose sockets listen, those of its descendants included; `None` for the
+    /// whole machine.
     pub cgroup: Option<PathBuf>,
     /// Distinguishes the option from other experiments.
     pub exid: u16,
-    /// The upper limit on a device's reported rate. Default, and maximum: what any radio carries, 100 Gbit/s.
+    /// The upper limit on a device's reported rate. Default, and maximum: what any radio carries,
+    /// 100 Gbit/s.
     pub at_most: Rate,
 }
 
@@ -46,18 +49,19 @@ impl Default for PeersConfig {
     }
 }
 
-/// The parts of peers' reports that were not used, by sockets of the network namespace in which [`Peers::attach`] was called.
+/// The parts of peers' reports that were not used, by sockets of the network namespace in which
+/// [`Peers::attach`] was called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PeerCounts {
-    /// Segments with the option that TCP drops: they acknowledge data that was never sent, or the time stamp is
-    /// missing that both ends agreed on.
+    /// Segments with the option that TCP drops: they acknowledge data that was never sent, or the
+    /// time stamp is missing that both ends agreed on.
     pub forged: u64,
     /// Segments with an option of a later version that this one cannot read.
     pub unreadable: u64,
     /// Connections whose peer said more than [`PeersConfig::at_most`].
     pub limited: u64,
-    /// Connections whose peer said for sixteen round trips in a row more than three times what was delivered. It may believe
-    /// so: then the path is narrower than its radio.
+    /// Connections whose peer said for sixteen round trips in a row more than three times what was
+    /// delivered. It may believe so: then the path is narrower than its radio.
     pub overstated: u64,
 }
 
@@ -79,14 +83,16 @@ impl HearsPeers for CopaInstance {
     }
 }
 
-/// Hears the option that [`Downlink`](crate::Downlink) writes at the other end, for one instance of a law or of Copa.
+/// Hears the option that [`Downlink`](crate::Downlink) writes at the other end, for one instance of
+/// a law or of Copa.
 ///
 /// Under Copa nothing but [`Peer::delay`] is used. A flow whose
-/// peer spoke within the last 30 ms, or 200 ms while something is missing, goes by that instead of the feed; else by the
-/// feed, and without one it is BBR.
+/// peer spoke within the last 30 ms, or 200 ms while something is missing, goes by that instead of
+/// the feed; else by the feed, and without one it is BBR.
 ///
-/// A peer is believed up to [`PeersConfig::at_most`] and to three times what was delivered lately. In the first three round
-/// trips, and after a second of silence, that is unknown: then its window may be of 128 segments.
+/// A peer is believed up to [`PeersConfig::at_most`] and to three times what was delivered lately.
+/// In the first three round trips, and after a second of silence, that is unknown: then its window
+/// may be of 128 segments.
 pub struct Peers {
     _attached: Link,
     adopt: Link,
@@ -97,9 +103,9 @@ pub struct Peers {
 }
 
 impl Peers {
-    /// Loads the program and attaches it to the cgroup, whose sockets may be in any network namespace. Those of this thread's
-    /// are counted and reported. Sockets that are connected already are deaf before
-    /// [`adopt`](Self::adopt).
+    /// Loads the program and attaches it to the cgroup, whose sockets may be in any network
+    /// namespace. Those of this thread's are counted and reported. Sockets that are connected
+    /// already are deaf before [`adopt`](Self::adopt).
     ///
     /// # Errors
     ///
@@ -145,8 +151,8 @@ impl Peers {
         Ok(Self { _attached: attached, adopt, ring, queue, lead, skel })
     }
 
-    /// Has the sockets of this thread's network namespace listen that are connected already. They are the cgroup's only if
-    /// they were made in it.
+    /// Has the sockets of this thread's network namespace listen that are connected already. They
+    /// are the cgroup's only if they were made in it.
     ///
     /// # Errors
     ///
@@ -169,8 +175,8 @@ impl Peers {
         })
     }
 
-    /// The oldest report not yet polled: of a connection of this network namespace whose peer said something for the first
-    /// time, or overstates. Never blocks.
+    /// The oldest report not yet polled: of a connection of this network namespace whose peer said
+    /// something for the first time, or overstates. Never blocks.
     pub fn poll_report(&self) -> Option<PeerReport> {
         // `consume` fails only with EINTR; the records stay for the next poll.
         let _ = self.ring.consume();

@@ -10,7 +10,8 @@ use crate::kernel::{CongControl, Kernel, release};
 
 /// Longest name of a congestion control, in bytes (Linux `TCP_CA_NAME_MAX` without its NUL).
 const MAX_NAME: usize = 15;
-/// Bits of `CapEff` (linux/capability.h). CAP_PERFMON because the verifier counts struct_ops as tracing.
+/// Bits of `CapEff` (linux/capability.h). CAP_PERFMON because the verifier counts struct_ops as
+/// tracing.
 const CAPABILITIES: [(u32, &str); 3] =
     [(12, "CAP_NET_ADMIN"), (38, "CAP_PERFMON"), (39, "CAP_BPF")];
 /// The requirement that only some need.
@@ -106,8 +107,8 @@ fn findings(name: &str) -> (Vec<(&'static str, Finding)>, Option<Kernel>) {
     (found, kernel)
 }
 
-/// Whether an instance can have this name: 1 to 15 bytes of a-z, 0-9 and _. Linux takes no hyphen in the name of a struct_ops object
-/// (`bpf_obj_name_cpy`), though its own algorithms may have one.
+/// Whether an instance can have this name: 1 to 15 bytes of a-z, 0-9 and _. Linux takes no hyphen
+/// in the name of a struct_ops object (`bpf_obj_name_cpy`), though its own algorithms may have one.
 pub fn is_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(plain)

@@ -8,18 +8,20 @@ use sounding_cc::sharing::Policy;
 
 use crate::skel::types;
 
-/// By what weight flows share, and which of them are seen. Fixed at load. Every user of the machine has its part first, and its
-/// flows share that.
+/// By what weight flows share, and which of them are seen. Fixed at load. Every user of the machine
+/// has its part first, and its flows share that.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sharing {
     /// Default: all flows of a user alike.
     pub policy: Policy,
     /// Whose a flow is under [`Policy::Applications`].
     pub application: Application,
-    /// Under [`Policy::Weights`], the owners that weigh more or less than an ordinary flow, in 1/256 of it. A flow that several
-    /// entries are about goes by its port, else by its cgroup, else by its user.
+    /// Under [`Policy::Weights`], the owners that weigh more or less than an ordinary flow, in
+    /// 1/256 of it. A flow that several entries are about goes by its port, else by its
+    /// cgroup, else by its user.
     pub weights: Vec<(Owner, u32)>,
-    /// Whether [`Instance::count_on`](crate::Instance::count_on) will be called: it takes another program in the kernel.
+    /// Whether [`Instance::count_on`](crate::Instance::count_on) will be called: it takes another
+    /// program in the kernel.
     pub others: bool,
 }
 
@@ -29,7 +31,8 @@ pub enum Application {
     /// The user that opened the socket: on Android, each application is one.
     #[default]
     User,
-    /// The cgroup (version 2) in which the socket was opened: under systemd, each service or application has one.
+    /// The cgroup (version 2) in which the socket was opened: under systemd, each service or
+    /// application has one.
     Cgroup,
 }
 
@@ -89,7 +92,8 @@ impl Owner {
     }
 }
 
-/// While this lives, it counts the bytes that leave by one device. It ends with the process that holds it, however that ends.
+/// While this lives, it counts the bytes that leave by one device. It ends with the process that
+/// holds it, however that ends.
 #[derive(Debug)]
 pub struct Counting(#[expect(dead_code, reason = "held open")] OwnedFd);
 

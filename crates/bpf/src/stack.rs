@@ -1,6 +1,6 @@
-//! Stack use of the programs' calls. A kernel with private stacks (Linux 6.13) has no such limit; older ones refuse
-//! more than 512 bytes in a chain of calls, each frame rounded up to 32 bytes (`check_max_stack_depth` of the
-//! verifier).
+//! Stack use of the programs' calls. A kernel with private stacks (Linux 6.13) has no such limit;
+//! older ones refuse more than 512 bytes in a chain of calls, each frame rounded up to 32 bytes
+//! (`check_max_stack_depth` of the verifier).
 
 use std::collections::BTreeMap;
 
@@ -74,7 +74,8 @@ fn functions(object: &[u8]) -> BTreeMap<Place, Function> {
     found
 }
 
-/// How far below the frame pointer an instruction reaches: by an access, or by an address that it makes.
+/// How far below the frame pointer an instruction reaches: by an access, or by an address that it
+/// makes.
 fn below_the_frame(insn: &[u8; SIZE as usize], last: &[u8; SIZE as usize]) -> u32 {
     let (class, target, source) = (insn[0] & 7, insn[1] & 15, insn[1] >> 4);
     let base = match class {

@@ -1,5 +1,5 @@
-//! A name in the kernel's list of congestion controls: how an object registers there, and how a name is taken out that outlasts its
-//! maker.
+//! A name in the kernel's list of congestion controls: how an object registers there, and how a
+//! name is taken out that outlasts its maker.
 
 use std::ffi::c_char;
 use std::io;
@@ -24,7 +24,8 @@ pub(crate) struct Operations<'a, 'obj> {
     pub(crate) pkts_acked: &'a mut *mut bpf_program,
 }
 
-/// The operations of an opened skeleton: its map's name, and that of its `cong_control` for kernels before 6.10.
+/// The operations of an opened skeleton: its map's name, and that of its `cong_control` for kernels
+/// before 6.10.
 macro_rules! operations {
     ($open:expr, $map:ident, $older:ident) => {{
         // SAFETY: the open object owns these operations and is borrowed for as long.
@@ -66,7 +67,8 @@ impl<'a> Registration<'a> {
         }
         set_name(operations.name, self.name);
         if !self.kernel.has_links() {
-            // libbpf then registers by the map itself, and takes the name out as what it calls a link is dropped.
+            // libbpf then registers by the map itself, and takes the name out as what it calls a
+            // link is dropped.
             let flags = operations.map.map_flags() & !libbpf_sys::BPF_F_LINK;
             operations.map.set_map_flags(flags).map_err(|source| self.rejected(source))?;
         }
@@ -97,7 +99,8 @@ impl<'a> Registration<'a> {
 pub(crate) struct Registered {
     link: Link,
     pub(crate) name: String,
-    /// Before Linux 6.4 a killed process leaves the name behind: the number of the map that keeps it, for [`unregister`].
+    /// Before Linux 6.4 a killed process leaves the name behind: the number of the map that keeps
+    /// it, for [`unregister`].
     pub(crate) outlasting: Option<u32>,
 }
 
@@ -115,8 +118,9 @@ pub(crate) fn set_name(place: &mut [c_char; 16], name: &str) {
     }
 }
 
-/// Takes the name of a congestion control out of the kernel's list that a map put there, by the map's number; flows that
-/// run under it keep its programs. That it is out already, or the number another map's by now, is no error.
+/// Takes the name of a congestion control out of the kernel's list that a map put there, by the
+/// map's number; flows that run under it keep its programs. That it is out already, or the number
+/// another map's by now, is no error.
 ///
 /// # Errors
 ///

@@ -1,11 +1,13 @@
-//! User ids that `/etc/subuid` gives to users. A user runs programs under such ids, in a user namespace or by a file with the
-//! set-user-id bit that was made in one. A link is divided among users, so all of them count as the user that has them.
+//! User ids that `/etc/subuid` gives to users. A user runs programs under such ids, in a user
+//! namespace or by a file with the set-user-id bit that was made in one. A link is divided among
+//! users, so all of them count as the user that has them.
 
 use std::collections::{BTreeMap, HashMap};
 
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 
-/// Most lines of the file that count, and most accounts of this machine: the kernel's map has room for their prefixes.
+/// Most lines of the file that count, and most accounts of this machine: the kernel's map has room
+/// for their prefixes.
 const MAX_RANGES: usize = 1_000;
 const MAX_ACCOUNTS: usize = 2_000;
 /// Owners of owners are followed so far.
@@ -15,7 +17,8 @@ const DEEP: usize = 8;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subordinates {
     ranges: Vec<Range>,
-    /// Ids of accounts of this machine that are within one of the ranges: they are users of their own.
+    /// Ids of accounts of this machine that are within one of the ranges: they are users of their
+    /// own.
     accounts: Vec<u32>,
 }
 
@@ -36,7 +39,8 @@ pub struct BadLine {
 }
 
 impl Subordinates {
-    /// Reads the text of `/etc/subuid` and of `/etc/passwd`. `find` looks up a name that is not in the latter.
+    /// Reads the text of `/etc/subuid` and of `/etc/passwd`. `find` looks up a name that is not in
+    /// the latter.
     pub fn parse(
         subuid: &[u8],
         passwd: &[u8],
@@ -89,7 +93,8 @@ impl Subordinates {
         user
     }
 
-    /// The same by prefixes, as the kernel's map has them: the longest that an id begins with counts.
+    /// The same by prefixes, as the kernel's map has them: the longest that an id begins with
+    /// counts.
     fn prefixes(&self) -> BTreeMap<Prefix, u32> {
         let mut all = BTreeMap::new();
         for range in &self.ranges {

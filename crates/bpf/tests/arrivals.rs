@@ -1,5 +1,6 @@
-//! What a receiver that asks the kernel when a packet came reads (SIOCGSTAMP), over a namespace's own loopback that stands for the
-//! modem's device. If the program cannot be loaded, each test says why and passes.
+//! What a receiver that asks the kernel when a packet came reads (SIOCGSTAMP), over a namespace's
+//! own loopback that stands for the modem's device. If the program cannot be loaded, each test says
+//! why and passes.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -52,7 +53,8 @@ struct Ends {
     receiver: UdpSocket,
 }
 
-/// When a packet came, as its receiver reads, and two moments of the same clock around the true one.
+/// When a packet came, as its receiver reads, and two moments of the same clock around the true
+/// one.
 #[derive(Debug)]
 struct Seen {
     before: Duration,

@@ -1,7 +1,8 @@
-//! `background.h`, which the kernel runs, and `sounding_laws::Background`, which simulations run, decide alike over the same
-//! logs of acknowledgements.
+//! `background.h`, which the kernel runs, and `sounding_laws::Background`, which simulations run,
+//! decide alike over the same logs of acknowledgements.
 //!
-//! A log is what a small cell makes of the Rust law's own window: closed loops, so that every phase is reached.
+//! A log is what a small cell makes of the Rust law's own window: closed loops, so that every phase
+//! is reached.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -51,7 +52,8 @@ struct Scene {
     timeout: u64,
     /// The clock is lost and found with this period; zero is never.
     flips_ms: u64,
-    /// The clock is stepped by so many ticks with this period; zero is never. Each second step goes back.
+    /// The clock is stepped by so many ticks with this period; zero is never. Each second step
+    /// goes back.
     steps_ms: u64,
     step: u32,
     first_stamp: u32,
@@ -122,7 +124,8 @@ impl Log {
         self.told.ints(&[call.sent_delivered, call.delivered, random, MSS as u32, 0]);
     }
 
-    /// After a call of the Rust law: its answer, and the random number that the C law needs to draw the same wait.
+    /// After a call of the Rust law: its answer, and the random number that the C law needs to draw
+    /// the same wait.
     fn record(&mut self, kind: &str, call: Call) {
         let kind = KINDS.iter().position(|known| *known == kind).unwrap() as u64;
         let until = self.flow.not_before();

@@ -1,4 +1,5 @@
-//! `biscay.h`, which the kernel runs, and `sounding_laws::biscay`, which simulations run, answer alike.
+//! `biscay.h`, which the kernel runs, and `sounding_laws::biscay`, which simulations run, answer
+//! alike.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

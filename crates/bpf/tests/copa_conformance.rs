@@ -1,8 +1,9 @@
-//! `corrected.h` and `copa.h`, which the kernel runs, and `sounding_laws::copa_gandalf` decide alike over the same logs of
-//! acknowledgements and delay events.
+//! `corrected.h` and `copa.h`, which the kernel runs, and `sounding_laws::copa_gandalf` decide
+//! alike over the same logs of acknowledgements and delay events.
 //!
-//! A log is what a small radio link makes of the Rust law's own window: closed loops, so that every phase is reached.
-//! In an upload the controller of virtual time and QUIC hears the same, and has the same window and pace.
+//! A log is what a small radio link makes of the Rust law's own window: closed loops, so that every
+//! phase is reached. In an upload the controller of virtual time and QUIC hears the same, and has
+//! the same window and pace.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -420,7 +421,8 @@ fn the_logs_reach_every_phase_with_and_without_a_modem() {
     assert!(rival.answers.iter().any(|answer| answer[5] > 3 * 65_536));
 }
 
-/// Corrections never make the path seem shorter than the truth, however waits and retransmissions coincide.
+/// Corrections never make the path seem shorter than the truth, however waits and retransmissions
+/// coincide.
 #[test]
 fn the_rtt_that_copa_remembers_is_the_paths() {
     let log = play(&JITTER, 12_000);
@@ -448,7 +450,8 @@ fn a_device_that_says_what_its_radio_adds_has_its_downloads_corrected() {
     assert!(least >= Some(30_000), "{least:?}");
 }
 
-/// What is believed at most of a device hides a quarter of the smallest RTT: the flow's queue is longer by no more.
+/// What is believed at most of a device hides a quarter of the smallest RTT: the flow's queue is
+/// longer by no more.
 #[test]
 fn a_device_that_lies_hides_no_more_than_a_quarter_of_the_smallest_rtt() {
     let wide = Scene { again: 0, grants_ms: 1, room: 4, path_ms: 40, ..SERVED };

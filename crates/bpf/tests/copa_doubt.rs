@@ -1,5 +1,6 @@
-//! When a server doubts what a device says that its radio adds (docs/interpretations/gandalf.md, interpretation 23): by `corrected.h`, which
-//! the kernel runs, and by `sounding_laws::copa_gandalf` alike.
+//! When a server doubts what a device says that its radio adds (docs/interpretations/gandalf.md,
+//! interpretation 23): by `corrected.h`, which the kernel runs, and by
+//! `sounding_laws::copa_gandalf` alike.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

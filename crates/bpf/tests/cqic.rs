@@ -1,5 +1,5 @@
-//! The law of CQIC in this machine's kernel, at the far end of a loopback whose receiver says what its channel carries. Where it
-//! cannot be loaded, each test says why and passes.
+//! The law of CQIC in this machine's kernel, at the far end of a loopback whose receiver says what
+//! its channel carries. Where it cannot be loaded, each test says why and passes.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -88,7 +88,8 @@ fn cubic_has_the_flow_a_second_after_the_last_report_and_gives_it_back() {
             scene.wait_for_pace(payload(mbit(400)));
             let died = device.dies();
             let fell = scene.wait_for_fall();
-            // The sample is 20 ms old when it is reported, and an option has its age in steps of 16 ms.
+            // The sample is 20 ms old when it is reported, and an option has its age in steps of 16
+            // ms.
             let after = fell.at - died;
             let (least, most) = (Duration::from_millis(900), Duration::from_millis(1_100));
             assert!((least..=most).contains(&after), "{after:?}");

@@ -1,4 +1,5 @@
-//! CUBIC as what flows fall back to, in this machine's kernel. Where it cannot be loaded, each test says why and passes.
+//! CUBIC as what flows fall back to, in this machine's kernel. Where it cannot be loaded, each test
+//! says why and passes.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

@@ -1,5 +1,5 @@
-//! How a receiver limits its sender in this machine's kernel, over a loopback that stands for the radio. If it cannot
-//! be loaded, each test says why and passes.
+//! How a receiver limits its sender in this machine's kernel, over a loopback that stands for the
+//! radio. If it cannot be loaded, each test says why and passes.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -277,7 +277,8 @@ fn a_user_gains_no_part_of_anothers_by_more_downloads() {
         // Only this thread's, and its sockets'.
         let theirs = std::thread::scope(|scope| {
             let opens = scope.spawn(|| {
-                // SAFETY: a plain system call that changes the calling thread alone, which ends with this.
+                // SAFETY: a plain system call that changes the calling thread alone, which ends
+                // with this.
                 unsafe { libc::setfsuid(NOBODYS_UID) };
                 [(); 20].map(|()| download())
             });
@@ -402,7 +403,8 @@ fn window_of_peer(sender: &TcpStream) -> u64 {
     tcp_info(sender)[57].into()
 }
 
-/// The last byte that the sender may send: what is acknowledged (`tcpi_bytes_acked`) and the window.
+/// The last byte that the sender may send: what is acknowledged (`tcpi_bytes_acked`) and the
+/// window.
 fn right_edge(sender: &TcpStream) -> u64 {
     let info = tcp_info(sender);
     let acked = u64::from(info[30]) | u64::from(info[31]) << 32;

@@ -92,8 +92,8 @@ fn anybody_may_select_it() {
     let Some(biscay) = load() else { return };
     in_netns(|| {
         let (near, _far) = connected();
-        // For this thread only: the wrappers of libc would change the whole process. SAFETY: a plain system call on
-        // integers.
+        // For this thread only: the wrappers of libc would change the whole process. SAFETY: a
+        // plain system call on integers.
         let ret = unsafe { libc::syscall(libc::SYS_setresuid, 65_534, 65_534, 65_534) };
         assert_eq!(ret, 0);
         assert!(set_default("cubic").is_err(), "privileges were not dropped");
@@ -170,7 +170,8 @@ mod tests_in_a_process_of_their_own {
             });
             wait_for("data", || (bulk.arrived() > 100_000).then_some(()));
             let held = held();
-            // Two maps of the object's data, nine of ours, the operations; nine programs; since Linux 6.4 one link.
+            // Two maps of the object's data, nine of ours, the operations; nine programs; since
+            // Linux 6.4 one link.
             assert!(held.len() >= 12 + 9, "{held:?}");
             seen.extend(held);
             drop(bulk);
@@ -185,8 +186,9 @@ mod tests_in_a_process_of_their_own {
 #[test]
 fn pacing_works_without_fq_where_the_default_is_reno() {
     steadily(|| {
-        // The namespace has no queueing discipline on its loopback, and a socket born under reno is not paced. The window
-        // alone would let 10 ms of the share through in every RTT of some 50 us.
+        // The namespace has no queueing discipline on its loopback, and a socket born under reno is
+        // not paced. The window alone would let 10 ms of the share through in every RTT of
+        // some 50 us.
         let settings = LawConfig { pacing_gain_permille: 990, ..LawConfig::default() };
         let Some(biscay) = load_with(settings) else { return };
         let _daemon = Daemon::publish(biscay.feed(), 40);
@@ -216,7 +218,8 @@ fn pacing_works_without_fq_where_the_default_is_reno() {
 #[test]
 fn the_kernel_never_mixes_two_publications() {
     steadily(|| {
-        // Both say 8 Gbit/s for the one flow there is; a mixture says a tenth, or ten times as much.
+        // Both say 8 Gbit/s for the one flow there is; a mixture says a tenth, or ten times as
+        // much.
         let Some(biscay) = load_with(LawConfig { settled_after: 1, ..LawConfig::default() }) else {
             return;
         };
@@ -407,8 +410,8 @@ fn the_first_estimate_is_reported_as_a_transition() {
 
 #[test]
 fn the_verifiers_work_stays_small() {
-    // The kernel gives up at a million a program. Linux 6.18 took 34, 49 and of CQIC's 79 thousand, and 6.1 up to twice as much: 43
-    // and 66. A change that multiplies the work shows here.
+    // The kernel gives up at a million a program. Linux 6.18 took 34, 49 and of CQIC's 79 thousand,
+    // and 6.1 up to twice as much: 43 and 66. A change that multiplies the work shows here.
     let laws = [Law::Biscay, Law::Sounding, Law::PbeCc, Law::Cqic];
     for (law, most) in laws.into_iter().zip([60_000, 85_000, 100_000, 160_000]) {
         let Some(loaded) = load_law(law) else { return };

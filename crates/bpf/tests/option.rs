@@ -1,5 +1,6 @@
-//! What a device says of its link in a TCP option, and what a server makes of it, in this machine's kernel over a loopback that
-//! plays the radio. Where it cannot be loaded, each test says why and passes.
+//! What a device says of its link in a TCP option, and what a server makes of it, in this machine's
+//! kernel over a loopback that plays the radio. Where it cannot be loaded, each test says why and
+//! passes.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -48,7 +49,8 @@ fn link(state: State, fair: Option<FairShare>) -> LinkEstimate {
         .with_fair(fair)
 }
 
-/// What the sender's side keeps of the device once that is so, while the device says this of its link.
+/// What the sender's side keeps of the device once that is so, while the device says this of its
+/// link.
 fn told(
     (downlink, peers): (&Downlink, &Peers),
     sender: &TcpStream,

@@ -1,5 +1,5 @@
-//! The law of PBE-CC in this machine's kernel, at the far end of a loopback whose receiver says what its cells have. Where it
-//! cannot be loaded, each test says why and passes.
+//! The law of PBE-CC in this machine's kernel, at the far end of a loopback whose receiver says
+//! what its cells have. Where it cannot be loaded, each test says why and passes.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

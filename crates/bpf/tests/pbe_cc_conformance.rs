@@ -1,4 +1,5 @@
-//! `pbe_cc.h`, which the kernel runs, and `sounding_laws::pbe_cc`, which simulations run, answer alike.
+//! `pbe_cc.h`, which the kernel runs, and `sounding_laws::pbe_cc`, which simulations run, answer
+//! alike.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -407,7 +408,8 @@ fn sequences() -> impl Iterator<Item = (Begin, Vec<Step>)> {
 
 #[test]
 fn a_kernel_that_believes_a_high_claim_is_found_out() {
-    // Each is a part of interpretation 25. Without it the C has to differ, or the comparison above does not get there.
+    // Each is a part of interpretation 25. Without it the C has to differ, or the comparison above
+    // does not get there.
     let parts = [
         ["rate = law_min(rate, arrives);", "rate = law_max(rate, 1);"],
         ["if (!arrives || !pbe_cc_late_is", "if (1 || !pbe_cc_late_is"],

@@ -1,4 +1,5 @@
-//! `peer_clock.h`: the clock of a peer's time stamps, its tick, and what becomes of a clock that is set.
+//! `peer_clock.h`: the clock of a peer's time stamps, its tick, and what becomes of a clock that is
+//! set.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -16,7 +17,8 @@ const MS: u64 = 1_000_000;
 const EVERY_MS: u64 = 7;
 const LASTS_MS: u64 = 40_000;
 
-/// What is read of a clock of this tick that is stepped by so many milliseconds at these times: the tick, and the reading.
+/// What is read of a clock of this tick that is stepped by so many milliseconds at these times: the
+/// tick, and the reading.
 fn read(
     tick_us: u64,
     first: u32,

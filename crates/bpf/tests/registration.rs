@@ -1,4 +1,5 @@
-//! The name in this machine's kernel, and who removes it. If BISCAY cannot be loaded, each test says why and passes.
+//! The name in this machine's kernel, and who removes it. If BISCAY cannot be loaded, each test
+//! says why and passes.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

@@ -1,4 +1,5 @@
-//! Checks that `sharing.h` (in the kernel) and `sounding_cc::sharing` (in simulations) divide a link in the same way.
+//! Checks that `sharing.h` (in the kernel) and `sounding_cc::sharing` (in simulations) divide a
+//! link in the same way.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -166,7 +167,8 @@ fn newcomers_part(claims: &[(Claim, u32)], user: u32) -> Vec<u64> {
 
 #[test]
 fn a_link_is_divided_by_the_rules() {
-    // Fixed values, because both could have the same fault: two hungry flows, and one that uses 80 kB/s of 1 MB/s and may have 90.
+    // Fixed values, because both could have the same fault: two hungry flows, and one that uses 80
+    // kB/s of 1 MB/s and may have 90.
     let limited = Claim::Limited(Rate::from_bytes_per_sec(80_000));
     assert_eq!(newcomers_part(&[(Claim::Hungry, 0), (limited, 0)], 0), [455_000, 341]);
     // Sixty flows of another user count as one user.

@@ -1,4 +1,5 @@
-//! The law of `sounding` in this machine's kernel. Where it cannot be loaded, each test says why and passes.
+//! The law of `sounding` in this machine's kernel. Where it cannot be loaded, each test says why
+//! and passes.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

@@ -1,4 +1,5 @@
-//! `sounding.h`, which the kernel runs, and `sounding_laws::sounding`, which simulations run, answer alike.
+//! `sounding.h`, which the kernel runs, and `sounding_laws::sounding`, which simulations run,
+//! answer alike.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -160,7 +161,8 @@ prop_compose! {
     }
 }
 
-/// A stretch in which the path and its estimate stay alike, or a queue grows by so many percent of the elapsed time.
+/// A stretch in which the path and its estimate stay alike, or a queue grows by so many percent of
+/// the elapsed time.
 fn stretch() -> impl Strategy<Value = Vec<Step>> {
     let queue = prop_oneof![Just(0u32), 30_000..200_000u32];
     let grows = prop_oneof![2 => Just(0u64), 1 => 30..100u64];

@@ -1,4 +1,5 @@
-//! A law is its own files and one row in each table: `steady` is added by nothing else, and is all that the other laws are.
+//! A law is its own files and one row in each table: `steady` is added by nothing else, and is all
+//! that the other laws are.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

@@ -1,4 +1,5 @@
-//! `wire.h`, which the kernel runs, and the codec in Rust have the same bits for the same estimate, and read the same from them.
+//! `wire.h`, which the kernel runs, and the codec in Rust have the same bits for the same estimate,
+//! and read the same from them.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

@@ -9,17 +9,18 @@ use crate::sharing::Part;
 /// One flow's congestion control: events go in, a window and a pacing rate come out.
 ///
 /// The transport calls the `handle_*` methods in order of time and reads [`cwnd`](Self::cwnd) and
-/// [`pacing_rate`](Self::pacing_rate) after each. Upon an acknowledgement it first reports every packet that it
-/// delivers, then every one that it shows to be lost, then the acknowledgement as a whole. Most controllers need only the
-/// last. All bytes are payload, and so are the rates, except that of a [`LinkEstimate`]. No memory is allocated after
-/// construction.
+/// [`pacing_rate`](Self::pacing_rate) after each. Upon an acknowledgement it first reports every
+/// packet that it delivers, then every one that it shows to be lost, then the acknowledgement as a
+/// whole. Most controllers need only the last. All bytes are payload, and so are the rates, except
+/// that of a [`LinkEstimate`]. No memory is allocated after construction.
 pub trait Controller: Debug + Send {
     /// A packet of `size` left.
     fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
         let _ = (sent, size);
     }
 
-    /// One packet was delivered: for controllers that account for each, such as by monitor intervals.
+    /// One packet was delivered: for controllers that account for each, such as by monitor
+    /// intervals.
     fn handle_delivered(&mut self, delivered: &Delivered) {
         let _ = delivered;
     }
@@ -38,34 +39,37 @@ pub trait Controller: Debug + Send {
         let _ = now;
     }
 
-    /// An estimate from the modem was published; `flows` active flows share the link, this one included.
+    /// An estimate from the modem was published; `flows` active flows share the link, this one
+    /// included.
     ///
-    /// A publisher that lives calls this every few milliseconds, with an estimate that is not usable where it knows
-    /// none.
+    /// A publisher that lives calls this every few milliseconds, with an estimate that is not
+    /// usable where it knows none.
     fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, flows: u32) {
         let _ = (now, estimate, flows);
     }
 
-    /// The same of a link at the other end, as the device there reports it. It may lie: `Trusting` of `sounding-laws` limits what
-    /// reaches the controller behind it.
+    /// The same of a link at the other end, as the device there reports it. It may lie: `Trusting`
+    /// of `sounding-laws` limits what reaches the controller behind it.
     fn handle_report(&mut self, now: HostInstant, report: &LinkEstimate, flows: u32) {
         self.handle_estimate(now, report, flows);
     }
 
-    /// This flow's part of its device's link changed; the default is that it is alone. Comes before the estimate that it belongs to.
+    /// This flow's part of its device's link changed; the default is that it is alone. Comes before
+    /// the estimate that it belongs to.
     fn handle_part(&mut self, now: HostInstant, part: Part) {
         let _ = (now, part);
     }
 
-    /// Delays that the radio itself made were reported by the modem; they are of the past. Comes every few milliseconds while a
-    /// publisher lives, also without an event. `data` is the direction of the flow's data. In the uplink the sender is the device,
-    /// and its clock is that of the events.
+    /// Delays that the radio itself made were reported by the modem; they are of the past. Comes
+    /// every few milliseconds while a publisher lives, also without an event. `data` is the
+    /// direction of the flow's data. In the uplink the sender is the device, and its clock is
+    /// that of the events.
     fn handle_delays(&mut self, now: HostInstant, data: Direction, delays: &DelayUpdate) {
         let _ = (now, data, delays);
     }
 
-    /// What an earlier acknowledgement said of the path's delay was wrong. Only controllers that keep delays for longer than a
-    /// round need it, such as in the minimum of a window.
+    /// What an earlier acknowledgement said of the path's delay was wrong. Only controllers that
+    /// keep delays for longer than a round need it, such as in the minimum of a window.
     fn handle_revision(&mut self, revision: &Revision) {
         let _ = revision;
     }
@@ -80,7 +84,8 @@ pub trait Controller: Debug + Send {
         None
     }
 
-    /// No packet leaves before this time, whatever the window: new data and repairs wait. `None` for no such time.
+    /// No packet leaves before this time, whatever the window: new data and repairs wait. `None`
+    /// for no such time.
     fn not_before(&self) -> Option<HostInstant> {
         None
     }
@@ -109,7 +114,8 @@ pub enum Revision {
         /// The RTT without what the radio added.
         after: Duration,
     },
-    /// From now on RTTs include the radio's delay, or no longer include it. This is the smallest one on the new scale.
+    /// From now on RTTs include the radio's delay, or no longer include it. This is the smallest
+    /// one on the new scale.
     Rebase {
         /// When.
         now: HostInstant,
@@ -159,7 +165,8 @@ pub struct Departure {
     pub delivered: Bytes,
     /// When the newest of that was.
     pub delivered_at: HostInstant,
-    /// When the packet left whose delivery that was: the beginning of the interval over which sending is measured.
+    /// When the packet left whose delivery that was: the beginning of the interval over which
+    /// sending is measured.
     pub first_sent_at: HostInstant,
     /// Bytes lost by then.
     pub lost: Bytes,
@@ -189,11 +196,11 @@ pub struct Ack {
     pub acked: Bytes,
     /// Bytes that it shows to be lost.
     pub newly_lost: Bytes,
-    /// RTT of the newest packet it delivers; `None` if that was sent more than once and it is unknown which copy
-    /// arrived.
+    /// RTT of the newest packet it delivers; `None` if that was sent more than once and it is
+    /// unknown which copy arrived.
     pub rtt: Option<Duration>,
-    /// The same packet's one-way delay, measured with two clocks whose difference is unknown: only its changes are
-    /// meaningful. `None` if the transport does not report it.
+    /// The same packet's one-way delay, measured with two clocks whose difference is unknown: only
+    /// its changes are meaningful. `None` if the transport does not report it.
     pub one_way: Option<Duration>,
     /// The receiver's time stamp; `None` if the transport has none.
     pub stamp: Option<Stamp>,

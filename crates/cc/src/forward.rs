@@ -1,8 +1,10 @@
-/// Methods of [`Controller`](crate::Controller) that a decorator hands to the controller in its field: all but its own.
+/// Methods of [`Controller`](crate::Controller) that a decorator hands to the controller in its
+/// field: all but its own.
 ///
-/// `forward!(inner; but handle_ack, cwnd)` is what the `impl` of a decorator has beside its own `handle_ack` and `cwnd`.
-/// `forward!(inner)` hands on all. A method that is new in the trait needs its lines here: Clippy refuses the decorator in
-/// `crates/baselines/tests/decorators.rs` without them.
+/// `forward!(inner; but handle_ack, cwnd)` is what the `impl` of a decorator has beside its own
+/// `handle_ack` and `cwnd`. `forward!(inner)` hands on all. A method that is new in the trait needs
+/// its lines here: Clippy refuses the decorator in `crates/baselines/tests/decorators.rs` without
+/// them.
 #[macro_export]
 macro_rules! forward {
     ($inner:ident $(; but $($own:ident),+ $(,)?)?) => {

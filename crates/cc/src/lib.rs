@@ -1,8 +1,9 @@
-//! Congestion controllers as pure state machines behind one trait: acknowledgements, estimates and time go in, a window
-//! and a pacing rate come out.
+//! Congestion controllers as pure state machines behind one trait: acknowledgements, estimates and
+//! time go in, a window and a pacing rate come out.
 //!
-//! [`Controller`] is the trait, [`part`] has the components of controllers, [`parameter`] what plans can set of them.
-//! `sounding-laws` and `sounding-baselines` have the controllers. A transport calls them; `sounding-sim` has one in virtual time.
+//! [`Controller`] is the trait, [`part`] has the components of controllers, [`parameter`] what
+//! plans can set of them. `sounding-laws` and `sounding-baselines` have the controllers. A
+//! transport calls them; `sounding-sim` has one in virtual time.
 
 #![no_std]
 #![forbid(unsafe_code)]

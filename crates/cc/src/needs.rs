@@ -6,9 +6,11 @@ use sounding_estimate::Source;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Needs {
-    /// How far back its rate should look. `None` for an estimator's default, the 100 ms of BISCAY's paper.
+    /// How far back its rate should look. `None` for an estimator's default, the 100 ms of
+    /// BISCAY's paper.
     pub span: Option<Duration>,
-    /// The method of estimation that it is made for. `None` for an estimator's default, granted bytes.
+    /// The method of estimation that it is made for. `None` for an estimator's default, granted
+    /// bytes.
     pub method: Option<Source>,
     /// How often a device reports to it. `None` for as often as the device has an estimate.
     pub every: Option<Duration>,
@@ -43,7 +45,8 @@ impl Needs {
         Self { every: Some(interval), ..self }
     }
 
-    /// The needs of several that share one modem. Where those that use estimates differ, it is an estimator's default.
+    /// The needs of several that share one modem. Where those that use estimates differ, it is an
+    /// estimator's default.
     pub fn of_all(all: impl IntoIterator<Item = Self>) -> Self {
         let mut shared: Option<Self> = None;
         let (mut delays, mut remote, mut any) = (false, true, false);

@@ -1,15 +1,17 @@
 //! How the flows of a device share its link (BISCAY §3.2.4, §A.5.2).
 //!
-//! A base station serves devices, and the flows of one device share its queue. Each flow receives what the device could
-//! send, and sends its part. The published policy divides by the number of active flows. Here a flow with less to send
-//! than its part leaves the rest to those that have more, and parts may be weighted, by flow or by application.
+//! A base station serves devices, and the flows of one device share its queue. Each flow receives
+//! what the device could send, and sends its part. The published policy divides by the number of
+//! active flows. Here a flow with less to send than its part leaves the rest to those that have
+//! more, and parts may be weighted, by flow or by application.
 //!
-//! If several users of a machine send, the link is divided among the users first, and each user's flows share that
-//! part. A user that opens more flows takes nothing from the others.
+//! If several users of a machine send, the link is divided among the users first, and each user's
+//! flows share that part. A user that opens more flows takes nothing from the others.
 //!
-//! The rule needs three sums and a division of integers, so it fits a program in the kernel. A flow adds its new claim to
-//! the [`Pool`] of its link and removes its old one, at its acknowledgements and when it has no packets left in
-//! flight. A flow reads no data of another flow, and there is no timer.
+//! The rule needs three sums and a division of integers, so it fits a program in the kernel. A flow
+//! adds its new claim to the [`Pool`] of its link and removes its old one, at its acknowledgements
+//! and when it has no packets left in flight. A flow reads no data of another flow, and there is no
+//! timer.
 
 use alloc::vec::Vec;
 
@@ -28,7 +30,8 @@ pub enum Claim {
 
 /// The claims of all flows of a link together.
 ///
-/// With weights in 1/256 of an ordinary flow and rates in bytes per second, 64 bits hold the sums of any host.
+/// With weights in 1/256 of an ordinary flow and rates in bytes per second, 64 bits hold the sums
+/// of any host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pool {
     /// Weights of the hungry among them.
@@ -43,7 +46,8 @@ pub struct Pool {
 pub const WEIGHT: u32 = 256;
 /// A whole link, in the unit of [`Part::fraction`].
 pub const WHOLE: u64 = 1024;
-/// An application-limited flow keeps an eighth beyond its use, so that it can show that it needs more.
+/// An application-limited flow keeps an eighth beyond its use, so that it can show that it needs
+/// more.
 const HEADROOM_SHIFT: u32 = 3;
 
 /// The weight of a flow; [`WEIGHT`] is the default.
@@ -51,7 +55,8 @@ const HEADROOM_SHIFT: u32 = 3;
 pub struct Weight {
     /// Weight among all members with a claim, a count of 1/256 of an ordinary flow's.
     pub all: u32,
-    /// Weight among the hungry flows, a count of 1/256 too. Capacity that an application's small flows do not use goes to its bulk flow.
+    /// Weight among the hungry flows, a count of 1/256 too. Capacity that an application's small
+    /// flows do not use goes to its bulk flow.
     pub hungry: u32,
 }
 
@@ -116,11 +121,11 @@ fn with_headroom(rate: Rate) -> u64 {
 }
 
 impl Part {
-    /// The part of `link`: by weight among all members with a claim, or by weight among the hungry of what the limited
-    /// leave, whichever is larger.
+    /// The part of `link`: by weight among all members with a claim, or by weight among the hungry
+    /// of what the limited leave, whichever is larger.
     ///
-    /// A limited flow claims more than its equal part only until it gets a smaller one; until then the first of the two
-    /// keeps it from taking the others' part.
+    /// A limited flow claims more than its equal part only until it gets a smaller one; until then
+    /// the first of the two keeps it from taking the others' part.
     pub fn of(self, link: Rate) -> Rate {
         let hunger = u64::from(self.weight.hungry);
         let link = link.bytes_per_sec();
@@ -130,8 +135,8 @@ impl Part {
         Rate::from_bytes_per_sec(equal.max(left))
     }
 
-    /// Its weight among all members with a claim, as parts of [`WHOLE`]. Rounded down, so that it is all only if there
-    /// is no other claim.
+    /// Its weight among all members with a claim, as parts of [`WHOLE`]. Rounded down, so that it
+    /// is all only if there is no other claim.
     pub fn fraction(self) -> u64 {
         u64::from(self.weight.all) * WHOLE / self.everybody()
     }
@@ -147,7 +152,8 @@ fn divided(rate: u64, part: u64, whole: u64) -> u64 {
     rate.saturating_mul(part) / whole
 }
 
-/// By what weight the flows of a user share. Users share alike, or by the mean weight of their flows where flows were given weights.
+/// By what weight the flows of a user share. Users share alike, or by the mean weight of their
+/// flows where flows were given weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
     /// Every flow with a claim gets the same (BISCAY §A.5.2).
@@ -217,8 +223,9 @@ impl User {
     }
 }
 
-/// The sum of the weights of a user's flows, times the ratio of `whole` to the user's own weight: the sum over the whole link
-/// on the scale of this user's flows. Alone, a user's flows keep their weights.
+/// The sum of the weights of a user's flows, times the ratio of `whole` to the user's own weight:
+/// the sum over the whole link on the scale of this user's flows. Alone, a user's flows keep their
+/// weights.
 fn among(flows: u64, whole: u64, own: u32) -> u64 {
     let (mut whole, mut own) = (whole.min(MAX_WHOLE), u64::from(own));
     if whole > EXACT_WHOLE {
@@ -286,8 +293,8 @@ const MAX_WEIGHT: u32 = 1 << 20;
 const APPLICATION: u32 = 64;
 /// Limit on the sum of a user's weights: 65536 flows of the largest weight.
 const MAX_FLOWS: u64 = 1 << 36;
-/// The users' total weight is exact up to this, so that its product with the above stays below 2^64: a thousand users
-/// of 512 times the ordinary weight. Beyond, its last bits are dropped.
+/// The users' total weight is exact up to this, so that its product with the above stays below
+/// 2^64: a thousand users of 512 times the ordinary weight. Beyond, its last bits are dropped.
 const EXACT_WHOLE: u64 = 1 << 27;
 const COARSE_SHIFT: u32 = 13;
 const MAX_WHOLE: u64 = 1 << 40;

@@ -1,9 +1,10 @@
-//! One direction of a data radio bearer: packets, the RLC that carries them, and the truth about each packet.
+//! One direction of a data radio bearer: packets, the RLC that carries them, and the truth about
+//! each packet.
 //!
-//! RLC and PDCP are modelled as one. The packets of a bearer form one stream of bytes, and a PDU carries a span of it.
-//! The receiver delivers a packet once the stream is complete up to the packet's end. LTE's RLC AM, and NR's RLC AM
-//! with PDCP's reordering, do the same (TS 36.322 §5.1.3, TS 38.322 §5.2.3, TS 38.323 §5.2.2). The model does it
-//! without a copy of the bytes.
+//! RLC and PDCP are modelled as one. The packets of a bearer form one stream of bytes, and a PDU
+//! carries a span of it. The receiver delivers a packet once the stream is complete up to the
+//! packet's end. LTE's RLC AM, and NR's RLC AM with PDCP's reordering, do the same (TS 36.322
+//! §5.1.3, TS 38.322 §5.2.3, TS 38.323 §5.2.2). The model does it without a copy of the bytes.
 
 mod framing;
 mod receiver;
@@ -46,7 +47,8 @@ pub struct Status {
     pub edge: u64,
     /// The missing part.
     pub nacks: ArrayVec<ByteRange, 8>,
-    /// The sequence numbers of the PDUs that were missing first, as far as the sender still knows them.
+    /// The sequence numbers of the PDUs that were missing first, as far as the sender still knows
+    /// them.
     pub nack_sns: ArrayVec<u32, 8>,
 }
 
@@ -62,8 +64,8 @@ impl Status {
 pub struct Passage {
     /// It entered the bearer's queue.
     pub entered: HostInstant,
-    /// Its first byte was sent for the first time: until then it waited for the scheduler or, in the uplink, for a
-    /// grant.
+    /// Its first byte was sent for the first time: until then it waited for the scheduler or, in
+    /// the uplink, for a grant.
     pub began: HostInstant,
     /// Its last byte was sent for the first time.
     pub sent: HostInstant,
@@ -179,8 +181,9 @@ impl<P> Bearer<P> {
         self.fates.drain(..)
     }
 
-    /// The connection moves to another cell: RLC and PDCP are re-established (TS 36.323 §5.2, TS 38.323 §5.1.2). The new
-    /// cell sends unconfirmed data again. Where the old cell does not forward, that data is lost with the queue.
+    /// The connection moves to another cell: RLC and PDCP are re-established (TS 36.323 §5.2, TS
+    /// 38.323 §5.1.2). The new cell sends unconfirmed data again. Where the old cell does not
+    /// forward, that data is lost with the queue.
     pub(crate) fn reestablish(&mut self, now: HostInstant, forward: bool) {
         self.reordering = None;
         self.polled = None;

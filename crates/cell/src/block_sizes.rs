@@ -21,7 +21,8 @@ impl BlockSizes {
         Self::of(config, direction, |prb| prb)
     }
 
-    /// BlockSizes of the downlink in LTE's special subframes, whose blocks are those of fewer resource blocks (TS 36.213 §7.1.7).
+    /// BlockSizes of the downlink in LTE's special subframes, whose blocks are those of fewer
+    /// resource blocks (TS 36.213 §7.1.7).
     pub(crate) fn in_special(config: &CarrierConfig) -> Option<Self> {
         config.lte_tdd()?;
         // Ten symbols down, two of guard, two up: what networks next to NR's usual patterns have.
@@ -93,11 +94,12 @@ fn size(config: &CarrierConfig, direction: Direction, layers: u8, mcs: u8, prb: 
     bits / 8
 }
 
-/// Symbols of a slot that carry data: all but the two of a control region (chosen; a live network's grants have 12
-/// and 13).
+/// Symbols of a slot that carry data: all but the two of a control region (chosen; a live network's
+/// grants have 12 and 13).
 const SYMBOLS: u8 = 12;
 
-/// One symbol of reference signals at the front and one more (TS 38.211 §7.4.1.1.2), with no data between them.
+/// One symbol of reference signals at the front and one more (TS 38.211 §7.4.1.1.2), with no data
+/// between them.
 const DMRS: nr::Dmrs = nr::Dmrs { kind: nr::DmrsType::One, symbols: 2, cdm_groups: 2 };
 
 fn nr_bits(config: &CarrierConfig, layers: u8, mcs: u8, prb: u16) -> u32 {

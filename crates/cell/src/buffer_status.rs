@@ -96,8 +96,8 @@ fn report_index(rat: Rat, waiting: u64) -> u8 {
     }
 }
 
-/// The buffer size that the network assumes for a report: the upper end of its range. For the open range, the largest
-/// amount that it can grant.
+/// The buffer size that the network assumes for a report: the upper end of its range. For the open
+/// range, the largest amount that it can grant.
 fn report_value(rat: Rat, index: u8) -> u64 {
     /// More than any carrier can be granted within a report's period.
     const OPEN_ENDED: u64 = 600_000;
@@ -110,11 +110,12 @@ fn report_value(rat: Rat, index: u8) -> u64 {
 
 /// The network's side: its estimate of the data in a device's buffer.
 ///
-/// Grants are periodic. Once everything reported is granted, the next grant is one report interval later. Data that
-/// arrives in one interval is therefore sent in the interval after the next, with that interval's report (Gandalf
-/// §3.2.1). A device that has just sent data is granted space for a report even if its last report showed an empty
-/// buffer. A report counts once its block is decoded. It includes bytes that were granted but not sent when it was
-/// written, and bytes that have been granted since. The network corrects for that, not always correctly (§3.2.2).
+/// Grants are periodic. Once everything reported is granted, the next grant is one report interval
+/// later. Data that arrives in one interval is therefore sent in the interval after the next, with
+/// that interval's report (Gandalf §3.2.1). A device that has just sent data is granted space for a
+/// report even if its last report showed an empty buffer. A report counts once its block is
+/// decoded. It includes bytes that were granted but not sent when it was written, and bytes that
+/// have been granted since. The network corrects for that, not always correctly (§3.2.2).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GnbBufferEstimate {
     /// To be granted now.
@@ -240,7 +241,8 @@ impl GnbBufferEstimate {
         self.ready -= excess.min(self.ready);
     }
 
-    /// Bytes that may be granted at `now` for a block that is sent at `sent`. Called for every user in every slot.
+    /// Bytes that may be granted at `now` for a block that is sent at `sent`. Called for every user
+    /// in every slot.
     #[inline]
     pub(crate) fn ready(
         &mut self,
@@ -295,11 +297,12 @@ impl GnbBufferEstimate {
     }
 }
 
-/// Reports that the network still makes room for after one of an empty buffer. Chosen: without, a device that sends evenly
-/// would have to send a request whenever it was granted too much once.
+/// Reports that the network still makes room for after one of an empty buffer. Chosen: without, a
+/// device that sends evenly would have to send a request whenever it was granted too much once.
 const POLLS: u8 = 2;
 
-/// The report interval that the network assumes: infrequent reports are no reason for infrequent grants.
+/// The report interval that the network assumes: infrequent reports are no reason for infrequent
+/// grants.
 fn interval(config: &UplinkConfig) -> Duration {
     const LONGEST: Duration = Duration::from_millis(40);
     config.periodic_bsr.min(LONGEST)

@@ -17,7 +17,8 @@ use crate::frame::{Frame, SlotKind};
 use crate::ids::{CarrierId, SlotId, User};
 use crate::wake_schedule::{NEVER, WakeSchedule};
 
-/// Number of slots that can be scheduled in advance; offsets are below 32 slots (TS 38.214 §6.1.2.1).
+/// Number of slots that can be scheduled in advance; offsets are below 32 slots (TS 38.214
+/// §6.1.2.1).
 const AHEAD: usize = 64;
 
 /// All carriers of a network.
@@ -278,7 +279,8 @@ impl Carrier {
         SlotId { carrier: self.id, slot, at: self.begin(slot) }
     }
 
-    /// The slots of the downlink before `slot` whose use is not shown yet: there was none. It and they are shown now.
+    /// The slots of the downlink before `slot` whose use is not shown yet: there was none. It and
+    /// they are shown now.
     pub(crate) fn unused_before(&mut self, slot: u64) -> impl Iterator<Item = SlotId> {
         let from = core::mem::replace(&mut self.shown, slot + 1);
         let unused = (from..slot).filter(|&slot| self.frame.kind(slot).has_downlink());
@@ -291,8 +293,8 @@ impl Carrier {
 }
 
 impl Carrier {
-    /// Resource blocks that are assigned together (TS 36.213 Table 7.1.6.1-1, TS 38.214 Table 5.1.2.2.1-1,
-    /// configuration 1).
+    /// Resource blocks that are assigned together (TS 36.213 Table 7.1.6.1-1, TS 38.214 Table
+    /// 5.1.2.2.1-1, configuration 1).
     pub(crate) fn rbg(&self) -> u16 {
         let size = Prb::new(self.config.prb);
         match self.config.rat {
@@ -301,7 +303,8 @@ impl Carrier {
         }
     }
 
-    /// Share of the downlink's resource blocks that were used in the last tenth of a second or so. Range 0..=1.
+    /// Share of the downlink's resource blocks that were used in the last tenth of a second or so.
+    /// Range 0..=1.
     pub(crate) fn load(&self) -> f32 {
         self.load
     }

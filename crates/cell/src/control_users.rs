@@ -1,5 +1,5 @@
-//! The many users that only receive parameters (PBE-CC §4.2.1). Each takes a few resource blocks and does not
-//! return.
+//! The many users that only receive parameters (PBE-CC §4.2.1). Each takes a few resource blocks
+//! and does not return.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -50,10 +50,11 @@ impl ControlUsers {
     }
 }
 
-/// Resource blocks and slots of a user. In PBE-CC, 68.2 % of all users took exactly four blocks of one subframe
-/// (Fig. 7). Its filter removes 14.5 of 15.8 users, and these are 74 % of the removed ones. About the other removed users the paper
-/// says only that they do not have both more than one subframe and more than four blocks. Here half of them have few
-/// blocks for longer, and half have more blocks once. These numbers are chosen.
+/// Resource blocks and slots of a user. In PBE-CC, 68.2 % of all users took exactly four blocks of
+/// one subframe (Fig. 7). Its filter removes 14.5 of 15.8 users, and these are 74 % of the removed
+/// ones. About the other removed users the paper says only that they do not have both more than one
+/// subframe and more than four blocks. Here half of them have few blocks for longer, and half have
+/// more blocks once. These numbers are chosen.
 fn shape(rng: &mut ChaCha8Rng) -> (u16, u8) {
     const USUAL: f64 = 0.74;
     let kind: f64 = rng.random();

@@ -141,7 +141,8 @@ impl<P> Device<P> {
         self.bearers.is_busy() || !self.gnb_estimate.is_empty() || self.carriers.is_busy()
     }
 
-    /// Whether it may have an event in the next slot. A device on several carriers is checked on each.
+    /// Whether it may have an event in the next slot. A device on several carriers is checked on
+    /// each.
     fn is_active(&self) -> bool {
         !self.carriers.is_one()
             || self.is_busy()
@@ -189,7 +190,8 @@ impl<P> Device<P> {
         }
     }
 
-    /// Updates the channel of one of its carriers, and reports its measurement. Returns the time of the next measurement.
+    /// Updates the channel of one of its carriers, and reports its measurement. Returns the time of
+    /// the next measurement.
     pub(crate) fn measure(
         &mut self,
         carrier: DeviceCarrierId,
@@ -230,7 +232,8 @@ impl<P> Device<P> {
         if up {
             let had = uplink.demand() > 0;
             uplink.handle_timers(now);
-            // Data that RLC has to repeat counts as newly available too (TS 36.321 §5.4.5, TS 36.322 §4.5).
+            // Data that RLC has to repeat counts as newly available too (TS 36.321 §5.4.5, TS
+            // 36.322 §4.5).
             if !had && uplink.demand() > 0 {
                 self.bsr.handle_data();
             }
@@ -315,7 +318,8 @@ impl<P> Device<P> {
         self.report_change(there, Some(Rrc::Setup), events);
     }
 
-    /// Measures its neighbours where that is due: its cell had this `load` lately, and the network began at `origin`.
+    /// Measures its neighbours where that is due: its cell had this `load` lately, and the network
+    /// began at `origin`.
     pub(crate) fn handle_measurements(
         &mut self,
         now: HostInstant,

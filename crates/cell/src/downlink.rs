@@ -49,7 +49,8 @@ impl<P> DownlinkSlot<'_, P> {
         for HarqFeedback { user, harq, arrived } in feedback.drain(..) {
             let device = &mut devices[user.device];
             let config = device.config.harq;
-            // A random number is drawn only for a NACK, so a link without any does not use the stream.
+            // A random number is drawn only for a NACK, so a link without any does not use the
+            // stream.
             let misheard = !arrived && carrier.rng.random::<f64>() < config.misheard;
             let downlink = &mut device.carriers[user.carrier].downlink;
             let sent = downlink.processes.get(harq).sent;
@@ -127,7 +128,8 @@ impl<P> DownlinkSlot<'_, P> {
         record(*slot, control_prb, users);
     }
 
-    /// The many users that only receive parameters (PBE-CC §4.2.1). One that finds no room waits for the next slot.
+    /// The many users that only receive parameters (PBE-CC §4.2.1). One that finds no room waits
+    /// for the next slot.
     fn send_control(&mut self, free: &mut FreePrbs) {
         const MCS: u8 = 4;
         let Self { slot, carrier, outputs } = self;

@@ -1,5 +1,5 @@
-//! All events of a network, as one stream: those that a modem logs, those that a sniffer receives, and those that only the
-//! simulator knows.
+//! All events of a network, as one stream: those that a modem logs, those that a sniffer receives,
+//! and those that only the simulator knows.
 
 use alloc::vec::Vec;
 

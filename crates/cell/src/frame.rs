@@ -32,8 +32,9 @@ impl SlotKind {
 
 /// A pattern of slots that repeats, with the offsets between grant, data, feedback and repetition.
 ///
-/// The four offsets are those of Gandalf §3.1.2: a downlink block comes again K0 + K1 + Kd after it was sent, an
-/// uplink block Ku + K2 after. K0 is zero throughout, as everywhere Gandalf measured (§B.3.3).
+/// The four offsets are those of Gandalf §3.1.2: a downlink block comes again K0 + K1 + Kd after it
+/// was sent, an uplink block Ku + K2 after. K0 is zero throughout, as everywhere Gandalf measured
+/// (§B.3.3).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
     slot: Duration,
@@ -89,10 +90,11 @@ impl Frame {
         Self::fdd(0, 4)
     }
 
-    /// LTE TDD by the number of an uplink-downlink configuration. The feedback is k subframes after a PDSCH, and its
-    /// repeat at least four subframes later (TS 36.213 Table 10.1.3.1-1, TS 36.321 §7.7). A PUSCH is k after its grant
-    /// and the answer k_PHICH later, where its repeat is granted (TS 36.213 Tables 8-2, 9.1.2-1). In configuration 0 a
-    /// grant can also refer to the seventh subframe after it (TS 36.213 §8).
+    /// LTE TDD by the number of an uplink-downlink configuration. The feedback is k subframes after
+    /// a PDSCH, and its repeat at least four subframes later (TS 36.213 Table 10.1.3.1-1, TS
+    /// 36.321 §7.7). A PUSCH is k after its grant and the answer k_PHICH later, where its
+    /// repeat is granted (TS 36.213 Tables 8-2, 9.1.2-1). In configuration 0 a grant can also
+    /// refer to the seventh subframe after it (TS 36.213 §8).
     ///
     /// # Errors
     ///
@@ -119,8 +121,9 @@ impl Frame {
             let answered = config.phich_delay(slot).unwrap_or(0);
             let granting = slot + u32::from(answered);
             let k = config.grant_delay(granting).unwrap_or(0);
-            // In configuration 0 a grant can refer to two subframes. For answers in subframes 1 and 6, and for answers
-            // to subframes 4 and 9, it is the later one (TS 36.213 §8).
+            // In configuration 0 a grant can refer to two subframes. For answers in subframes 1 and
+            // 6, and for answers to subframes 4 and 9, it is the later one (TS 36.213
+            // §8).
             let later =
                 config.number() == 0 && (matches!(granting % 10, 1 | 6) || matches!(slot, 4 | 9));
             Slot {
@@ -135,8 +138,9 @@ impl Frame {
         Ok(Self { slot: slot_length(0), pattern: pattern.collect() })
     }
 
-    /// NR FDD of a numerology. K1 is at least N1 and K2 at least N2; both are under a slot at 15 kHz and under three at
-    /// 120 kHz (TS 38.214 Tables 5.3-1, 6.4-1). Four slots include the usual margin of networks. Chosen.
+    /// NR FDD of a numerology. K1 is at least N1 and K2 at least N2; both are under a slot at 15
+    /// kHz and under three at 120 kHz (TS 38.214 Tables 5.3-1, 6.4-1). Four slots include the
+    /// usual margin of networks. Chosen.
     pub fn nr_fdd(numerology: u8) -> Self {
         Self::fdd(numerology, 4)
     }
@@ -155,10 +159,11 @@ impl Frame {
 
     /// NR TDD by a pattern of D, S and U at a numerology.
     ///
-    /// Two patterns have the offsets that Gandalf measured (§B.3.3, Tables 4 to 6): DDDSUDDSUU, whose uplink slot 8
-    /// never carried data there, and DDDDDDDSUU. Other patterns follow the same rule: feedback at least four slots
-    /// later, a repeated PDSCH six slots after it, a grant three slots before its PUSCH, and six slots from a PUSCH to
-    /// the grant that repeats it.
+    /// Two patterns have the offsets that Gandalf measured (§B.3.3, Tables 4 to 6): DDDSUDDSUU,
+    /// whose uplink slot 8 never carried data there, and DDDDDDDSUU. Other patterns follow the
+    /// same rule: feedback at least four slots later, a repeated PDSCH six slots after it, a
+    /// grant three slots before its PUSCH, and six slots from a PUSCH to the grant that repeats
+    /// it.
     ///
     /// # Errors
     ///
@@ -379,7 +384,8 @@ mod tests {
         assert_eq!(frame.grants(frame.uplink_again(100)).collect::<Vec<_>>(), [108]);
     }
 
-    /// TS 36.213 Tables 10.1.3.1-1, 8-2 and 9.1.2-1: subframe, and subframes until the block comes again.
+    /// TS 36.213 Tables 10.1.3.1-1, 8-2 and 9.1.2-1: subframe, and subframes until the block comes
+    /// again.
     #[test]
     fn lte_tdd_repeats_when_its_tables_say() {
         type Repeats = &'static [(u64, u64)];

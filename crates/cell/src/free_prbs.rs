@@ -27,7 +27,8 @@ impl FreePrbs {
         self.bands.iter().sum()
     }
 
-    /// Takes `prb` resource blocks from the lowest sub-bands that have some; the sub-bands and the first block.
+    /// Takes `prb` resource blocks from the lowest sub-bands that have some; the sub-bands and the
+    /// first block.
     pub(crate) fn take(&mut self, prb: u16) -> Option<(u32, u16)> {
         if self.count() < prb || self.dcis == 0 {
             return None;

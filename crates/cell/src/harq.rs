@@ -47,7 +47,8 @@ pub(crate) struct Attempt {
     pub(crate) sinr_db: f32,
 }
 
-/// Redundancy versions in the order in which they are sent (TS 36.321 §5.4.2.2, TS 38.214 §5.1.2.1).
+/// Redundancy versions in the order in which they are sent (TS 36.321 §5.4.2.2, TS 38.214
+/// §5.1.2.1).
 const REDUNDANCY_VERSIONS: [u8; 4] = [0, 2, 3, 1];
 
 /// One HARQ process.
@@ -224,7 +225,8 @@ impl HarqProcesses {
         }
     }
 
-    /// The block did not arrive: it is assigned or granted again from slot `from` on, and sent from `not_before` on.
+    /// The block did not arrive: it is assigned or granted again from slot `from` on, and sent from
+    /// `not_before` on.
     pub(crate) fn refuse(&mut self, id: u8, from: u64, not_before: u64) {
         let process = &mut self.all[usize::from(id)];
         if process.state == HarqState::Sent {

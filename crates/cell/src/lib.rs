@@ -1,7 +1,8 @@
-//! A modelled radio access network: base stations and devices, slot by slot, and the records of a device's modem.
+//! A modelled radio access network: base stations and devices, slot by slot, and the records of a
+//! device's modem.
 //!
-//! [`Ran`] is the network. Packets go in and come out; [`Event`]s describe what happened in between. No code here reads a
-//! clock, and the same seed gives the same network on any machine.
+//! [`Ran`] is the network. Packets go in and come out; [`Event`]s describe what happened in
+//! between. No code here reads a clock, and the same seed gives the same network on any machine.
 
 #![no_std]
 #![forbid(unsafe_code)]

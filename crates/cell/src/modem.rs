@@ -1,13 +1,16 @@
-//! The modem of a watched device: events of the network become the Diag log records that a modem writes.
+//! The modem of a watched device: events of the network become the Diag log records that a modem
+//! writes.
 //!
-//! Records come as often as from real modems. The intervals were measured in captures of LTE modems of 2016 to 2023:
-//! uplink transmissions every 10 ms; uplink blocks every 100 ms or every 25 blocks, downlink blocks every 50 ms; the
-//! uplink backlog every 40 ms, with a sample per millisecond; RLC's PDUs every 40 ms (downlink) and 45 ms (uplink);
-//! PDCCH and PHICH every 25 subframes; downlink statistics after at most 300 ms; CQI with each report; signal levels
-//! every 40 ms. No public capture shows the intervals of NR's records; they are chosen to be similar.
+//! Records come as often as from real modems. The intervals were measured in captures of LTE modems
+//! of 2016 to 2023: uplink transmissions every 10 ms; uplink blocks every 100 ms or every 25
+//! blocks, downlink blocks every 50 ms; the uplink backlog every 40 ms, with a sample per
+//! millisecond; RLC's PDUs every 40 ms (downlink) and 45 ms (uplink); PDCCH and PHICH every 25
+//! subframes; downlink statistics after at most 300 ms; CQI with each report; signal levels
+//! every 40 ms. No public capture shows the intervals of NR's records; they are chosen to be
+//! similar.
 //!
-//! A modem logs only what reaches it. It learns from the network's answer whether an uplink block arrived, never from
-//! the event. A block that it could not decode does not exist for MAC and RLC.
+//! A modem logs only what reaches it. It learns from the network's answer whether an uplink block
+//! arrived, never from the event. A block that it could not decode does not exist for MAC and RLC.
 
 mod batch;
 mod cells;

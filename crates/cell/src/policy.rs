@@ -62,8 +62,9 @@ impl ServiceHistory {
             }
             Policy::MaxRate => Preference { base: 0.0, per_rate: 1.0 },
             Policy::Priority { slots } => {
-                // No ratio of rates reaches it: a foreground user always comes first. A factor keeps the order within a class,
-                // which a sum of floats would round away.
+                // No ratio of rates reaches it: a foreground user always comes first. A factor
+                // keeps the order within a class, which a sum of floats would round
+                // away.
                 const CLASS: f32 = 1e-20;
                 let class = if background { CLASS } else { 1.0 };
                 Preference { base: 0.0, per_rate: class * fair(slots) }

@@ -1,7 +1,8 @@
-//! The radio: the places of devices, the rates of their channels, and the adaptation by base stations.
+//! The radio: the places of devices, the rates of their channels, and the adaptation by base
+//! stations.
 //!
-//! Everything is drawn from generators passed in and computed with IEEE-754's exact operations and `libm`: a seed
-//! gives the same bits on every machine.
+//! Everything is drawn from generators passed in and computed with IEEE-754's exact operations and
+//! `libm`: a seed gives the same bits on every machine.
 
 mod adapt;
 mod channel;

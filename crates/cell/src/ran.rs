@@ -22,8 +22,8 @@ const MAX_DEVICES: usize = 15_000;
 
 /// A radio access network: base stations with their carriers, and devices.
 ///
-/// A packet enters at a device in a direction. It leaves later, or is lost. This code reads no clock: a call computes all
-/// slots up to the given time. A late call does not change the result.
+/// A packet enters at a device in a direction. It leaves later, or is lost. This code reads no
+/// clock: a call computes all slots up to the given time. A late call does not change the result.
 #[derive(Debug)]
 pub struct Ran<P> {
     carriers: Carriers,
@@ -32,13 +32,15 @@ pub struct Ran<P> {
     candidates: Vec<Candidate>,
     origin: HostInstant,
     now: HostInstant,
-    /// Shortest time from the beginning of a slot to the delivery of its packets, over all carriers.
+    /// Shortest time from the beginning of a slot to the delivery of its packets, over all
+    /// carriers.
     soonest: Duration,
     streams: Streams,
 }
 
 impl<P> Ran<P> {
-    /// A network whose first slots begin at `origin`. The same seed gives the same network, bit for bit.
+    /// A network whose first slots begin at `origin`. The same seed gives the same network, bit for
+    /// bit.
     ///
     /// # Errors
     ///
@@ -80,7 +82,8 @@ impl<P> Ran<P> {
         self.outputs.events.sniff();
     }
 
-    /// From now on each downlink slot of every carrier becomes an event with its resource blocks by user: the truth, for evaluation.
+    /// From now on each downlink slot of every carrier becomes an event with its resource blocks by
+    /// user: the truth, for evaluation.
     pub fn show_use(&mut self) {
         self.outputs.events.show_use();
         self.carriers.show_use();
@@ -159,8 +162,8 @@ impl<P> Ran<P> {
         Ok(all)
     }
 
-    /// A packet of `size` bytes of IP enters at a device: in the downlink at the base station, in the uplink at the
-    /// modem.
+    /// A packet of `size` bytes of IP enters at a device: in the downlink at the base station, in
+    /// the uplink at the modem.
     pub fn handle_packet(
         &mut self,
         now: HostInstant,
@@ -224,7 +227,8 @@ impl<P> Ran<P> {
         self.carriers.next_slot().map(|(_, at)| at)
     }
 
-    /// No packet is delivered before this time, if none enters before; `None` if no packet is on its way.
+    /// No packet is delivered before this time, if none enters before; `None` if no packet is on
+    /// its way.
     pub fn no_delivery_until(&self) -> Option<HostInstant> {
         let busy = self.carriers.iter().filter(|carrier| !carrier.active().is_empty());
         busy.map(|carrier| self.no_delivery_before(carrier.next_at())).min()

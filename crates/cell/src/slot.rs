@@ -1,4 +1,5 @@
-//! The order of events in a slot: measurements, feedback, grants and assignments, transmissions, requests, timers.
+//! The order of events in a slot: measurements, feedback, grants and assignments, transmissions,
+//! requests, timers.
 
 use alloc::vec::Vec;
 

@@ -11,7 +11,8 @@ use crate::config::{CarrierConfig, DeviceConfig, Rat};
 use crate::event::{CarrierId, Dci, Direction};
 pub use live::{Sniffer, SnifferConfig};
 
-/// The numbers of a network's carriers, by which a sniffer goes, as a device counts its own: its primary is 0.
+/// The numbers of a network's carriers, by which a sniffer goes, as a device counts its own: its
+/// primary is 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CarrierNumbers {
     cells: Vec<Vec<CarrierId>>,
@@ -26,19 +27,22 @@ impl CarrierNumbers {
         Self { cells, serving: 0 }
     }
 
-    /// The device has moved to the cell of this primary carrier. A carrier outside its cells has no effect.
+    /// The device has moved to the cell of this primary carrier. A carrier outside its cells has no
+    /// effect.
     pub fn handle_handover(&mut self, primary: CarrierId) {
         let found = self.cells.iter().position(|cell| cell.first() == Some(&primary));
         self.serving = found.unwrap_or(self.serving);
     }
 
-    /// The device's number of a carrier; `None` if the cell that serves it does not have that carrier.
+    /// The device's number of a carrier; `None` if the cell that serves it does not have that
+    /// carrier.
     pub fn number(&self, carrier: CarrierId) -> Option<u8> {
         let cell = self.cells.get(self.serving)?;
         cell.iter().position(|own| *own == carrier).map(|at| at as u8)
     }
 
-    /// A sniffer's line with the device's number of the carrier; `None` if the carrier is not one of the device's.
+    /// A sniffer's line with the device's number of the carrier; `None` if the carrier is not one
+    /// of the device's.
     pub fn heard(&self, heard: Heard) -> Option<Heard> {
         let numbered = |moment: Moment| {
             self.number(CarrierId(moment.cell)).map(|cell| Moment { cell, ..moment })
@@ -50,11 +54,11 @@ impl CarrierNumbers {
     }
 }
 
-/// The message that a sniffer writes of a DCI on a carrier of this configuration. Its clock counts from where the
-/// host's does.
+/// The message that a sniffer writes of a DCI on a carrier of this configuration. Its clock counts
+/// from where the host's does.
 ///
-/// All users' DCIs become events once [`Ran::sniff`](crate::Ran::sniff) has been called. HARQ processes of LTE's uplink
-/// are not in its DCIs (TS 36.212 §5.3.3.1.1).
+/// All users' DCIs become events once [`Ran::sniff`](crate::Ran::sniff) has been called. HARQ
+/// processes of LTE's uplink are not in its DCIs (TS 36.212 §5.3.3.1.1).
 pub fn message(dci: &Dci, carrier: &CarrierConfig) -> Message {
     let numerology = match carrier.rat {
         Rat::Lte => 0,
@@ -67,7 +71,8 @@ pub fn message(dci: &Dci, carrier: &CarrierConfig) -> Message {
         Direction::Downlink => TraceDirection::Downlink,
     };
     let lte = carrier.rat == Rat::Lte;
-    // Two layers of LTE are two codewords (TS 36.211 §6.3.3.2); in NR four are one (TS 38.211 §7.3.1.3).
+    // Two layers of LTE are two codewords (TS 36.211 §6.3.3.2); in NR four are one (TS 38.211
+    // §7.3.1.3).
     let blocks = if lte && dci.layers > 1 { 2 } else { 1 };
     let block =
         Block { mcs: dci.mcs, rv: Some(dci.rv), ndi: Some(dci.ndi), bits: dci.size * 8 / blocks };

@@ -1,4 +1,5 @@
-//! Streams of random numbers, one for each thing that draws: one more draw in one stream does not change the others.
+//! Streams of random numbers, one for each thing that draws: one more draw in one stream does not
+//! change the others.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

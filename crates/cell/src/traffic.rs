@@ -15,7 +15,8 @@ use crate::quantity;
 pub enum Traffic {
     /// It always has more.
     Full,
-    /// It sends at a steady rate while it is on, and is on and off in turns of equal length each time.
+    /// It sends at a steady rate while it is on, and is on and off in turns of equal length each
+    /// time.
     OnOff {
         /// Rate while on, bits per second.
         bits_per_sec: f64,
@@ -26,8 +27,8 @@ pub enum Traffic {
         #[serde(deserialize_with = "quantity::duration")]
         off: Duration,
     },
-    /// Objects come independently of each other, with sizes of a Pareto distribution of shape 1.2: few of them are most
-    /// of the bytes, as in web traffic.
+    /// Objects come independently of each other, with sizes of a Pareto distribution of shape 1.2:
+    /// few of them are most of the bytes, as in web traffic.
     Objects {
         /// Objects per second.
         per_sec: f64,
@@ -155,7 +156,8 @@ mod tests {
         let (mean, most) = (Bytes::new(20_000), Bytes::new(50_000_000));
         let sums = bytes_in(Traffic::Objects { per_sec: 50.0, mean, most }, 2_000);
         let rate = sums.iter().sum::<u64>() as f64 / 2_000.0;
-        // A shape of 1.2 has no variance: the mean converges slowly, from below because sizes are cut.
+        // A shape of 1.2 has no variance: the mean converges slowly, from below because sizes are
+        // cut.
         assert!((0.6..1.3).contains(&(rate / 1e6)), "{rate}");
     }
 }

@@ -18,8 +18,8 @@ use crate::outputs::Outputs;
 use crate::radio::Choice;
 use crate::rnti::rnti;
 
-/// From a scheduling request to the network's answer. With the grant's own four subframes the first data go 8 to 10 ms
-/// after the request; srsRAN answers after 6 in the median.
+/// From a scheduling request to the network's answer. With the grant's own four subframes the first
+/// data go 8 to 10 ms after the request; srsRAN answers after 6 in the median.
 const REQUEST_ANSWERED_AFTER: Duration = Duration::from_millis(5);
 
 /// One slot of a carrier's uplink.
@@ -285,8 +285,8 @@ impl<P> UplinkSlot<'_, P> {
             if here.uplink.processes.is_busy() || !device.gnb_estimate.is_empty() {
                 continue;
             }
-            // Occasions come every period, each device at its own offset; one that falls between two uplink slots is
-            // in the later.
+            // Occasions come every period, each device at its own offset; one that falls between
+            // two uplink slots is in the later.
             let scheduling = &device.config.scheduling;
             let period = scheduling.sr_period.as_nanos().max(1) as u64;
             let length = carrier.frame.slot().as_nanos() as u64;
@@ -303,8 +303,8 @@ impl<P> UplinkSlot<'_, P> {
     }
 }
 
-/// A number of resource blocks that SC-FDMA allows, 2^a 3^b 5^c (TS 36.211 §5.3.3): the next from `prb` on, or the largest of
-/// `most`.
+/// A number of resource blocks that SC-FDMA allows, 2^a 3^b 5^c (TS 36.211 §5.3.3): the next from
+/// `prb` on, or the largest of `most`.
 fn dft_size(prb: u16, most: u16) -> u16 {
     let fits = |prb: &u16| {
         let rest = [2, 3, 5].iter().fold(*prb, |mut rest, factor| {

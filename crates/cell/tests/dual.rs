@@ -1,5 +1,5 @@
-//! NR beside LTE: NR is added, fails, is released, and the two hand over to each other. No packet is lost, doubled or
-//! out of order.
+//! NR beside LTE: NR is added, fails, is released, and the two hand over to each other. No packet
+//! is lost, doubled or out of order.
 
 use std::time::Duration;
 
@@ -18,7 +18,8 @@ fn lte() -> CarrierConfig {
     CarrierConfig { prb: 50, ..CarrierConfig::default() }
 }
 
-/// Its antennas are at the start of the walk and weak: the device cannot receive them at the other end.
+/// Its antennas are at the start of the walk and weak: the device cannot receive them at the other
+/// end.
 fn nr() -> CarrierConfig {
     let mut carrier = CarrierConfig {
         rat: Rat::Nr,

@@ -151,7 +151,8 @@ fn a_device_asks_for_room_as_soon_as_rlc_has_something_to_repeat() {
     let late = passages.iter().filter(|passage| passage.rlc);
     let mut late: Vec<_> = late.map(|passage| passage.delivered - passage.entered).collect();
     late.sort();
-    // t-PollRetransmit, and a request. Where none is sent, or the report is lost too, it is repeated after 320 ms.
+    // t-PollRetransmit, and a request. Where none is sent, or the report is lost too, it is
+    // repeated after 320 ms.
     assert!(late[late.len() / 2] < Duration::from_millis(200), "{late:?}");
 }
 
@@ -212,7 +213,8 @@ fn users_share_a_cell_by_its_policy() {
     assert!(behind < 0.01 * alone, "{behind}");
 }
 
-/// Two walking devices, with packets in both directions and idle pauses. The clock advances by `step`.
+/// Two walking devices, with packets in both directions and idle pauses. The clock advances by
+/// `step`.
 fn pauses(step: Duration) -> (Vec<Event>, Vec<Output<u64>>) {
     let mut ran = Ran::new(&[CarrierConfig::default()], ORIGIN, 6).expect("a network");
     for x_m in [100.0, 200.0] {

@@ -36,7 +36,8 @@ fn one_device(carrier: CarrierConfig, seed: u64) -> Ran<u64> {
     ran
 }
 
-/// Sends a packet of `size` every `gap` for `span`, and runs on until all is out or two seconds have passed.
+/// Sends a packet of `size` every `gap` for `span`, and runs on until all is out or two seconds
+/// have passed.
 fn steady(
     ran: &mut Ran<u64>,
     direction: Direction,
@@ -111,8 +112,8 @@ fn a_light_downlink_takes_a_few_milliseconds_and_eight_more_for_each_repeat() {
     assert!(percentile(&delays, 0.5) < 4.0, "{}", percentile(&delays, 0.5));
 }
 
-/// Uplink subframes of 20 MHz at the highest MCS carry some 75 Mbit/s, downlink ones some 150 with two layers; a special one
-/// three quarters of that.
+/// Uplink subframes of 20 MHz at the highest MCS carry some 75 Mbit/s, downlink ones some 150 with
+/// two layers; a special one three quarters of that.
 #[test]
 fn each_lte_tdd_configuration_carries_by_its_subframes() {
     let mut shares = Vec::new();

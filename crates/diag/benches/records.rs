@@ -1,7 +1,7 @@
 //! Speed of reading a capture, in steps: framing and checks, headers and one number, all fields.
 //!
-//! Reads the largest shared capture of mixed LTE records. If there is none, it makes one of every described record and
-//! says so.
+//! Reads the largest shared capture of mixed LTE records. If there is none, it makes one of every
+//! described record and says so.
 
 #[path = "../tests/synthetic/mod.rs"]
 mod synthetic;

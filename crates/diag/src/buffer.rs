@@ -1,8 +1,8 @@
 //! The log data that waits in a modem until its host can read it.
 //!
-//! A modem collects log records. It sends them when its buffer is filled to a mark, when they have waited long enough,
-//! or on a drain command (Gandalf §4.2.1, BISCAY §4). The modem of a modelled cell and the simulated one on a pty use
-//! the same code.
+//! A modem collects log records. It sends them when its buffer is filled to a mark, when they have
+//! waited long enough, or on a drain command (Gandalf §4.2.1, BISCAY §4). The modem of a modelled
+//! cell and the simulated one on a pty use the same code.
 
 use alloc::collections::VecDeque;
 use core::time::Duration;

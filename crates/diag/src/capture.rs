@@ -1,10 +1,10 @@
 //! Reads packets and records from capture files and live streams, and counts them.
 //!
-//! Captures differ in how their records are separated ([`Format`]). [`recognise`] finds the format from the bytes,
-//! [`Reader`] reads any of them in chunks, [`Capture`] a whole one in memory. A `.qmdl` or `.mi2log` file is the
-//! modem's unchanged byte stream (docs/reference/diag.md, transport). It may start in the middle of a frame, contain answers to
-//! commands and frames that a recorder added (they begin with 0xEE 0xEE), and end anywhere. A `.qmdl2` has a header
-//! before it.
+//! Captures differ in how their records are separated ([`Format`]). [`recognise`] finds the format
+//! from the bytes, [`Reader`] reads any of them in chunks, [`Capture`] a whole one in memory. A
+//! `.qmdl` or `.mi2log` file is the modem's unchanged byte stream (docs/reference/diag.md,
+//! transport). It may start in the middle of a frame, contain answers to commands and frames that a
+//! recorder added (they begin with 0xEE 0xEE), and end anywhere. A `.qmdl2` has a header before it.
 
 mod flat;
 mod format;
@@ -69,7 +69,8 @@ pub struct Counts {
     pub bad_packets: u64,
     /// The first stretch that gave no packet.
     pub first_damage: Option<Damage>,
-    /// Start of the frame that the end of the stream cut off, if there is one. It is one of the bad frames.
+    /// Start of the frame that the end of the stream cut off, if there is one. It is one of the
+    /// bad frames.
     pub cut_at: Option<u64>,
     /// Number of available bytes of that frame; 0 without such a frame.
     pub cut_bytes: u64,
@@ -84,7 +85,8 @@ impl Counts {
 
 /// Reads packets from a stream that arrives in chunks.
 ///
-/// A stream without a good frame in its first [`PROBE`] bytes is not a Diag stream; its counts show this.
+/// A stream without a good frame in its first [`PROBE`] bytes is not a Diag stream; its counts show
+/// this.
 #[derive(Clone, Debug)]
 pub struct Reader {
     cut: Cut,
@@ -179,8 +181,8 @@ impl Reader {
         Self { cut, preamble: kind.preamble, packets }
     }
 
-    /// Takes bytes from the front of `input` up to the end of the next packet, and returns it; `None` once `input` is
-    /// used up.
+    /// Takes bytes from the front of `input` up to the end of the next packet, and returns it;
+    /// `None` once `input` is used up.
     pub fn poll_packet<'s, 'c: 's>(
         &'s mut self,
         input: &mut &'c [u8],
@@ -254,8 +256,8 @@ impl Reader {
         self.packets.count(offset, Packet::parse(payload))
     }
 
-    /// The end of the stream. Returns the records that waited for later bytes, and an incomplete rest; `None` after the
-    /// last.
+    /// The end of the stream. Returns the records that waited for later bytes, and an incomplete
+    /// rest; `None` after the last.
     pub fn poll_end(&mut self) -> Option<Result<Located<'_>, Damage>> {
         let found = match &mut self.cut {
             Cut::Hdlc(deframer) => deframer.handle_end().map(Found::Bad),

@@ -31,8 +31,8 @@ impl LogCode {
         Some(NAMES[at].1)
     }
 
-    /// Size in bytes of the version at the start of a body: NR's records have major and minor versions in a word, all
-    /// others one byte.
+    /// Size in bytes of the version at the start of a body: NR's records have major and minor
+    /// versions in a word, all others one byte.
     pub const fn version_size(self) -> usize {
         match self.0 {
             0xB800..=0xB9FF => 4,
@@ -40,7 +40,8 @@ impl LogCode {
         }
     }
 
-    /// The bits of the version in those bytes: all of them, unless the record also has a count there.
+    /// The bits of the version in those bytes: all of them, unless the record also has a count
+    /// there.
     pub const fn version_bits(self) -> Bits {
         match self.0 {
             0x4005 => bits(0, 7, 6),
@@ -49,7 +50,8 @@ impl LogCode {
         }
     }
 
-    /// The version at the beginning of a body of this code; `None` if the body is shorter than that.
+    /// The version at the beginning of a body of this code; `None` if the body is shorter than
+    /// that.
     pub fn version_of(self, body: &[u8]) -> Option<u32> {
         let bytes = body.get(..self.version_size())?;
         Some(self.version_bits().read(bytes) as u32)

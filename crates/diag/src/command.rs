@@ -1,7 +1,9 @@
-//! The few commands that a session needs: identify the modem, read its masks, and set the log records that it sends.
+//! The few commands that a session needs: identify the modem, read its masks, and set the log
+//! records that it sends.
 //!
-//! Both sides of each: a reader of modems emits [`Request`]s and parses [`Answer`]s, a modelled modem does the
-//! opposite. Source: docs/reference/diag.md, transport; the answers agree with those that open real captures.
+//! Both sides of each: a reader of modems emits [`Request`]s and parses [`Answer`]s, a modelled
+//! modem does the opposite. Source: docs/reference/diag.md, transport; the answers agree with those
+//! that open real captures.
 
 use alloc::vec::Vec;
 
@@ -193,7 +195,8 @@ impl<'a> Request<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// Reads a packet that is not a log record: its command and what follows it; `None` if it is no answer known here.
+    /// Reads a packet that is not a log record: its command and what follows it; `None` if it is no
+    /// answer known here.
     pub fn parse(command: u8, body: &'a [u8]) -> Option<Self> {
         match command {
             VERSION => {
@@ -202,7 +205,8 @@ impl<'a> Answer<'a> {
                 Some(Self::Version { compiled_on, compiled_at })
             }
             BUILD_ID => {
-                // Version and two reserved bytes, hardware u32, model u32, then text that ends with a zero.
+                // Version and two reserved bytes, hardware u32, model u32, then text that ends with
+                // a zero.
                 let text = body.get(11..)?;
                 let end = memchr::memchr(0, text).unwrap_or(text.len());
                 Some(Self::BuildId(&text[..end]))
@@ -254,7 +258,8 @@ impl<'a> Answer<'a> {
         match self {
             Self::Version { compiled_on, compiled_at } => {
                 out.push(VERSION);
-                // Compiled, released, and 16 bytes of hardware and model that no reader here looks at.
+                // Compiled, released, and 16 bytes of hardware and model that no reader here looks
+                // at.
                 for _ in 0..2 {
                     out.extend_from_slice(*compiled_on);
                     out.extend_from_slice(*compiled_at);

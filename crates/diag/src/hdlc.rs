@@ -1,12 +1,12 @@
 //! The HDLC-like framing of a Diag byte stream.
 //!
-//! A frame is its payload and a CRC-16 (X-25, little-endian) of it, with 0x7E and 0x7D written as 0x7D and the byte
-//! XOR 0x20, and ends with 0x7E. A further 0x7E between frames has no meaning. Source: notes,
-//! Diag §5; RFC 1662 §4 and appendix C describe the same escape and check.
+//! A frame is its payload and a CRC-16 (X-25, little-endian) of it, with 0x7E and 0x7D written as
+//! 0x7D and the byte XOR 0x20, and ends with 0x7E. A further 0x7E between frames has no meaning.
+//! Source: notes, Diag §5; RFC 1662 §4 and appendix C describe the same escape and check.
 //!
-//! Some modems put a run of one byte before a frame (Quectel EG25-G: up to hundreds of 0x10). If a check is wrong, the frame is
-//! therefore checked once more from where a log header behind such a run announces exactly the rest. Only a right check makes it a
-//! frame.
+//! Some modems put a run of one byte before a frame (Quectel EG25-G: up to hundreds of 0x10). If a
+//! check is wrong, the frame is therefore checked once more from where a log header behind such a
+//! run announces exactly the rest. Only a right check makes it a frame.
 
 use alloc::vec::Vec;
 
@@ -25,8 +25,8 @@ const CHECK: Crc<u16, Table<16>> = Crc::<u16, Table<16>>::new(&CRC_16_IBM_SDLC);
 
 /// The longest payload accepted, in bytes, unless [`Deframer::with_limit`] says otherwise.
 ///
-/// It fits a log record inside a multi-radio wrapper: 8 bytes of wrapper, 4 of log header and 65,535, the largest 16-bit length
-/// (docs/reference/diag.md, transport), rounded up.
+/// It fits a log record inside a multi-radio wrapper: 8 bytes of wrapper, 4 of log header and
+/// 65,535, the largest 16-bit length (docs/reference/diag.md, transport), rounded up.
 pub const MAX_PAYLOAD: usize = 66_000;
 
 /// A frame whose check was right.
@@ -106,7 +106,8 @@ impl FrameCounts {
 
 /// Cuts a byte stream into frames. The stream may arrive in any chunks.
 ///
-/// It holds at most one frame, and never more than three times its limit, also in a stream without terminators.
+/// It holds at most one frame, and never more than three times its limit, also in a stream without
+/// terminators.
 #[derive(Clone, Debug)]
 pub struct Deframer {
     limit: usize,
@@ -158,10 +159,11 @@ impl Deframer {
         self.counts
     }
 
-    /// Takes bytes from the front of `input` up to the end of the next frame, and returns it; `None` once `input`
-    /// is used up.
+    /// Takes bytes from the front of `input` up to the end of the next frame, and returns it;
+    /// `None` once `input` is used up.
     ///
-    /// A frame that is complete and without escapes in `input` is returned in place; others are assembled here.
+    /// A frame that is complete and without escapes in `input` is returned in place; others are
+    /// assembled here.
     pub fn poll_frame<'s, 'c: 's>(
         &'s mut self,
         input: &mut &'c [u8],
@@ -237,8 +239,8 @@ impl Deframer {
         self.counts.bytes += len;
     }
 
-    /// The end of the stream. Returns the rest without a terminator, if there is one. The deframer may then take another stream,
-    /// whose offsets continue from here.
+    /// The end of the stream. Returns the rest without a terminator, if there is one. The deframer
+    /// may then take another stream, whose offsets continue from here.
     pub fn handle_end(&mut self) -> Option<BadFrame> {
         let len = core::mem::take(&mut self.held_wire);
         self.held.clear();
@@ -306,11 +308,12 @@ fn check(bytes: &[u8]) -> Result<&[u8], BadFrameReason> {
     if computed == found { Ok(payload) } else { Err(BadFrameReason::Check { computed, found }) }
 }
 
-/// Most places of one bad frame that are checked again, so that a frame full of headers costs no more than a few frames.
-/// Chosen: two headers that both announce exactly the rest are rare.
+/// Most places of one bad frame that are checked again, so that a frame full of headers costs no
+/// more than a few frames. Chosen: two headers that both announce exactly the rest are rare.
 const MOST_PLACES: usize = 4;
 
-/// The frame behind a run of one byte, if only the check of these bytes is wrong: the length of the run, and the payload.
+/// The frame behind a run of one byte, if only the check of these bytes is wrong: the length of the
+/// run, and the payload.
 fn behind_padding(bytes: &[u8], reason: BadFrameReason) -> Result<(u64, &[u8]), BadFrameReason> {
     let BadFrameReason::Check { .. } = reason else { return Err(reason) };
     let checked = |at: usize| Some((at as u64, check(&bytes[at..]).ok()?));

@@ -1,8 +1,9 @@
-//! Layouts as data: the meaning of the bits of a record's body, and one engine that checks and reads them.
+//! Layouts as data: the meaning of the bits of a record's body, and one engine that checks and
+//! reads them.
 //!
-//! A [`Layout`] is a constant: [`Part`]s in the order of the bytes, made of [`Field`]s. [`Node`] is a place in a body
-//! that has been checked against its parts once; reading from it cannot panic. Two versions of a record differ only in
-//! their constants.
+//! A [`Layout`] is a constant: [`Part`]s in the order of the bytes, made of [`Field`]s. [`Node`] is
+//! a place in a body that has been checked against its parts once; reading from it cannot panic.
+//! Two versions of a record differ only in their constants.
 
 mod bits;
 mod field;

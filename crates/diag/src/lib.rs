@@ -4,12 +4,14 @@
 //!
 //! 1. [`hdlc`] cuts a byte stream into frames and checks them;
 //! 2. [`packet`] identifies a frame's payload: a log record, or another command;
-//! 3. [`capture`] does both for a whole file or a live stream, and counts frames, records and errors;
-//! 4. [`record`] reads log records: either every field by name ([`record::decode`]), or as typed values without
-//!    allocation ([`record::Record`]).
+//! 3. [`capture`] does both for a whole file or a live stream, and counts frames, records and
+//!    errors;
+//! 4. [`record`] reads log records: either every field by name ([`record::decode`]), or as typed
+//!    values without allocation ([`record::Record`]).
 //!
-//! [`command`] has the requests and answers of a session, and [`session`] their order. For a modelled modem, the record views can also
-//! write records, and [`buffer`] keeps them until they are read.
+//! [`command`] has the requests and answers of a session, and [`session`] their order. For a
+//! modelled modem, the record views can also write records, and [`buffer`] keeps them until they
+//! are read.
 //!
 //! ```
 //! use sounding_diag::capture::Capture;
@@ -35,9 +37,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! No input makes this crate panic. A frame that fails its check is a [`hdlc::BadFrame`], a record of an unknown
-//! version is [`record::RecordError::Unsupported`], and a record whose bytes do not fit its layout is
-//! [`record::RecordError::Corrupt`]. They are counted, and their contents are never guessed.
+//! No input makes this crate panic. A frame that fails its check is a [`hdlc::BadFrame`], a record
+//! of an unknown version is [`record::RecordError::Unsupported`], and a record whose bytes do not
+//! fit its layout is [`record::RecordError::Corrupt`]. They are counted, and their contents are
+//! never guessed.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -1,7 +1,9 @@
-//! MAC PDU headers and control elements, as the transport block records carry them (TS 36.321 §6.1.2, §6.1.3).
+//! MAC PDU headers and control elements, as the transport block records carry them (TS 36.321
+//! §6.1.2, §6.1.3).
 //!
-//! A record holds the subheaders of one transport block followed by its control elements; the service data units
-//! themselves are left out. Control elements come first in a PDU (§6.1.2), so nothing is missing between them.
+//! A record holds the subheaders of one transport block followed by its control elements; the
+//! service data units themselves are left out. Control elements come first in a PDU (§6.1.2), so
+//! nothing is missing between them.
 
 mod element;
 pub mod nr;
@@ -26,7 +28,8 @@ pub struct MacPdu<'a> {
 pub struct Subheader {
     /// The first octet: reserved, extension bit, logical channel id.
     pub octet: u8,
-    /// Length of the service data unit in bytes; the last one in a PDU has none, and most control elements neither.
+    /// Length of the service data unit in bytes; the last one in a PDU has none, and most control
+    /// elements neither.
     pub len: Option<u16>,
 }
 
@@ -81,7 +84,8 @@ impl<'a> MacPdu<'a> {
         Self { bytes, rnti, uplink }
     }
 
-    /// Paging and system information have no MAC header; random access responses have a different one (§6.1.4, §6.1.5).
+    /// Paging and system information have no MAC header; random access responses have a different
+    /// one (§6.1.4, §6.1.5).
     const fn has_header(&self) -> bool {
         matches!(self.rnti, Rnti::Cell | Rnti::SemiPersistent | Rnti::Temporary)
     }
@@ -141,9 +145,9 @@ pub enum PduError {
     Channel(u8),
 }
 
-/// Appends the header and control elements of a PDU: `elements` first, then `data` as pairs of logical channel and
-/// length, then padding if there is any (§6.1.2). A receiver takes the rest of the PDU for the last data unit, so that
-/// one has no length unless padding follows.
+/// Appends the header and control elements of a PDU: `elements` first, then `data` as pairs of
+/// logical channel and length, then padding if there is any (§6.1.2). A receiver takes the rest of
+/// the PDU for the last data unit, so that one has no length unless padding follows.
 ///
 /// # Errors
 ///
@@ -205,7 +209,8 @@ impl Iterator for Subheaders<'_> {
             let (&high, tail) = rest.split_first()?;
             header.len = Some(u16::from(high));
             rest = tail;
-            // If the F2 bit is set, the length has sixteen bits; otherwise the F bit selects fifteen instead of seven (§6.2.1).
+            // If the F2 bit is set, the length has sixteen bits; otherwise the F bit selects
+            // fifteen instead of seven (§6.2.1).
             let sixteen = octet & LONG != 0;
             if sixteen || high & 0x80 != 0 {
                 let (&low, tail) = rest.split_first()?;

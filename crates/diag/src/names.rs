@@ -1,4 +1,5 @@
-/// Names of the described codes and of the most common others, by code. Source: public lists of log names.
+/// Names of the described codes and of the most common others, by code. Source: public lists of log
+/// names.
 pub(crate) const NAMES: &[(u16, &str)] = &[
     (0x1004, "Access Channel Message"),
     (0x1006, "Sync Channel Traffic Message"),

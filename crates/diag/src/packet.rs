@@ -18,8 +18,8 @@ const LOG_INNER: usize = 12;
 // 0x98, version, reserved u16, radio id u32.
 const WRAPPER: usize = 8;
 
-/// Positions at which a packet with a log record may begin that ends with these bytes: both of its lengths say so. A record inside
-/// a wrapper begins with the wrapper.
+/// Positions at which a packet with a log record may begin that ends with these bytes: both of its
+/// lengths say so. A record inside a wrapper begins with the wrapper.
 pub(crate) fn logs_to_the_end(bytes: &[u8]) -> impl Iterator<Item = usize> {
     let fits = move |at: usize| match bytes[at..] {
         [LOG, _, a, b, c, d, ..] => {
@@ -190,12 +190,14 @@ pub struct BodyTooLong {
 }
 
 impl LogRecord<'_> {
-    /// When, by the modem's clock; `None` if the modem wrote a stamp of zero, as some do in every record of some codes.
+    /// When, by the modem's clock; `None` if the modem wrote a stamp of zero, as some do in every
+    /// record of some codes.
     pub fn time(&self) -> Option<ModemInstant> {
         Some(self.at).filter(|at| at.is_known())
     }
 
-    /// Appends the payload of the frame that carries this record to `out`, inside a wrapper if it names a radio.
+    /// Appends the payload of the frame that carries this record to `out`, inside a wrapper if it
+    /// names a radio.
     ///
     /// # Errors
     ///
@@ -209,7 +211,8 @@ impl LogRecord<'_> {
         Ok(())
     }
 
-    /// Appends the record without the packet around it to `out`, as `.dlf` has it; its radio has no place there.
+    /// Appends the record without the packet around it to `out`, as `.dlf` has it; its radio has no
+    /// place there.
     ///
     /// # Errors
     ///

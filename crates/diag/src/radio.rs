@@ -80,7 +80,8 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// A slot of frame 0..=1023, of a numerology 0..=6; some records do not have the numerology. `None` outside.
+    /// A slot of frame 0..=1023, of a numerology 0..=6; some records do not have the numerology.
+    /// `None` outside.
     pub const fn new(frame: u16, slot: u8, numerology: Option<u8>) -> Option<Self> {
         let slots: u16 = match numerology {
             Some(numerology @ ..=6) => 10 << numerology,
@@ -104,7 +105,8 @@ impl Slot {
         self.slot
     }
 
-    /// Its subcarrier spacing is 15 kHz × 2 to this power, its length a millisecond divided by that.
+    /// Its subcarrier spacing is 15 kHz × 2 to this power, its length a millisecond divided by
+    /// that.
     pub const fn numerology(self) -> Option<u8> {
         self.numerology
     }
@@ -226,7 +228,8 @@ impl Rnti {
     }
 }
 
-/// A level (dBm) or a ratio (dB), kept in ten-thousandths so that a sixteenth of a decibel is exact.
+/// A level (dBm) or a ratio (dB), kept in ten-thousandths so that a sixteenth of a decibel is
+/// exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Decibels(i32);
 

@@ -1,8 +1,9 @@
 //! Log records, by code and version.
 //!
-//! Each record has a file, in the same order: purpose and known versions, field tables, typed view, tests. A record
-//! can be read in two ways. [`decode`] gives every field by name to a [`Sink`]. [`Record::parse`] gives a typed view
-//! whose iterators read on demand and allocate no memory. Both use the same tables.
+//! Each record has a file, in the same order: purpose and known versions, field tables, typed view,
+//! tests. A record can be read in two ways. [`decode`] gives every field by name to a [`Sink`].
+//! [`Record::parse`] gives a typed view whose iterators read on demand and allocate no memory. Both
+//! use the same tables.
 
 mod bearer_config;
 mod ca_combos;
@@ -102,7 +103,8 @@ use crate::{LogCode, LogRecord};
 /// The layout version in a record, or in one of its sub-packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Version {
-    /// The version of the whole record: a number, or in NR's records a major and a minor one as high and low half.
+    /// The version of the whole record: a number, or in NR's records a major and a minor one as
+    /// high and low half.
     Packet(u32),
     /// The version of a sub-packet.
     Sub {
@@ -180,8 +182,8 @@ pub enum RecordError {
 
 /// Gives every field of a record to `sink`, in the order of its table.
 ///
-/// The whole record is checked first: on an error `sink` has received no field. Unknown sub-packets appear with their
-/// id, version and length, and `unsupported`.
+/// The whole record is checked first: on an error `sink` has received no field. Unknown sub-packets
+/// appear with their id, version and length, and `unsupported`.
 ///
 /// # Errors
 ///

@@ -1,4 +1,5 @@
-//! Headers of RLC acknowledged mode with ten-bit sequence numbers, as the PDU records carry them (TS 36.322 §6.2.1).
+//! Headers of RLC acknowledged mode with ten-bit sequence numbers, as the PDU records carry them
+//! (TS 36.322 §6.2.1).
 
 use crate::sink::{Sink, Value};
 
@@ -8,7 +9,8 @@ pub struct RlcHeader<'a> {
     bytes: &'a [u8],
 }
 
-/// Bits one after the other, the highest of each byte first; `None` past the end. No field has more than fifteen.
+/// Bits one after the other, the highest of each byte first; `None` past the end. No field has more
+/// than fifteen.
 struct BigEndian<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -46,7 +48,8 @@ impl<'a> RlcHeader<'a> {
         self.bytes.first().map(|octet| octet & 0x80 == 0)
     }
 
-    /// Gives the fields in the bytes to `sink`; the bytes may hold fewer fields than the header had.
+    /// Gives the fields in the bytes to `sink`; the bytes may hold fewer fields than the header
+    /// had.
     pub(crate) fn visit(&self, sink: &mut impl Sink) {
         let mut bits = BigEndian { bytes: self.bytes, at: 1 };
         let Some(control) = self.is_control() else { return };

@@ -1,4 +1,5 @@
-//! NR RLC status PDUs: received and missing PDUs of an acknowledged-mode receiver (TS 38.322 §6.2.2.5).
+//! NR RLC status PDUs: received and missing PDUs of an acknowledged-mode receiver (TS 38.322
+//! §6.2.2.5).
 
 use crate::sink::{Sink, Value};
 
@@ -26,7 +27,8 @@ impl<'a> StatusPdu<'a> {
         Self { bytes, wide }
     }
 
-    /// The lowest sequence number that is neither received nor reported missing; `None` if the bytes end before it.
+    /// The lowest sequence number that is neither received nor reported missing; `None` if the
+    /// bytes end before it.
     pub fn ack_sn(&self) -> Option<u32> {
         let &[a, b, c] = self.bytes.first_chunk()?;
         let word = u32::from_be_bytes([0, a & 0xF, b, c]);
@@ -114,7 +116,8 @@ mod tests {
     use std::vec;
     use std::vec::Vec;
 
-    /// ACK_SN 0x12345 with E1; NACK 0x12340 with a segment and another NACK; NACK 0x12342 with a range of 3.
+    /// ACK_SN 0x12345 with E1; NACK 0x12340 with a segment and another NACK; NACK 0x12342 with a
+    /// range of 3.
     const WIDE: [u8; 14] = {
         let (ack, first, second) = (0x12345u32 << 2 | 0b10, 0x12340u32 << 6, 0x12342u32 << 6);
         let [_, a0, a1, a2] = ack.to_be_bytes();

@@ -1,4 +1,5 @@
-//! One session with a modem: identify it, set the log records that it sends, and restore everything at the end.
+//! One session with a modem: identify it, set the log records that it sends, and restore everything
+//! at the end.
 //!
 //! ```text
 //!            first answer          queue empty
@@ -12,11 +13,13 @@
 //!                            Over
 //! ```
 //!
-//! Masks are the modem's state and outlive the session. The session saves the log mask that it finds, sets the smallest
-//! mask that it needs, and restores the saved one at the end. A mask that the modem does not tell could not be restored. It is
-//! therefore left alone, unless [`set_untold`](Session::set_untold) says otherwise. A killed session restores nothing. Its saved
-//! masks are in its [note](Session::note), which the next session [recalls](Session::recall). Event and message masks are read and
-//! never changed. A port without answers, such as a read-only bridge, is read without any request.
+//! Masks are the modem's state and outlive the session. The session saves the log mask that it
+//! finds, sets the smallest mask that it needs, and restores the saved one at the end. A mask that
+//! the modem does not tell could not be restored. It is therefore left alone, unless
+//! [`set_untold`](Session::set_untold) says otherwise. A killed session restores nothing. Its saved
+//! masks are in its [note](Session::note), which the next session [recalls](Session::recall). Event
+//! and message masks are read and never changed. A port without answers, such as a read-only
+//! bridge, is read without any request.
 
 mod budget;
 mod dialogue;
@@ -41,7 +44,8 @@ use crate::command::Answer;
 use budget::Budget;
 use masks::Masks;
 
-/// Timeout of an answer, which takes a millisecond or two on USB. Chosen; a silent port costs three times this.
+/// Timeout of an answer, which takes a millisecond or two on USB. Chosen; a silent port costs three
+/// times this.
 const PATIENCE: Duration = Duration::from_millis(200);
 const TRIES: u32 = 3;
 
@@ -50,7 +54,8 @@ const TRIES: u32 = 3;
 pub struct Wanted {
     /// Log records, the most important first; all others are switched off.
     pub codes: Vec<LogCode>,
-    /// Limit on the bytes per second from the port. If they exceed it for a second, codes are switched off from the end.
+    /// Limit on the bytes per second from the port. If they exceed it for a second, codes are
+    /// switched off from the end.
     pub budget_bytes_per_sec: Option<u64>,
 }
 
@@ -140,19 +145,21 @@ impl Session {
         session
     }
 
-    /// Also sets a log mask that the modem does not tell. It cannot be restored: its codes stay on at the end, which reports
-    /// them. Call this first.
+    /// Also sets a log mask that the modem does not tell. It cannot be restored: its codes stay on
+    /// at the end, which reports them. Call this first.
     pub fn set_untold(&mut self) {
         self.sets_untold = true;
     }
 
-    /// An earlier session was killed before it could restore masks, and left this note. If the modem still has the
-    /// masks of that session, this session restores the masks in the note. Call this first.
+    /// An earlier session was killed before it could restore masks, and left this note. If the
+    /// modem still has the masks of that session, this session restores the masks in the note.
+    /// Call this first.
     pub fn recall(&mut self, note: Note) {
         self.masks.recall(note);
     }
 
-    /// An earlier session over another port could not restore masks, and that port is gone: reports it.
+    /// An earlier session over another port could not restore masks, and that port is gone: reports
+    /// it.
     pub fn forgo(&mut self, port: String) {
         self.events.push_back(Event::Forgone { port });
     }
@@ -165,7 +172,8 @@ impl Session {
         }
     }
 
-    /// State that has to outlive this session if it is killed. Save it before each request, and once more at the end.
+    /// State that has to outlive this session if it is killed. Save it before each request, and
+    /// once more at the end.
     pub fn note(&self) -> Note {
         match self.state {
             State::Over if !self.is_left => self.masks.left(),
@@ -174,8 +182,9 @@ impl Session {
         }
     }
 
-    /// The port closed and is open again: everything is requested and set again. If the modem kept this session's
-    /// masks, those from before the session are restored at the end. If it restarted, those that it restarted with are restored.
+    /// The port closed and is open again: everything is requested and set again. If the modem kept
+    /// this session's masks, those from before the session are restored at the end. If it
+    /// restarted, those that it restarted with are restored.
     pub fn handle_reconnect(&mut self) {
         if self.state == State::Over {
             return;

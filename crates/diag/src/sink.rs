@@ -26,12 +26,14 @@ pub enum Value<'a> {
     Plmn(Plmn),
 }
 
-/// The country and the code of a network, as their six digits; a code of two digits has 15 as its third.
+/// The country and the code of a network, as their six digits; a code of two digits has 15 as its
+/// third.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plmn([u8; 6]);
 
 impl Plmn {
-    /// Reads three octets, low half of each first; the third of the code is in the second octet (TS 24.008 §10.5.1.3).
+    /// Reads three octets, low half of each first; the third of the code is in the second octet (TS
+    /// 24.008 §10.5.1.3).
     pub const fn from_octets([a, b, c]: [u8; 3]) -> Self {
         Self([a & 15, a >> 4, b & 15, c & 15, c >> 4, b >> 4])
     }
@@ -42,7 +44,8 @@ impl Plmn {
     }
 }
 
-/// Country and code with a dash between. A digit that is none is printed in hex, so that no network looks like one.
+/// Country and code with a dash between. A digit that is none is printed in hex, so that no network
+/// looks like one.
 impl fmt::Display for Plmn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [a, b, c, x, y, z] = self.0;

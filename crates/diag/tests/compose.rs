@@ -1,4 +1,5 @@
-//! A record composed from named values decodes to the same names and values, in every version of every record.
+//! A record composed from named values decodes to the same names and values, in every version of
+//! every record.
 
 mod synthetic;
 mod tree;

@@ -150,7 +150,8 @@ fn a_capture_cut_at_any_byte_loses_no_more_than_one_frame() {
     let whole = capture(1);
     let ends: Vec<usize> =
         (0..whole.len()).filter(|&at| whole[at] == 0x7E).map(|at| at + 1).collect();
-    // The ends of frames, and a few places within. Testing every byte would take time quadratic in the capture's length.
+    // The ends of frames, and a few places within. Testing every byte would take time quadratic in
+    // the capture's length.
     let around = ends.iter().flat_map(|&end| end.saturating_sub(2)..end + 3);
     let within = (1..whole.len()).step_by(37);
     for cut in around.chain(within).filter(|cut| (1..whole.len()).contains(cut)) {
@@ -200,8 +201,8 @@ proptest! {
         prop_assert_eq!(packets(kind, &bytes, size), packets(kind, &bytes, 1000));
     }
 
-    /// Without a check a flipped bit may go unseen, and a wrong length takes what it covers; what follows is found
-    /// again.
+    /// Without a check a flipped bit may go unseen, and a wrong length takes what it covers; what
+    /// follows is found again.
     #[test]
     fn a_flipped_bit_costs_a_capture_without_framing_only_what_it_covers(
         format in proptest::sample::select(&FORMATS),
@@ -214,8 +215,8 @@ proptest! {
         bytes[at] ^= 1 << bit;
         let after = packets(Kind::of(format), &bytes, 1 << 16);
         let lost = before.iter().filter(|row| !after.contains(row)).count();
-        // A high bit of a length covers 32 KiB of records; everything else costs the record it is in and at most
-        // one beside it.
+        // A high bit of a length covers 32 KiB of records; everything else costs the record it is
+        // in and at most one beside it.
         let covered = ends.iter().filter(|&&end| end > at && end <= at + (1 << 16)).count();
         prop_assert!(lost <= 2 || (format != Format::Hdlc && lost <= covered), "{}", lost);
     }

@@ -1,8 +1,9 @@
 //! Long bursts: packets that are due at the same time, written together.
 //!
-//! A kernel takes 2 us or more to receive a packet. A repetition of RLC can release all packets of 60 ms of a fast cell: more than
-//! a thousand are then due at once. Written one by one, the last would be late by milliseconds. So above some number they
-//! are held back in batches, and consecutive packets of a flow become one superpacket.
+//! A kernel takes 2 us or more to receive a packet. A repetition of RLC can release all packets of
+//! 60 ms of a fast cell: more than a thousand are then due at once. Written one by one, the last
+//! would be late by milliseconds. So above some number they are held back in batches, and
+//! consecutive packets of a flow become one superpacket.
 
 use std::io::IoSlice;
 use std::iter;
@@ -16,8 +17,9 @@ use sounding_units::HostInstant;
 use crate::Slot;
 use crate::gso::{Kind, Run};
 
-/// Packets of one moment that are written one by one before any is held back: as many as a slot brings, in cells of up to
-/// 600 Mbit/s. Only a repetition lets go of more (docs/results/emulator.md).
+/// Packets of one moment that are written one by one before any is held back: as many as a slot
+/// brings, in cells of up to 600 Mbit/s. Only a repetition lets go of more
+/// (docs/results/emulator.md).
 pub(crate) const ONE_BY_ONE: u64 = 64;
 
 /// Packets that are held back at most: three superpackets of 1500 bytes per packet.
@@ -48,7 +50,8 @@ impl Burst {
         self.held.push(carried);
     }
 
-    /// Groups the packets that are written together. Returns their direction; `None` without packets.
+    /// Groups the packets that are written together. Returns their direction; `None` without
+    /// packets.
     pub(crate) fn arrange<'a>(&mut self, packet: impl Fn(Slot) -> &'a [u8]) -> Option<usize> {
         let (way, _) = self.of?;
         self.groups.arrange(self.held.len(), |place| packet(self.held[place].payload));
@@ -92,8 +95,9 @@ pub(crate) fn write_together<'a>(
 
 /// The groups of a batch's packets that are written together.
 ///
-/// Packets of a flow keep their order, and a packet that may belong to any flow keeps its place among all. Between flows the order
-/// may change within a batch, as it does if a driver receives with GRO.
+/// Packets of a flow keep their order, and a packet that may belong to any flow keeps its place
+/// among all. Between flows the order may change within a batch, as it does if a driver receives
+/// with GRO.
 #[derive(Default)]
 struct Groups {
     groups: Vec<Group>,

@@ -15,13 +15,15 @@ use crate::{Direction, PacketRecord};
 /// Entries handed over at once: one wake-up of the collector for some thousand packets.
 const BATCH: usize = 8192;
 
-/// Maximum number of waiting batches. Beyond it entries are lost, and counted: 1024 batches are 0.6 GB.
+/// Maximum number of waiting batches. Beyond it entries are lost, and counted: 1024 batches are 0.6
+/// GB.
 const MAX_BATCHES: usize = 1024;
 
 /// The longest that an entry waits before it is written.
 const FLUSH_AFTER: Duration = Duration::from_secs(1);
 
-/// Records that are kept: 2^24, which is 1.3 GB and 200 s of full packets at 1 Gbit/s. The rest is lost, and counted.
+/// Records that are kept: 2^24, which is 1.3 GB and 200 s of full packets at 1 Gbit/s. The rest is
+/// lost, and counted.
 const MAX_RECORDS: usize = 1 << 24;
 
 pub(crate) enum Entry {

@@ -19,8 +19,8 @@ pub struct Config {
     pub tap: Option<Tap>,
     /// Takes what a modelled sniffer writes, if the network has one.
     pub sniffer: Option<SnifferTap>,
-    /// Address of the near end. Default 100.64.0.1 (RFC 6598, never routed on the Internet). Each further device's is 256
-    /// beyond.
+    /// Address of the near end. Default 100.64.0.1 (RFC 6598, never routed on the Internet). Each
+    /// further device's is 256 beyond.
     pub near_address: Ipv4Addr,
     /// Address of the far end. Default 100.64.0.2.
     pub far_address: Ipv4Addr,
@@ -64,8 +64,8 @@ impl Config {
     }
 }
 
-/// Takes modem output, with times by the host's clock. Called by the thread that moves packets, so it must not wait;
-/// false means that the output is lost.
+/// Takes modem output, with times by the host's clock. Called by the thread that moves packets, so
+/// it must not wait; false means that the output is lost.
 pub struct Tap(Box<dyn FnMut(Diag) -> bool + Send>);
 
 impl Tap {
@@ -85,7 +85,8 @@ impl fmt::Debug for Tap {
     }
 }
 
-/// Takes what a modelled sniffer writes, by its own clock. Called by the thread that moves packets, so it must not wait.
+/// Takes what a modelled sniffer writes, by its own clock. Called by the thread that moves packets,
+/// so it must not wait.
 pub struct SnifferTap(Box<dyn FnMut(Heard) + Send>);
 
 impl SnifferTap {
@@ -158,13 +159,15 @@ pub struct Logs {
 /// How the thread that moves packets is run.
 #[derive(Clone, Copy, Debug)]
 pub struct Realtime {
-    /// SCHED_FIFO priority, 1..=99; `None` for normal scheduling. Default 30. Without CAP_SYS_NICE the kernel refuses
-    /// it; the emulation then runs at normal priority, and its report says so.
+    /// SCHED_FIFO priority, 1..=99; `None` for normal scheduling. Default 30. Without CAP_SYS_NICE
+    /// the kernel refuses it; the emulation then runs at normal priority, and its report says
+    /// so.
     pub priority: Option<u8>,
-    /// Percent of one core that may go into being punctual, on top of moving packets: into waking up for every packet
-    /// and into polling while the next departure is nearer than a wake-up takes. Beyond it packets are moved in
-    /// groups, each late by some hundred microseconds at most. Default 10: full punctuality up to some ten Mbit/s on a
-    /// virtual machine, and less CPU time than mahimahi above.
+    /// Percent of one core that may go into being punctual, on top of moving packets: into waking
+    /// up for every packet and into polling while the next departure is nearer than a wake-up
+    /// takes. Beyond it packets are moved in groups, each late by some hundred microseconds at
+    /// most. Default 10: full punctuality up to some ten Mbit/s on a virtual machine, and less
+    /// CPU time than mahimahi above.
     pub overhead_percent: u8,
     /// Whether packet buffers are locked into memory.
     pub lock_memory: bool,

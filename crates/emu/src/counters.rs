@@ -18,8 +18,8 @@ pub(crate) fn read(netns: &Netns, device: &str) -> io::Result<KernelDrops> {
         .ok_or_else(|| io::Error::other(format!("{device} is not in /proc/net/dev")))
 }
 
-/// The columns are, for receiving and then for sending: bytes packets errs drop fifo frame/colls compressed
-/// multicast/carrier, eight each (proc_pid_net(5)).
+/// The columns are, for receiving and then for sending: bytes packets errs drop fifo frame/colls
+/// compressed multicast/carrier, eight each (proc_pid_net(5)).
 fn parse(text: &str, device: &str) -> Option<KernelDrops> {
     let line = text.lines().find_map(|line| line.trim().strip_prefix(device)?.strip_prefix(':'))?;
     let columns: Vec<u64> =

@@ -14,7 +14,8 @@ pub struct Counts {
     pub dropped: u64,
 }
 
-/// Counts that one thread writes and others read. Each is exact, but two of them may be read at slightly different times.
+/// Counts that one thread writes and others read. Each is exact, but two of them may be read at
+/// slightly different times.
 #[derive(Debug, Default)]
 pub(crate) struct LiveCounts {
     packets: [[AtomicU64; 3]; 2],

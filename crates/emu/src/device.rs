@@ -11,13 +11,15 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 
 use crate::{Netns, StartError};
 
-/// The name of a device's TUN device in the far namespace. In its own namespace it is alone, and has the first name.
+/// The name of a device's TUN device in the far namespace. In its own namespace it is alone, and
+/// has the first name.
 pub(crate) fn tun_name(place: usize) -> String {
     format!("radio{place}")
 }
 
-/// Packets that the kernel may queue for the emulator before it drops any. mahimahi leaves the default of 500, and loses bursts
-/// silently. This many full packets are 600 MB. If even these are too few, the kernel's counter shows it.
+/// Packets that the kernel may queue for the emulator before it drops any. mahimahi leaves the
+/// default of 500, and loses bursts silently. This many full packets are 600 MB. If even these are
+/// too few, the kernel's counter shows it.
 const TX_QUEUE_LEN: i32 = 400_000;
 
 /// Settings of a device.
@@ -48,7 +50,8 @@ fn create_here(settings: &Settings<'_>) -> Result<OwnedFd, StartError> {
         let doing = doing.to_owned();
         move |source| StartError::Setup { doing, side, source }
     };
-    // Without this the kernel announces itself by IPv6 multicast, and these packets would be in every log.
+    // Without this the kernel announces itself by IPv6 multicast, and these packets would be in
+    // every log.
     for scope in ["all", "default"] {
         let path = format!("/proc/sys/net/ipv6/conf/{scope}/disable_ipv6");
         match std::fs::write(path, "1") {
@@ -58,8 +61,8 @@ fn create_here(settings: &Settings<'_>) -> Result<OwnedFd, StartError> {
             _ => {}
         }
     }
-    // Users are no danger to a network that is theirs alone: without root they may ping, and listen on any port. Where the
-    // kernel does not let it, they may not.
+    // Users are no danger to a network that is theirs alone: without root they may ping, and listen
+    // on any port. Where the kernel does not let it, they may not.
     for (key, value) in [("ping_group_range", "0 2147483647"), ("ip_unprivileged_port_start", "0")]
     {
         let _ = std::fs::write(format!("/proc/sys/net/ipv4/{key}"), value);
@@ -94,8 +97,9 @@ fn open_tun(name: &str) -> Result<OwnedFd, StartError> {
             _ => StartError::TunNotPermitted { source },
         })?;
     let mut request = ifreq(name);
-    // With IFF_VNET_HDR superpackets can be written. Read packets only get a header before them, because TUNSETOFFLOAD offers
-    // no features: the sender's kernel cuts and checksums by itself.
+    // With IFF_VNET_HDR superpackets can be written. Read packets only get a header before them,
+    // because TUNSETOFFLOAD offers no features: the sender's kernel cuts and checksums by
+    // itself.
     let flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
     request.ifr_ifru.ifru_flags = flags as libc::c_short;
     ioctl(tun.as_raw_fd(), libc::TUNSETIFF, &mut request)
@@ -155,7 +159,8 @@ impl Control {
         ioctl(self.0.as_raw_fd(), libc::SIOCADDRT, &mut route)
     }
 
-    /// Whether the TUN driver made this device, so that a program is at its other end; not so where there is no such device.
+    /// Whether the TUN driver made this device, so that a program is at its other end; not so where
+    /// there is no such device.
     pub(crate) fn is_tun(&self, device: &str) -> io::Result<bool> {
         let mut info = DriverInfo { command: GET_DRIVER_INFO, ..DriverInfo::default() };
         let mut request = ifreq(device);
@@ -199,8 +204,9 @@ fn text(field: &[u8]) -> &[u8] {
 }
 
 fn ioctl<T>(fd: RawFd, request: libc::Ioctl, argument: &mut T) -> io::Result<()> {
-    // SAFETY: every request in this file takes a pointer to the structure that is passed here, and the kernel keeps no
-    // pointer after it returns. Where that structure points to another, it is the one that the request writes.
+    // SAFETY: every request in this file takes a pointer to the structure that is passed here, and
+    // the kernel keeps no pointer after it returns. Where that structure points to another, it
+    // is the one that the request writes.
     let result = unsafe { libc::ioctl(fd, request, std::ptr::from_mut(argument)) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

@@ -52,7 +52,8 @@ impl std::fmt::Debug for StopHandle {
 }
 
 impl Emulation {
-    /// Makes the namespaces and starts moving packets; not [inside](crate::refuse_inside) another emulation.
+    /// Makes the namespaces and starts moving packets; not [inside](crate::refuse_inside) another
+    /// emulation.
     ///
     /// # Errors
     ///
@@ -217,7 +218,8 @@ impl Emulation {
         self.finished.load(Ordering::Relaxed)
     }
 
-    /// Whether the thread that moves packets has ended by itself: [`stop`](Self::stop) returns the reason.
+    /// Whether the thread that moves packets has ended by itself: [`stop`](Self::stop) returns the
+    /// reason.
     pub fn has_failed(&self) -> bool {
         self.engine.as_ref().is_some_and(JoinHandle::is_finished)
     }

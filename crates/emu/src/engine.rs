@@ -1,5 +1,5 @@
-//! The thread that moves packets: it reads packets from the namespaces, lets the network's time follow the clock, and writes the
-//! network's outputs.
+//! The thread that moves packets: it reads packets from the namespaces, lets the network's time
+//! follow the clock, and writes the network's outputs.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -23,22 +23,24 @@ use crate::wait::{self, Plan, Punctuality, Ready, StopSignal};
 use crate::wall_clock::ClockWatch;
 use crate::{ClockLag, DirectionReport, Flow, Realtime, Slot, SnifferTap, Tap};
 
-/// Maximum number of packets read from one device before departures are checked again. A burst of this many takes about 100 us,
-/// which limits the delay of a departure.
+/// Maximum number of packets read from one device before departures are checked again. A burst of
+/// this many takes about 100 us, which limits the delay of a departure.
 const READ_BATCH: usize = 64;
 
-/// Maximum number of steps of the network before devices are checked again: a network that is behind
-/// must not block the rest.
+/// Maximum number of steps of the network before devices are checked again: a network that is
+/// behind must not block the rest.
 const STEP_BATCH: usize = 64;
 
-/// Buffers made before the first packet: 4 MiB of packets, the most a TCP sender with default buffers has in flight.
+/// Buffers made before the first packet: 4 MiB of packets, the most a TCP sender with default
+/// buffers has in flight.
 const WARM_SLOTS: usize = 4096;
 
 /// The data of the thread that moves packets.
 pub(crate) struct Engine {
     /// The devices that have hosts.
     pub(crate) devices: Vec<Device>,
-    /// The TUN devices: of the first device's host, of its far end, of the second device's host, and so on.
+    /// The TUN devices: of the first device's host, of its far end, of the second device's host,
+    /// and so on.
     pub(crate) tuns: Vec<OwnedFd>,
     /// The model, at time zero when the emulation started.
     pub(crate) network: Box<dyn Network<Slot> + Send>,
@@ -201,7 +203,8 @@ impl Mover {
         self.counts.write_pace(self.pacer.lag(), self.pacer.times_behind());
     }
 
-    /// Reads the packets from the sender of a direction. Returns their number: a full batch if there may be more.
+    /// Reads the packets from the sender of a direction. Returns their number: a full batch if
+    /// there may be more.
     fn read(&mut self, way: usize) -> io::Result<usize> {
         for done in 0..READ_BATCH {
             let Some(index) = self.pool.take() else {
@@ -235,18 +238,18 @@ impl Mover {
             let lane = &mut self.lanes[way];
             lane.report.arrived += 1;
             lane.report.arrived_bytes += size;
-            // A network that is behind is behind for all its users: it continues in its own time, and every packet is
-            // late.
+            // A network that is behind is behind for all its users: it continues in its own time,
+            // and every packet is late.
             self.network.handle_packet(self.reached, lane.port, size, slot);
         }
         Ok(READ_BATCH)
     }
 
-    /// Advances the network's time to the clock, as far as a batch of steps goes. Returns how many packets were
-    /// settled.
+    /// Advances the network's time to the clock, as far as a batch of steps goes. Returns how many
+    /// packets were settled.
     ///
-    /// It advances from one event to the next: an early event does not wait for the computation of later ones,
-    /// and the lateness of each is known.
+    /// It advances from one event to the next: an early event does not wait for the computation of
+    /// later ones, and the lateness of each is known.
     fn advance(&mut self) -> io::Result<usize> {
         let now = self.clock.now();
         let mut settled = self.deliver()?;
@@ -290,7 +293,8 @@ impl Mover {
         while let Some(diag) = self.network.poll_diag() {
             let Some(tap) = &mut self.tap else { continue };
             let diag = Diag { at: self.clock.host(diag.at), ..diag };
-            // This does not wait: output that is not taken is lost, as between a modem and its host.
+            // This does not wait: output that is not taken is lost, as between a modem and its
+            // host.
             self.diag_lost += u64::from(!tap.take(diag));
         }
         while let Some((_, heard)) = self.network.poll_heard() {
@@ -343,7 +347,8 @@ impl Mover {
         Ok(())
     }
 
-    /// Takes the events that links logged. A log belongs to one device, because only links have one.
+    /// Takes the events that links logged. A log belongs to one device, because only links have
+    /// one.
     fn take_events(&mut self) {
         for Lane { port, direction, .. } in self.lanes.iter().take(2) {
             let direction = *direction;

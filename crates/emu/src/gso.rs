@@ -1,14 +1,17 @@
-//! Generic segmentation offload: which packets a kernel would cut from one superpacket, and that superpacket's headers.
+//! Generic segmentation offload: which packets a kernel would cut from one superpacket, and that
+//! superpacket's headers.
 //!
-//! A superpacket is one IP packet of up to 64 KiB with the payload size of its segments. The kernel that receives one
-//! does the receive work once. It cuts it only where segments are needed: a UDP socket gets its datagrams, TCP takes
-//! the whole. The packets put together here are exactly those that the kernel will cut: the segments are in sequence
-//! and equal in every field that a cut copies.
+//! A superpacket is one IP packet of up to 64 KiB with the payload size of its segments. The kernel
+//! that receives one does the receive work once. It cuts it only where segments are needed: a UDP
+//! socket gets its datagrams, TCP takes the whole. The packets put together here are exactly those
+//! that the kernel will cut: the segments are in sequence and equal in every field that a cut
+//! copies.
 
 use etherparse::{IpNumber, Ipv4HeaderSlice, TcpHeaderSlice, UdpHeaderSlice, checksum};
 
-/// Bytes of the header before every packet of a TUN device with `IFF_VNET_HDR`: `struct virtio_net_hdr` of
-/// linux/virtio_net.h, in the machine's byte order. It is zero for an ordinary packet with its checksum.
+/// Bytes of the header before every packet of a TUN device with `IFF_VNET_HDR`: `struct
+/// virtio_net_hdr` of linux/virtio_net.h, in the machine's byte order. It is zero for an ordinary
+/// packet with its checksum.
 pub(crate) const VNET_HEADER: usize = 10;
 
 const VIRTIO_NET_HDR_F_NEEDS_CSUM: u8 = 1;
@@ -44,8 +47,8 @@ pub(crate) enum Kind {
     Whole(Option<FlowKey>),
 }
 
-/// A packet that may be part of a superpacket: IPv4 without options, no fragment, TCP or UDP with a payload, all lengths and
-/// checksums right.
+/// A packet that may be part of a superpacket: IPv4 without options, no fragment, TCP or UDP with a
+/// payload, all lengths and checksums right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub(crate) flow: FlowKey,
@@ -97,8 +100,9 @@ impl Segment {
         let (header, sequence, is_pushed) = match ip.protocol() {
             IpNumber::TCP => {
                 let tcp = TcpHeaderSlice::from_slice(rest).ok()?;
-                // Byte 12 has reserved bits of TCP, byte 13 the flags. A segment that opens, closes or resets a
-                // connection, or has a one-time signal (CWR), is not part of a run.
+                // Byte 12 has reserved bits of TCP, byte 13 the flags. A segment that opens, closes
+                // or resets a connection, or has a one-time signal (CWR), is not
+                // part of a run.
                 let [words, flags] = [rest[12], rest[13]];
                 if words & 0x0F != 0 || flags & !(PSH | ECE) != ACK {
                     return None;
@@ -140,7 +144,8 @@ pub(crate) struct Run {
     count: usize,
     /// Bytes of all payloads.
     payload: usize,
-    /// Difference of identifications, from the second packet on: a cut counts them up. 0 if they are constant.
+    /// Difference of identifications, from the second packet on: a cut counts them up. 0 if they
+    /// are constant.
     stride: Option<u16>,
     is_pushed: bool,
     is_closed: bool,
@@ -177,7 +182,8 @@ impl Run {
         packet.get(self.first.headers..).unwrap_or_default()
     }
 
-    /// Puts this packet of the same flow behind the others if it can follow them; `opening` is the first of them.
+    /// Puts this packet of the same flow behind the others if it can follow them; `opening` is the
+    /// first of them.
     pub(crate) fn append(&mut self, opening: &[u8], packet: &[u8], segment: &Segment) -> bool {
         let first = &self.first;
         let length = first.headers + self.payload + segment.payload;
@@ -210,7 +216,8 @@ impl Run {
         }
     }
 
-    /// The headers of the superpacket, with the device's before them; `opening` is the run's first packet.
+    /// The headers of the superpacket, with the device's before them; `opening` is the run's first
+    /// packet.
     pub(crate) fn headers(&self, opening: &[u8]) -> Headers {
         let Segment { flow, headers: len, payload, .. } = self.first;
         let (gso_type, checksum_at) = if self.first.is_tcp() {
@@ -240,7 +247,8 @@ impl Run {
         } else {
             transport[4..6].copy_from_slice(&(after_ip as u16).to_be_bytes());
         }
-        // If a checksum is left to the kernel, the pseudo-header's sum is already in it (linux/virtio_net.h).
+        // If a checksum is left to the kernel, the pseudo-header's sum is already in it
+        // (linux/virtio_net.h).
         let begun = !pseudo_header(&flow, after_ip).ones_complement();
         transport[checksum_at..checksum_at + 2].copy_from_slice(&begun.to_ne_bytes());
         Headers { bytes, len: VNET_HEADER + len }
@@ -259,7 +267,8 @@ impl Headers {
     }
 }
 
-/// Whether two packets of a flow differ only in fields that a cut computes: lengths, identification, checksums, sequence number and PSH.
+/// Whether two packets of a flow differ only in fields that a cut computes: lengths,
+/// identification, checksums, sequence number and PSH.
 fn is_alike(first: &Segment, one: &[u8], other: &[u8]) -> bool {
     let parts: &[_] = if first.is_tcp() {
         &[0..2, 6..10, 12..24, 28..33, 34..36, 38..first.headers]
@@ -271,8 +280,8 @@ fn is_alike(first: &Segment, one: &[u8], other: &[u8]) -> bool {
         && (!first.is_tcp() || flags(one) == flags(other))
 }
 
-/// The sum over the addresses, the protocol and the length that TCP and UDP count among what they check (RFC 9293, section
-/// 3.1, RFC 768).
+/// The sum over the addresses, the protocol and the length that TCP and UDP count among what they
+/// check (RFC 9293, section 3.1, RFC 768).
 fn pseudo_header(flow: &FlowKey, len: usize) -> checksum::Sum16BitWords {
     checksum::Sum16BitWords::new()
         .add_4bytes(flow.source)
@@ -283,9 +292,9 @@ fn pseudo_header(flow: &FlowKey, len: usize) -> checksum::Sum16BitWords {
 
 /// Whether a checksum among these bytes is right.
 ///
-/// The library adds word by word, each with the carry of the one before. This is where most of the time goes that putting
-/// packets together takes, so that most of the bytes are added side by side before: such sums may be taken in any order and
-/// in words of any length (RFC 1071, section 2).
+/// The library adds word by word, each with the carry of the one before. This is where most of the
+/// time goes that putting packets together takes, so that most of the bytes are added side by side
+/// before: such sums may be taken in any order and in words of any length (RFC 1071, section 2).
 fn sums_up(bytes: &[u8], before: checksum::Sum16BitWords) -> bool {
     let mut lanes = [0_u64; 8];
     let (blocks, rest) = bytes.as_chunks::<32>();

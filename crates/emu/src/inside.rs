@@ -1,15 +1,15 @@
 //! Detects whether this process is already behind an emulated link.
 //!
-//! It examines the network, not the environment: variables are lost through `sudo`, and stay in a process that has
-//! moved to another network.
+//! It examines the network, not the environment: variables are lost through `sudo`, and stay in a
+//! process that has moved to another network.
 
 use crate::StartError;
 use crate::device::{Control, tun_name};
 
 /// Refuses a network namespace that an emulation made, at either end.
 ///
-/// An emulation inside it would make separate namespaces without a connection to it: programs in them would
-/// only be behind the inner link.
+/// An emulation inside it would make separate namespaces without a connection to it: programs in
+/// them would only be behind the inner link.
 ///
 /// # Errors
 ///

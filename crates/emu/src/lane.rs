@@ -70,7 +70,8 @@ impl Lane {
         if moment == clock.host(due) { count } else { 0 }
     }
 
-    /// Writes a superpacket. Returns whether the device accepted it: if not, no part of it was accepted.
+    /// Writes a superpacket. Returns whether the device accepted it: if not, no part of it was
+    /// accepted.
     pub(crate) fn write_together<'a>(
         &mut self,
         tun: &OwnedFd,

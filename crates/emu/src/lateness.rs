@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-/// Latenesses: of packets handed to the receiver's kernel, against the model's time; of the model's steps, against
-/// their due time.
+/// Latenesses: of packets handed to the receiver's kernel, against the model's time; of the model's
+/// steps, against their due time.
 #[derive(Clone, Debug)]
 pub struct Lateness(pub(crate) Histogram<u64>);
 

@@ -1,9 +1,10 @@
 //! Networks in real time, between network namespaces.
 //!
-//! [`Emulation::start`] makes namespaces without a name, `near` (the device; one for each) and `far` (the server), with
-//! TUN devices in them. One thread moves packets between them through a network of `sounding_sim`: links, or a modelled
-//! cell. The network's time follows the clock; if it cannot, [`ClockLag`] reports it. File descriptors of this process
-//! hold all resources, so none is left behind, however the process ends.
+//! [`Emulation::start`] makes namespaces without a name, `near` (the device; one for each) and
+//! `far` (the server), with TUN devices in them. One thread moves packets between them through a
+//! network of `sounding_sim`: links, or a modelled cell. The network's time follows the clock; if
+//! it cannot, [`ClockLag`] reports it. File descriptors of this process hold all resources, so none
+//! is left behind, however the process ends.
 //!
 //! Outside the namespaces no route, address or setting of the host changes.
 

@@ -14,8 +14,8 @@ use sounding_host::tool;
 
 use crate::RunAs;
 
-/// A network namespace without a name, held by a file descriptor: it ends with the last process and descriptor in
-/// it.
+/// A network namespace without a name, held by a file descriptor: it ends with the last process and
+/// descriptor in it.
 #[derive(Debug)]
 pub struct Netns {
     namespace: OwnedFd,
@@ -44,8 +44,8 @@ impl Netns {
     ///
     /// The kernel's error: EPERM without CAP_SYS_ADMIN.
     pub fn new() -> io::Result<Self> {
-        // On a separate thread: the caller stays in its namespace, and after the thread's end only the descriptor holds
-        // the new one.
+        // On a separate thread: the caller stays in its namespace, and after the thread's end only
+        // the descriptor holds the new one.
         let namespace = thread::scope(|scope| {
             let making = thread::Builder::new().spawn_scoped(scope, || -> io::Result<OwnedFd> {
                 unshare(CloneFlags::CLONE_NEWNET)?;
@@ -56,7 +56,8 @@ impl Netns {
         Ok(Self { namespace })
     }
 
-    /// Runs `work` on a thread inside the namespace and waits for it. Sockets made there stay there.
+    /// Runs `work` on a thread inside the namespace and waits for it. Sockets made there stay
+    /// there.
     ///
     /// # Errors
     ///
@@ -97,9 +98,9 @@ impl Netns {
 
     /// A command that runs `program` inside the namespace; add its arguments to it.
     ///
-    /// The program runs in its own process namespace (by `unshare` of util-linux). The namespace dies with the thread
-    /// that spawns the command, and every process in it dies too. So spawn from a thread that lives
-    /// as long as the program should.
+    /// The program runs in its own process namespace (by `unshare` of util-linux). The namespace
+    /// dies with the thread that spawns the command, and every process in it dies too. So spawn
+    /// from a thread that lives as long as the program should.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         self.command_as(&RunAs::ThisUser, program)
     }
@@ -108,9 +109,10 @@ impl Netns {
     pub fn command_as(&self, user: &RunAs, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(tool("unshare"));
         command.args(["--pid", "--fork", "--kill-child", "--mount-proc", "--"]);
-        // The shell stays as the first process of the namespace: as first process a program would lose its default
-        // signal handlers, and an interrupt would not end it. The shell also keeps this process's user: a process that
-        // changes its user is no longer killed with its parent, and the namespace ends with the shell.
+        // The shell stays as the first process of the namespace: as first process a program would
+        // lose its default signal handlers, and an interrupt would not end it. The shell
+        // also keeps this process's user: a process that changes its user is no longer
+        // killed with its parent, and the namespace ends with the shell.
         command.arg(tool("sh")).args(["-c", r#""$@"; exit "$?""#, "sh"]);
         user.become_by(&mut command);
         command.arg(program);

@@ -16,10 +16,12 @@ pub struct Slot {
 /// Slots in one piece of memory. A power of two, so that a slot's place is a shift and a mask.
 const CHUNK: usize = 1024;
 
-/// The most slots: 2^22 packets of 1500 bytes are 6 GB. Chosen: an infinite queue is infinite only in the model.
+/// The most slots: 2^22 packets of 1500 bytes are 6 GB. Chosen: an infinite queue is infinite only
+/// in the model.
 const MAX_SLOTS: usize = 1 << 22;
 
-/// Buffers for packets. The pool grows and never shrinks. It reuses the last returned buffer first, because it is still in the cache.
+/// Buffers for packets. The pool grows and never shrinks. It reuses the last returned buffer first,
+/// because it is still in the cache.
 pub(crate) struct Pool {
     chunks: Vec<Box<[u8]>>,
     free: Vec<u32>,
@@ -75,7 +77,8 @@ impl Pool {
         if first >= MAX_SLOTS {
             return;
         }
-        // Written, not only reserved: a page that is touched first while packets flow costs them its page fault.
+        // Written, not only reserved: a page that is touched first while packets flow costs them
+        // its page fault.
         let chunk = vec![0xA5; CHUNK * self.slot_size].into_boxed_slice();
         if self.lock
             && let Err(error) = lock_into_memory(&chunk)

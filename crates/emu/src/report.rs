@@ -35,7 +35,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Whether anything but the queue of a link lost packets: then the figures are not those of the model.
+    /// Whether anything but the queue of a link lost packets: then the figures are not those of the
+    /// model.
     pub fn has_foreign_loss(&self) -> bool {
         [&self.up, &self.down]
             .iter()
@@ -67,7 +68,8 @@ pub struct DirectionReport {
     pub delivered_bytes: Bytes,
     /// The part of these packets that were written as segments of a superpacket.
     pub coalesced: u64,
-    /// Packets that the network dropped: the full queue of a link, or a base station or modem that gave up.
+    /// Packets that the network dropped: the full queue of a link, or a base station or modem that
+    /// gave up.
     pub dropped: u64,
     /// Their bytes of IP.
     pub dropped_bytes: Bytes,
@@ -85,8 +87,8 @@ pub struct DirectionReport {
     pub kernel: KernelDrops,
     /// How late packets were.
     pub lateness: Lateness,
-    /// Lateness of the first packet of those due at one moment. The others are later by the receiver kernel's work on
-    /// those before them.
+    /// Lateness of the first packet of those due at one moment. The others are later by the
+    /// receiver kernel's work on those before them.
     pub first_lateness: Lateness,
     /// The most packets that were due at one moment.
     pub most_at_once: u64,
@@ -115,7 +117,8 @@ impl DirectionReport {
     }
 }
 
-/// Packets dropped by the kernel at the two devices of a direction; zero unless the machine is far too slow.
+/// Packets dropped by the kernel at the two devices of a direction; zero unless the machine is far
+/// too slow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KernelDrops {
     /// Packets dropped before the link: the queue of the sender's device was full.

@@ -60,10 +60,12 @@ impl Ready {
     }
 }
 
-/// Decides between sleeping, polling and moving packets in groups, and measures the cost of a sleep on this machine.
+/// Decides between sleeping, polling and moving packets in groups, and measures the cost of a sleep
+/// on this machine.
 ///
 /// A sleep costs the CPU time of becoming idle and waking up, and it ends later than requested:
-/// about 3 us each on bare metal, 25 and 36 us on a virtual machine. Both are measured continuously.
+/// about 3 us each on bare metal, 25 and 36 us on a virtual machine. Both are measured
+/// continuously.
 #[derive(Debug)]
 pub(crate) struct Punctuality {
     percent: u64,
@@ -99,17 +101,20 @@ pub(crate) enum Plan {
 impl Punctuality {
     /// Credit that can be saved up: a burst of this much may be served with full punctuality.
     const MAX_CREDIT: i64 = 5_000_000;
-    /// Packets per second (input and output counted separately) up to which each gets full punctuality: 30 Mbit/s of TCP.
-    /// Chosen; the ceiling benchmark shows the effect.
+    /// Packets per second (input and output counted separately) up to which each gets full
+    /// punctuality: 30 Mbit/s of TCP. Chosen; the ceiling benchmark shows the effect.
     const FEW: u64 = 8_000;
-    /// Steps of a network per second up to which a group ends with each of them: the slots of a modelled cell, which
-    /// come about as often as groups do. If every packet is a step, groups end when they may.
+    /// Steps of a network per second up to which a group ends with each of them: the slots of a
+    /// modelled cell, which come about as often as groups do. If every packet is a step, groups
+    /// end when they may.
     const FEW_STEPS: u64 = 4_000;
-    /// Debt beyond this is forgiven: without a bound, a minute of many packets would leave groups for seconds after it.
+    /// Debt beyond this is forgiven: without a bound, a minute of many packets would leave groups
+    /// for seconds after it.
     const MAX_DEBT: i64 = 5_000_000;
     /// How long packets are counted for their rate.
     const WINDOW: Duration = Duration::from_millis(50);
-    /// Polling for longer than this is never worth it: wake-ups this late are the machine's load, not its habit.
+    /// Polling for longer than this is never worth it: wake-ups this late are the machine's load,
+    /// not its habit.
     const MAX_POLL: Duration = Duration::from_micros(150);
     /// A group of packets is never later than this. Chosen: mahimahi's p95 is twice as much.
     const MAX_GROUP: Duration = Duration::from_micros(500);

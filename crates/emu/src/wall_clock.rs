@@ -6,8 +6,9 @@ use crate::Lateness;
 
 /// How well a network's time kept up with the clock.
 ///
-/// A step is the work of a network at one time: a slot of a modelled cell, or a packet that leaves a link. All steps are
-/// computed in order, however late. So a network that fell behind gives the same packets, only later.
+/// A step is the work of a network at one time: a slot of a modelled cell, or a packet that leaves
+/// a link. All steps are computed in order, however late. So a network that fell behind gives the
+/// same packets, only later.
 #[derive(Clone, Debug)]
 pub struct ClockLag {
     /// How late each step was done.
@@ -18,8 +19,9 @@ pub struct ClockLag {
     pub behind_for: Duration,
 }
 
-/// A network that is later than this has fallen behind. It has caught up when a step is late by less than a tenth of this. Chosen: ten
-/// subframes of LTE, which to a congestion controller look like a handover or a retransmission.
+/// A network that is later than this has fallen behind. It has caught up when a step is late by
+/// less than a tenth of this. Chosen: ten subframes of LTE, which to a congestion controller look
+/// like a handover or a retransmission.
 pub const BEHIND: Duration = Duration::from_millis(10);
 
 /// Watches the pace.

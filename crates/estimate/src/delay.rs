@@ -22,8 +22,8 @@ pub use update::DelayUpdate;
 pub const BEFORE: Duration = Duration::from_micros(1_000);
 /// They reach it this long after the event's end at most.
 pub const AFTER: Duration = Duration::from_micros(1_500);
-/// The times of one block in the records of two layers differ by less, because each record dates its
-/// blocks by itself. It is less than a slot of NR, so no other block is taken for the same.
+/// The times of one block in the records of two layers differ by less, because each record dates
+/// its blocks by itself. It is less than a slot of NR, so no other block is taken for the same.
 pub const SAME_BLOCK: Duration = Duration::from_micros(300);
 /// A modem that reported nothing for longer is silent, and delays count as measured.
 pub const SILENT: Duration = Duration::from_millis(100);
@@ -32,20 +32,25 @@ pub const RECENT: Duration = Duration::from_millis(200);
 /// A delay that is unknown for longer stays unknown: records of PHY are 300 ms apart at most.
 pub const PATIENCE: Duration = Duration::from_millis(400);
 /// No packet is later by the radio alone: four transmissions of a block in 32 ms, and a wait of two
-/// intervals of reports, each of 20 ms at most. A repeat of RLC may hold longer, and is corrected as far.
+/// intervals of reports, each of 20 ms at most. A repeat of RLC may hold longer, and is corrected
+/// as far.
 pub const OBVIOUS: Duration = Duration::from_millis(80);
 
-/// Delay that a radio access network made without a queue (Gandalf §3): data reached a point of the radio at `from`,
-/// went on at `to`, and `amount` of the time between is the network's own.
+/// Delay that a radio access network made without a queue (Gandalf §3): data reached a point of the
+/// radio at `from`, went on at `to`, and `amount` of the time between is the network's own.
 ///
-/// Data that reached the same point later, and before the next event of its direction and kind, went on at the same
-/// `to` and waited less: `amount` − (its time − `from`), never below zero. The points are:
+/// Data that reached the same point later, and before the next event of its direction and kind,
+/// went on at the same `to` and waited less: `amount` − (its time − `from`), never below zero. The
+/// points are:
 ///
-/// * [`DelayKind::Harq`]: `from` is the first transmission of a block that did not arrive, `to` the one that did. In the
-///   downlink `to` is when the block's packets reached the host, decoding included.
-/// * [`DelayKind::Scheduling`]: `from` is when data entered the modem, `to` the block that carried it.
-/// * [`DelayKind::Rlc`]: `from` is the first transmission of a PDU that did not arrive, `to` its repeat. In the downlink `from` is
-///   when the next PDU had reached the host, and `to` when the repeat had, decoding included.
+/// * [`DelayKind::Harq`]: `from` is the first transmission of a block that did not arrive, `to` the
+///   one that did. In the downlink `to` is when the block's packets reached the host, decoding
+///   included.
+/// * [`DelayKind::Scheduling`]: `from` is when data entered the modem, `to` the block that carried
+///   it.
+/// * [`DelayKind::Rlc`]: `from` is the first transmission of a PDU that did not arrive, `to` its
+///   repeat. In the downlink `from` is when the next PDU had reached the host, and `to` when the
+///   repeat had, decoding included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RanDelay {
@@ -109,7 +114,8 @@ pub enum DelayKind {
 pub enum Confidence {
     /// Both ends were decoded from records.
     Decoded,
-    /// An end follows from others: a block counts as arrived while its repeat is not asked for; bytes of a report are a range.
+    /// An end follows from others: a block counts as arrived while its repeat is not asked for;
+    /// bytes of a report are a range.
     Inferred,
 }
 

@@ -21,7 +21,8 @@ use sounding_units::{Bytes, Rate};
 macro_rules! words {
     ($name:ident { $($variant:ident => $text:literal),+ $(,)? }) => {
         impl $name {
-            /// Every value, in the order by which a report on its way to a sender numbers them: new ones go to the end.
+            /// Every value, in the order by which a report on its way to a sender numbers them: new
+            /// ones go to the end.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
         }
 
@@ -33,8 +34,8 @@ macro_rules! words {
     };
 }
 
-/// For each field a method that returns the same with another value in it: other crates cannot write a literal of a type
-/// that grows.
+/// For each field a method that returns the same with another value in it: other crates cannot
+/// write a literal of a type that grows.
 macro_rules! setters {
     ($($name:ident: $field:ident, $type:ty;)+) => { $(
         #[doc = concat!("The same with this `", stringify!($field), "`.")]
@@ -69,7 +70,8 @@ pub enum Direction {
 pub struct LinkEstimate {
     /// Uplink or downlink.
     pub direction: Direction,
-    /// Rate of IP packets that this device was granted: transport blocks minus the overhead of MAC, RLC and PDCP.
+    /// Rate of IP packets that this device was granted: transport blocks minus the overhead of
+    /// MAC, RLC and PDCP.
     pub rate: Rate,
     /// Whether `rate` is the radio's whole capacity or only all that was requested.
     pub bound: Bound,
@@ -85,9 +87,10 @@ pub struct LinkEstimate {
     pub source: Source,
     /// The fair share of this device; `None` if the method does not know the other users.
     pub fair: Option<FairShare>,
-    /// The resource blocks that the device had, over the span of `rate` and at most 100 ms, in thousandths of the most that
-    /// the same carriers ever gave it in 100 ms: 0..=1000. The rest was left over, or was of others. `None` unless `bound` is
-    /// [`Bound::Capacity`], and in estimates from another host.
+    /// The resource blocks that the device had, over the span of `rate` and at most 100 ms, in
+    /// thousandths of the most that the same carriers ever gave it in 100 ms: 0..=1000. The
+    /// rest was left over, or was of others. `None` unless `bound` is [`Bound::Capacity`], and
+    /// in estimates from another host.
     pub own_blocks: Option<u16>,
 }
 
@@ -113,11 +116,12 @@ impl FairShare {
 }
 
 impl LinkEstimate {
-    /// The age up to which an estimate may be used, unless its modem reports less often. 200 ms, chosen; pinned by the
-    /// staleness tests of the kernel side.
+    /// The age up to which an estimate may be used, unless its modem reports less often. 200 ms,
+    /// chosen; pinned by the staleness tests of the kernel side.
     pub const VALID_FOR: Duration = Duration::from_millis(200);
 
-    /// An active link, as grants show it at this moment. Backlog, fair share and blocks are unknown.
+    /// An active link, as grants show it at this moment. Backlog, fair share and blocks are
+    /// unknown.
     pub const fn new(direction: Direction, rate: Rate, bound: Bound) -> Self {
         Self {
             direction,
@@ -146,7 +150,8 @@ impl LinkEstimate {
         with_own_blocks: own_blocks, Option<u16>;
     }
 
-    /// True if a controller may act on it. A rate that does not come from grants may be used while there are none.
+    /// True if a controller may act on it. A rate that does not come from grants may be used while
+    /// there are none.
     pub fn is_usable(&self) -> bool {
         match self.state {
             State::Active | State::Silent => self.source != Source::None,
@@ -155,9 +160,10 @@ impl LinkEstimate {
         }
     }
 
-    /// The rate, if it is current. `None` before the first grant, while the device changes its cell, and if the modem
-    /// has been silent for too long. An idle device is known to be granted nothing: its rate is zero, except by
-    /// [`Source::Cqi`], which is known before the first grant and in idleness.
+    /// The rate, if it is current. `None` before the first grant, while the device changes its
+    /// cell, and if the modem has been silent for too long. An idle device is known to be
+    /// granted nothing: its rate is zero, except by [`Source::Cqi`], which is known before the
+    /// first grant and in idleness.
     pub fn known_rate(&self) -> Option<Rate> {
         let known =
             self.source != Source::None && !matches!(self.state, State::Handover | State::Stale);
@@ -169,18 +175,20 @@ impl LinkEstimate {
         self.known_rate().map(|_| self.bound)
     }
 
-    /// The fair share, if it is current: `None` while the device changes its cell, and if the modem has been silent
-    /// for too long. An idle device may have one, though it is granted nothing.
+    /// The fair share, if it is current: `None` while the device changes its cell, and if the modem
+    /// has been silent for too long. An idle device may have one, though it is granted nothing.
     pub fn known_fair(&self) -> Option<FairShare> {
         self.fair.filter(|_| !matches!(self.state, State::Handover | State::Stale))
     }
 
-    /// The part of the most resource blocks that the device has, in thousandths, if that is current and data waited for them.
+    /// The part of the most resource blocks that the device has, in thousandths, if that is current
+    /// and data waited for them.
     pub fn known_own_blocks(&self) -> Option<u16> {
         self.own_blocks.filter(|_| self.known_bound() == Some(Bound::Capacity))
     }
 
-    /// The state of the link. `None` before the first grant: only after grants is a device known to be idle.
+    /// The state of the link. `None` before the first grant: only after grants is a device known to
+    /// be idle.
     pub fn known_state(&self) -> Option<State> {
         (self.source != Source::None || self.state != State::Idle).then_some(self.state)
     }
@@ -188,16 +196,18 @@ impl LinkEstimate {
 
 /// How the rate relates to what the radio could carry.
 ///
-/// A base station grants what a device requests. A sender that its own window limits requests little and is granted
-/// little, so its grants do not show what it could have had.
+/// A base station grants what a device requests. A sender that its own window limits requests
+/// little and is granted little, so its grants do not show what it could have had.
 ///
-/// A label refers to the time in `Estimator::bound_speaks_of` of `sounding-link` and to the 20 ms before it. Blocks are
-/// reported up to 100 ms after they were sent, and the label knows only the reported ones.
+/// A label refers to the time in `Estimator::bound_speaks_of` of `sounding-link` and to the 20 ms
+/// before it. Blocks are reported up to 100 ms after they were sent, and the label knows only the
+/// reported ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// Throughout those 20 ms more waited than was granted, and `rate` is that of the time in which it did: this is what
-    /// the radio had. In the downlink that is a queue at the base station that no block emptied; in the uplink data that
-    /// was not sent within the 15 ms that the network takes to answer a report.
+    /// Throughout those 20 ms more waited than was granted, and `rate` is that of the time in which
+    /// it did: this is what the radio had. In the downlink that is a queue at the base station
+    /// that no block emptied; in the uplink data that was not sent within the 15 ms that the
+    /// network takes to answer a report.
     Capacity,
     /// The device was granted everything it requested: a floor.
     Floor,
@@ -207,7 +217,8 @@ pub enum Bound {
 ///
 /// ```text
 ///            a grant                    no grant for 200 ms
-///   Stale ────────────▶ Active ──────────┬──────────────▶ Idle    nothing waits, it is unknown, or no connection
+///   Stale ────────────▶ Active ──────────┬──────────────▶ Idle    nothing waits, it is unknown, or
+///   no connection
 ///     ▲                 ▲ │ ▲            └──────────────▶ Silent  data waits
 ///     │ no record       │ │ └──────────── a grant ──────────┘
 ///     │ for `valid_for` │ │ RRC sends the device to another cell, or another cell serves it
@@ -216,15 +227,16 @@ pub enum Bound {
 ///                a grant there leads back
 /// ```
 ///
-/// In the uplink the modem knows the backlog. In the downlink the base station does. Data waits there if the last
-/// blocks left something behind and the device has since reported that its channel is out of range (CQI 0). If a base
-/// station stops sending to a device whose channel is in range, then, as far as a device can know, it has nothing to
-/// send.
+/// In the uplink the modem knows the backlog. In the downlink the base station does. Data waits
+/// there if the last blocks left something behind and the device has since reported that its
+/// channel is out of range (CQI 0). If a base station stops sending to a device whose channel is in
+/// range, then, as far as a device can know, it has nothing to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Blocks are being granted.
     Active,
-    /// The modem sends records, but nothing is granted and no data is known to wait: the device sleeps, or has no connection.
+    /// The modem sends records, but nothing is granted and no data is known to wait: the device
+    /// sleeps, or has no connection.
     Idle,
     /// On the way from one cell to another: grants there do not predict grants here.
     Handover,

@@ -1,5 +1,6 @@
-//! An estimate in eight bytes: what a TCP option carries to a sender (docs/reference/downlink.md). `crates/bpf/src/bpf/common/wire.h` is the same
-//! in C; a test of `sounding-bpf` holds the two to the same bits.
+//! An estimate in eight bytes: what a TCP option carries to a sender (docs/reference/downlink.md).
+//! `crates/bpf/src/bpf/common/wire.h` is the same in C; a test of `sounding-bpf` holds the two to
+//! the same bits.
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -11,17 +12,20 @@
 //! +---------+-----+-----+-+-------+---------------+---------------+
 //! ```
 //!
-//! A rate has an exponent of 5 bits and then a mantissa of 11, in bytes per second: the mantissa itself where the exponent is
-//! zero, and elsewhere `(2048 + mantissa) << (exponent - 1)`. So larger codes are larger rates, all up to 4095 bytes per second
-//! (33 kbit/s) are exact, others are off by 1/4096 at most, and the largest is 35 Tbit/s. Zero is an unknown rate; a link that
+//! A rate has an exponent of 5 bits and then a mantissa of 11, in bytes per second: the mantissa
+//! itself where the exponent is zero, and elsewhere `(2048 + mantissa) << (exponent - 1)`. So
+//! larger codes are larger rates, all up to 4095 bytes per second (33 kbit/s) are exact, others are
+//! off by 1/4096 at most, and the largest is 35 Tbit/s. Zero is an unknown rate; a link that
 //! is known to carry nothing has the least there is, 8 bit/s.
 //!
-//! `f` is set where the rate is a floor ([`Bound::Floor`]). State is a place in [`State::ALL`]; the age is in units of 16 ms,
-//! rounded down. Of users, carriers and age the largest value means that or more.
+//! `f` is set where the rate is a floor ([`Bound::Floor`]). State is a place in [`State::ALL`]; the
+//! age is in units of 16 ms, rounded down. Of users, carriers and age the largest value means that
+//! or more.
 //!
-//! The last two fields are what the radio itself lately added to a round trip, as averages ([`RadioDelay`]). Zero is unknown; any other
-//! code is one more than the delay in units of 250 µs, rounded down, and 255 means 63.5 ms or more. Earlier versions write zeros there
-//! and ignore what they read.
+//! The last two fields are what the radio itself lately added to a round trip, as averages
+//! ([`RadioDelay`]). Zero is unknown; any other code is one more than the delay in units of 250 µs,
+//! rounded down, and 255 means 63.5 ms or more. Earlier versions write zeros there and ignore what
+//! they read.
 
 use core::fmt;
 use core::time::Duration;
@@ -30,7 +34,8 @@ use sounding_units::Rate;
 
 use crate::{Bound, FairShare, LinkEstimate, State};
 
-/// The place of a field in the eight bytes as a big-endian number: its lowest bit, and its length in bits.
+/// The place of a field in the eight bytes as a big-endian number: its lowest bit, and its length
+/// in bits.
 #[derive(Clone, Copy)]
 struct Field {
     shift: u32,
@@ -71,13 +76,15 @@ const AGE_UNIT_MS: u64 = 16;
 /// Unit of the radio's delays.
 const DELAY_UNIT_US: u64 = 250;
 
-/// The 16 bits of a rate, rounded to the nearest code. A known rate never becomes the code for "unknown".
+/// The 16 bits of a rate, rounded to the nearest code. A known rate never becomes the code for
+/// "unknown".
 pub fn code_of(rate: Option<Rate>) -> u16 {
     let Some(rate) = rate else { return 0 };
     let units = rate.bytes_per_sec().clamp(1, MOST);
     let exponent = (u64::BITS - units.leading_zeros()).saturating_sub(MANTISSA_BITS + 1);
     let half = (1 << exponent) >> 1;
-    // A mantissa that rounds up to twice the hidden bit carries into the exponent, which is intended. 16 bits: `units` is clamped.
+    // A mantissa that rounds up to twice the hidden bit carries into the exponent, which is
+    // intended. 16 bits: `units` is clamped.
     ((u64::from(exponent) << MANTISSA_BITS) + ((units + half) >> exponent)) as u16
 }
 
@@ -100,8 +107,8 @@ fn delay_of(code: u64) -> Option<Duration> {
     code.checked_sub(1).map(|units| Duration::from_micros(units * DELAY_UNIT_US))
 }
 
-/// What the radio itself lately added to a round trip of a device, as averages (Gandalf §4.3; docs/interpretations/gandalf.md,
-/// interpretation 23). Such delays are no queue.
+/// What the radio itself lately added to a round trip of a device, as averages (Gandalf §4.3;
+/// docs/interpretations/gandalf.md, interpretation 23). Such delays are no queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RadioDelay {
     /// What retransmissions added on average, of both directions together. 63.5 ms: that or more.
@@ -165,8 +172,8 @@ impl Payload {
     /// Bytes of it.
     pub const LENGTH: usize = 8;
 
-    /// The report of an estimate for a link with a single flow. An unusable rate is reported as unknown, and so are the radio's own
-    /// delays, which no estimate has.
+    /// The report of an estimate for a link with a single flow. An unusable rate is reported as
+    /// unknown, and so are the radio's own delays, which no estimate has.
     pub fn of(estimate: &LinkEstimate) -> Self {
         let fair = estimate.known_fair();
         Self {

@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 
-/// No column is padded further: formatting takes no greater width, and a name in a plan has no limit.
+/// No column is padded further: formatting takes no greater width, and a name in a plan has no
+/// limit.
 pub const WIDEST: usize = u16::MAX as usize;
 
-/// Lines with columns as wide as the widest cell, or as 65,535 characters; the first `words` begin at the left, the others end at the right.
+/// Lines with columns as wide as the widest cell, or as 65,535 characters; the first `words` begin
+/// at the left, the others end at the right.
 pub fn aligned(lines: &[Vec<String>], words: usize) -> String {
     let columns = lines.iter().map(Vec::len).max().unwrap_or(0);
     let width = |at: usize| {

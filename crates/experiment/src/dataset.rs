@@ -1,8 +1,9 @@
-//! A set of traces like BISCAY's: the deliveries of a saturating flow of datagrams in a modelled cell, separately in each direction, and
-//! the modem's records of it.
+//! A set of traces like BISCAY's: the deliveries of a saturating flow of datagrams in a modelled
+//! cell, separately in each direction, and the modem's records of it.
 //!
-//! BISCAY §5.3.1 and §A.4: 260 traces, half of them 4G and half 5G; of the 4G ones half static and half mobile, of the 5G
-//! ones a fifth and four fifths; three in five on peak. The paper does not give their duration.
+//! BISCAY §5.3.1 and §A.4: 260 traces, half of them 4G and half 5G; of the 4G ones half static and
+//! half mobile, of the 5G ones a fifth and four fifths; three in five on peak. The paper does not
+//! give their duration.
 
 mod real;
 mod scenario;
@@ -70,7 +71,8 @@ pub struct Made {
     pub plan: String,
 }
 
-/// Name prefix of the trace of the plan's first flow, which fills the link; the others only compete.
+/// Name prefix of the trace of the plan's first flow, which fills the link; the others only
+/// compete.
 const FLOOD: &str = "0-";
 
 /// The file in a folder with its description.
@@ -105,7 +107,8 @@ pub fn entries(order: &Order) -> Vec<Entry> {
     (0..order.traces).map(|number| scenario::entry(order, number)).collect()
 }
 
-/// Makes a trace: its plan, both directions as packet-delivery files of mahimahi, both Diag logs, and its statistics.
+/// Makes a trace: its plan, both directions as packet-delivery files of mahimahi, both Diag logs,
+/// and its statistics.
 ///
 /// # Errors
 ///

@@ -1,8 +1,8 @@
-//! Results of others as a folder of results: logs of mahimahi's mm-link and of Pantheon's tunnel, and Pantheon's
-//! pantheon_perf.json.
+//! Results of others as a folder of results: logs of mahimahi's mm-link and of Pantheon's tunnel,
+//! and Pantheon's pantheon_perf.json.
 //!
-//! Each log is measured as its own tools measure it, so the figures are the published ones: see [`measure`]. Values
-//! that a log does not have stay empty.
+//! Each log is measured as its own tools measure it, so the figures are the published ones: see
+//! [`measure`]. Values that a log does not have stay empty.
 
 mod log;
 mod measure;
@@ -123,8 +123,8 @@ impl Import {
     ///
     /// # Errors
     ///
-    /// [`ImportError`] if a file cannot be read, has no packets that count or too many, or `out` has
-    /// results or cannot be written.
+    /// [`ImportError`] if a file cannot be read, has no packets that count or too many, or `out`
+    /// has results or cannot be written.
     pub fn run(&self, out: &Path) -> Result<Imported, ImportError> {
         let results = Results::create(out, 1..=self.inputs.len())?;
         let mut outcomes = Vec::new();
@@ -241,7 +241,8 @@ fn open(path: &Path) -> Result<Box<dyn BufRead>, ImportError> {
 }
 
 impl Recorded {
-    /// The log's tool: mm-link names itself in its first line, and its opportunities count the header of a TUN device.
+    /// The log's tool: mm-link names itself in its first line, and its opportunities count the
+    /// header of a TUN device.
     pub fn source(&self) -> Source {
         let full = Bytes::new(1504);
         let is_mm_link =

@@ -55,7 +55,8 @@ const DRAWS: usize = 2_000;
 /// A bootstrap of fewer values is meaningless. Chosen.
 const FEWEST: usize = 4;
 
-/// The median with the interval of a bootstrap by percentiles, with the same random numbers every time; `None` without values.
+/// The median with the interval of a bootstrap by percentiles, with the same random numbers every
+/// time; `None` without values.
 pub fn median(values: &[f64]) -> Option<Estimate> {
     let value = middle(values)?;
     let of = values.len();
@@ -80,17 +81,19 @@ pub fn median(values: &[f64]) -> Option<Estimate> {
 pub struct Paired {
     /// Number of pairs that differ.
     pub pairs: usize,
-    /// The middle of the differences, the second of a pair taken from the first; those of no difference included.
+    /// The middle of the differences, the second of a pair taken from the first; those of no
+    /// difference included.
     pub difference: f64,
     /// Two-sided probability of ranks at least as uneven, if neither tends to be larger.
     pub p: f64,
 }
 
-/// Up to this many pairs all ways of giving signs are counted; above, the normal distribution is as good as exact.
+/// Up to this many pairs all ways of giving signs are counted; above, the normal distribution is as
+/// good as exact.
 const COUNTED: usize = 60;
 
-/// Wilcoxon's signed-rank test (F. Wilcoxon, 1945): pairs without a difference are left out, equal differences share their
-/// ranks. `None` where no pair differs.
+/// Wilcoxon's signed-rank test (F. Wilcoxon, 1945): pairs without a difference are left out, equal
+/// differences share their ranks. `None` where no pair differs.
 pub fn paired(pairs: &[(f64, f64)]) -> Option<Paired> {
     let all: Vec<f64> = pairs.iter().map(|(one, other)| one - other).collect();
     let mut differences: Vec<f64> = all.iter().copied().filter(|&by| by != 0.0).collect();
@@ -117,7 +120,8 @@ pub fn paired(pairs: &[(f64, f64)]) -> Option<Paired> {
     Some(Paired { pairs: ranks.len(), difference: middle(&all)?, p: p.min(1.0) })
 }
 
-/// Probability of a sum of ranks at least as far from the middle as `positive`, if both signs are equally likely.
+/// Probability of a sum of ranks at least as far from the middle as `positive`, if both signs are
+/// equally likely.
 fn exact(ranks: &[usize], positive: usize) -> f64 {
     let most: usize = ranks.iter().sum();
     let mut likely = vec![0.0; most + 1];
@@ -132,8 +136,8 @@ fn exact(ranks: &[usize], positive: usize) -> f64 {
     2.0 * likely[..=least].iter().sum::<f64>()
 }
 
-/// The same by the normal distribution, corrected for equal differences; `ties` is the sum of `t³ - t` over
-/// the sizes `t` of groups of equal differences.
+/// The same by the normal distribution, corrected for equal differences; `ties` is the sum of `t³ -
+/// t` over the sizes `t` of groups of equal differences.
 fn normal(ranks: &[usize], positive: usize, ties: f64) -> f64 {
     let count = ranks.len() as f64;
     let mean = count * (count + 1.0) / 4.0;
@@ -180,7 +184,8 @@ mod tests {
             assert!(low <= value && value <= high);
             high - low
         };
-        // The deviation of the median of a uniform distribution is half over the root of the number.
+        // The deviation of the median of a uniform distribution is half over the root of the
+        // number.
         let expected = 2.0 * 1.96 * 0.5 / 400.0_f64.sqrt();
         assert!((width(400) / expected - 1.0).abs() < 0.15, "{}", width(400));
         assert!(width(40) > 2.0 * width(400));

@@ -27,7 +27,8 @@ enum Message<P, R, E> {
 }
 
 impl<P, R, E> Job<'_, P, R, E> {
-    /// Whether the result is not needed any more, because all was stopped or another job has failed.
+    /// Whether the result is not needed any more, because all was stopped or another job has
+    /// failed.
     pub fn is_over(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || self.failed.load(Ordering::Relaxed)
     }
@@ -39,9 +40,10 @@ impl<P, R, E> Job<'_, P, R, E> {
     }
 }
 
-/// Runs `work` on each item on `jobs` threads and returns the results in item order; items are begun in that order.
-/// `told` is called on this thread. After the first failure, or when `stop` rises, no more items are begun, and
-/// running ones are waited for; they may stop without a result. A failure has the index of its item.
+/// Runs `work` on each item on `jobs` threads and returns the results in item order; items are
+/// begun in that order. `told` is called on this thread. After the first failure, or when `stop`
+/// rises, no more items are begun, and running ones are waited for; they may stop without a result.
+/// A failure has the index of its item.
 ///
 /// Where this user may start no more threads, fewer do the work, and at last this one does.
 ///
@@ -71,7 +73,8 @@ pub fn until<T: Sync, P: Send, R: Send, E: Send>(
                     let result = work(item, &job);
                     let is_failure = result.is_err();
                     let _ = send.send(Message::Done(at, result));
-                    // Only now: the cause has to be reported before items that gave up because of it.
+                    // Only now: the cause has to be reported before items that gave up because of
+                    // it.
                     if is_failure {
                         failed.store(true, Ordering::Relaxed);
                     }

@@ -1,4 +1,5 @@
-//! Experiments in virtual time: plans, their runs, sweeps of them, and the measurements and files of each.
+//! Experiments in virtual time: plans, their runs, sweeps of them, and the measurements and files
+//! of each.
 
 pub mod catalogue;
 pub mod columns;

@@ -1,4 +1,5 @@
-//! Figures of many values: distributions of delay, quantiles and fairness, by one definition for every report.
+//! Figures of many values: distributions of delay, quantiles and fairness, by one definition for
+//! every report.
 //!
 //! Quantiles are nearest-rank.
 
@@ -70,16 +71,16 @@ pub fn mean(values: impl IntoIterator<Item: Borrow<f64>>) -> f64 {
     sum / count as f64
 }
 
-/// Jain's fairness index of several shares (Jain, Chiu and Hawe 1984; PBE-CC §6.4): 1 if all are equal, 1 ÷ their
-/// number if one has the whole; `None` if all are zero.
+/// Jain's fairness index of several shares (Jain, Chiu and Hawe 1984; PBE-CC §6.4): 1 if all are
+/// equal, 1 ÷ their number if one has the whole; `None` if all are zero.
 pub fn jain(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();
     (squares > 0.0).then(|| sum * sum / (shares.len() as f64 * squares))
 }
 
-/// Jain's index of this many packets that are dealt out among `flows` as evenly as whole packets can be: one packet for
-/// two flows is a half, whichever flow gets it.
+/// Jain's index of this many packets that are dealt out among `flows` as evenly as whole packets
+/// can be: one packet for two flows is a half, whichever flow gets it.
 pub fn jain_of_whole(packets: usize, flows: usize) -> Option<f64> {
     let flows = flows.max(1);
     let (each, more) = (packets / flows, packets % flows);
@@ -88,9 +89,11 @@ pub fn jain_of_whole(packets: usize, flows: usize) -> Option<f64> {
     jain(&shares)
 }
 
-/// The signal delay of every slot from the first to the last in which a packet was sent, sorted; `None` without values.
+/// The signal delay of every slot from the first to the last in which a packet was sent, sorted;
+/// `None` without values.
 ///
-/// `packets` are pairs of slot and delay in any order; an empty slot has the delay of the next and `step` more.
+/// `packets` are pairs of slot and delay in any order; an empty slot has the delay of the next and
+/// `step` more.
 pub fn signal_delays(packets: &[(u64, u64)], step: u64) -> Option<Vec<u64>> {
     let mut packets = packets.to_vec();
     // The least delay of a slot comes first, and only that one counts.

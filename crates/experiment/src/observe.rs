@@ -1,4 +1,5 @@
-//! A run of a plan that is looked at: what passes its network, and what its flows did, as sinks receive it.
+//! A run of a plan that is looked at: what passes its network, and what its flows did, as sinks
+//! receive it.
 //!
 //! A sink keeps what it needs and forgets the rest. Two of them form a pair, which is a sink again.
 
@@ -29,7 +30,8 @@ pub trait Sink {
     /// The modelled cell reports an event: [`Setup`] says which it reports.
     fn handle_radio(&mut self, _event: &CellEvent) {}
 
-    /// A packet left the network, on either way. All events of the cell until then were received before.
+    /// A packet left the network, on either way. All events of the cell until then were received
+    /// before.
     fn handle_left(&mut self, _port: Port, _packet: &Carried<Segment>) {}
 
     /// A modem wrote bytes to its Diag port.
@@ -182,7 +184,8 @@ impl<S: Sink> Observation<S> {
     ///
     /// # Errors
     ///
-    /// [`Wrong`] if the plan's cell, links or flows contradict each other, or a trace cannot be read.
+    /// [`Wrong`] if the plan's cell, links or flows contradict each other, or a trace cannot be
+    /// read.
     pub fn new(run: &Run, setup: Setup, sink: S) -> Result<Self, Wrong> {
         let actors = Actors::new(&run.plan)?;
         let mut observation = Self::without_flows(run, &actors, setup, sink)?;

@@ -1,8 +1,9 @@
 //! Plans: experiments, described in TOML files.
 //!
-//! A plan has one network, flows over it, and a duration: [`Plan`]. Its text may also list values for any
-//! of its keys; [`Text::runs`] makes every combination, once for each seed. [`network()`] makes the network of a plan,
-//! for virtual time or for real time. [`Actors`] lists the flows of its devices.
+//! A plan has one network, flows over it, and a duration: [`Plan`]. Its text may also list values
+//! for any of its keys; [`Text::runs`] makes every combination, once for each seed. [`network()`]
+//! makes the network of a plan, for virtual time or for real time. [`Actors`] lists the flows of
+//! its devices.
 
 mod actors;
 mod arrivals;
@@ -57,7 +58,8 @@ pub struct Plan {
     /// Time at the start that is not measured. Default none.
     #[serde(default, deserialize_with = "time::duration")]
     pub warmup: Duration,
-    /// Width of the windows in which shares of flows are compared with each other and with the fair share. Default 500 ms.
+    /// Width of the windows in which shares of flows are compared with each other and with the
+    /// fair share. Default 500 ms.
     #[serde(default = "half_second", deserialize_with = "time::duration")]
     pub window: Duration,
     /// Each run is made once for each of them. Default 1.
@@ -81,13 +83,15 @@ fn half_second() -> Duration {
     Duration::from_millis(500)
 }
 
-/// Longest run: what it records is counted in nanoseconds, and a typing error in a unit should not take a week.
+/// Longest run: what it records is counted in nanoseconds, and a typing error in a unit should not
+/// take a week.
 const LONGEST: Duration = Duration::from_secs(100_000);
 
 /// From a far end to the network at most: farther than any on Earth by far.
 const FARTHEST: Duration = Duration::from_secs(10);
 
-/// Resolutions of time stamps: RFC 7323 §5.4 has 1 ms to 1 s, and QUIC's extensions have microseconds.
+/// Resolutions of time stamps: RFC 7323 §5.4 has 1 ms to 1 s, and QUIC's extensions have
+/// microseconds.
 const TICKS: RangeInclusive<Duration> = Duration::from_micros(1)..=Duration::from_secs(1);
 
 /// A longer one would be an outage.

@@ -10,7 +10,8 @@ use serde::Serialize;
 pub struct Provenance {
     /// The command line that made them.
     pub command: String,
-    /// The commit this program was built from, with `+` if there were changes; `unknown` outside a repository.
+    /// The commit this program was built from, with `+` if there were changes; `unknown` outside a
+    /// repository.
     pub commit: String,
     /// CPU, cores, memory and kernel.
     pub machine: String,
@@ -124,6 +125,7 @@ fn cpu_times() -> CpuTimes {
         .next()
         .map(|line| line.split_whitespace().skip(1).filter_map(|word| word.parse().ok()).collect())
         .unwrap_or_default();
-    // user nice system idle iowait irq softirq steal; what follows is counted among them already (proc_stat(5)).
+    // user nice system idle iowait irq softirq steal; what follows is counted among them already
+    // (proc_stat(5)).
     CpuTimes { total: times.iter().take(8).sum(), stolen: times.get(7).copied().unwrap_or(0) }
 }

@@ -1,7 +1,7 @@
 //! A folder of results: result.json, flows.parquet, and a folder for each run with further files.
 //!
-//! Every file and every folder of a run is either complete or absent. It is written under a temporary name and renamed
-//! when it is complete.
+//! Every file and every folder of a run is either complete or absent. It is written under a
+//! temporary name and renamed when it is complete.
 
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};

@@ -62,8 +62,8 @@ pub enum SimulateError {
     Stopped,
 }
 
-/// Makes one run and keeps the requested outputs in `files`; `go_on` receives its progress and returns whether to
-/// continue.
+/// Makes one run and keeps the requested outputs in `files`; `go_on` receives its progress and
+/// returns whether to continue.
 ///
 /// # Errors
 ///

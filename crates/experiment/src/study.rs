@@ -1,4 +1,5 @@
-//! From a plan's text to its results: what `sounding sim` does, for programs with their own controllers.
+//! From a plan's text to its results: what `sounding sim` does, for programs with their own
+//! controllers.
 //!
 //! ```no_run
 //! use std::path::Path;
@@ -75,7 +76,8 @@ impl Study {
         &self.about
     }
 
-    /// Makes all runs on as many threads as there are processors; the results go to `out`, a new folder.
+    /// Makes all runs on as many threads as there are processors; the results go to `out`, a new
+    /// folder.
     ///
     /// # Errors
     ///
@@ -85,8 +87,9 @@ impl Study {
         self.run_on(jobs, keep, out, &AtomicBool::new(false), &mut |_| {})
     }
 
-    /// The same on `jobs` threads; `progress` is called with the virtual time that has passed since its last call. When
-    /// `stop` rises, running ones are cancelled, and finished ones are stored.
+    /// The same on `jobs` threads; `progress` is called with the virtual time that has passed since
+    /// its last call. When `stop` rises, running ones are cancelled, and finished ones are
+    /// stored.
     ///
     /// # Errors
     ///

@@ -1,8 +1,9 @@
-//! Runs all runs of a plan into a folder, on every processor or on several machines. A sweep survives interruptions.
+//! Runs all runs of a plan into a folder, on every processor or on several machines. A sweep
+//! survives interruptions.
 //!
-//! A finished run is a file in the folder, which appears complete by a rename. A killed sweep leaves the runs that it
-//! had finished, and the same command continues with the rest. The result does not depend on the number of restarts or
-//! threads, or on which process made which run.
+//! A finished run is a file in the folder, which appears complete by a rename. A killed sweep
+//! leaves the runs that it had finished, and the same command continues with the rest. The result
+//! does not depend on the number of restarts or threads, or on which process made which run.
 //!
 //! ```text
 //! DIR/sweep.json        what is swept: another plan, commit or set of files is refused
@@ -36,9 +37,9 @@ pub enum Progress {
     Finished,
 }
 
-/// Makes the unfinished runs in `part` on `jobs` threads, and puts each in `folder`. `open` gives the place for a run's
-/// outputs besides its outcome. `progress` is called on this thread. When `stop` rises, running ones are cancelled. The
-/// first run that fails ends all.
+/// Makes the unfinished runs in `part` on `jobs` threads, and puts each in `folder`. `open` gives
+/// the place for a run's outputs besides its outcome. `progress` is called on this thread. When
+/// `stop` rises, running ones are cancelled. The first run that fails ends all.
 ///
 /// # Errors
 ///
@@ -98,7 +99,8 @@ fn one(
     folder.store(&outcome)
 }
 
-/// The finished runs, in the order of the plan, with each flow's distance to the oracle; complete if none is missing.
+/// The finished runs, in the order of the plan, with each flow's distance to the oracle; complete
+/// if none is missing.
 ///
 /// # Errors
 ///

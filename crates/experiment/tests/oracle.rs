@@ -16,8 +16,8 @@ const LINKS: [&str; 7] = [
     "ucc-5g/5G-production-dataset/Download/Driving/B_2020.01.16_12.10.03.csv",
 ];
 
-/// Tolerance for a higher throughput: the packets in flight at the end, and one for each step that the oracle lets
-/// pass.
+/// Tolerance for a higher throughput: the packets in flight at the end, and one for each step that
+/// the oracle lets pass.
 const MORE: f64 = 0.01;
 
 /// Tolerance for a shorter queue: the oracle's clock has steps of a millisecond.

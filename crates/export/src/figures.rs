@@ -1,5 +1,5 @@
-//! Tables of figures as Parquet: the columns are known at the start, the rows arrive one by one, and metadata describe
-//! the table.
+//! Tables of figures as Parquet: the columns are known at the start, the rows arrive one by one,
+//! and metadata describe the table.
 
 mod read;
 
@@ -101,7 +101,8 @@ impl<W: Write + Send> Figures<W> {
         Ok(Self { writer, columns, rows: 0 })
     }
 
-    /// Adds a row: a cell for each column, in their order. A cell of another kind than its column counts as empty.
+    /// Adds a row: a cell for each column, in their order. A cell of another kind than its column
+    /// counts as empty.
     ///
     /// # Errors
     ///

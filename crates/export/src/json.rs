@@ -10,8 +10,9 @@ use crate::privacy::{self, Privacy};
 
 /// The line of a record that was found at `offset` of its capture.
 ///
-/// An unreadable record keeps its bytes, so that its format can be described later. A hidden record keeps only its
-/// kind, time and length, and the parts of its message that do not identify a person.
+/// An unreadable record keeps its bytes, so that its format can be described later. A hidden record
+/// keeps only its kind, time and length, and the parts of its message that do not identify a
+/// person.
 pub fn line(
     offset: u64,
     record: &LogRecord<'_>,

@@ -1,7 +1,8 @@
-//! What captures are converted to: JSON lines ([`json`]), Parquet ([`table`]), pcap with GSMTAP (`pcap`) and captures
-//! of other formats (`sounding_diag::capture::Format::emit`); and which parts must stay private ([`privacy`]). Three
-//! modules have nothing to do with captures of a modem: [`figures`] writes tables of figures, [`numbers`] reads tables of whole
-//! numbers, and [`packets`] reads when packets were received.
+//! What captures are converted to: JSON lines ([`json`]), Parquet ([`table`]), pcap with GSMTAP
+//! (`pcap`) and captures of other formats (`sounding_diag::capture::Format::emit`); and which parts
+//! must stay private ([`privacy`]). Three modules have nothing to do with captures of a modem:
+//! [`figures`] writes tables of figures, [`numbers`] reads tables of whole numbers, and [`packets`]
+//! reads when packets were received.
 //!
 //! This crate opens no file: it writes to a given `std::io::Write`, and reads from bytes.
 

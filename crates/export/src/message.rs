@@ -50,7 +50,8 @@ pub enum Without {
     Message,
     /// It carries a part of one.
     Part,
-    /// It carries part of a message without the message's frame: a block of UMTS's system information.
+    /// It carries part of a message without the message's frame: a block of UMTS's system
+    /// information.
     Around,
     /// It is not read, or its kind of message is unknown.
     Unread(RecordError),

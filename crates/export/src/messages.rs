@@ -20,8 +20,8 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// The contents of a record's message; `None` if it has none, or only a part of one. An unknown kind is reported as
-    /// such.
+    /// The contents of a record's message; `None` if it has none, or only a part of one. An unknown
+    /// kind is reported as such.
     ///
     /// If a message may identify a person, only parts that are known not to are kept.
     pub fn read(&mut self, record: &LogRecord<'_>, privacy: Privacy) -> Option<Json> {
@@ -99,7 +99,8 @@ mod tests {
     use super::*;
     use crate::json;
 
-    /// A detach request with the number of a subscriber of a test network (TS 24.301 §8.2.11), in a record 0xB0ED.
+    /// A detach request with the number of a subscriber of a test network (TS 24.301 §8.2.11), in a
+    /// record 0xB0ED.
     const DETACH: &[u8] =
         &[1, 9, 6, 0, 0x07, 0x45, 0x09, 0x08, 0x09, 0x10, 0x10, 0x10, 0x32, 0x54, 0x76, 0x98];
     /// The number's end, as bytes and as a decoder reads it.

@@ -1,7 +1,7 @@
 //! When packets were received: read from a pcap, a pcapng, or a table of comma-separated values.
 //!
-//! A file that ends early, or is damaged at some place, has the packets before that place. What a file may hold is bounded:
-//! [`MOST_PACKETS`] packets of [`MOST_FLOWS`] flows.
+//! A file that ends early, or is damaged at some place, has the packets before that place. What a
+//! file may hold is bounded: [`MOST_PACKETS`] packets of [`MOST_FLOWS`] flows.
 
 mod csv;
 #[cfg(feature = "pcap")]
@@ -33,7 +33,8 @@ pub struct Packet {
 /// Packets of one way between two ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flow {
-    /// Its protocol and ends, as `udp 10.0.0.2:5000 > 192.0.2.1:443`, or the word in the file's column.
+    /// Its protocol and ends, as `udp 10.0.0.2:5000 > 192.0.2.1:443`, or the word in the file's
+    /// column.
     pub name: String,
     /// How many packets it has.
     pub packets: u64,
@@ -48,7 +49,8 @@ pub struct Packets {
     pub packets: Vec<Packet>,
     /// In the order in which they began in the file.
     pub flows: Vec<Flow>,
-    /// Packets that are of no flow: neither IPv4 nor IPv6, or of one flow more than are distinguished.
+    /// Packets that are of no flow: neither IPv4 nor IPv6, or of one flow more than are
+    /// distinguished.
     pub others: u64,
     /// Why the file is not read to its end.
     pub cut: Option<String>,

@@ -1,12 +1,14 @@
 //! RRC and NAS messages as pcap or pcapng, for Wireshark.
 //!
-//! RRC and NAS of LTE, UMTS and GSM go as GSMTAP over UDP. GSMTAP has no type for NR, so NR's messages go as exported PDUs, which
-//! name their dissector. In a pcapng they have a second interface. A pcap has room for one kind of packet only, so it leaves them
-//! out. MAC of LTE and NR is not written: its records hold headers and control elements without their blocks. The only exception is
-//! the first ten bytes of a random access's third message.
+//! RRC and NAS of LTE, UMTS and GSM go as GSMTAP over UDP. GSMTAP has no type for NR, so NR's
+//! messages go as exported PDUs, which name their dissector. In a pcapng they have a second
+//! interface. A pcap has room for one kind of packet only, so it leaves them out. MAC of LTE and NR
+//! is not written: its records hold headers and control elements without their blocks. The only
+//! exception is the first ten bytes of a random access's third message.
 //!
-//! GSM's broadcast and common channels go as type Um. A record of another channel has its layer 3 without the layer 2 that Um
-//! has before it. Such messages, and NAS of UMTS and GSM, go as type A-bis, which is layer 3 alone.
+//! GSM's broadcast and common channels go as type Um. A record of another channel has its layer 3
+//! without the layer 2 that Um has before it. Such messages, and NAS of UMTS and GSM, go as type
+//! A-bis, which is layer 3 alone.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -97,7 +99,8 @@ impl<W: Write> Messages<W> {
         record: &LogRecord<'_>,
         message: &Message<'_>,
     ) -> io::Result<Became> {
-        // Neither kind of file can leave out the time of an interface's packet: one without a time gets 1970.
+        // Neither kind of file can leave out the time of an interface's packet: one without a time
+        // gets 1970.
         let at = Duration::from_nanos(record.at.known_unix_nanos().unwrap_or(0));
         let mut became = Became::Written;
         let (interface, data) = match kind(message.channel) {
@@ -151,8 +154,8 @@ enum Kind {
     Named(&'static str),
 }
 
-/// GSMTAP's numbers are those of its registry, as Wireshark reads them. A channel with neither a number nor a dissector
-/// is left out.
+/// GSMTAP's numbers are those of its registry, as Wireshark reads them. A channel with neither a
+/// number nor a dissector is left out.
 fn kind(channel: Channel) -> Option<Kind> {
     const LTE_RRC: u8 = 13;
     const NAS: u8 = 18;
@@ -242,7 +245,8 @@ fn gsmtap(message: &Message<'_>, kind: u8, sub: u8) -> io::Result<Vec<u8>> {
     payload.extend(u32::from(frame).to_be_bytes());
     payload.extend([sub, 0, subframe, 0]);
     if message.channel == Channel::GprsMac {
-        // The header of a control block without optional octets (TS 44.060 §10.4.7), which the record leaves out.
+        // The header of a control block without optional octets (TS 44.060 §10.4.7), which the
+        // record leaves out.
         payload.push(0x40);
     }
     payload.extend(message.bytes);

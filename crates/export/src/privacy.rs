@@ -1,9 +1,10 @@
 //! The parts of a capture that show its user or the user's location: hidden by default.
 //!
-//! The list names safe contents, not unsafe ones: an unlisted record is hidden. Hidden are IMSI, IMEI, GUTI and
-//! TMSI; NAS; RRC except a few kinds of message without space for any of it; global identities of cells; ciphering
-//! keys; user data; positions; events; and the modem's debug messages. Physical cell ids, carrier numbers and RNTIs
-//! stay: they repeat from place to place, and every KPI needs them.
+//! The list names safe contents, not unsafe ones: an unlisted record is hidden. Hidden are IMSI,
+//! IMEI, GUTI and TMSI; NAS; RRC except a few kinds of message without space for any of it; global
+//! identities of cells; ciphering keys; user data; positions; events; and the modem's debug
+//! messages. Physical cell ids, carrier numbers and RNTIs stay: they repeat from place to place,
+//! and every KPI needs them.
 
 use std::ops::RangeInclusive;
 
@@ -28,9 +29,9 @@ pub enum Privacy {
     Expose,
 }
 
-/// Log codes whose records hold measurements, scheduling, headers and counters, and nothing else. The vendor's names are
-/// in docs/reference/diag.md. The ranges leave out MAC's random access attempts, RLC's and PDCP's data, and PDCP's
-/// configuration.
+/// Log codes whose records hold measurements, scheduling, headers and counters, and nothing else.
+/// The vendor's names are in docs/reference/diag.md. The ranges leave out MAC's random access
+/// attempts, RLC's and PDCP's data, and PDCP's configuration.
 const PLAIN: &[RangeInclusive<u16>] = &[
     // 1xEV-DO: why a connection ended, counters of searching.
     0x1071..=0x1071,
@@ -39,8 +40,8 @@ const PLAIN: &[RangeInclusive<u16>] = &[
     0x4005..=0x4005,
     0x4116..=0x4116,
     0x4125..=0x4125,
-    // GSM: cells by carrier, colour code and level, parameters of reselection, but not the serving cell's identity; the
-    // same of a device with two subscriptions.
+    // GSM: cells by carrier, colour code and level, parameters of reselection, but not the serving
+    // cell's identity; the same of a device with two subscriptions.
     0x5065..=0x5066,
     0x506A..=0x506A,
     0x506C..=0x506C,
@@ -53,8 +54,8 @@ const PLAIN: &[RangeInclusive<u16>] = &[
     0x5A71..=0x5A71,
     0x5A7A..=0x5A7B,
     0x5B30..=0x5B30,
-    // LTE MAC: configuration, random access trigger; transport blocks except one element (see `identifies`),
-    // buffer status, statistics.
+    // LTE MAC: configuration, random access trigger; transport blocks except one element (see
+    // `identifies`), buffer status, statistics.
     0xB060..=0xB061,
     0xB063..=0xB068,
     // LTE RLC: configuration, headers, statistics.
@@ -67,9 +68,9 @@ const PLAIN: &[RangeInclusive<u16>] = &[
     0xB0B4..=0xB0B4,
     // LTE RRC: master information block.
     0xB0C1..=0xB0C1,
-    // LTE layer 1: from gain control to dedicated configuration, PRACH; message 1 of random access, but not 2 to 4;
-    // grants, power, measurements, searches, but not paging, whose cycle follows from the IMSI, nor the serving cell's
-    // identity.
+    // LTE layer 1: from gain control to dedicated configuration, PRACH; message 1 of random
+    // access, but not 2 to 4; grants, power, measurements, searches, but not paging, whose
+    // cycle follows from the IMSI, nor the serving cell's identity.
     0xB110..=0xB167,
     0xB16B..=0xB17B,
     0xB17D..=0xB196,
@@ -91,7 +92,8 @@ const PLAIN: &[RangeInclusive<u16>] = &[
     0xB860..=0xB861,
     0xB868..=0xB869,
     0xB872..=0xB873,
-    // NR MAC: uplink blocks, schedule, DCI, PDSCH, random access trigger, DRX, uplink control, channel state.
+    // NR MAC: uplink blocks, schedule, DCI, PDSCH, random access trigger, DRX, uplink control,
+    // channel state.
     0xB880..=0xB885,
     0xB887..=0xB889,
     0xB890..=0xB89C,
@@ -107,16 +109,18 @@ const PLAIN: &[RangeInclusive<u16>] = &[
     0xB9BF..=0xB9BF,
 ];
 
-/// Answers without identities: version and build, errors, time, log mask, and the masks of messages and events.
-/// Everything else that is not a log record is hidden. Status and subsystem answers name the device. Events and debug
-/// messages can have any content. The frames that a recording program adds begin with the name of a phone.
+/// Answers without identities: version and build, errors, time, log mask, and the masks of messages
+/// and events. Everything else that is not a log record is hidden. Status and subsystem answers
+/// name the device. Events and debug messages can have any content. The frames that a recording
+/// program adds begin with the name of a phone.
 const PLAIN_COMMANDS: &[u8] = &[0x00, 0x13, 0x14, 0x15, 0x18, 0x1C, 0x1D, 0x60, 0x73, 0x7C, 0x7D];
 
 /// Whether a packet may show a person's identity or location.
 pub fn packet_identifies(packet: &Packet<'_>) -> bool {
     match packet {
         Packet::Log(record) => identifies(record),
-        // 0x60 is both the answer that switches events and an event itself; an event has a length and time.
+        // 0x60 is both the answer that switches events and an event itself; an event has a length
+        // and time.
         Packet::Other { command: 0x60, body, .. } => body.len() > 1,
         Packet::Other { command, .. } => !PLAIN_COMMANDS.contains(command),
     }
@@ -125,7 +129,8 @@ pub fn packet_identifies(packet: &Packet<'_>) -> bool {
 /// Whether a record may show a person's identity or location.
 pub fn identifies(record: &LogRecord<'_>) -> bool {
     match record.code.number() {
-        // The answer to a random access repeats the asking device's identity, and is one of the control elements.
+        // The answer to a random access repeats the asking device's identity, and is one of the
+        // control elements.
         MAC_DOWNLINK => match Record::parse(record) {
             Ok(Record::MacDownlink(blocks)) => resolves_contention(&blocks),
             _ => true,
@@ -149,16 +154,18 @@ fn resolves_contention(blocks: &MacDownlink<'_>) -> bool {
     })
 }
 
-/// RRC messages that have no room for an identity, by channel and the first octet's choice (TS 36.331 §6.2.2).
+/// RRC messages that have no room for an identity, by channel and the first octet's choice (TS
+/// 36.331 §6.2.2).
 fn is_harmless(message: &Message<'_>) -> bool {
-    // One bit for the class of the messages, four for which of it; in the uplink and downlink of a connection alike.
+    // One bit for the class of the messages, four for which of it; in the uplink and downlink of a
+    // connection alike.
     let choice = message.bytes.first().map(|octet| (octet >> 7, octet >> 3 & 15));
     match message.channel {
         Channel::Rrc(RrcPdu::LteBcchBch | RrcPdu::NrBcchBch) => true,
         // securityModeCommand, ueCapabilityEnquiry.
         Channel::Rrc(RrcPdu::LteDlDcch) => matches!(choice, Some((0, 6 | 7))),
-        // rrcConnectionReconfigurationComplete, rrcConnectionReestablishmentComplete, securityModeComplete,
-        // securityModeFailure.
+        // rrcConnectionReconfigurationComplete, rrcConnectionReestablishmentComplete,
+        // securityModeComplete, securityModeFailure.
         Channel::Rrc(RrcPdu::LteUlDcch) => matches!(choice, Some((0, 2 | 3 | 5 | 6))),
         _ => false,
     }

@@ -95,7 +95,8 @@ fn messages_are_those_of_an_independent_reader() {
         for_each(&bytes, |offset, record| {
             let Some(message) = Message::of(record) else { return };
             let Some((proto, hex)) = theirs.get(&offset) else { return };
-            // Theirs puts a byte before it that makes it a message of the uplink for their dissector.
+            // Theirs puts a byte before it that makes it a message of the uplink for their
+            // dissector.
             if message.channel == Channel::Rrc(RrcPdu::NrReconfigurationComplete) {
                 return;
             }
@@ -217,8 +218,8 @@ fn records_for_kpis_are_shown() {
     }
 }
 
-/// Wireshark's reading of a pcapng: the innermost protocol and the time of each packet. `None`, with a reported skip,
-/// if it is not installed; a packet that it cannot read fails.
+/// Wireshark's reading of a pcapng: the innermost protocol and the time of each packet. `None`,
+/// with a reported skip, if it is not installed; a packet that it cannot read fails.
 fn dissected(pcapng: Vec<u8>) -> Option<Vec<(String, String)>> {
     if std::process::Command::new("tshark").arg("--version").output().is_err() {
         sounding_testdata::skip(sounding_testdata::Need::Tools, "tshark is not installed");
@@ -311,9 +312,10 @@ fn of_gsm(code: u16, channel: u8, kind: u8, message: &[u8]) -> (LogCode, Vec<u8>
     (LogCode::new(code), [head, message].concat())
 }
 
-/// Paging without an identity, an immediate assignment's rejection, system information 3, a release of a channel, a
-/// measurement report, an attach that is accepted, a rejected location update, and a dummy block of GPRS, all padded as they are on
-/// the air, and Wireshark's last protocol and direction.
+/// Paging without an identity, an immediate assignment's rejection, system information 3, a release
+/// of a channel, a measurement report, an attach that is accepted, a rejected location update, and
+/// a dummy block of GPRS, all padded as they are on the air, and Wireshark's last protocol and
+/// direction.
 fn messages_of_gsm() -> Vec<((LogCode, Vec<u8>), &'static str)> {
     let padded = |message: &[u8], len| [message, &vec![0x2B; len - message.len()]].concat();
     let common = |message: &[u8]| padded(message, 23);
@@ -413,7 +415,8 @@ fn the_number_of_a_carrier_is_whole_or_absent() {
     }
 }
 
-/// A message of a test network, TS 24.501 as others publish it, in a record as a modem would write it.
+/// A message of a test network, TS 24.501 as others publish it, in a record as a modem would write
+/// it.
 #[test]
 fn wireshark_reads_nas_of_nr() {
     let message = b"\x7e\x00\x41\x79\x00\x0d\x01\x02\xf8\x39\x00\x00\x00\x00\x00\x00\x00\x10\x02\x2e\x08\xa0\x20\x00\x00\x00\x00\x00\x00";

@@ -24,8 +24,8 @@ pub struct NoCaller {
 }
 
 impl Caller {
-    /// `None` if this is not root, sudo was not used, or root used it. Only root, or sudo, can set this in root's
-    /// environment.
+    /// `None` if this is not root, sudo was not used, or root used it. Only root, or sudo, can set
+    /// this in root's environment.
     ///
     /// # Errors
     ///
@@ -67,7 +67,8 @@ impl Home {
 }
 
 impl Caller {
-    /// Its groups, and its home if the machine knows it. A machine that does not know a user gives it no groups.
+    /// Its groups, and its home if the machine knows it. A machine that does not know a user gives
+    /// it no groups.
     pub fn known(self) -> (Vec<u32>, Option<Home>) {
         let Some(user) = User::from_uid(Uid::from_raw(self.uid)).ok().flatten() else {
             return (Vec::new(), None);

@@ -3,7 +3,8 @@ use std::time::Duration;
 use nix::time::{ClockId, clock_gettime};
 use sounding_units::HostInstant;
 
-/// Now on CLOCK_MONOTONIC: the clock of every [`HostInstant`] in live code, and the one that BPF programs read.
+/// Now on CLOCK_MONOTONIC: the clock of every [`HostInstant`] in live code, and the one that BPF
+/// programs read.
 pub fn monotonic_now() -> HostInstant {
     // CLOCK_MONOTONIC exists on every Linux, and its seconds are never negative.
     let now = clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Duration::from);
@@ -31,7 +32,8 @@ mod tests {
         let text = std::fs::read_to_string("/proc/uptime").expect("the kernel tells its uptime");
         let after = monotonic_now();
         assert!(before <= after);
-        // Uptime counts a suspended machine's sleep, which the monotonic clock does not: it is never behind.
+        // Uptime counts a suspended machine's sleep, which the monotonic clock does not: it is
+        // never behind.
         let uptime: f64 =
             text.split(' ').next().and_then(|text| text.parse().ok()).expect("seconds");
         assert!(before.as_nanos() as f64 / 1e9 <= uptime + 0.02, "{before} at {uptime} s");

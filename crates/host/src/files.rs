@@ -1,11 +1,12 @@
-//! Results: files, folders and links that a program writes for its user. This is the only place where they are made.
+//! Results: files, folders and links that a program writes for its user. This is the only place
+//! where they are made.
 //!
-//! A command of sudo writes a result with the rights of the user who called it. A link then leads no further than that user,
-//! and the result is theirs. Root, for which no other user is known, follows no link of other users and writes no file of
-//! theirs.
+//! A command of sudo writes a result with the rights of the user who called it. A link then leads
+//! no further than that user, and the result is theirs. Root, for which no other user is known,
+//! follows no link of other users and writes no file of theirs.
 //!
-//! Most results are never visible incomplete. Data goes to a temporary name beside the final one, and is renamed once it is
-//! complete.
+//! Most results are never visible incomplete. Data goes to a temporary name beside the final one,
+//! and is renamed once it is complete.
 
 mod draft;
 mod folder;
@@ -68,7 +69,8 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     draft.finish(Over::File)
 }
 
-/// Writes a file that no kill leaves in part, though a power cut may: for one of thousands, whose reader looks at it.
+/// Writes a file that no kill leaves in part, though a power cut may: for one of thousands, whose
+/// reader looks at it.
 ///
 /// # Errors
 ///
@@ -112,7 +114,8 @@ fn grow_as(writer: &Writer, path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 ///
-/// `AlreadyExists` if something has the name; otherwise the kernel's error, if the file cannot be made.
+/// `AlreadyExists` if something has the name; otherwise the kernel's error, if the file cannot be
+/// made.
 pub fn create_new(path: &Path, access: Access) -> io::Result<File> {
     let writer = Writer::now()?;
     let flags = OFlag::O_CREAT | OFlag::O_EXCL;
@@ -172,8 +175,8 @@ fn descriptor(path: &Path) -> Option<RawFd> {
     }
 }
 
-/// The descriptor that a path names. Its opener had the right to it, which the user of sudo may lack: sudo makes a terminal
-/// that is root's.
+/// The descriptor that a path names. Its opener had the right to it, which the user of sudo may
+/// lack: sudo makes a terminal that is root's.
 fn inherited(path: &Path) -> io::Result<Option<File>> {
     let Some(number) = descriptor(path) else { return Ok(None) };
     // SAFETY: nothing is done with it but to ask whether it is one, and to copy it.

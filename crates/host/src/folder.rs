@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 /// The variable that replaces the default folder.
 const OVERRIDE: &str = "SOUNDING_RUN_DIR";
 
-/// The folder for files that other processes must find until the next boot: `$SOUNDING_RUN_DIR`, else `/run/sounding` for
-/// root and `$XDG_RUNTIME_DIR/sounding` for others. It need not exist.
+/// The folder for files that other processes must find until the next boot: `$SOUNDING_RUN_DIR`,
+/// else `/run/sounding` for root and `$XDG_RUNTIME_DIR/sounding` for others. It need not exist.
 pub fn runtime_folder() -> Option<PathBuf> {
     let own = || var_os("XDG_RUNTIME_DIR").map(|folder| Path::new(&folder).join("sounding"));
     let is_root = nix::unistd::geteuid().is_root();

@@ -1,6 +1,7 @@
-//! Host functions that several crates share: the clock that the kernel side also reads, threads of higher priority and
-//! processors that wake at once, locked memory, the folder for files that the next boot does not need, files that are read up to a
-//! limit, the rights of a process, and the paths of the system's programs.
+//! Host functions that several crates share: the clock that the kernel side also reads, threads of
+//! higher priority and processors that wake at once, locked memory, the folder for files that the
+//! next boot does not need, files that are read up to a limit, the rights of a process, and the
+//! paths of the system's programs.
 
 pub mod caller;
 mod clock;

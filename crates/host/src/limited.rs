@@ -1,4 +1,5 @@
-//! Files that are read whole, up to a limit: their size is another's choice, and memory is this machine's.
+//! Files that are read whole, up to a limit: their size is another's choice, and memory is this
+//! machine's.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -13,8 +14,8 @@ pub const MAX_TRACE: u64 = 4 << 30;
 ///
 /// # Errors
 ///
-/// The kernel's error, if the file cannot be read; an error that names both figures if it has more than
-/// `most` bytes.
+/// The kernel's error, if the file cannot be read; an error that names both figures if it has more
+/// than `most` bytes.
 pub fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     let about = file.metadata()?;

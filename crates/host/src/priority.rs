@@ -34,12 +34,12 @@ impl Priority {
     }
 }
 
-/// Asks for a real-time priority for the calling thread, below every other real-time thread. A modem's reader mostly
-/// waits for data. Without this priority it would also wait for other programs, such as a build. Its later threads
-/// inherit the priority.
+/// Asks for a real-time priority for the calling thread, below every other real-time thread. A
+/// modem's reader mostly waits for data. Without this priority it would also wait for other
+/// programs, such as a build. Its later threads inherit the priority.
 ///
-/// If that is refused, the thread is at least woken at its requested time. By default the kernel delays threads without
-/// real-time priority by up to 50 us to save power.
+/// If that is refused, the thread is at least woken at its requested time. By default the kernel
+/// delays threads without real-time priority by up to 50 us to save power.
 ///
 /// # Errors
 ///

@@ -3,17 +3,17 @@ use std::io;
 pub use rustix::thread::CapabilitySet as Capabilities;
 use rustix::thread::{CapabilitySets, capabilities, set_capabilities, set_no_new_privs};
 
-/// Whether this process was started with rights that its caller does not have: its file is setuid or setgid, or has
-/// capabilities, or a security module raised it (`AT_SECURE` of getauxval(3)). Capabilities that the caller has and passes on,
-/// the ambient ones, are no such rights.
+/// Whether this process was started with rights that its caller does not have: its file is setuid
+/// or setgid, or has capabilities, or a security module raised it (`AT_SECURE` of getauxval(3)).
+/// Capabilities that the caller has and passes on, the ambient ones, are no such rights.
 pub fn is_raised() -> bool {
     // SAFETY: a number that the kernel gave this process when it started.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
-/// Permanently drops all capabilities of the calling thread except those in `keep`. No program that it runs can have
-/// more, not even a program with file capabilities or setuid root. Its later threads inherit this; other threads of the
-/// process do not.
+/// Permanently drops all capabilities of the calling thread except those in `keep`. No program that
+/// it runs can have more, not even a program with file capabilities or setuid root. Its later
+/// threads inherit this; other threads of the process do not.
 ///
 /// # Errors
 ///

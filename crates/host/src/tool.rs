@@ -1,11 +1,13 @@
 use std::path::{Path, PathBuf};
 
-/// The folders of system programs: Linux distributions of all kinds, NixOS, Android. Only root can write there.
+/// The folders of system programs: Linux distributions of all kinds, NixOS, Android. Only root can
+/// write there.
 const FOLDERS: [&str; 6] =
     ["/usr/sbin", "/usr/bin", "/sbin", "/bin", "/run/current-system/sw/bin", "/system/bin"];
 
-/// The path of a system program, such as `ip` or `unshare`. `PATH` is not used: it may lead root to another user's
-/// program. A missing program has a path too, so that the error of starting it names it.
+/// The path of a system program, such as `ip` or `unshare`. `PATH` is not used: it may lead root to
+/// another user's program. A missing program has a path too, so that the error of starting it names
+/// it.
 pub fn tool(name: &str) -> PathBuf {
     let found =
         FOLDERS.iter().map(|folder| Path::new(folder).join(name)).find(|path| path.exists());

@@ -3,22 +3,24 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-/// The file that accepts the request (Linux, Documentation/power/pm_qos_interface.rst). The request holds while the file
-/// is open, so it also ends with the process.
+/// The file that accepts the request (Linux, Documentation/power/pm_qos_interface.rst). The request
+/// holds while the file is open, so it also ends with the process.
 const PLACE: &str = "/dev/cpu_dma_latency";
 
-/// While this exists, no processor enters a sleep state from which waking takes longer than requested.
+/// While this exists, no processor enters a sleep state from which waking takes longer than
+/// requested.
 ///
-/// A modem's reader wakes a thousand times a second, and each time waits until the processor is awake. A processor that
-/// never sleeps deeply removes this wait, but costs power on the whole machine.
+/// A modem's reader wakes a thousand times a second, and each time waits until the processor is
+/// awake. A processor that never sleeps deeply removes this wait, but costs power on the whole
+/// machine.
 #[derive(Debug)]
 pub struct Wakefulness {
     _held: File,
 }
 
 impl Wakefulness {
-    /// Limits the wake-up time to `latency`, in whole microseconds. With zero, idle processors spin. By default only root
-    /// may ask.
+    /// Limits the wake-up time to `latency`, in whole microseconds. With zero, idle processors
+    /// spin. By default only root may ask.
     ///
     /// # Errors
     ///

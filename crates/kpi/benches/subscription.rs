@@ -1,8 +1,9 @@
-//! How fast KPIs are extracted from a capture, including framing and checks: one KPI from each of some records,
-//! compared with every field of all of them (BISCAY Figure 4b).
+//! How fast KPIs are extracted from a capture, including framing and checks: one KPI from each of
+//! some records, compared with every field of all of them (BISCAY Figure 4b).
 //!
-//! Reads the largest shared capture of mixed LTE records. If there is none, it makes one of every described record and
-//! prints that. Before the times it prints how many bytes of a record a KPI depends on.
+//! Reads the largest shared capture of mixed LTE records. If there is none, it makes one of every
+//! described record and prints that. Before the times it prints how many bytes of a record a KPI
+//! depends on.
 
 #[path = "../../diag/tests/synthetic/mod.rs"]
 #[allow(dead_code, reason = "each user of this file has its own needs")]

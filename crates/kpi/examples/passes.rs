@@ -1,5 +1,5 @@
-//! Reads captures in several ways and prints the CPU time of the fastest pass of each, as JSON lines: for
-//! `scripts/bench-peers`, which takes turns with other parsers.
+//! Reads captures in several ways and prints the CPU time of the fastest pass of each, as JSON
+//! lines: for `scripts/bench-peers`, which takes turns with other parsers.
 
 #[path = "../benches/ways/mod.rs"]
 mod ways;

@@ -1,16 +1,19 @@
 //! The board: the latest value of each KPI in memory that other processes map.
 //!
-//! One writer, any number of readers. Everything is a 64-bit word that is only accessed atomically. The protocol
-//! therefore needs only a slice of such words, and is the same over a mapped file, over plain memory and under a model
-//! checker. Readers write nothing: a read-only mapping is enough.
+//! One writer, any number of readers. Everything is a 64-bit word that is only accessed atomically.
+//! The protocol therefore needs only a slice of such words, and is the same over a mapped file,
+//! over plain memory and under a model checker. Readers write nothing: a read-only mapping is
+//! enough.
 //!
 //! ```text
-//! header      8 words   magic, version and slots, started, writer's pid, heartbeat, state, posts, 0
-//! names       8 words   for each slot: 48 bytes of name, 8 of unit, 8 of reserve
-//! slots      24 words   for each slot: number of the latest post, then three buffers of mark and sample
+//! header    8 words   magic, version and slots, started, writer's pid, heartbeat, state, posts, 0
+//! names     8 words   for each slot: 48 bytes of name, 8 of unit, 8 of reserve
+//! slots    24 words   for each slot: number of the latest post, then three buffers, each of
+//!                     mark and sample
 //! ```
 //!
-//! All numbers are in the byte order of the machine; times are nanoseconds, host time of CLOCK_MONOTONIC.
+//! All numbers are in the byte order of the machine; times are nanoseconds, host time of
+//! CLOCK_MONOTONIC.
 
 mod header;
 mod slot;

@@ -7,11 +7,12 @@ use sounding_diag::record::{
 
 use crate::Direction;
 
-/// The log records that an estimate of one direction needs, the most important first: the minimum to request from a
-/// modem.
+/// The log records that an estimate of one direction needs, the most important first: the minimum
+/// to request from a modem.
 ///
-/// Grants come first, from the layer that reports soonest; then the layer with padding; then records of the remaining
-/// demand; then records of handovers; in the downlink last, records that show that the device cannot receive its cell.
+/// Grants come first, from the layer that reports soonest; then the layer with padding; then
+/// records of the remaining demand; then records of handovers; in the downlink last, records that
+/// show that the device cannot receive its cell.
 pub const fn codes(direction: Direction) -> &'static [LogCode] {
     match direction {
         Direction::Uplink => &[
@@ -41,8 +42,9 @@ pub const fn codes(direction: Direction) -> &'static [LogCode] {
 
 /// The log records that list grants of one direction, LTE's and NR's.
 ///
-/// Several kinds list the same blocks; the most trusted kind comes first. PHY records that mark repeats or arrivals
-/// come before MAC records, and those before the ones that only announce a block.
+/// Several kinds list the same blocks; the most trusted kind comes first. PHY records that mark
+/// repeats or arrivals come before MAC records, and those before the ones that only announce a
+/// block.
 pub const fn grant_codes(direction: Direction) -> &'static [&'static [LogCode]] {
     match direction {
         Direction::Uplink => {
@@ -67,8 +69,8 @@ pub fn is_read(code: LogCode) -> bool {
         .any(|codes| codes.contains(&code))
 }
 
-/// The log records with the PDUs of RLC and the status reports about them: what [`Extractor::pdus`](crate::Extractor::pdus)
-/// reads.
+/// The log records with the PDUs of RLC and the status reports about them: what
+/// [`Extractor::pdus`](crate::Extractor::pdus) reads.
 pub const fn rlc_codes() -> &'static [LogCode] {
     const CODES: [LogCode; 6] = [
         LogCode::new(0xB082),

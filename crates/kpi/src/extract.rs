@@ -26,7 +26,8 @@ use crate::{
     Signal,
 };
 
-/// Reads the KPIs of one log record and hands each to `sink`, oldest first; whether its code is one that holds KPIs.
+/// Reads the KPIs of one log record and hands each to `sink`, oldest first; whether its code is one
+/// that holds KPIs.
 ///
 /// For a stream of records an [`Extractor`] dates each block better.
 ///
@@ -50,7 +51,8 @@ pub struct Extractor {
 }
 
 impl Extractor {
-    /// As [`extract`](fn@extract); blocks of a record that was written late are dated by records that were not.
+    /// As [`extract`](fn@extract); blocks of a record that was written late are dated by records
+    /// that were not.
     ///
     /// # Errors
     ///
@@ -98,9 +100,11 @@ impl Extractor {
         rlc::is_read(code)
     }
 
-    /// Reads the PDUs of RLC in a record, and the status reports about them; whether its code is one that has any.
+    /// Reads the PDUs of RLC in a record, and the status reports about them; whether its code is
+    /// one that has any.
     ///
-    /// They are dated by the records that [`extract`](Self::extract) read before, and change no date of theirs.
+    /// They are dated by the records that [`extract`](Self::extract) read before, and change no
+    /// date of theirs.
     ///
     /// # Errors
     ///
@@ -133,7 +137,8 @@ impl Dates {
     }
 
     fn of(&self, tti: Option<Tti>) -> ModemInstant {
-        // Records hold a second of subframes at most; more is a number out of order, which is as good as the newest.
+        // Records hold a second of subframes at most; more is a number out of order, which is as
+        // good as the newest.
         const LONGEST: u16 = 2_000;
         match (self.newest, tti) {
             (Some(newest), Some(tti)) if newest.since(tti) <= LONGEST => {
@@ -144,8 +149,9 @@ impl Dates {
     }
 }
 
-/// Processes of LTE's uplink in FDD, which is synchronous: the subframe's number determines the process (TS 36.321
-/// §5.4.2.1, TS 36.213 §8). In TDD there are others, and the repeats of a block then seem to be of another process.
+/// Processes of LTE's uplink in FDD, which is synchronous: the subframe's number determines the
+/// process (TS 36.321 §5.4.2.1, TS 36.213 §8). In TDD there are others, and the repeats of a block
+/// then seem to be of another process.
 const FDD_PROCESSES: u16 = 8;
 
 fn pusch(
@@ -188,8 +194,9 @@ fn pdsch(stamped: ModemInstant, stat: &PdschStat<'_>, air: &mut Air, sink: &mut 
         let at = dates.of(subframe.tti);
         let blocks = subframe.blocks().filter(|block| is_ours(block.rnti)).count();
         for block in subframe.blocks().filter(|block| is_ours(block.rnti)) {
-            // A single block is sent over several antennas as one (TS 36.211 §6.3.3.3). Two blocks share the layers:
-            // one each of two, one and two of three, two each of four (Table 6.3.3.2-1).
+            // A single block is sent over several antennas as one (TS 36.211 §6.3.3.3). Two blocks
+            // share the layers: one each of two, one and two of three, two each of four
+            // (Table 6.3.3.2-1).
             let layers = match (blocks, subframe.layers, block.index) {
                 (2, 3, 0) => 1,
                 (2, 3, _) => 2,
@@ -215,11 +222,12 @@ fn pdsch(stamped: ModemInstant, stat: &PdschStat<'_>, air: &mut Air, sink: &mut 
     }
 }
 
-/// CRC of a transport block (TS 36.212 §5.1.1). Some PDSCH statistics count it with the block; the tables do not.
+/// CRC of a transport block (TS 36.212 §5.1.1). Some PDSCH statistics count it with the block; the
+/// tables do not.
 const CRC: Bytes = Bytes::new(3);
 
-/// The record does not name the MCS table that the network uses. But if the tables differ for an I_MCS, so do its
-/// modulations.
+/// The record does not name the MCS table that the network uses. But if the tables differ for an
+/// I_MCS, so do its modulations.
 fn downlink_allocation(
     mcs: u8,
     modulation: Option<Modulation>,

@@ -1,7 +1,8 @@
 //! Turns checked log records into KPIs: named numbers, read from one field of one record.
 //!
-//! There are two interfaces. An [`Extractor`] gives the grants, backlogs and levels for a link estimate, as types. A
-//! [`Subscription`] gives any number that has a name in the [`registry`], and reads only that number.
+//! There are two interfaces. An [`Extractor`] gives the grants, backlogs and levels for a link
+//! estimate, as types. A [`Subscription`] gives any number that has a name in the [`registry`], and
+//! reads only that number.
 
 #![no_std]
 #![forbid(unsafe_code)]

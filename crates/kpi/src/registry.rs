@@ -1,11 +1,11 @@
 //! The KPIs by name: unit, range, origin, and where in which record each is.
 //!
-//! One file per layer, one table per record, one line per KPI. A KPI is a field of a record or a fact from the record's
-//! message ([`Source`]); a reader need not know which.
+//! One file per layer, one table per record, one line per KPI. A KPI is a field of a record or a
+//! fact from the record's message ([`Source`]); a reader need not know which.
 //!
 //! A path names the lists on the way to a field and the field itself, as
-//! [`Layout::probe`](sounding_diag::layout::Layout::probe) reads it. It holds for every version of the record that has
-//! the field: versions differ in bit positions, which the layout tables have.
+//! [`Layout::probe`](sounding_diag::layout::Layout::probe) reads it. It holds for every version of
+//! the record that has the field: versions differ in bit positions, which the layout tables have.
 
 mod allocation;
 mod choices;
@@ -109,7 +109,8 @@ pub enum Conversion {
         /// The value of zero.
         plus: f64,
     },
-    /// By the name of a choice, so that versions which number it differently agree; names not listed are no value.
+    /// By the name of a choice, so that versions which number it differently agree; names not
+    /// listed are no value.
     Choice(&'static [(&'static str, f64)]),
     /// By a table of a specification; `None` where it has no entry.
     Table(fn(f64) -> Option<f64>),
@@ -150,7 +151,8 @@ impl NamedKpi {
         })
     }
 
-    /// Its place in the record as text: the path of a field, or the specification's name of a message's member.
+    /// Its place in the record as text: the path of a field, or the specification's name of a
+    /// message's member.
     pub fn path(&self) -> &'static str {
         match self.source {
             Source::Field { path, .. } => path,
@@ -159,7 +161,8 @@ impl NamedKpi {
     }
 }
 
-/// The place of the number at a path; `None` if the layout has none there, or bytes that are no number.
+/// The place of the number at a path; `None` if the layout has none there, or bytes that are no
+/// number.
 pub(crate) fn number_at(layout: &Layout, path: &'static str) -> Option<Probe> {
     let probe = layout.probe(path)?;
     let are_bytes = probe.fields().iter().any(|field| matches!(field.kind, Kind::Bytes(_)));

@@ -2,7 +2,8 @@ use sounding_units::ModemInstant;
 
 use crate::Direction;
 
-/// Data of RLC in acknowledged mode that a modem sent or received, or that a receiver asked for again.
+/// Data of RLC in acknowledged mode that a modem sent or received, or that a receiver asked for
+/// again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RlcPdu {
     /// The subframe or slot of its block, on the modem's clock.
@@ -11,7 +12,8 @@ pub struct RlcPdu {
     pub direction: Direction,
     /// Whether it is NR's; LTE's otherwise.
     pub nr: bool,
-    /// The bearer as the record numbers it: the configuration in LTE, the logical channel in NR. `None` if the record has none.
+    /// The bearer as the record numbers it: the configuration in LTE, the logical channel in NR.
+    /// `None` if the record has none.
     pub bearer: Option<u8>,
     /// Sequence number as on the air.
     pub sn: u32,

@@ -3,8 +3,8 @@ use sounding_estimate::Direction;
 use sounding_phy::lte::TbsIndex;
 use sounding_units::{Bytes, ModemInstant, Prb};
 
-/// The layer whose record a grant was read from. One transport block appears once on each layer that is logged, so
-/// an estimator counts one layer only.
+/// The layer whose record a grant was read from. One transport block appears once on each layer
+/// that is logged, so an estimator counts one layer only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Layer {
     /// PUSCH transmit reports, PDSCH statistics and demapper configurations.
@@ -22,7 +22,8 @@ pub struct Grant {
     pub direction: Direction,
     /// Component carrier: 0 is the primary cell, also if the record does not name the carrier.
     pub carrier: u8,
-    /// HARQ process, if the record has it: blocks of one process on one carrier are repeats until a new one comes.
+    /// HARQ process, if the record has it: blocks of one process on one carrier are repeats until
+    /// a new one comes.
     pub harq: Option<u8>,
     /// New data indicator, which toggles with each new block of a process, if the record has it.
     pub ndi: Option<bool>,
@@ -44,8 +45,8 @@ pub struct Grant {
     pub report: Option<BufferStatus>,
 }
 
-/// The bytes that a device reports as waiting, without the report's own block: a range of bytes, all logical channels
-/// together (TS 36.321 §6.1.3.1, TS 38.321 §6.1.3.1).
+/// The bytes that a device reports as waiting, without the report's own block: a range of bytes,
+/// all logical channels together (TS 36.321 §6.1.3.1, TS 38.321 §6.1.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferStatus {
     /// No less than this.
@@ -80,15 +81,17 @@ pub struct Allocation {
 pub enum Coding {
     /// Row of LTE's transport block size table.
     Lte(TbsIndex),
-    /// I_MCS of NR, 0..=31. Which table it counts in is configured, and so is how many symbols a slot has for it.
+    /// I_MCS of NR, 0..=31. Which table it counts in is configured, and so is how many symbols a
+    /// slot has for it.
     Nr(u8),
-    /// The block of an interval of HSPA, which counts as one resource block, whatever its codes. Only generators make it.
+    /// The block of an interval of HSPA, which counts as one resource block, whatever its codes.
+    /// Only generators make it.
     Hspa,
 }
 
 impl Allocation {
-    /// The size from LTE's tables for this allocation. `None` if they have no entry or the record has too few fields,
-    /// as those of NR.
+    /// The size from LTE's tables for this allocation. `None` if they have no entry or the record
+    /// has too few fields, as those of NR.
     pub fn size(&self) -> Option<Bytes> {
         let Coding::Lte(index) = self.coding else { return None };
         let bits = sounding_phy::lte::tbs_bits(index, self.prb, self.layers?)?;
@@ -103,7 +106,8 @@ pub struct Signal {
     pub at: ModemInstant,
     /// Physical cell identity. Range 0..=503 in LTE, 0..=1007 in NR.
     pub cell: u16,
-    /// Its number among the serving cells, 0 for the primary; `None` if the record does not show that it serves.
+    /// Its number among the serving cells, 0 for the primary; `None` if the record does not show
+    /// that it serves.
     pub serves_as: Option<u8>,
     /// Whether it is a cell of NR; of LTE otherwise.
     pub nr: bool,
@@ -139,7 +143,8 @@ pub enum CqiTable {
     Lte(sounding_phy::lte::CqiTable),
     /// NR's table, which is configured.
     Nr,
-    /// HSPA's table, which follows from the device's category. No record is read that has one: only generators make it.
+    /// HSPA's table, which follows from the device's category. No record is read that has one: only
+    /// generators make it.
     Hspa(sounding_phy::hspa::CqiTable),
 }
 

@@ -13,8 +13,9 @@ use crate::registry::{self, Conversion, Give, NamedKpi, Source, number_at};
 
 /// KPIs to read from records, with their resolved places.
 ///
-/// The smallest unit is one KPI (BISCAY §3.2.3): the rest of a record is neither decoded nor checked. Only two things
-/// allocate memory: a new subscription, and messages. A message is decoded completely, once for all KPIs, and only if one needs it.
+/// The smallest unit is one KPI (BISCAY §3.2.3): the rest of a record is neither decoded nor
+/// checked. Only two things allocate memory: a new subscription, and messages. A message is decoded
+/// completely, once for all KPIs, and only if one needs it.
 #[derive(Clone, Debug)]
 pub struct Subscription {
     kpis: Vec<&'static NamedKpi>,
@@ -43,7 +44,8 @@ pub struct Counts {
     pub records: u64,
     /// Values given to the caller.
     pub values: u64,
-    /// The same records by how much of them is read. A record whose message does not decode is corrupt.
+    /// The same records by how much of them is read. A record whose message does not decode is
+    /// corrupt.
     pub by_coverage: RecordCounts,
     /// Whole records of a version that lacks the KPI.
     pub lacking: u64,
@@ -178,7 +180,8 @@ impl Subscription {
         self.counts
     }
 
-    /// Gives every subscribed value of a record to `sink`, KPI by KPI. Returns whether its code is subscribed.
+    /// Gives every subscribed value of a record to `sink`, KPI by KPI. Returns whether its code is
+    /// subscribed.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! HARQ answers that devices sent, against what they received four subframes before, by another record.
+//! HARQ answers that devices sent, against what they received four subframes before, by another
+//! record.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

@@ -1,4 +1,5 @@
-//! The board over plain memory: a reader gets what was posted, and memory that is not a board is recognised.
+//! The board over plain memory: a reader gets what was posted, and memory that is not a board is
+//! recognised.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};

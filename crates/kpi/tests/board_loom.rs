@@ -1,5 +1,5 @@
-//! The board's protocol under a model checker: every order of its loads and stores that the memory model allows, up to
-//! three preemptions. `scripts/loom` runs it.
+//! The board's protocol under a model checker: every order of its loads and stores that the memory
+//! model allows, up to three preemptions. `scripts/loom` runs it.
 
 #![cfg(loom)]
 
@@ -54,7 +54,8 @@ fn model(check: impl Fn() + Send + Sync + 'static) {
     builder.check(check);
 }
 
-/// Posts `posts` samples, `before` of them before the reader starts; the reader reads `reads` times.
+/// Posts `posts` samples, `before` of them before the reader starts; the reader reads `reads`
+/// times.
 fn posted_while_read(before: u64, posts: u64, reads: u32) {
     model(move || {
         let words = memory();

@@ -1,5 +1,5 @@
-//! Equation 1 on real captures: the size that the tables give for resource blocks, modulation and code rate is the
-//! size that the modem reports.
+//! Equation 1 on real captures: the size that the tables give for resource blocks, modulation and
+//! code rate is the size that the modem reports.
 
 use sounding_diag::capture::{Capture, Located};
 use sounding_diag::packet::Packet;
@@ -28,7 +28,8 @@ fn exact_sizes(file: &str) -> Option<(usize, usize)> {
     Some((all, exact))
 }
 
-/// Channel quality reports take channel bits from the block, so that its code rate can point to the row beside.
+/// Channel quality reports take channel bits from the block, so that its code rate can point to the
+/// row beside.
 #[test]
 fn the_tables_give_at_least_98_percent_of_uplink_block_sizes_exactly() {
     for file in [

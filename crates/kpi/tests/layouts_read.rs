@@ -1,4 +1,5 @@
-//! The list of layouts that were read again from their sources holds each version that has documents only, once.
+//! The list of layouts that were read again from their sources holds each version that has
+//! documents only, once.
 
 use std::collections::{BTreeMap, BTreeSet};
 

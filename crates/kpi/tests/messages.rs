@@ -1,4 +1,5 @@
-//! KPIs from messages: from another encoder's messages, and from captures compared with an independent reader.
+//! KPIs from messages: from another encoder's messages, and from captures compared with an
+//! independent reader.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -85,7 +86,8 @@ fn broadcast_of_a_cell_of_nr_tells_its_slots_and_allocations() {
     assert!(!found.contains_key(&("nr.rrc.pdsch.k0_2", vec![0, 2])), "there are two entries");
 }
 
-/// From another encoder, pycrate: a secondary group whose uplink has four K1, and a K2 of 4 and one that is left out.
+/// From another encoder, pycrate: a secondary group whose uplink has four K1, and a K2 of 4 and one
+/// that is left out.
 #[test]
 fn a_cell_group_of_nr_tells_when_answers_and_blocks_go_up() {
     let message = bytes("024098a2202604020040c40021a43b4020063106c360");
@@ -294,7 +296,8 @@ fn events_of_the_captures_are_those_of_an_independent_reader() {
     }
 }
 
-/// NR's timers within LTE's messages: nearly all are in a record of NR's as well, so that those alone are read.
+/// NR's timers within LTE's messages: nearly all are in a record of NR's as well, so that those
+/// alone are read.
 #[test]
 fn nr_parts_of_lte_messages_are_logged_as_nr_too_but_for_one_in_fifty() {
     let (mut met, mut missing) = (0usize, 0usize);

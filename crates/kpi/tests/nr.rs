@@ -196,7 +196,8 @@ fn only_measured_serving_cells_are_signals() {
     assert_eq!(extract(NrSearcher::CODE, &body), [Kpi::Signal(wanted)]);
 }
 
-/// A block of `size` bytes with a subheader for each length. `in_block` is the number of subheaders that the block has.
+/// A block of `size` bytes with a subheader for each length. `in_block` is the number of subheaders
+/// that the block has.
 fn data(slot: u16, size: u32, lengths: &[u16], in_block: u16) -> Form {
     let subheader = |&len: &u16| {
         let form = Form::new().number("len_bytes", len);

@@ -1,5 +1,6 @@
-//! Every number that the papers take from a modem has a KPI: Gandalf's Tables 7 and 8 with what Appendix B reads of each
-//! message, and the list that BISCAY's bandwidth comes from. A name that is not in the registry fails.
+//! Every number that the papers take from a modem has a KPI: Gandalf's Tables 7 and 8 with what
+//! Appendix B reads of each message, and the list that BISCAY's bandwidth comes from. A name that
+//! is not in the registry fails.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +22,8 @@ const GANDALF_NR: &[Line] = &[
     ("NR5G_MAC_DCI_Info", "redundancy version", &["nr.dci.ul.rv"]),
     ("NR5G_MAC_DCI_Info", "HARQ process id", &["nr.dci.ul.harq"]),
     ("NR5G_RLC_DL_Status_PDU", "NACK SN", &["nr.rlc.dl.nack_sn"]),
-    // No public layout has a PDU's kind of transmission. A sequence number that comes a second time shows the same.
+    // No public layout has a PDU's kind of transmission. A sequence number that comes a second
+    // time shows the same.
     ("NR5G_L2_UL_Data_PDU", "transmission type", &["nr.l2.ul.rlc_sn", "nr.l2.ul.rlc_last_sn"]),
     ("NR5G_RLC_UL_Status_PDU", "NACK SN", &["nr.rlc.ul.nack_sn"]),
     ("NR5G_L2_DL_Data_PDU", "SN", &["nr.l2.dl.rlc_sn", "nr.l2.dl.rlc_sn_short"]),
@@ -86,7 +88,8 @@ const GANDALF_LTE: &[Line] = &[
     ("LTE_RRC_Connection_Reconfiguration", "periodic BSR timer", &["lte.rrc.periodic_bsr_timer"]),
 ];
 
-/// BISCAY §3.2.2: Equation 1, the inputs of a block's size in TS 38.214 §5.1.3, and the granted bytes.
+/// BISCAY §3.2.2: Equation 1, the inputs of a block's size in TS 38.214 §5.1.3, and the granted
+/// bytes.
 const BISCAY: &[Line] = &[
     (
         "DCI",

@@ -40,7 +40,8 @@ fn bearer(config: u8, pdus: Vec<Form>) -> Form {
 
 #[test]
 fn data_parts_and_requests_of_lte_are_those_of_their_bearer() {
-    // D/C, RF, P, FI, E, SN 513; then as a part, LSF 0, SO 16 with a length of 291 bytes; then a status: ACK_SN 5, NACK 3.
+    // D/C, RF, P, FI, E, SN 513; then as a part, LSF 0, SO 16 with a length of 291 bytes; then a
+    // status: ACK_SN 5, NACK 3.
     let whole = lte(2, 100, &[0b1000_0010, 0x01]);
     let part = lte(4, 400, &[0b1100_0110, 0x01, 0x00, 0x10, 0x12, 0x30]);
     let status = lte(6, 4, &[0x00, 0x16, 0x01, 0x80, 0x00]);

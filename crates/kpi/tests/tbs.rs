@@ -1,5 +1,6 @@
-//! The size of every LTE transport block in the shared captures, recomputed from the grant in its record. Each block
-//! whose size differs is counted with the reason; blocks without a known reason are listed with the rest.
+//! The size of every LTE transport block in the shared captures, recomputed from the grant in its
+//! record. Each block whose size differs is counted with the reason; blocks without a known reason
+//! are listed with the rest.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -62,7 +63,8 @@ fn is_broadcast(i_mcs: u8, wanted: Bytes) -> bool {
     })
 }
 
-/// Two blocks share the layers: one each of two, one and two of three, two each of four (TS 36.211 Table 6.3.3.2-1).
+/// Two blocks share the layers: one each of two, one and two of three, two each of four (TS 36.211
+/// Table 6.3.3.2-1).
 fn layers_of(block: usize, blocks: usize, layers: u8) -> u8 {
     match (blocks, layers, block) {
         (2, 3, 0) => 1,
@@ -138,8 +140,8 @@ fn is_repeat(first: Tti, tti: Tti) -> bool {
     (8..64).contains(&tti.since(first))
 }
 
-/// One block of a demapper's configuration, which has resource blocks, layers and modulation but no MCS: its size has
-/// to be that of one of the modulation's rows.
+/// One block of a demapper's configuration, which has resource blocks, layers and modulation but no
+/// MCS: its size has to be that of one of the modulation's rows.
 fn demapped_kind(
     (rnti, prb, layers): (Rnti, Prb, u8),
     found: Bytes,
@@ -188,8 +190,8 @@ fn demapped_blocks_have_a_size_of_their_modulation_resource_blocks_and_layers() 
                 let Some(tti) = assignment.tti else { continue };
                 let before = sent.entry((file, found)).or_default();
                 tally.add(match kind {
-                    // A reserved I_MCS defines no size: a repeat keeps that of the first transmission, whatever its
-                    // grant.
+                    // A reserved I_MCS defines no size: a repeat keeps that of the first
+                    // transmission, whatever its grant.
                     "unexplained" if before.iter().any(|first| is_repeat(*first, tti)) => {
                         "repeat on other resource blocks"
                     }
@@ -228,12 +230,14 @@ fn pusch_kind(tx: &PuschTx) -> &'static str {
     } else if nearest.and_then(|index| size(index, tx.rbs, 1)) == Some(tx.size) {
         "of the tables"
     } else if rows().any(of_row) {
-        // Reports and acknowledgements in the block take channel bits, and its rate points to the row beside.
+        // Reports and acknowledgements in the block take channel bits, and its rate points to the
+        // row beside.
         "of the tables, one row beside its code rate"
     } else if rows().any(|(sent, index)| of_row((lte::without_uplink_64qam(sent), index))) {
         "of the tables, 64QAM row sent as 16QAM"
     } else if tx.retx > 0 {
-        // A repeat keeps the size of the first transmission on however many resource blocks it is granted.
+        // A repeat keeps the size of the first transmission on however many resource blocks it is
+        // granted.
         "repeat on other resource blocks"
     } else {
         "unexplained"

@@ -1,4 +1,5 @@
-//! The definition of an experiment: its name, its requirements, and how it runs; and what the program provides to it.
+//! The definition of an experiment: its name, its requirements, and how it runs; and what the
+//! program provides to it.
 
 use std::error::Error;
 use std::fmt;
@@ -181,7 +182,8 @@ pub trait Host: Sync {
     /// The bytes of a capture; those that are skipped are reported.
     fn capture(&self, path: &Path) -> Result<Vec<u8>, CaptureError>;
 
-    /// Makes all runs of a plan, with as much progress as a sweep reports. `None` if it was stopped.
+    /// Makes all runs of a plan, with as much progress as a sweep reports. `None` if it was
+    /// stopped.
     fn sweep(&self, sweep: &Sweep<'_>) -> miette::Result<Option<Finished>>;
 }
 

@@ -1,7 +1,8 @@
-//! A paper's evaluation, item by item: the plan, the paper's figures, the measured ones, the misses, and their reasons.
+//! A paper's evaluation, item by item: the plan, the paper's figures, the measured ones, the
+//! misses, and their reasons.
 //!
-//! The plans of a paper's items and its figures are files of `papers/<paper>`: `<item>.toml` and `expected.toml`.
-//! `docs/interpretations/<paper>.md` has the decisions where the paper is silent.
+//! The plans of a paper's items and its figures are files of `papers/<paper>`: `<item>.toml` and
+//! `expected.toml`. `docs/interpretations/<paper>.md` has the decisions where the paper is silent.
 
 mod flags;
 pub(crate) mod plan_item;
@@ -151,8 +152,8 @@ pub struct Gains {
     pub tail: f64,
 }
 
-/// How far a gain may stay below the paper's and still count as the same result: of throughput, and in percent of a
-/// delay. Chosen.
+/// How far a gain may stay below the paper's and still count as the same result: of throughput, and
+/// in percent of a delay. Chosen.
 const SHORT_OF_THROUGHPUT: f64 = 0.05;
 const SHORT_OF_SAVING: f64 = 10.0;
 

@@ -8,7 +8,8 @@ fn judged(seeds: u64) -> Outcome {
     outcome
 }
 
-/// Each kind of flow, up and down, in LTE and NR, four times; all thousand seeds are `sounding lab run bound`.
+/// Each kind of flow, up and down, in LTE and NR, four times; all thousand seeds are `sounding lab
+/// run bound`.
 #[test]
 fn labels_are_right_in_ninety_nine_of_a_hundred_milliseconds() {
     let outcome = judged(64);
@@ -16,7 +17,8 @@ fn labels_are_right_in_ninety_nine_of_a_hundred_milliseconds() {
     assert_eq!(outcome.rows.len(), 16);
     let right = total.right().expect("something was judged");
     assert!(right >= 0.99, "{right}");
-    // A label that is always the same would be right half of the time: both have to occur, and both to be right.
+    // A label that is always the same would be right half of the time: both have to occur, and both
+    // to be right.
     for (truth, labels) in total.labels.iter().enumerate() {
         let of = labels.iter().sum::<u64>();
         assert!(of > 20_000, "{of}");

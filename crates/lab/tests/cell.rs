@@ -1,4 +1,5 @@
-//! The modelled cell beside the papers: one seed, short runs. `sounding lab run cell` has more of both.
+//! The modelled cell beside the papers: one seed, short runs. `sounding lab run cell` has more of
+//! both.
 
 use std::time::Duration;
 

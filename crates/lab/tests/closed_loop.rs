@@ -1,5 +1,5 @@
-//! A sample of `sounding lab run closed-loop`: our claims about `sounding` if the grants react to the flow, and BISCAY's
-//! trap.
+//! A sample of `sounding lab run closed-loop`: our claims about `sounding` if the grants react to
+//! the flow, and BISCAY's trap.
 
 use sounding_lab::controllers::closed_loop::{Case, Contender, Kind, Outcome, Plan, run};
 
@@ -25,7 +25,8 @@ fn judged(contenders: &[&str], cases: &[Case]) -> Outcome {
     outcome
 }
 
-/// In the median of ten cells of each kind it is 95 % and more, and 10 ms at most; these are bounds of each cell.
+/// In the median of ten cells of each kind it is 95 % and more, and 10 ms at most; these are bounds
+/// of each cell.
 #[test]
 fn on_a_still_channel_nearly_all_is_used_behind_a_small_queue() {
     for row in judged(&["sounding"], &[Case::Still]).rows {

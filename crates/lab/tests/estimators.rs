@@ -1,6 +1,7 @@
-//! The papers' results about their estimates hold for ours. Our estimates come from the bytes of a modelled modem and the
-//! lines of a sniffer. A flow saturates the link of a device in a car, in both directions. Other users load the cell in
-//! turns. The test runs at several places, each with other users.
+//! The papers' results about their estimates hold for ours. Our estimates come from the bytes of a
+//! modelled modem and the lines of a sniffer. A flow saturates the link of a device in a car, in
+//! both directions. Other users load the cell in turns. The test runs at several places, each with
+//! other users.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -18,8 +19,9 @@ fn links() -> Vec<Scenario> {
     links
 }
 
-/// One run for all tests of this file: four places, with a minute each after the learning time. In a single place the
-/// channel may be best all the time. Then the resource blocks alone determine the rate.
+/// One run for all tests of this file: four places, with a minute each after the learning time. In
+/// a single place the channel may be best all the time. Then the resource blocks alone determine
+/// the rate.
 static RUN: LazyLock<Comparison> = LazyLock::new(|| {
     let plan = Plan { scenarios: links(), seeds: 4, duration: Duration::from_secs(82), jobs: 2 };
     run(&plan, |_| {}).expect("sound links")
@@ -48,7 +50,8 @@ fn both_methods_of_biscay_correlate_with_goodput() {
     for method in [Method::Grants, Method::Formula] {
         each(method, |link, _, score| {
             assert!(r(&score) >= 0.97, "{}: {score:?}", link.name());
-            // A capacity is the rate while more was requested than granted. It is a little above the mean.
+            // A capacity is the rate while more was requested than granted. It is a little above
+            // the mean.
             assert!((-0.02..0.05).contains(&score.bias), "{}: {score:?}", link.name());
         });
     }

@@ -14,7 +14,8 @@ fn imported_logs_have_the_figures_of_the_reference() {
         return;
     };
     let reference = Reference::read(&path).unwrap();
-    // att-driving.down.bbr.default.r1.up.log.gz: trace, direction of data, algorithm, buffers, repetition, link.
+    // att-driving.down.bbr.default.r1.up.log.gz: trace, direction of data, algorithm, buffers,
+    // repetition, link.
     let logs = sounding_testdata::shared_files("reference/mahimahi-logs");
     let parts = |path: &std::path::Path| -> Vec<String> {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();

@@ -1,4 +1,5 @@
-//! The definitions of the comparison: applied to mahimahi's own logs they must give mahimahi's own figures.
+//! The definitions of the comparison: applied to mahimahi's own logs they must give mahimahi's own
+//! figures.
 
 #![allow(clippy::unwrap_used, reason = "a test whose input is wrong has to fail")]
 
@@ -49,7 +50,8 @@ fn the_figures_of_mahimahis_logs_are_those_it_was_reported_with() {
     let reference = Reference::read(&path).unwrap();
     let mut checked = 0;
     for path in sounding_testdata::shared_files("reference/mahimahi-logs") {
-        // att-driving.down.bbr.default.r1.up.log.gz: trace, direction of data, algorithm, buffers, repetition, link.
+        // att-driving.down.bbr.default.r1.up.log.gz: trace, direction of data, algorithm, buffers,
+        // repetition, link.
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let parts: Vec<&str> = name.split('.').collect();
         if parts[1] != parts[5] {

@@ -1,9 +1,9 @@
-//! Flows in virtual time against the kernel's own over the same recorded links: what CUBIC and BBR carry, and how long
-//! it queues.
+//! Flows in virtual time against the kernel's own over the same recorded links: what CUBIC and BBR
+//! carry, and how long it queues.
 //!
-//! The kernel's figures were measured through mahimahi, three times for BBR on a quiet machine with its default
-//! buffers, which its window never fills, and twice for CUBIC with buffers that do not limit it, as ours do not. BBR is
-//! randomised, so it runs here over several seeds.
+//! The kernel's figures were measured through mahimahi, three times for BBR on a quiet machine with
+//! its default buffers, which its window never fills, and twice for CUBIC with buffers that do not
+//! limit it, as ours do not. BBR is randomised, so it runs here over several seeds.
 
 #![allow(clippy::unwrap_used, reason = "a test whose input is wrong has to fail")]
 
@@ -36,8 +36,9 @@ fn schedule(name: &str) -> Option<Schedule> {
     Some(mahimahi::parse(&std::fs::read(path).unwrap()).unwrap().into())
 }
 
-/// Where our p95 is twice the kernel's: after a silence of seconds BBR takes one of two courses, the kernel's mostly that
-/// with the shorter queue and ours mostly the other (docs/reference/simulator.md). The cause of the difference is unknown.
+/// Where our p95 is twice the kernel's: after a silence of seconds BBR takes one of two courses,
+/// the kernel's mostly that with the shorter queue and ours mostly the other
+/// (docs/reference/simulator.md). The cause of the difference is unknown.
 const UNEXPLAINED: &str = "att-driving.up.bbr";
 
 fn median(values: impl Iterator<Item = f64>) -> f64 {
@@ -60,7 +61,8 @@ fn compare(controller: &str, reference: &str) {
             // One that began seconds late met another stretch of the link.
             let kernel: Vec<&Figures> =
                 kernel.iter().filter(|figures| figures.start_ms < first + 500).collect();
-            // A few milliseconds decide which stretch of the link a burst meets, for the kernel's flows as for ours.
+            // A few milliseconds decide which stretch of the link a burst meets, for the kernel's
+            // flows as for ours.
             let starts = kernel.iter().flat_map(|figures| {
                 [0, 4, 8, 12, 16].map(|ms| Duration::from_millis(figures.start_ms + ms - 8))
             });

@@ -1,8 +1,10 @@
-//! Background traffic in a cell, this project's own: it sends while the cell is its alone, and yields while it is not.
+//! Background traffic in a cell, this project's own: it sends while the cell is its alone, and
+//! yields while it is not.
 //!
-//! Legilimens judges single gaps, and a proportional-fair cell hides a rival from it: a newcomer is served first, until it
-//! has had as much as the others. This law judges its share of the cell over 200 ms in which data was waiting, beside what
-//! the cell gave it when it was alone. The first 100 ms of a burst show the cell, the rest shows the share.
+//! Legilimens judges single gaps, and a proportional-fair cell hides a rival from it: a newcomer is
+//! served first, until it has had as much as the others. This law judges its share of the cell over
+//! 200 ms in which data was waiting, beside what the cell gave it when it was alone. The first 100
+//! ms of a burst show the cell, the rest shows the share.
 //!
 //! ```text
 //!   Opening ──▶ Waiting ──▶ Probing ──(free, twice)──▶ Sending
@@ -11,10 +13,12 @@
 //!                  └──(busy: T)───────────────────────────┘
 //! ```
 //!
-//! In an upload the device's modem knows the share itself, from its resource blocks. Where it speaks, its word replaces that of rates.
+//! In an upload the device's modem knows the share itself, from its resource blocks. Where it
+//! speaks, its word replaces that of rates.
 //!
-//! Without a usable clock of the receiver it goes by delay, as LEDBAT++. `docs/interpretations/legilimens.md` has the reasons.
-//! It never falls back to a foreground algorithm.
+//! Without a usable clock of the receiver it goes by delay, as LEDBAT++.
+//! `docs/interpretations/legilimens.md` has the reasons. It never falls back to a foreground
+//! algorithm.
 
 mod delay;
 mod share;
@@ -61,34 +65,37 @@ const QUEUE: Parameter = Parameter {
     source: "chosen",
 };
 
-/// A flow that sends on is silent for an interval after so long, and proves its share again. Chosen: an interval of 250 ms
-/// and a burst of 300 ms cost 2 % then. When the flow begins to send on it is a thirty-second of that, and then
-/// twice as long after each (interpretation 18).
+/// A flow that sends on is silent for an interval after so long, and proves its share again.
+/// Chosen: an interval of 250 ms and a burst of 300 ms cost 2 % then. When the flow begins to send
+/// on it is a thirty-second of that, and then twice as long after each (interpretation 18).
 const PROVEN_FOR: Duration = Duration::from_secs(10);
 /// Proofs in a row that are enough.
 const PROOFS: u32 = 7;
 /// So many are there before the flow sends on: one may be a moment of a fade.
 const CONFIRMED: u32 = 2;
-/// The first wait is up to 2 to this many intervals: a rival that two bursts have shown stays for longer than one (interpretation 19).
+/// The first wait is up to 2 to this many intervals: a rival that two bursts have shown stays for
+/// longer than one (interpretation 19).
 const LEAST_BACK_OFF: u32 = 2;
 
 /// A receiver whose clock moves less often hides a cell's turns (interpretation 22).
 const COARSEST_TICK: Duration = Duration::from_millis(2);
 
-/// A loss while the queue is at least this part of what the flow keeps waiting is one of a full buffer: the queue is another
-/// flow's too, or the buffer is small (interpretation 26).
+/// A loss while the queue is at least this part of what the flow keeps waiting is one of a full
+/// buffer: the queue is another flow's too, or the buffer is small (interpretation 26).
 const FULL: u32 = 2;
 /// What waits at least while the flow sends: of a buffer with less, half.
 const LEAST_QUEUE: Duration = Duration::from_millis(5);
 /// How long a queue counts as shared after such a loss.
 const SHARED_FOR: Duration = Duration::from_secs(30);
-/// In a shared queue the first packet after silence waits for others if it takes so much longer than the fastest packet.
+/// In a shared queue the first packet after silence waits for others if it takes so much longer
+/// than the fastest packet.
 const OTHERS: Duration = Duration::from_millis(10);
 /// A modem's report counts for this long; all stale data falls back.
 const MODEM_FOR: Duration = Duration::from_millis(100);
 /// Segments that a burst into a shared queue begins with.
 const PROBE: u64 = 4;
-/// The window is for this much more than what the cell gives now: one of so many parts (interpretation 31).
+/// The window is for this much more than what the cell gives now: one of so many parts
+/// (interpretation 31).
 const MORE: u64 = 4;
 
 /// One background flow.
@@ -178,7 +185,8 @@ impl Background {
         PROVEN_FOR / (1 << PROOFS.saturating_sub(self.proofs))
     }
 
-    /// A loss, a timeout or a queue of others: the share showed no rival, so that one burst that finds the cell free is enough.
+    /// A loss, a timeout or a queue of others: the share showed no rival, so that one burst that
+    /// finds the cell free is enough.
     fn handle_busy(&mut self, now: HostInstant) {
         let proofs = self.proofs.min(CONFIRMED - 1);
         self.back_off(now, 1, self.max_back_off);
@@ -197,7 +205,8 @@ impl Background {
     fn handle_verdict(&mut self, now: HostInstant, verdict: Verdict) {
         match (self.phase, verdict) {
             (Phase::Waiting { .. } | Phase::ByDelay, _) | (_, Verdict::Open) => {}
-            // Its rate may be all of the cell or a part of it: silence, and then a burst that shows both.
+            // Its rate may be all of the cell or a part of it: silence, and then a burst that shows
+            // both.
             (Phase::Opening, _) | (_, Verdict::Likely) => self.wait(now, self.interval),
             (Phase::Probing, Verdict::Busy) => {
                 self.back_off(now, LEAST_BACK_OFF, self.max_back_off);
@@ -205,7 +214,8 @@ impl Background {
             (Phase::Probing, Verdict::Crowded) => {
                 self.back_off(now, LEAST_BACK_OFF, self.max_back_off + self.crowded);
             }
-            // It may be a fade: the next burst shows it soon, and that one backs off (interpretation 32).
+            // It may be a fade: the next burst shows it soon, and that one backs off
+            // (interpretation 32).
             (Phase::Sending { .. }, Verdict::Busy | Verdict::Crowded) => {
                 self.wait(now, self.interval);
             }
@@ -225,9 +235,10 @@ impl Background {
         }
     }
 
-    /// The window that keeps the cell busy: rate × (RTT without a queue + the queue to keep), four segments at least. The rate
-    /// is a little more than what the cell gives now, and the capacity at most. With the capacity alone, a burst beside
-    /// rivals would leave as much in the queue as the burst itself.
+    /// The window that keeps the cell busy: rate × (RTT without a queue + the queue to keep), four
+    /// segments at least. The rate is a little more than what the cell gives now, and the
+    /// capacity at most. With the capacity alone, a burst beside rivals would leave as much in
+    /// the queue as the burst itself.
     fn target(&self) -> Option<Bytes> {
         let span = self.rtt.least()? + self.queue;
         let capacity = self.share.capacity()?;
@@ -254,7 +265,8 @@ impl Background {
         self.shared_until.is_some_and(|until| now < until)
     }
 
-    /// Goes by delay from here on, or by the receiver's clock again. A flow that changes begins again.
+    /// Goes by delay from here on, or by the receiver's clock again. A flow that changes begins
+    /// again.
     fn go_by(&mut self, now: HostInstant, has_clock: bool) {
         match (has_clock, self.phase) {
             (true, Phase::ByDelay) => {

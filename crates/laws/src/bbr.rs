@@ -1,8 +1,9 @@
-//! BBR, version 1: a model of the path, its bandwidth and its RTT without queue, and a machine that measures one while
-//! the other cannot be (draft-cardwell-iccrg-bbr-congestion-control-00).
+//! BBR, version 1: a model of the path, its bandwidth and its RTT without queue, and a machine that
+//! measures one while the other cannot be (draft-cardwell-iccrg-bbr-congestion-control-00).
 //!
-//! Where Linux's `tcp_bbr.c` does more than the draft, the code names it: a window with space for acknowledgements that
-//! come in clumps, pacing 1 % below the bandwidth, and whole quanta. Its detection of policers is left out.
+//! Where Linux's `tcp_bbr.c` does more than the draft, the code names it: a window with space for
+//! acknowledgements that come in clumps, pacing 1 % below the bandwidth, and whole quanta. Its
+//! detection of policers is left out.
 
 mod recovery;
 
@@ -28,7 +29,8 @@ const MAX_CWND: u64 = 1 << 20;
 /// 2 ÷ ln 2 and its inverse, in thousandths (§4.3.2.1, §4.3.3).
 const HIGH_GAIN: u32 = 2885;
 const DRAIN_GAIN: u32 = 347;
-/// Phases of a cycle: one that probes, one that drains the queue of the probe, and six between (§4.3.4.1).
+/// Phases of a cycle: one that probes, one that drains the queue of the probe, and six between
+/// (§4.3.4.1).
 const CYCLE: usize = 8;
 const PROBE_GAIN: Parameter = Parameter {
     name: "probe_gain",
@@ -48,7 +50,8 @@ const CWND_GAIN: Parameter = Parameter {
 /// Parameters of BBR, in thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The pacing gain of a probe in thousandths, 1000 to 2000; the gain of a drain is as far below 1000.
+    /// The pacing gain of a probe in thousandths, 1000 to 2000; the gain of a drain is as far
+    /// below 1000.
     pub probe_gain_permille: u32,
     /// The window in the steady state, in thousandths of the BDP.
     pub cwnd_gain_permille: u32,
@@ -105,7 +108,8 @@ pub struct Bbr {
     conservation: Conservation,
     /// The window before recovery or ProbeRTT reduced it.
     prior_cwnd: Bytes,
-    /// Packets that left before this number of delivered bytes measured ProbeRTT's four segments, not the path.
+    /// Packets that left before this number of delivered bytes measured ProbeRTT's four segments,
+    /// not the path.
     probing: core::ops::Range<Bytes>,
     idle_restart: bool,
     cwnd: Bytes,
@@ -210,8 +214,8 @@ impl Bbr {
         Some(self.bandwidth().scaled(gain, 1000) * self.rtt_min?)
     }
 
-    /// Room for what the hosts at both ends hold back at once (§4.2.3.2), in whole even segments and two more in the
-    /// phase that probes, as Linux has it.
+    /// Room for what the hosts at both ends hold back at once (§4.2.3.2), in whole even segments
+    /// and two more in the phase that probes, as Linux has it.
     fn with_quanta(&self, flight: Bytes) -> Bytes {
         let mss = self.mss.count().max(1);
         let quanta = Bytes::new(3 * burst(self.pacing, self.mss).count());
@@ -312,7 +316,8 @@ impl Bbr {
     fn set_pacing(&mut self, gain: u32) {
         let rate = self.bandwidth().scaled(gain, 1000).scaled(PACING_MARGIN, 1000);
         if self.full.is_full() || rate > self.pacing {
-            // A segment a second at least: at zero the flow would never learn that the path is back.
+            // A segment a second at least: at zero the flow would never learn that the path is
+            // back.
             self.pacing = rate.max(self.mss.per(Duration::from_secs(1)));
         }
     }
@@ -354,7 +359,8 @@ impl Controller for Bbr {
         self.set_cwnd(ack, cwnd_gain);
     }
 
-    /// RTprop is the least on the scale that holds from now on: it cannot stay below the path that the radio's delays are taken off.
+    /// RTprop is the least on the scale that holds from now on: it cannot stay below the path that
+    /// the radio's delays are taken off.
     fn handle_revision(&mut self, revision: &Revision) {
         if let Revision::Rebase { least, .. } = *revision {
             self.rtt_min = Some(least);

@@ -1,7 +1,8 @@
-//! BISCAY: the window is the flow's share of the radio link times the path's RTT, while the radio is the bottleneck
-//! (BISCAY §3.2.4, §A.5.1).
+//! BISCAY: the window is the flow's share of the radio link times the path's RTT, while the radio
+//! is the bottleneck (BISCAY §3.2.4, §A.5.1).
 //!
-//! The same law runs in the kernel as `biscay.h` of `sounding-bpf`; a property test there compares the two.
+//! The same law runs in the kernel as `biscay.h` of `sounding-bpf`; a property test there compares
+//! the two.
 
 use sounding_cc::parameter::Values;
 
@@ -27,32 +28,39 @@ pub use sounding_estimate::Bound;
 /// Parameters of the law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// The oldest usable estimate. Default 200 ms: two of the modem's 100 ms MAC summaries (interpretation 8).
+    /// The oldest usable estimate. Default 200 ms: two of the modem's 100 ms MAC summaries
+    /// (interpretation 8).
     pub max_age: Duration,
-    /// The longest silence of a living daemon. Default 60 ms: twelve of its heartbeats, and with an ACK every 40 ms a
-    /// killed daemon is noticed within 100 ms.
+    /// The longest silence of a living daemon. Default 60 ms: twelve of its heartbeats, and with
+    /// an ACK every 40 ms a killed daemon is noticed within 100 ms.
     pub max_silence: Duration,
-    /// How long the path must look narrower than the radio. Default 400 ms: longer than the oldest usable estimate and
-    /// two reports of 100 ms, so that a late report of a fade does not count as a narrow path.
+    /// How long the path must look narrower than the radio. Default 400 ms: longer than the oldest
+    /// usable estimate and two reports of 100 ms, so that a late report of a fade does not
+    /// count as a narrow path.
     pub narrow_for: Duration,
-    /// Queue that the window allows above the path's RTT. Default 15 ms: it covers what a report that is some
-    /// 50 ms old misses of a rising link. Chosen over ten recorded links: with 10 ms two of them stay 3 % below
-    /// BBR's throughput, with 20 ms two exceed half of its p95 delay (docs/results/biscay-vs-bbr-cubic.md).
+    /// Queue that the window allows above the path's RTT. Default 15 ms: it covers what a report
+    /// that is some 50 ms old misses of a rising link. Chosen over ten recorded links: with 10
+    /// ms two of them stay 3 % below BBR's throughput, with 20 ms two exceed half of its p95
+    /// delay (docs/results/biscay-vs-bbr-cubic.md).
     pub allowance: Duration,
-    /// Pacing over the share, in thousandths, at most 4000. Default 1250, BBR's own probing gain (interpretation 6): the
-    /// window then limits the queue to the allowance, and the flow catches up after a fade. At 1000 the
-    /// same links lose 10 to 15 % of throughput.
+    /// Pacing over the share, in thousandths, at most 4000. Default 1250, BBR's own probing gain
+    /// (interpretation 6): the window then limits the queue to the allowance, and the flow
+    /// catches up after a fade. At 1000 the same links lose 10 to 15 % of throughput.
     pub pacing_gain_permille: u32,
-    /// How far the share must exceed the delivery to call the path narrow. Default 150 (interpretation 1).
+    /// How far the share must exceed the delivery to call the path narrow. Default 150
+    /// (interpretation 1).
     pub narrow_permille: u32,
-    /// How far the delivery may stay below the share for the path to be wide again. Default 100 (interpretation 1).
+    /// How far the delivery may stay below the share for the path to be wide again. Default 100
+    /// (interpretation 1).
     pub wide_permille: u32,
-    /// Rounds in a row for that. Default 3: one long round may be a handover's stall, and each round is as long as the
-    /// queue that the flow builds meanwhile. Chosen; pinned by `a_wire_narrower_than_the_radio_is_found_within_two_seconds`.
+    /// Rounds in a row for that. Default 3: one long round may be a handover's stall, and each
+    /// round is as long as the queue that the flow builds meanwhile. Chosen; pinned by
+    /// `a_wire_narrower_than_the_radio_is_found_within_two_seconds`.
     pub narrow_rounds: u32,
     /// Rounds in a row to leave again. Default 4. Chosen.
     pub wide_rounds: u32,
-    /// Lost part of a round that shows a path which drops rather than queues. Default 100 (interpretation 10).
+    /// Lost part of a round that shows a path which drops rather than queues. Default 100
+    /// (interpretation 10).
     pub narrow_loss_permille: u32,
     /// Smallest window on a link with a rate above zero, in segments. Default 4, as BBR.
     pub min_cwnd: u32,
@@ -86,7 +94,8 @@ pub struct FeedEstimate {
 pub struct Snapshot {
     /// `None`: nothing published, withdrawn, or unreadable.
     pub estimate: Option<FeedEstimate>,
-    /// Samples in a row, the newest included, each within 30 % of the previous one; see [`Agreement`].
+    /// Samples in a row, the newest included, each within 30 % of the previous one; see
+    /// [`Agreement`].
     pub agreeing: u32,
     /// When the publisher was last known to live.
     pub heartbeat_at: HostInstant,
@@ -95,8 +104,9 @@ pub struct Snapshot {
 /// The end-to-end side's knowledge; the shadow is a BBR in parallel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathSample {
-    /// The path's RTT without queue, as a minimum that looks back some minutes and began with the flow: one that begins in
-    /// mid-flow takes the queue it finds for the path and keeps it (interpretation 5).
+    /// The path's RTT without queue, as a minimum that looks back some minutes and began with the
+    /// flow: one that begins in mid-flow takes the queue it finds for the path and keeps it
+    /// (interpretation 5).
     pub rtt_min: Option<Duration>,
     /// Payload of a segment in bytes.
     pub mss: u32,
@@ -131,12 +141,13 @@ pub struct Command {
     pub cwnd: u32,
     /// Pacing rate, payload.
     pub pacing: Rate,
-    /// Given once, when the flow enters [`State::BottleneckElsewhere`]: the limit of the shadow's bandwidth filter
-    /// from now on, payload. The filter still remembers the rounds in which the path was wide, and would build a longer
-    /// queue. A shadow that measures the RTT by draining does so at once.
+    /// Given once, when the flow enters [`State::BottleneckElsewhere`]: the limit of the shadow's
+    /// bandwidth filter from now on, payload. The filter still remembers the rounds in which
+    /// the path was wide, and would build a longer queue. A shadow that measures the RTT by
+    /// draining does so at once.
     pub cut: Option<Rate>,
-    /// The RTT without queue, where the path was found to have got longer than [`PathSample::rtt_min`] remembers; the
-    /// shadow's own minimum must not be below it.
+    /// The RTT without queue, where the path was found to have got longer than
+    /// [`PathSample::rtt_min`] remembers; the shadow's own minimum must not be below it.
     pub longer: Option<Duration>,
 }
 
@@ -150,8 +161,8 @@ pub struct Command {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// No usable estimate: the shadow controls the flow. `None` until the flow's first estimate, which has to agree with the
-    /// one before it.
+    /// No usable estimate: the shadow controls the flow. `None` until the flow's first estimate,
+    /// which has to agree with the one before it.
     NoEstimate(Option<FallbackReason>),
     /// The radio is the bottleneck: the share sets the window.
     RadioLimited {

@@ -8,8 +8,8 @@
 //! * [`CopaGandalf`] is the flow as a [`Controller`].
 //!
 //! In C: `delays.h`, `corrected.h` and `copa.h` of `crates/bpf/src/bpf/copa`. A test compares both
-//! (`crates/bpf/tests/copa_conformance.rs`). The paper leaves gaps: docs/interpretations/gandalf.md,
-//! interpretations 20 to 23.
+//! (`crates/bpf/tests/copa_conformance.rs`). The paper leaves gaps:
+//! docs/interpretations/gandalf.md, interpretations 20 to 23.
 
 mod config;
 mod corrected;

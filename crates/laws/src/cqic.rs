@@ -1,8 +1,9 @@
-//! CQIC: the sender goes by the rate that the receiving device reads off its channel reports and its served share (Lu et al.,
-//! HotMobile 2015).
+//! CQIC: the sender goes by the rate that the receiving device reads off its channel reports and
+//! its served share (Lu et al., HotMobile 2015).
 //!
-//! A report sets the pace, `T_p = P / B`, and a window of twice `B · RTTmin` that limits the damage of a wrong one (§4.1). There is no
-//! slow start, no probing and no answer to a loss. Where the paper is silent, `docs/interpretations/cqic.md` says what was chosen.
+//! A report sets the pace, `T_p = P / B`, and a window of twice `B · RTTmin` that limits the damage
+//! of a wrong one (§4.1). There is no slow start, no probing and no answer to a loss. Where the
+//! paper is silent, `docs/interpretations/cqic.md` says what was chosen.
 //!
 //! [`Law`] decides, in whole numbers, step by step as the kernel does; [`Cqic`] has it and the
 //! bucket over the stock algorithm.
@@ -44,7 +45,8 @@ pub struct Paced {
 }
 
 impl Cqic {
-    /// A flow without any report. One counts for one `every` longer than usual, where reports come only so often.
+    /// A flow without any report. One counts for one `every` longer than usual, where reports come
+    /// only so often.
     pub fn new(config: Config, fallback: Fallback, start: &Start, every: Duration) -> Self {
         let config = Config { max_age: config.max_age + every, ..config };
         let (law, bucket) = (Law::new(config, start), Bucket::full(start.now, start.mss));

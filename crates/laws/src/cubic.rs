@@ -1,4 +1,5 @@
-//! CUBIC: a window that grows as the cube of the time since the last loss (RFC 9438), after HyStart++ (RFC 9406).
+//! CUBIC: a window that grows as the cube of the time since the last loss (RFC 9438), after
+//! HyStart++ (RFC 9406).
 
 use core::time::Duration;
 
@@ -61,10 +62,12 @@ pub struct Cubic {
     config: Config,
     mss: Bytes,
     window: Window,
-    /// `None` after the first slow start, or if slow start lasts until a loss. Where RTTs are explained later, it stays until a loss.
+    /// `None` after the first slow start, or if slow start lasts until a loss. Where RTTs are
+    /// explained later, it stays until a loss.
     slow_start: Option<SlowStart>,
-    /// How far ahead the curve is evaluated. RFC 9438 §4.2 uses the smoothed RTT, Linux the minimum. With a queue of
-    /// seconds, the former's window grows by the curve's value seconds later, which no deployed CUBIC does. Pinned by
+    /// How far ahead the curve is evaluated. RFC 9438 §4.2 uses the smoothed RTT, Linux the
+    /// minimum. With a queue of seconds, the former's window grows by the curve's value
+    /// seconds later, which no deployed CUBIC does. Pinned by
     /// `cubic_over_recorded_links_is_the_kernels_to_3_percent_and_10`.
     ahead: Option<Duration>,
     last_ack: HostInstant,
@@ -76,7 +79,8 @@ pub struct Cubic {
 struct Window {
     cwnd: f64,
     ssthresh: f64,
-    /// The window before the last cut, or less if the one before that was larger: fast convergence (RFC 9438 §4.7).
+    /// The window before the last cut, or less if the one before that was larger: fast convergence
+    /// (RFC 9438 §4.7).
     w_max: f64,
     /// The window before the last cut.
     prior: f64,
@@ -86,7 +90,8 @@ struct Window {
 /// Congestion avoidance since the last loss.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
-    /// How long the window was in use. Time in which the application had no data does not count (§5.8).
+    /// How long the window was in use. Time in which the application had no data does not count
+    /// (§5.8).
     elapsed: Duration,
     /// [`Config::c`].
     c: f64,
@@ -244,8 +249,8 @@ impl Controller for Cubic {
 
     fn handle_spurious_timeout(&mut self, _now: HostInstant) {
         if let Some(before) = self.before_timeout.take() {
-            // The curve starts again, as in Linux. RFC 9438 §4.9 would continue the old one, which may be far into its
-            // convex part by then.
+            // The curve starts again, as in Linux. RFC 9438 §4.9 would continue the old one, which
+            // may be far into its convex part by then.
             self.window = Window { w_max: 0.0, epoch: None, ..before };
         }
     }

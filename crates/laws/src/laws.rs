@@ -107,7 +107,8 @@ macro_rules! laws {
     };
 }
 
-// The first is the default. Of its controllers the first has the law's name, and the fallback that the law has by itself.
+// The first is the default. Of its controllers the first has the law's name, and the fallback that
+// the law has by itself.
 laws! {
     Biscay {
         name: "biscay",
@@ -183,7 +184,8 @@ impl Law {
         self.row().needs
     }
 
-    /// Whether it uses the allowance and the pacing gain of [`biscay::Config`](crate::biscay::Config).
+    /// Whether it uses the allowance and the pacing gain of
+    /// [`biscay::Config`](crate::biscay::Config).
     pub const fn has_settings(self) -> bool {
         self.row().has_settings
     }
@@ -193,7 +195,8 @@ impl Law {
         self.row().phases
     }
 
-    /// Whether it looks for more than a floor by itself. The others send what they are given, and leave that to the fallback.
+    /// Whether it looks for more than a floor by itself. The others send what they are given, and
+    /// leave that to the fallback.
     pub fn probes(self) -> bool {
         self.phases().contains(&Phase::Probing)
     }
@@ -213,7 +216,8 @@ impl Law {
         self.row().controllers
     }
 
-    /// A flow under it that receives an estimate only so often, zero where that is every few milliseconds.
+    /// A flow under it that receives an estimate only so often, zero where that is every few
+    /// milliseconds.
     pub(crate) fn make(
         self,
         fallback: Fallback,

@@ -1,7 +1,9 @@
-//! Laws that set a flow's window from the estimate of its radio link, and what this kernel runs beside them.
+//! Laws that set a flow's window from the estimate of its radio link, and what this kernel runs
+//! beside them.
 //!
-//! [`Law`] is their table, [`RadioController`] a law with the algorithm that it falls back to. [`OverStock`] makes a controller of a
-//! [`RadioLaw`](radio_law::RadioLaw). [`trust`] limits what a peer's report does.
+//! [`Law`] is their table, [`RadioController`] a law with the algorithm that it falls back to.
+//! [`OverStock`] makes a controller of a [`RadioLaw`](radio_law::RadioLaw). [`trust`] limits what a
+//! peer's report does.
 
 #![no_std]
 #![forbid(unsafe_code)]

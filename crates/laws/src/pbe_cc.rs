@@ -1,9 +1,10 @@
-//! PBE-CC: the sender goes by the capacity and the fair share that the receiving device reads off its cells (Xie et al.,
-//! SIGCOMM 2020).
+//! PBE-CC: the sender goes by the capacity and the fair share that the receiving device reads off
+//! its cells (Xie et al., SIGCOMM 2020).
 //!
-//! A flow ramps up to its fair share within three round trips (§4.1), then sends what the device reports (§4.2.1). Packets that
-//! are late although the cells are not full show a bottleneck in the Internet; there a BBR that probes no further than the fair
-//! share controls the flow (§4.2.3). Where the paper is silent, `docs/interpretations/pbe-cc.md` says what was chosen.
+//! A flow ramps up to its fair share within three round trips (§4.1), then sends what the device
+//! reports (§4.2.1). Packets that are late although the cells are not full show a bottleneck in the
+//! Internet; there a BBR that probes no further than the fair share controls the flow (§4.2.3).
+//! Where the paper is silent, `docs/interpretations/pbe-cc.md` says what was chosen.
 //!
 //! [`Law`] decides, in whole numbers, step by step as the kernel does; [`PbeCc`] has it over BBR.
 

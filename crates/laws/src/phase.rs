@@ -1,7 +1,7 @@
 use core::fmt;
 
-/// Where a law believes the bottleneck to be, and what it does. Rust, C (`enum flow_phase` of `intf.h`), events, plans' results
-/// and documents use these names.
+/// Where a law believes the bottleneck to be, and what it does. Rust, C (`enum flow_phase` of
+/// `intf.h`), events, plans' results and documents use these names.
 /// [`Law::phases`](crate::Law::phases) has those of a law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
@@ -19,7 +19,8 @@ pub enum Phase {
     Handover,
     /// The queue is not at the radio: the stock algorithm controls the flow.
     BottleneckElsewhere,
-    /// The path drops what the estimate allows, or much less arrives: the stock algorithm controls the flow.
+    /// The path drops what the estimate allows, or much less arrives: the stock algorithm controls
+    /// the flow.
     EstimateTooHigh,
     /// The rate grows in a line to the flow's fair share of the cells.
     Ramp,

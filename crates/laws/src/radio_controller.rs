@@ -31,8 +31,8 @@ impl RadioController {
         Self::all().find(|known| known.name == name)
     }
 
-    /// A flow under it whose estimates come every `every`, or zero for every few milliseconds: estimates may be that
-    /// much older, and silence counts that much later.
+    /// A flow under it whose estimates come every `every`, or zero for every few milliseconds:
+    /// estimates may be that much older, and silence counts that much later.
     pub fn make(self, start: &Start, every: Duration) -> Box<dyn Controller> {
         self.law.make(self.fallback, start, every, &Values::default())
     }

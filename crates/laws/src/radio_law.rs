@@ -109,8 +109,8 @@ impl From<&sounding_cc::Ack> for Ack {
     }
 }
 
-/// While something is missing a kernel's receiver echoes the stamp of an earlier packet, which shows
-/// no delay (docs/interpretations/pbe-cc.md, 18).
+/// While something is missing a kernel's receiver echoes the stamp of an earlier packet, which
+/// shows no delay (docs/interpretations/pbe-cc.md, 18).
 fn delay_of(ack: &sounding_cc::Ack) -> Option<Duration> {
     let Some(way) = ack.one_way else { return ack.rtt };
     let is_whole = ack.recovery == Recovery::None;
@@ -132,7 +132,8 @@ pub struct Beside {
     pub bandwidth: Rate,
 }
 
-/// One flow under a law, which sets the window and the pace while its [`phase`](Self::phase) controls.
+/// One flow under a law, which sets the window and the pace while its [`phase`](Self::phase)
+/// controls.
 pub trait RadioLaw: Debug + Send {
     /// Whether BBR measures the RTT again after a cut of [`handle_ack`](Self::handle_ack).
     const CUT_DOUBTS_RTT: bool = true;

@@ -1,10 +1,11 @@
 //! The project's own controller. It uses the modem's estimates and the acknowledgements.
 //!
-//! A base station grants what is requested. While more waits at the radio than it grants, the grants are the radio's
-//! capacity. The window is then rate × (RTT without queue + queue target), so that some data always waits. While
-//! everything requested is granted, the grants are only a floor. The window then grows above it until the modem reports
-//! a backlog or every packet of a round is late. A standing queue without a backlog at the radio is elsewhere.
-//! In that case, and without a usable estimate, a stock algorithm controls the flow.
+//! A base station grants what is requested. While more waits at the radio than it grants, the
+//! grants are the radio's capacity. The window is then rate × (RTT without queue + queue target),
+//! so that some data always waits. While everything requested is granted, the grants are only a
+//! floor. The window then grows above it until the modem reports a backlog or every packet of a
+//! round is late. A standing queue without a backlog at the radio is elsewhere. In that case, and
+//! without a usable estimate, a stock algorithm controls the flow.
 //!
 //! [`Law`] decides this, and runs in the kernel too; [`Sounding`] has it over the stock algorithm.
 
@@ -39,8 +40,9 @@ const SILENCE: Parameter = Parameter {
     source: "chosen: twelve heartbeats of the daemon",
 };
 
-/// How far back an estimate's rate should look. The 100 ms of BISCAY's paper show the beginning and the end of a fade
-/// too late (papers/biscay/README.md); records of the physical layer come often enough for this. Chosen.
+/// How far back an estimate's rate should look. The 100 ms of BISCAY's paper show the beginning and
+/// the end of a fade too late (papers/biscay/README.md); records of the physical layer come often
+/// enough for this. Chosen.
 pub const SPAN: Duration = Duration::from_millis(30);
 
 /// In bytes/s.

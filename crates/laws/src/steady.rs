@@ -1,6 +1,8 @@
-//! A law for tests, and an example of how to add one: it paces at exactly the estimated rate, with a window of two round trips.
+//! A law for tests, and an example of how to add one: it paces at exactly the estimated rate, with
+//! a window of two round trips.
 //!
-//! [`Law`] runs in the kernel too, as `steady.h` of `sounding-bpf`; [`Steady`] has it over the stock algorithm.
+//! [`Law`] runs in the kernel too, as `steady.h` of `sounding-bpf`; [`Steady`] has it over the
+//! stock algorithm.
 
 use core::time::Duration;
 
@@ -48,8 +50,8 @@ impl Law {
         self.transitions
     }
 
-    /// The settings while this flow's part of the link is `share`, IP; `None` without a usable estimate. `stock` has the settings of
-    /// the stock algorithm.
+    /// The settings while this flow's part of the link is `share`, IP; `None` without a usable
+    /// estimate. `stock` has the settings of the stock algorithm.
     pub fn step(
         &mut self,
         share: Option<Rate>,

@@ -9,8 +9,8 @@ use crate::cubic::Cubic;
 
 /// The least window that CUBIC begins with, in segments: as BBR.
 const MIN_CWND: u64 = 4;
-/// How fast Linux paces a window, in thousandths of it an RTT (`tcp_pacing_ca_ratio`), and while it is less than half of what slow
-/// start goes to (`tcp_pacing_ss_ratio`).
+/// How fast Linux paces a window, in thousandths of it an RTT (`tcp_pacing_ca_ratio`), and while it
+/// is less than half of what slow start goes to (`tcp_pacing_ss_ratio`).
 const PACING: u32 = 1200;
 const PACING_AT_FIRST: u32 = 2000;
 
@@ -39,9 +39,9 @@ impl Fallback {
 
 /// The stock algorithm of a law: the same composition as `glue.h` and `cubic.h` of `sounding-bpf`.
 ///
-/// BBR sees every acknowledgement, also while a law controls the flow, because the law uses its measurements. CUBIC
-/// sees only those of the time in which it controls the flow, and continues from the law's window: in parallel with a law it
-/// would only learn that there are no losses.
+/// BBR sees every acknowledgement, also while a law controls the flow, because the law uses its
+/// measurements. CUBIC sees only those of the time in which it controls the flow, and continues
+/// from the law's window: in parallel with a law it would only learn that there are no losses.
 #[derive(Clone, Debug)]
 pub(crate) struct Stock {
     bbr: Bbr,
@@ -53,7 +53,8 @@ pub(crate) struct Stock {
 struct Instead {
     cubic: Cubic,
     drives: bool,
-    /// The minimum window at a takeover, and the window at a takeover after a timeout: RFC 6928's, as in the laws.
+    /// The minimum window at a takeover, and the window at a takeover after a timeout: RFC 6928's,
+    /// as in the laws.
     least: Bytes,
     restart: Bytes,
     rtt: RttEstimator,
@@ -97,9 +98,9 @@ impl Stock {
         self.instead.as_mut().filter(|instead| instead.drives)
     }
 
-    /// The law's verdict: whether it controls the flow from here on, and its last window if it does not. `cut` is the
-    /// path's capacity in payload. It is given once, when the flow leaves the law because the path carries less than
-    /// the radio.
+    /// The law's verdict: whether it controls the flow from here on, and its last window if it does
+    /// not. `cut` is the path's capacity in payload. It is given once, when the flow leaves the
+    /// law because the path carries less than the radio.
     pub(crate) fn handle_verdict(
         &mut self,
         now: HostInstant,
@@ -108,7 +109,8 @@ impl Stock {
         cut: Option<Rate>,
     ) {
         if law_drives || self.instead.is_some() {
-            // Under a law's window the queue is empty, and BBR never needs four segments in flight. With CUBIC as fallback it only measures.
+            // Under a law's window the queue is empty, and BBR never needs four segments in flight.
+            // With CUBIC as fallback it only measures.
             self.bbr.confirm_rtt_min(now);
         }
         if let Some(cut) = cut {

@@ -1,7 +1,9 @@
-//! How far a sender believes a rate that the device at the other end reports. The device may lie, and so may a host on the path.
+//! How far a sender believes a rate that the device at the other end reports. The device may lie,
+//! and so may a host on the path.
 //!
-//! Whole numbers only: `crates/bpf/src/bpf/common/trust.h` is the same arithmetic in C, function by function, and a property test runs both
-//! over the same sequences. [`Trusting`] puts it before a controller. docs/reference/downlink.md has the rules for users.
+//! Whole numbers only: `crates/bpf/src/bpf/common/trust.h` is the same arithmetic in C, function by
+//! function, and a property test runs both over the same sequences. [`Trusting`] puts it before a
+//! controller. docs/reference/downlink.md has the rules for users.
 
 mod controller;
 
@@ -11,20 +13,25 @@ use crate::limits::MAX_RTT_US;
 
 /// No claim is believed beyond so many times what was delivered lately.
 const GAIN: u64 = 3;
-/// In so many rounds of a connection, and after idleness, nothing is known of what the path delivers. The window may then reach what
-/// this many segments take, as 27 Mbit/s have under way at 40 ms.
+/// In so many rounds of a connection, and after idleness, nothing is known of what the path
+/// delivers. The window may then reach what this many segments take, as 27 Mbit/s have under way at
+/// 40 ms.
 const ROUNDS: u32 = 3;
 const SEGMENTS: u64 = 128;
 /// As long as BBR's filter: by then no sample is in it but of the application's pace.
 const HELD_BACK: u32 = 10;
-/// A radio that gets faster is believed after one round or two for each factor of three, so an honest claim is not cut for so long.
+/// A radio that gets faster is believed after one round or two for each factor of three, so an
+/// honest claim is not cut for so long.
 const OVERSTATED: u32 = 16;
-/// After so many rounds with a cut claim and without a quarter more, only an eighth above the arrivals is used.
+/// After so many rounds with a cut claim and without a quarter more, only an eighth above the
+/// arrivals is used.
 const STUCK: u32 = 3;
 
-/// Losses of a round are heavy from so many segments on, if they are a sixteenth of what the round settled.
+/// Losses of a round are heavy from so many segments on, if they are a sixteenth of what the round
+/// settled.
 const HEAVY: u32 = 8;
-/// The rounds of a cycle of a claim that heavy losses cut: in the first few what waits drains, in the last few arrivals are measured.
+/// The rounds of a cycle of a claim that heavy losses cut: in the first few what waits drains, in
+/// the last few arrivals are measured.
 const DRAINED: u32 = 2;
 const MEASURED: u32 = 4;
 const CYCLE: u32 = 8;
@@ -32,7 +39,8 @@ const CYCLE: u32 = 8;
 const MOST_EXCESS: u32 = 8;
 /// The most cycles without a try, after tries that showed nothing.
 const MOST_PAUSE: u32 = 4;
-/// A device whose claim the arrivals bear out for so many rounds is believed again. Each cut adds as many, up to [`STRIKES`] times.
+/// A device whose claim the arrivals bear out for so many rounds is believed again. Each cut adds
+/// as many, up to [`STRIKES`] times.
 const BORNE: u32 = 8;
 const STRIKES: u32 = 8;
 
@@ -164,13 +172,15 @@ impl Input {
         (segments * self.mss() * 1_000_000 / span_us).min(MAX_RATE)
     }
 
-    /// Whether a quarter more is in flight than a path of this rate holds: then the rate is all that it carries.
+    /// Whether a quarter more is in flight than a path of this rate holds: then the rate is all
+    /// that it carries.
     fn queues(&self, rate: u64) -> bool {
         let inflight = u64::from(self.inflight.min(MAX_SEGMENTS)) * self.mss();
         inflight * 4_000_000 >= rate * u64::from(self.rtt_us).min(MAX_RTT_US) * 5
     }
 
-    /// Whether a claim that is cut would have been used; a slow reader does not show the path's limit.
+    /// Whether a claim that is cut would have been used; a slow reader does not show the path's
+    /// limit.
     fn lacks(&self) -> bool {
         self.acked && !self.limited && u64::from(self.inflight) * 2 >= u64::from(self.window)
     }
@@ -205,7 +215,8 @@ impl Trust {
         self.overstated
     }
 
-    /// At an acknowledgement or a restart from idle: the usable part of the claim, payload, bytes a second.
+    /// At an acknowledgement or a restart from idle: the usable part of the claim, payload, bytes a
+    /// second.
     pub fn step(&mut self, input: &Input) -> u64 {
         if self.seen.is_none() {
             self.forget(input.delivered);
@@ -296,7 +307,8 @@ impl Trust {
             cap.rate = cap.rate.min(round);
             cap.is_new = false;
         } else if self.loses_much(input) && !seen.limited && round * 8 < cap.rate * 7 {
-            // The path is narrower than it was. Losses that come at any rate do not reduce the cut's rate again and again.
+            // The path is narrower than it was. Losses that come at any rate do not reduce the
+            // cut's rate again and again.
             cap = Cap { rate: round.max(cap.rate / 2), round: 0, excess: 1, drains: true, ..cap };
         }
         if cap.round == MEASURED {

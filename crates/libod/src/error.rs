@@ -41,7 +41,8 @@ pub(crate) fn last() -> *const c_char {
 ///
 /// # Safety
 ///
-/// `text` is null or points to bytes that end in a zero and stay as they are while the result is used.
+/// `text` is null or points to bytes that end in a zero and stay as they are while the result is
+/// used.
 pub(crate) unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<&'a str, Failure> {
     if text.is_null() {
         return Err(Failure::new(libc::EFAULT, format_args!("{what} is null")));

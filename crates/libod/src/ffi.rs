@@ -87,15 +87,17 @@ pub unsafe extern "C" fn od_read(od: c_int, samples: *mut Sample, count: size_t)
             let most = count.min(MAX_AT_ONCE);
             let mut taken = vec![Sample::default(); most];
             let read = source.read(&mut taken)?;
-            // Through our own buffer, because C's need not hold valid samples yet. SAFETY: not null, and by contract
-            // there is space for `count`, which `read` does not exceed.
+            // Through our own buffer, because C's need not hold valid samples yet. SAFETY: not
+            // null, and by contract there is space for `count`, which `read` does not
+            // exceed.
             unsafe { std::ptr::copy_nonoverlapping(taken.as_ptr(), samples, read) };
             Ok(read as ssize_t)
         })
     })
 }
 
-/// The largest number of samples per call. `count` is the caller's promise about memory, and cannot be checked.
+/// The largest number of samples per call. `count` is the caller's promise about memory, and cannot
+/// be checked.
 const MAX_AT_ONCE: usize = 4096;
 
 /// `od_latest`.

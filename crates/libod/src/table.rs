@@ -1,5 +1,5 @@
-//! Handles. The low ten bits are an index in a table; the higher bits count how often that index was used. So a
-//! closed handle is never valid for a later source at the same index.
+//! Handles. The low ten bits are an index in a table; the higher bits count how often that index
+//! was used. So a closed handle is never valid for a later source at the same index.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -16,7 +16,8 @@ pub(crate) type Shared = Arc<Mutex<Source>>;
 
 #[derive(Default)]
 struct Place {
-    /// How often it was used, from 1 on. So all handles are at least 1024, and differ from most file descriptors.
+    /// How often it was used, from 1 on. So all handles are at least 1024, and differ from most
+    /// file descriptors.
     uses: u32,
     source: Option<Shared>,
 }

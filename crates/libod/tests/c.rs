@@ -1,4 +1,5 @@
-//! libOD as C programs meet it: the header says what the library does, and the example compiles and runs.
+//! libOD as C programs meet it: the header says what the library does, and the example compiles and
+//! runs.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

@@ -4,8 +4,9 @@ use sounding_units::{Axis, ModemInstant};
 
 /// Cuts the modem's time into bins, for a series with a row at the end of each.
 ///
-/// The first record starts the first bin. A long pause without records is one row, whatever the length of a bin. If the
-/// modem sets its clock, a new bin starts at the new time. Give it times that are believed: those of [`Sounder::clock`](crate::Sounder).
+/// The first record starts the first bin. A long pause without records is one row, whatever the
+/// length of a bin. If the modem sets its clock, a new bin starts at the new time. Give it times
+/// that are believed: those of [`Sounder::clock`](crate::Sounder).
 #[derive(Clone, Debug)]
 pub struct Bins {
     bin: Duration,
@@ -63,7 +64,8 @@ pub struct Bin {
     pub elapsed: Duration,
     /// Its end on the modem's clock. It belongs to the next bin.
     pub end: ModemInstant,
-    /// Its length: longer than the others where no record came for long, shorter at the end of a capture.
+    /// Its length: longer than the others where no record came for long, shorter at the end of a
+    /// capture.
     pub span: Duration,
 }
 
@@ -75,8 +77,8 @@ impl Bin {
 }
 
 impl Bins {
-    /// Bins continue for this time after a record; the rest of a longer pause is one row. After such a silence an
-    /// estimator also starts anew.
+    /// Bins continue for this time after a record; the rest of a longer pause is one row. After
+    /// such a silence an estimator also starts anew.
     pub const QUIET_AFTER: Duration = Duration::from_secs(10);
 
     /// Bins of this length, which is not zero.
@@ -108,8 +110,8 @@ impl Bins {
         }
     }
 
-    /// Time advanced to `now` without a record: reports the bins that ended before it. The rest of a long silence is reported as one row
-    /// when it ends.
+    /// Time advanced to `now` without a record: reports the bins that ended before it. The rest of
+    /// a long silence is reported as one row when it ends.
     pub fn handle_time(&mut self, now: ModemInstant, mut ended: impl FnMut(Step)) {
         let Some(clock) = &mut self.clock else { return };
         clock.latest = clock.latest.max(now);
@@ -117,7 +119,8 @@ impl Bins {
         self.end_bins(until, &mut ended);
     }
 
-    /// The input has ended: emits the bins that have begun, up to and with the newest record, and a silence after it that was long.
+    /// The input has ended: emits the bins that have begun, up to and with the newest record, and a
+    /// silence after it that was long.
     pub fn handle_end(&mut self, mut ended: impl FnMut(Step)) {
         if let Some(clock) = self.clock
             && clock.latest - clock.newest > Self::QUIET_AFTER
@@ -138,7 +141,8 @@ impl Bins {
         let Some(clock) = &mut self.clock else { return };
         loop {
             let end = clock.start + self.bin;
-            // Time stamps whose bits are all ones are at the end of time, where no bin ends any more.
+            // Time stamps whose bits are all ones are at the end of time, where no bin ends any
+            // more.
             if end > now || end - clock.start < self.bin {
                 return;
             }

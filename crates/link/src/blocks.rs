@@ -7,14 +7,16 @@ use sounding_units::ModemInstant;
 
 use crate::recent::Recent;
 
-/// Carriers that are tracked separately: no device aggregates more than five of LTE and a few of NR.
+/// Carriers that are tracked separately: no device aggregates more than five of LTE and a few of
+/// NR.
 const CARRIERS: usize = 8;
 
 /// The most is counted in spans of this.
 const SPAN_OF_MOST: Duration = Duration::from_millis(100);
 
-/// A secondary carrier without a grant for so long has been switched off by its timer: networks set sCellDeactivationTimer to 320
-/// ms mostly (TS 36.331 §6.3.2, TS 36.321 §5.13), and PBE-CC's Fig. 2 shows some 300 ms.
+/// A secondary carrier without a grant for so long has been switched off by its timer: networks set
+/// sCellDeactivationTimer to 320 ms mostly (TS 36.331 §6.3.2, TS 36.321 §5.13), and PBE-CC's Fig. 2
+/// shows some 300 ms.
 pub(crate) const ACTIVE: Duration = Duration::from_millis(320);
 
 /// Resource blocks that one carrier granted, by spans of 100 ms.
@@ -86,8 +88,8 @@ impl Blocks {
         }
     }
 
-    /// What it had in the span that ends at `end`, in thousandths of the most that the same carriers ever gave it in 100 ms; 1000
-    /// at most. `None` if it had none lately.
+    /// What it had in the span that ends at `end`, in thousandths of the most that the same
+    /// carriers ever gave it in 100 ms; 1000 at most. `None` if it had none lately.
     pub(crate) fn part(&self, end: ModemInstant, span: Duration) -> Option<u16> {
         let sum: u64 = self.recent.within(end, span).map(|had| u64::from(had.prb)).sum();
         let mut is_active = [false; CARRIERS];

@@ -7,17 +7,19 @@ use sounding_estimate::{Bound, Direction, LinkEstimate, Source};
 /// What the rate is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// The sizes of the granted transport blocks (BISCAY §3.2.2): from PHY records that mark repeats, because they come
-    /// every few milliseconds; else from MAC records, which come every 100 ms; else from any.
+    /// The sizes of the granted transport blocks (BISCAY §3.2.2): from PHY records that mark
+    /// repeats, because they come every few milliseconds; else from MAC records, which come
+    /// every 100 ms; else from any.
     Grants,
-    /// Equation 1 of BISCAY §3.2.2, from PRB, I_TBS and layers of PHY records. The size in the record is
-    /// used only to find the configuration of an NR cell.
+    /// Equation 1 of BISCAY §3.2.2, from PRB, I_TBS and layers of PHY records. The size in the
+    /// record is used only to find the configuration of an NR cell.
     Formula,
-    /// The rate of a CQI, times the share of the carrier that was served (CQIC §3.3). Downlink only: no device reports
-    /// the channel that it sends on.
+    /// The rate of a CQI, times the share of the carrier that was served (CQIC §3.3). Downlink
+    /// only: no device reports the channel that it sends on.
     Cqi,
-    /// The device's resource blocks and its part of the idle ones, over the last round trip (`window`), reduced to what
-    /// reaches a transport (PBE-CC §4.2.1). The idle ones are known only with a sniffer.
+    /// The device's resource blocks and its part of the idle ones, over the last round trip
+    /// (`window`), reduced to what reaches a transport (PBE-CC §4.2.1). The idle ones are known
+    /// only with a sniffer.
     Cell,
     /// Resource blocks alone, by a line that is fitted in the first 20 s: BISCAY §5.2's comparison.
     Prb,
@@ -34,16 +36,17 @@ pub struct Config {
     pub direction: Direction,
     /// The method behind the rate.
     pub method: Method,
-    /// Span of modem time over which a rate is averaged. 100 ms is the MAC summary of BISCAY §3.2.2, and its Fig. 6
-    /// finds no gain below. If a shorter span is configured, granted rates still use 100 ms while grants come in bursts
-    /// for which the longer mean predicts better.
+    /// Span of modem time over which a rate is averaged. 100 ms is the MAC summary of BISCAY
+    /// §3.2.2, and its Fig. 6 finds no gain below. If a shorter span is configured, granted
+    /// rates still use 100 ms while grants come in bursts for which the longer mean predicts
+    /// better.
     pub window: Duration,
     /// Age of the newest record up to which an estimate may be used.
     pub valid_for: Duration,
     /// Part of a transport block that is IP, in 1/1000: MAC, RLC and PDCP take 2–6 %. 950, chosen.
     pub ip_share_permille: u32,
-    /// A fixed bound instead of a judged one. For experiments whose link *is* the capture's grants, which are then its
-    /// capacity.
+    /// A fixed bound instead of a judged one. For experiments whose link *is* the capture's
+    /// grants, which are then its capacity.
     pub assume: Option<Bound>,
 }
 
@@ -52,7 +55,8 @@ impl Method {
     pub const ALL: [Self; 7] =
         [Self::Grants, Self::Formula, Self::Cqi, Self::Cell, Self::Prb, Self::Mcs, Self::Rsrp];
 
-    /// Log records of the channel that it needs in addition to those of grants (`sounding_kpi::codes`).
+    /// Log records of the channel that it needs in addition to those of grants
+    /// (`sounding_kpi::codes`).
     pub const fn channel_codes(self) -> &'static [LogCode] {
         match self {
             Self::Cqi | Self::Cell | Self::Rsrp => sounding_kpi::channel_codes(),

@@ -1,12 +1,16 @@
-//! The delays that the radio itself makes, as events: retransmissions of HARQ, and the uplink's wait for a grant (Gandalf §4.3).
+//! The delays that the radio itself makes, as events: retransmissions of HARQ, and the uplink's
+//! wait for a grant (Gandalf §4.3).
 //!
-//! Nothing here knows packets: an event says when data that passed a point of the radio at some time went on, and which
-//! part of that was the network's own. Who measures delays matches them (`sounding-cc`, `delay`).
+//! Nothing here knows packets: an event says when data that passed a point of the radio at some
+//! time went on, and which part of that was the network's own. Who measures delays matches them
+//! (`sounding-cc`, `delay`).
 //!
-//! Retransmissions come from PHY's records, which list every transmission of a block. The wait for a grant comes from the
-//! uplink's MAC records, because they alone say how much a block left behind. Records come up to 300 ms after the event.
+//! Retransmissions come from PHY's records, which list every transmission of a block. The wait for
+//! a grant comes from the uplink's MAC records, because they alone say how much a block left
+//! behind. Records come up to 300 ms after the event.
 //!
-//! RLC's repeats, which begin where HARQ gives up, come from RLC's records, where a modem sends them.
+//! RLC's repeats, which begin where HARQ gives up, come from RLC's records, where a modem sends
+//! them.
 
 pub mod align;
 mod handed;
@@ -31,7 +35,8 @@ use scheduling::Scheduling;
 /// Events that wait for [`Delays::poll`]; when it is not called the oldest are dropped.
 const WAITING: usize = 4_096;
 
-/// Packets of the host that wait until records show what became of them; of more, the oldest are dropped.
+/// Packets of the host that wait until records show what became of them; of more, the oldest are
+/// dropped.
 const ENTERED: usize = 16_384;
 
 /// No records are so far apart in a connection, and none comes so late.
@@ -64,8 +69,8 @@ pub struct Delays {
 }
 
 impl Delays {
-    /// Bytes of a modem's stream after which [`poll`](Self::poll) has to be called until it is empty: fewer than those of as many events
-    /// as wait for it.
+    /// Bytes of a modem's stream after which [`poll`](Self::poll) has to be called until it is
+    /// empty: fewer than those of as many events as wait for it.
     pub const PIECE: usize = 1 << 14;
 
     /// A PDU of RLC in the record that was handed in last.
@@ -76,8 +81,9 @@ impl Delays {
         }
     }
 
-    /// The device's host handed an IP packet of this size to its modem. Packets come in order of time, before the records that show
-    /// what became of them. If all of them are reported, waits are those of packets; otherwise reports alone say when bytes entered.
+    /// The device's host handed an IP packet of this size to its modem. Packets come in order of
+    /// time, before the records that show what became of them. If all of them are reported,
+    /// waits are those of packets; otherwise reports alone say when bytes entered.
     pub fn handle_entered(&mut self, now: HostInstant, size: Bytes) {
         if self.entered.len() == ENTERED {
             self.entered.pop_front();
@@ -156,7 +162,8 @@ impl Delays {
         self.ready.push_back(delay);
     }
 
-    /// The next event. A later one of the same direction, kind and begin replaces an earlier one: its block was sent once more.
+    /// The next event. A later one of the same direction, kind and begin replaces an earlier one:
+    /// its block was sent once more.
     pub fn poll(&mut self) -> Option<RanDelay> {
         self.ready.pop_front()
     }
@@ -174,7 +181,8 @@ impl Delays {
         (self.now > self.shown || !self.ready.is_empty()).then(|| self.take_update())
     }
 
-    /// Up to when all events of a direction are known, on the host's clock; `None` before its first records.
+    /// Up to when all events of a direction are known, on the host's clock; `None` before its first
+    /// records.
     pub fn known_until(&self, direction: Direction) -> Option<HostInstant> {
         let until = match direction {
             Direction::Downlink => self.down.newest(),

@@ -26,13 +26,15 @@ use period::Period;
 /// Turns KPIs into a [`LinkEstimate`].
 ///
 /// Call [`handle_record`](Self::handle_record) for every record of the modem, known or not, then
-/// [`handle_kpi`](Self::handle_kpi) for each KPI read from it. [`estimate`](Self::estimate) can be called at any time.
+/// [`handle_kpi`](Self::handle_kpi) for each KPI read from it. [`estimate`](Self::estimate) can be
+/// called at any time.
 #[derive(Clone, Debug)]
 pub struct Estimator {
     config: Config,
     mac: Window,
     phy: Window,
-    /// Blocks from PHY records that do not show whether they are repetitions, or whether they arrived.
+    /// Blocks from PHY records that do not show whether they are repetitions, or whether they
+    /// arrived.
     announced: Window,
     foresight: Foresight,
     report_lag: ReportLag,
@@ -57,19 +59,20 @@ pub struct Estimator {
     model: Option<Model>,
 }
 
-/// A jump of the modem's clock ahead beyond this is a reboot or the first contact with a network, not a pause.
+/// A jump of the modem's clock ahead beyond this is a reboot or the first contact with a network,
+/// not a pause.
 const CLOCK_JUMP: Duration = Duration::from_secs(10);
 
-/// A record that is older than the newest by more than this was written by a clock that has been set back. In public captures
-/// records are late by up to 0.49 s. Chosen.
+/// A record that is older than the newest by more than this was written by a clock that has been
+/// set back. In public captures records are late by up to 0.49 s. Chosen.
 const CLOCK_BACK: Duration = Duration::from_secs(1);
 
-/// No grant for this long is an idle or a silent link. Two of the longest usual reporting intervals; chosen, pinned
-/// by the tests below.
+/// No grant for this long is an idle or a silent link. Two of the longest usual reporting
+/// intervals; chosen, pinned by the tests below.
 const IDLE_AFTER: Duration = Duration::from_millis(200);
 
-/// Data that has waited so long for a grant waits for a connection: a radio link fails after T310, of 1 s mostly (TS
-/// 36.331 §5.3.11, TS 38.331 §5.3.10).
+/// Data that has waited so long for a grant waits for a connection: a radio link fails after T310,
+/// of 1 s mostly (TS 36.331 §5.3.11, TS 38.331 §5.3.10).
 const LOST_AFTER: Duration = Duration::from_secs(2);
 
 /// A backlog report older than this is outdated: modems write one every 40 ms.
@@ -105,13 +108,15 @@ impl Estimator {
         }
     }
 
-    /// Resets all state. The configuration stays, and so do the rates that are [kept by cell](Self::keep_rates).
+    /// Resets all state. The configuration stays, and so do the rates that are [kept by
+    /// cell](Self::keep_rates).
     pub fn reset(&mut self) {
         let model = self.model.take().and_then(|model| model.emptied(&self.config));
         *self = Self { model, ..Self::new(self.config) };
     }
 
-    /// With [`Method::Cqi`] keeps what is learnt of each cell's rates from now on, and begins with these (CQIC §3.2).
+    /// With [`Method::Cqi`] keeps what is learnt of each cell's rates from now on, and begins with
+    /// these (CQIC §3.2).
     pub fn keep_rates(&mut self, rates: impl IntoIterator<Item = CellRates>) {
         if let Some(model) = &mut self.model {
             model.keep_rates(rates);
@@ -140,8 +145,8 @@ impl Estimator {
         if jumped_back || jumped_ahead {
             self.reset();
         } else if self.newest_record.is_some() && at - self.modem_now > self.valid_for() {
-            // Records are missing. Earlier grants do not describe the present, and a gap without known grants does not
-            // mean that none were made.
+            // Records are missing. Earlier grants do not describe the present, and a gap without
+            // known grants does not mean that none were made.
             self.forget_until(self.modem_now);
         }
         self.newest_record = self.newest_record.max(Some(now));
@@ -195,8 +200,8 @@ impl Estimator {
         Some(Pending { until, is_known: true, waited })
     }
 
-    /// Applies a sniffer's log of a cell that serves this device; cells are numbered like its carriers, from 0. Only
-    /// [`Method::Cell`] uses it.
+    /// Applies a sniffer's log of a cell that serves this device; cells are numbered like its
+    /// carriers, from 0. Only [`Method::Cell`] uses it.
     pub fn handle_heard(&mut self, now: HostInstant, heard: &Heard) {
         if let Some(model) = &mut self.model {
             model.handle_heard(now, heard);
@@ -226,12 +231,14 @@ impl Estimator {
         self.backlog = None;
     }
 
-    /// The age up to which an estimate may be used: until the next record is overdue, if records are rare.
+    /// The age up to which an estimate may be used: until the next record is overdue, if records
+    /// are rare.
     fn valid_for(&self) -> Duration {
         self.config.valid_for.max(self.period.overdue())
     }
 
-    /// The time between two of the records behind the rate, if it is longer than usual; otherwise zero.
+    /// The time between two of the records behind the rate, if it is longer than usual; otherwise
+    /// zero.
     pub fn period(&self) -> Duration {
         self.period.get()
     }
@@ -289,8 +296,8 @@ impl Estimator {
         self.mac.newest().max(self.phy.newest()).max(self.announced.newest())
     }
 
-    /// The window that counts: the first in order of trust that still gets records. A block is in several of them,
-    /// once for each layer that the modem logs.
+    /// The window that counts: the first in order of trust that still gets records. A block is in
+    /// several of them, once for each layer that the modem logs.
     fn window(&self) -> &Window {
         const GONE_AFTER: Duration = Duration::from_secs(1);
         let newest = self.newest_grant();
@@ -305,7 +312,8 @@ impl Estimator {
         self.estimate_over(now, self.config.window)
     }
 
-    /// The same with a rate over `span`, if the method is [`Method::Cell`]: each flow needs a rate over its own RTprop.
+    /// The same with a rate over `span`, if the method is [`Method::Cell`]: each flow needs a rate
+    /// over its own RTprop.
     pub fn estimate_over(&self, now: HostInstant, span: Duration) -> LinkEstimate {
         let age = self.newest_record.map_or(Duration::MAX, |at| now - at);
         let state = if age > self.valid_for() { State::Stale } else { self.link_state() };
@@ -351,8 +359,8 @@ impl Estimator {
         self.blocks.part(end, waited.clamp(FILLED_FOR, Blocks::LONGEST))
     }
 
-    /// A grant is reported a little after it was used. Within the usual lag a missing grant may not have been reported yet.
-    /// Before that, a missing grant means that there was none.
+    /// A grant is reported a little after it was used. Within the usual lag a missing grant may not
+    /// have been reported yet. Before that, a missing grant means that there was none.
     fn settled(&self, newest: ModemInstant) -> ModemInstant {
         match self.period.reported_until(self.modem_now) {
             Some(until) => newest.max(until),
@@ -367,11 +375,13 @@ impl Estimator {
         self.model.as_ref()?.cell(now, self.settled(newest), self.config.window)
     }
 
-    /// The time, on the modem's clock, that [`Bound`] refers to; `None` before the first record with padding.
+    /// The time, on the modem's clock, that [`Bound`] refers to; `None` before the first record
+    /// with padding.
     ///
-    /// It is that of the newest block whose padding is known. It advances when a later block would usually
-    /// have been reported, because data that a block left behind waits until the next block. There is one exception: in the uplink,
-    /// after a block that took all data, new data waits unseen for its first grant.
+    /// It is that of the newest block whose padding is known. It advances when a later block would
+    /// usually have been reported, because data that a block left behind waits until the next
+    /// block. There is one exception: in the uplink, after a block that took all data, new data
+    /// waits unseen for its first grant.
     pub fn bound_speaks_of(&self) -> Option<ModemInstant> {
         let newest = self.demand.newest()?;
         let uplink = self.config.direction == Direction::Uplink;
@@ -383,9 +393,9 @@ impl Estimator {
 
     fn rate(&self, newest: ModemInstant, bound: Bound) -> Rate {
         let end = self.settled(newest);
-        // A rate that is the radio's whole capacity covers only the time in which demand exceeded it. If that is
-        // assumed, it covers all time. If records are rare, it covers a whole period, because the rate has to hold for
-        // that long.
+        // A rate that is the radio's whole capacity covers only the time in which demand exceeded
+        // it. If that is assumed, it covers all time. If records are rare, it covers a
+        // whole period, because the rate has to hold for that long.
         let full = match (self.config.assume, bound) {
             (None, Bound::Capacity) if self.period.get() == Duration::ZERO => {
                 self.backlogged_since()
@@ -438,7 +448,8 @@ impl Estimator {
         let is_recent = self.modem_now - newest <= LOST_AFTER;
         match (self.config.direction, self.fresh_backlog()) {
             (Direction::Uplink, Some(waiting)) => waiting > Bytes::ZERO,
-            // The backlog that the last blocks left still waits: no later grant could have served it.
+            // The backlog that the last blocks left still waits: no later grant could have served
+            // it.
             (Direction::Uplink, None) => is_recent && self.backlogged_since().is_some(),
             // A base station sends its data unless the device cannot receive it.
             (Direction::Downlink, _) => {

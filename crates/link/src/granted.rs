@@ -10,12 +10,13 @@ use sounding_units::{Bytes, ModemInstant};
 
 /// If several kinds of records list the same blocks, the most trusted kind counts.
 ///
-/// A record counts unless a record of a more trusted kind was stamped within half a second of it. The order of trust is
-/// that of [`grant_codes`]: in the uplink 0xB139 before 0xB064 in LTE and 0xB883 before 0xB872 in NR; in the downlink
-/// 0xB173, 0xB063, 0xB126 in LTE and 0xB887 before 0xB857 in NR. Repeats and blocks that did not arrive do not count.
+/// A record counts unless a record of a more trusted kind was stamped within half a second of it.
+/// The order of trust is that of [`grant_codes`]: in the uplink 0xB139 before 0xB064 in LTE and
+/// 0xB883 before 0xB872 in NR; in the downlink 0xB173, 0xB063, 0xB126 in LTE and 0xB887 before
+/// 0xB857 in NR. Repeats and blocks that did not arrive do not count.
 ///
-/// Call [`handle_grant`](Self::handle_grant) for each block, [`handle_time`](Self::handle_time) when the clock advances, and
-/// then [`poll`](Self::poll).
+/// Call [`handle_grant`](Self::handle_grant) for each block, [`handle_time`](Self::handle_time)
+/// when the clock advances, and then [`poll`](Self::poll).
 #[derive(Clone, Debug)]
 pub struct Granted {
     direction: Direction,
@@ -33,7 +34,8 @@ struct Record {
     blocks: Vec<(ModemInstant, Bytes)>,
 }
 
-/// Two kinds of records that list the same blocks are written within this: at most 300 ms lie between two of one kind.
+/// Two kinds of records that list the same blocks are written within this: at most 300 ms lie
+/// between two of one kind.
 const SAME_BLOCKS: Duration = Duration::from_millis(500);
 
 /// Records are late by up to 0.49 s in public captures.

@@ -148,8 +148,8 @@ impl Model {
         }
     }
 
-    /// Its result for the `span` that ends at `end`; `None` without data. Only [`Method::Cell`] has rates over
-    /// another span than the configured one.
+    /// Its result for the `span` that ends at `end`; `None` without data. Only [`Method::Cell`] has
+    /// rates over another span than the configured one.
     pub(crate) fn modelled(
         &self,
         now: HostInstant,

@@ -31,7 +31,8 @@ impl<T> Recent<T> {
     }
 
     pub(crate) fn push(&mut self, at: ModemInstant, value: T) {
-        // Records of different modem tasks overtake each other by a few milliseconds, so the place is near the end.
+        // Records of different modem tasks overtake each other by a few milliseconds, so the place
+        // is near the end.
         let place = self.entries.iter().rposition(|(of, _)| *of <= at).map_or(0, |i| i + 1);
         self.entries.insert(place, (at, value));
         let oldest = self.newest().unwrap_or(at).saturating_before(self.keep);

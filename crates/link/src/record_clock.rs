@@ -8,8 +8,9 @@ use sounding_units::{Axis, Earlier, HostInstant, ModemInstant, Placing};
 
 /// Follows the modem's clock, and keeps records until it is known whether their stamps are right.
 ///
-/// Records that an estimator reads move the clock ([`Axis`]). Other records show that the modem is alive, for a minute after those that are
-/// read, if they fit between two of them. They never set the clock. Before the first record that is read, the others are all there is.
+/// Records that an estimator reads move the clock ([`Axis`]). Other records show that the modem is
+/// alive, for a minute after those that are read, if they fit between two of them. They never set
+/// the clock. Before the first record that is read, the others are all there is.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RecordClock {
     axis: Axis,
@@ -48,10 +49,12 @@ pub(crate) struct Turn {
     pub(crate) is_now: bool,
 }
 
-/// Other records show that the modem is alive for so long after the newest one that is read. The rest is a pause.
+/// Other records show that the modem is alive for so long after the newest one that is read. The
+/// rest is a pause.
 const ALIVE: Duration = Axis::PAUSE;
 
-/// Records that wait, at most: a thousand a second for as long as they show that the modem is alive.
+/// Records that wait, at most: a thousand a second for as long as they show that the modem is
+/// alive.
 const MOST: usize = 60_000;
 
 impl RecordClock {

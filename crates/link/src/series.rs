@@ -34,16 +34,16 @@ pub struct Way {
     pub estimate: LinkEstimate,
     /// The state of the cells at that time, with [`Method::Cell`](crate::Method::Cell).
     pub cell: Option<CellView>,
-    /// Bytes of the blocks that were granted in the bin, each counted once ([`Granted`]); `None` if no record lists
-    /// blocks.
+    /// Bytes of the blocks that were granted in the bin, each counted once ([`Granted`]); `None`
+    /// if no record lists blocks.
     pub granted: Option<Bytes>,
 }
 
 /// Cuts the results of a [`Sounder`] into rows of equal length.
 ///
-/// Give it everything that the sounder's watcher receives, and call [`poll`](Self::poll) after each. A row is complete when
-/// no record can add grants to it: 1.5 s after its end, or later if records are rare. The series holds the rows of that time, and those
-/// of a pause of ten seconds.
+/// Give it everything that the sounder's watcher receives, and call [`poll`](Self::poll) after
+/// each. A row is complete when no record can add grants to it: 1.5 s after its end, or later if
+/// records are rare. The series holds the rows of that time, and those of a pause of ten seconds.
 #[derive(Clone, Debug)]
 pub struct Series {
     bins: Bins,
@@ -116,8 +116,8 @@ impl Series {
         }
     }
 
-    /// It is `now` at the host of a live modem, whose records were handed in as they came: ends the rows that no record underway can be
-    /// in.
+    /// It is `now` at the host of a live modem, whose records were handed in as they came: ends the
+    /// rows that no record underway can be in.
     pub fn handle_host_time(&mut self, sounder: &Sounder, now: HostInstant) {
         if core::mem::take(&mut self.is_new) {
             self.heard = sounder.clock().map(|clock| (clock, now));
@@ -209,7 +209,8 @@ impl Series {
     }
 }
 
-/// Adds a block to the row of its time; to the oldest or the newest row if that row is not held any more.
+/// Adds a block to the row of its time; to the oldest or the newest row if that row is not held any
+/// more.
 fn add(rows: &mut VecDeque<Row>, way: usize, at: ModemInstant, size: Bytes) {
     let after = rows.partition_point(|row| row.bin.end <= at);
     let place = after.min(rows.len().saturating_sub(1));

@@ -1,8 +1,10 @@
-//! Number of resource elements of an NR resource block that carry data. The size of a block follows from it (TS 38.214
-//! §5.1.3.2). Symbols, reference signals and overhead are configured and in no record; neither is the MCS table.
+//! Number of resource elements of an NR resource block that carry data. The size of a block follows
+//! from it (TS 38.214 §5.1.3.2). Symbols, reference signals and overhead are configured and in no
+//! record; neither is the MCS table.
 //!
-//! The configuration is found once: the one that gives the first blocks the sizes in their records. From then on PRB,
-//! I_MCS and layers give the size, until several blocks in a row do not fit: then the configuration has changed.
+//! The configuration is found once: the one that gives the first blocks the sizes in their records.
+//! From then on PRB, I_MCS and layers give the size, until several blocks in a row do not fit: then
+//! the configuration has changed.
 
 use alloc::vec::Vec;
 
@@ -13,7 +15,8 @@ use sounding_units::{Bytes, Prb};
 /// Carriers that are tracked separately.
 const CARRIERS: usize = 8;
 
-/// Tables that a connection may be configured with, the default first; one of 1024QAM has one source only.
+/// Tables that a connection may be configured with, the default first; one of 1024QAM has one
+/// source only.
 const TABLES: [McsTable; 3] = [McsTable::Qam64, McsTable::Qam256, McsTable::Qam64LowSe];
 
 /// Resource elements of a resource block are even, and 156 at most (TS 38.214 §5.1.3.2).
@@ -41,7 +44,8 @@ impl Shape {
         Some(Bytes::new(u64::from(bits / 8)))
     }
 
-    /// All possible configurations, the most likely first: those with the most elements and the fewest layers.
+    /// All possible configurations, the most likely first: those with the most elements and the
+    /// fewest layers.
     fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for layers in 1..=4 {

@@ -39,7 +39,8 @@ pub enum Arrival {
     At(HostInstant),
     /// Each record when the modem stamped it: bytes of a file.
     AsStamped,
-    /// Each record when the modem stamped it, although they arrived at this moment: bytes of a live port, for rows on the modem's clock.
+    /// Each record when the modem stamped it, although they arrived at this moment: bytes of a live
+    /// port, for rows on the modem's clock.
     Stamped(HostInstant),
 }
 
@@ -72,7 +73,8 @@ pub struct Counts {
     pub kpis: u64,
     /// Records of the log without a time; no estimate uses them.
     pub untimed: u64,
-    /// Records of the log for estimates whose time is far from that of the records around them; no estimate uses them.
+    /// Records of the log for estimates whose time is far from that of the records around them; no
+    /// estimate uses them.
     pub misdated: u64,
 }
 
@@ -110,8 +112,8 @@ impl Sounder {
         self
     }
 
-    /// A sounder that also makes events of the radio's own delays, for [`poll_delay`](Self::poll_delay) or
-    /// [`poll_delays`](Self::poll_delays).
+    /// A sounder that also makes events of the radio's own delays, for
+    /// [`poll_delay`](Self::poll_delay) or [`poll_delays`](Self::poll_delays).
     #[must_use]
     pub fn with_delays(mut self) -> Self {
         self.delays = Some(Delays::default());
@@ -130,7 +132,8 @@ impl Sounder {
         self.delays.as_mut()?.poll()
     }
 
-    /// All new delays of the radio, if records came since the last update; see [`Delays::poll_update`].
+    /// All new delays of the radio, if records came since the last update; see
+    /// [`Delays::poll_update`].
     pub fn poll_delays(&mut self) -> Option<DelayUpdate> {
         self.delays.as_mut()?.poll_update()
     }
@@ -145,16 +148,17 @@ impl Sounder {
         self.delays.as_ref()
     }
 
-    /// Adds a sniffer's log, in order of time. Each line is applied with the first record that arrives at its time or
-    /// later.
+    /// Adds a sniffer's log, in order of time. Each line is applied with the first record that
+    /// arrives at its time or later.
     #[must_use]
     pub fn hearing(mut self, log: impl IntoIterator<Item = (HostInstant, Heard)>) -> Self {
         self.log = log.into_iter().collect();
         self
     }
 
-    /// Processes bytes in chunks of any size. `watch` sees each record before it is applied, then each of its KPIs, and
-    /// then the record again when all are applied. A record whose time is doubtful is applied after the ones that support it, or never.
+    /// Processes bytes in chunks of any size. `watch` sees each record before it is applied, then
+    /// each of its KPIs, and then the record again when all are applied. A record whose time is
+    /// doubtful is applied after the ones that support it, or never.
     pub fn handle_bytes(
         &mut self,
         arrival: Arrival,
@@ -207,7 +211,8 @@ impl Sounder {
         self.handle_turn(arrival, turn, &mut watch);
     }
 
-    /// The port closed: the last output is no estimate any more, and the next output does not continue it.
+    /// The port closed: the last output is no estimate any more, and the next output does not
+    /// continue it.
     pub fn handle_disconnect(&mut self) {
         while self.reader.poll_end().is_some() {}
         self.extractor = Extractor::default();
@@ -336,7 +341,8 @@ impl Sounder {
         self.first.estimate_over(now, span)
     }
 
-    /// A message that a sniffer received in a cell that serves this device: see [`Estimator::handle_heard`].
+    /// A message that a sniffer received in a cell that serves this device: see
+    /// [`Estimator::handle_heard`].
     pub fn handle_heard(&mut self, now: HostInstant, heard: &Heard) {
         for estimator in self.estimators_mut() {
             estimator.handle_heard(now, heard);
@@ -379,13 +385,13 @@ impl Sounder {
 /// An event that a watcher of a [`Sounder`] receives.
 #[derive(Clone, Copy, Debug)]
 pub enum Seen<'a> {
-    /// A log record whose time is believed, before it is applied: the estimator still has the state before it, and
-    /// [`Sounder::clock`] is the new one.
+    /// A log record whose time is believed, before it is applied: the estimator still has the state
+    /// before it, and [`Sounder::clock`] is the new one.
     Next(&'a LogRecord<'a>),
     /// A KPI of that record.
     Kpi(&'a Kpi),
-    /// A log record, after the KPIs that it has at once. Each record is one of these, when it comes: also one without a time, and one that
-    /// waits for the records after it.
+    /// A log record, after the KPIs that it has at once. Each record is one of these, when it
+    /// comes: also one without a time, and one that waits for the records after it.
     Record(&'a LogRecord<'a>),
     /// A packet that is no log record: an answer to a request, an event, a message.
     Other(&'a Packet<'a>),

@@ -16,7 +16,8 @@ const ROUND: i64 = 8;
 /// Subframes until frame numbers begin anew.
 const TURN: i64 = 10_240;
 
-/// The repeat's place among the transmissions of its block, by subframe; a block's first transmission is 0.
+/// The repeat's place among the transmissions of its block, by subframe; a block's first
+/// transmission is 0.
 fn transmissions(bytes: &[u8]) -> Option<BTreeMap<i64, u8>> {
     let mut capture = Capture::new(bytes).ok()?;
     let mut found = BTreeMap::new();
@@ -40,7 +41,8 @@ fn transmissions(bytes: &[u8]) -> Option<BTreeMap<i64, u8>> {
     Some(found)
 }
 
-/// Repeats whose block is there from its first transmission on, each one round after the one before: how often it was sent until then.
+/// Repeats whose block is there from its first transmission on, each one round after the one
+/// before: how often it was sent until then.
 fn whole(sent: &BTreeMap<i64, u8>) -> Vec<u8> {
     let repeats = sent.iter().filter(|(_, number)| **number > 0);
     let is_whole = |(at, number): &(&i64, &u8)| {
@@ -71,7 +73,8 @@ fn events(bytes: &[u8]) -> Vec<RanDelay> {
     found
 }
 
-/// Of these lengths in milliseconds, how many are of so many rounds; fewer than a millisecond off, as records date each block.
+/// Of these lengths in milliseconds, how many are of so many rounds; fewer than a millisecond off,
+/// as records date each block.
 fn by_rounds(lengths: impl Iterator<Item = f64>) -> BTreeMap<u32, usize> {
     let mut found = BTreeMap::new();
     for length in lengths {
@@ -126,7 +129,8 @@ const RLC: [[&str; 5]; 2] = [
 /// From this configuration on a bearer is one of signalling.
 const SIGNALLING: i64 = 33;
 
-/// A bearer's number, a sequence number, and the subframe of a PDU or of the status that asks for it.
+/// A bearer's number, a sequence number, and the subframe of a PDU or of the status that asks for
+/// it.
 type Pdus = Vec<(i64, i64, i64)>;
 
 /// What KPIs by name say of RLC: data down and up, and what statuses ask for, down and up.
@@ -164,8 +168,8 @@ fn rlc(bytes: &[u8]) -> Option<[Pdus; 4]> {
     Some(found)
 }
 
-/// The subframes in which repeats end: the last time that a number comes after a status that asks for it, and before the next one.
-/// A repeat may be cut into parts.
+/// The subframes in which repeats end: the last time that a number comes after a status that asks
+/// for it, and before the next one. A repeat may be cut into parts.
 fn repeats(data: &Pdus, asked: &Pdus) -> BTreeSet<i64> {
     const LATEST: i64 = 1_000;
     let answer = |(bearer, sn, since): &(i64, i64, i64)| {
@@ -203,7 +207,8 @@ fn events_of_rlc_end_where_a_number_comes_that_a_status_asked_for() {
                 ends.insert(ms(event.to.as_nanos()));
                 last.insert(event.from, ms(event.to.as_nanos()));
             }
-            // The stamp of the first record is up to 60 ms later than its subframes, and the first records date by some milliseconds worse.
+            // The stamp of the first record is up to 60 ms later than its subframes, and the first
+            // records date by some milliseconds worse.
             let ends: Vec<i64> = ends.into_iter().collect();
             let near = |at: i64, list: &BTreeSet<i64>| list.range(at - 3..=at + 3).next().is_some();
             let missing = |shift: i64| {

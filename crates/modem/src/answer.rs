@@ -1,5 +1,5 @@
-//! A replayed modem's answers to the requests of a reader. Masks are accepted and have no effect: the
-//! capture does not change.
+//! A replayed modem's answers to the requests of a reader. Masks are accepted and have no effect:
+//! the capture does not change.
 
 use std::io;
 use std::time::Duration;

@@ -1,10 +1,12 @@
-//! When the modem gets a drain command: every millisecond, just after the moment at which records are made.
+//! When the modem gets a drain command: every millisecond, just after the moment at which records
+//! are made.
 //!
-//! A drain at a random moment of the millisecond finds a record that is half a millisecond old on average. Modems make
-//! records at one stage of their work on a subframe: in eleven captures of a phone, 48 to 97 % of the PUSCH reports are
-//! stamped within the same 0.2 ms of each millisecond of its clock, in half of them 86 % or more. Where that stage
-//! falls by the host's clock is unknown. Each record narrows it down: the drain that brought it came after it was made,
-//! and the drain before came too soon.
+//! A drain at a random moment of the millisecond finds a record that is half a millisecond old on
+//! average. Modems make records at one stage of their work on a subframe: in eleven captures of a
+//! phone, 48 to 97 % of the PUSCH reports are stamped within the same 0.2 ms of each millisecond of
+//! its clock, in half of them 86 % or more. Where that stage falls by the host's clock is unknown.
+//! Each record narrows it down: the drain that brought it came after it was made, and the drain
+//! before came too soon.
 //!
 //! ```text
 //! modem      ───────────────r──────────────────────────r─────────────
@@ -12,11 +14,12 @@
 //!                       └ too soon for r └ brought r: r lies between
 //! ```
 //!
-//! Drains move until that moment is known to a few hundredths of a millisecond, and then stay close behind most
-//! records: both clocks drift, and neither the modem nor this machine is always on time. A record that a drain misses
-//! would wait a whole millisecond for the next. Reports are periodic. If records of earlier radio frames were made in
-//! this subframe and none came, a second drain follows soon, so that the first can go out early enough to find most
-//! records young. A modem whose records have no such moment is drained every millisecond too.
+//! Drains move until that moment is known to a few hundredths of a millisecond, and then stay close
+//! behind most records: both clocks drift, and neither the modem nor this machine is always on
+//! time. A record that a drain misses would wait a whole millisecond for the next. Reports are
+//! periodic. If records of earlier radio frames were made in this subframe and none came, a second
+//! drain follows soon, so that the first can go out early enough to find most records young. A
+//! modem whose records have no such moment is drained every millisecond too.
 
 use std::time::Duration;
 
@@ -25,8 +28,8 @@ use sounding_units::{HostInstant, ModemInstant};
 /// BISCAY §4: faster than the most frequent record, which comes every 10 ms.
 pub(crate) const PERIOD: Duration = Duration::from_millis(1);
 
-/// If its buffer is full, a modem sends records without a request (70 messages: Gandalf §4.2.1). Chosen: a fifth of the
-/// 100 ms that a recording may lose.
+/// If its buffer is full, a modem sends records without a request (70 messages: Gandalf §4.2.1).
+/// Chosen: a fifth of the 100 ms that a recording may lose.
 const SELDOM: Duration = Duration::from_millis(20);
 
 const PERIOD_NS: i64 = PERIOD.as_nanos() as i64;
@@ -35,7 +38,8 @@ const PERIOD_NS: i64 = PERIOD.as_nanos() as i64;
 const BINS: usize = 40;
 const BIN_NS: i64 = PERIOD_NS / BINS as i64;
 
-/// Weight of a record after the next one. Chosen: the last two seconds of a report every 10 ms decide.
+/// Weight of a record after the next one. Chosen: the last two seconds of a report every 10 ms
+/// decide.
 const FADING: f32 = 1.0 - 1.0 / 200.0;
 
 /// The search for the best drain time starts again after this many records.
@@ -44,14 +48,16 @@ const LOOK_EVERY: u32 = 16;
 /// Known to this, the offset is followed from record to record.
 const KNOWN_NS: i64 = 50_000;
 
-/// A record that a drain missed moves the next ones back by this much. Chosen; pinned by the tests below.
+/// A record that a drain missed moves the next ones back by this much. Chosen; pinned by the tests
+/// below.
 const MISSED_NS: i64 = 20_000;
 
-/// A record that came moves them ahead: they rest where one in ten is missed, and is fetched by a second drain.
+/// A record that came moves them ahead: they rest where one in ten is missed, and is fetched by a
+/// second drain.
 const CAME_NS: i64 = 2_000;
 
-/// From a drain that missed a record to the second. Chosen: longer than an answer takes, and later than nearly every
-/// record; pinned by the tests below.
+/// From a drain that missed a record to the second. Chosen: longer than an answer takes, and later
+/// than nearly every record; pinned by the tests below.
 const SECOND_AFTER: Duration = Duration::from_micros(150);
 
 /// Subframes of a radio frame, in which reports come back.
@@ -66,8 +72,8 @@ const MAX_PASSED: i64 = 200;
 /// A record is due in a subframe that had one in so great a part of the last frames. Chosen.
 const DUE: f32 = 0.25;
 
-/// A record that was missed by more was held up in a modem or on a stalled machine, and does not show the clocks'
-/// offset: no drain a little later would have brought it.
+/// A record that was missed by more was held up in a modem or on a stalled machine, and does not
+/// show the clocks' offset: no drain a little later would have brought it.
 const HELD_UP_NS: i64 = 100_000;
 
 /// After this many misses in a row, the offset of the clocks has changed.
@@ -171,8 +177,8 @@ impl Drains {
             }
             return is_due;
         }
-        // From tick to tick, so that the wait for one record is the wait for the next; a tick that was missed is
-        // not made up for.
+        // From tick to tick, so that the wait for one record is the wait for the next; a tick that
+        // was missed is not made up for.
         let every = self.every.as_nanos() as u64;
         let missed = (now - self.due).as_nanos() as u64 / every;
         let next = HostInstant::from_nanos(self.due.as_nanos() + (missed + 1) * every);
@@ -268,7 +274,8 @@ impl Subframes {
         if passed == 0 {
             return;
         }
-        // Each drain without a record counts as a miss of its subframe. After a clock change the counts start again.
+        // Each drain without a record counts as a miss of its subframe. After a clock change the
+        // counts start again.
         if !(0..MAX_PASSED).contains(&passed) {
             *self = Self::default();
         } else {
@@ -292,8 +299,8 @@ impl Subframes {
 }
 
 impl Bounds {
-    /// The intersection of both. If they contradict each other, the later one: a drain was late, or the modem's clock
-    /// was set.
+    /// The intersection of both. If they contradict each other, the later one: a drain was late, or
+    /// the modem's clock was set.
     fn narrowed(self, seen: Self) -> Self {
         let both = Self { least: self.least.max(seen.least), most: self.most.min(seen.most) };
         if both.least < both.most { both } else { seen }
@@ -318,8 +325,8 @@ mod tests {
         longest_gap: Duration,
     }
 
-    /// A modem that makes a record every 10 ms, `phase` into the millisecond, and receives a drain some time after it
-    /// was sent. Its clock runs ten parts in a million fast.
+    /// A modem that makes a record every 10 ms, `phase` into the millisecond, and receives a drain
+    /// some time after it was sent. Its clock runs ten parts in a million fast.
     fn drain(seed: u64, phase: impl Fn(&mut ChaCha8Rng) -> Duration) -> Outcome {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let epoch = ModemInstant::from_nanos(1_460_000_000_000_000_000);

@@ -1,5 +1,5 @@
-//! The ways to a modem's Diag and the session over them, a capture served on a pty at its own pace, sniffers of its cells,
-//! and the map from modem time to host time.
+//! The ways to a modem's Diag and the session over them, a capture served on a pty at its own pace,
+//! sniffers of its cells, and the map from modem time to host time.
 
 mod answer;
 mod drains;

@@ -12,10 +12,12 @@ use crate::memory::{self, Memory};
 use crate::poll_interval::PollInterval;
 use crate::{Read, Source, Transport};
 
-/// A port with a session over it: sets and restores masks and drains buffers, whenever its reader calls it.
+/// A port with a session over it: sets and restores masks and drains buffers, whenever its reader
+/// calls it.
 ///
-/// The reader takes bytes with [`read`](Self::read). It passes each packet in them to [`handle_log`](Self::handle_log)
-/// and [`handle_other`](Self::handle_other). It calls [`tick`](Self::tick) in each turn of its loop.
+/// The reader takes bytes with [`read`](Self::read). It passes each packet in them to
+/// [`handle_log`](Self::handle_log) and [`handle_other`](Self::handle_other). It calls
+/// [`tick`](Self::tick) in each turn of its loop.
 #[derive(Debug)]
 pub(crate) struct Live {
     transport: Option<Box<dyn Transport>>,
@@ -40,8 +42,9 @@ impl Live {
         }
     }
 
-    /// Also restores the mask that an earlier, killed session on this source had found, and saves a note for the next session
-    /// in case this one is killed. Notes of ports that are gone are deleted and reported.
+    /// Also restores the mask that an earlier, killed session on this source had found, and saves a
+    /// note for the next session in case this one is killed. Notes of ports that are gone are
+    /// deleted and reported.
     #[must_use]
     pub(crate) fn remembering(mut self, source: &Source) -> Self {
         if let Some(session) = &mut self.session {
@@ -57,7 +60,8 @@ impl Live {
         self
     }
 
-    /// Also sets a log mask that the modem does not tell, if `even_untold`. That mask stays at the end.
+    /// Also sets a log mask that the modem does not tell, if `even_untold`. That mask stays at the
+    /// end.
     #[must_use]
     pub(crate) fn setting_untold(mut self, even_untold: bool) -> Self {
         if let Some(session) = self.session.as_mut().filter(|_| even_untold) {
@@ -88,8 +92,8 @@ impl Live {
         self.transport.as_ref().is_some_and(|transport| transport.can_drain())
     }
 
-    /// Waits up to `patience` for bytes and reads what is there. A port that closes stays closed until
-    /// [`reopen`](Self::reopen).
+    /// Waits up to `patience` for bytes and reads what is there. A port that closes stays closed
+    /// until [`reopen`](Self::reopen).
     pub(crate) fn read(&mut self, buffer: &mut [u8], patience: Duration) -> io::Result<Read> {
         let Some(transport) = &mut self.transport else { return Ok(Read::Closed) };
         let now = monotonic_now();
@@ -137,7 +141,8 @@ impl Live {
         }
     }
 
-    /// Sends due requests. A port that does not accept them is detected by the next read, or by the missing answer.
+    /// Sends due requests. A port that does not accept them is detected by the next read, or by the
+    /// missing answer.
     pub(crate) fn tick(&mut self, now: HostInstant) {
         let Some(transport) = &mut self.transport else { return };
         if let Some(session) = &mut self.session {

@@ -9,8 +9,9 @@ use thiserror::Error;
 
 use crate::Source;
 
-/// What a session has to restore, in a file that outlives it if it is killed. The session locks the file while it
-/// lives, so an opened file is from a session that has ended. A session that has restored everything leaves no file.
+/// What a session has to restore, in a file that outlives it if it is killed. The session locks the
+/// file while it lives, so an opened file is from a session that has ended. A session that has
+/// restored everything leaves no file.
 ///
 /// ```text
 /// port /dev/ttyUSB0           the note's port
@@ -31,8 +32,9 @@ const MOST: u64 = 1 << 17;
 const PORT: &str = "port ";
 
 impl Memory {
-    /// Opens the memory of a source. `None` for a stream that takes no requests, or if another session with the same
-    /// modem has it: that session then restores the masks. An error means that no note can be kept, with the reason.
+    /// Opens the memory of a source. `None` for a stream that takes no requests, or if another
+    /// session with the same modem has it: that session then restores the masks. An error means
+    /// that no note can be kept, with the reason.
     pub(crate) fn open(source: &Source) -> Result<Option<Self>, NotKept> {
         if *source.place() == Source::Stdin {
             return Ok(None);
@@ -66,8 +68,8 @@ impl Memory {
         &self.kept
     }
 
-    /// Saves a note before the action that it describes. A failure does not stop the session, but then the next one has no
-    /// note.
+    /// Saves a note before the action that it describes. A failure does not stop the session, but
+    /// then the next one has no note.
     pub(crate) fn keep(&mut self, note: Note) -> Result<(), NotKept> {
         if note == self.kept {
             return Ok(());
@@ -107,8 +109,8 @@ impl Drop for Memory {
     }
 }
 
-/// Removes notes of killed sessions for ports that are gone. Returns the names of those whose masks should have
-/// been restored.
+/// Removes notes of killed sessions for ports that are gone. Returns the names of those whose masks
+/// should have been restored.
 pub(crate) fn forget_gone() -> Vec<String> {
     sounding_host::runtime_folder().map(|folder| forget_gone_in(&folder)).unwrap_or_default()
 }
@@ -119,7 +121,8 @@ fn forget_gone_in(folder: &Path) -> Vec<String> {
     ours.filter_map(|entry| forget_if_gone(&entry.path())).collect()
 }
 
-/// A session may be about to take the file of a port that is there, so such a file is not even locked.
+/// A session may be about to take the file of a port that is there, so such a file is not even
+/// locked.
 fn forget_if_gone(path: &Path) -> Option<String> {
     let (port, _) = read(&options().open(path).ok()?).ok()??;
     if !is_gone(&port) {
@@ -132,8 +135,8 @@ fn forget_if_gone(path: &Path) -> Option<String> {
     (removed && !note.is_empty()).then_some(port)
 }
 
-/// Only a path shows whether a port is gone, and only if all of it could be written down; a socket's server may come
-/// back.
+/// Only a path shows whether a port is gone, and only if all of it could be written down; a
+/// socket's server may come back.
 fn is_gone(port: &str) -> bool {
     let path = Path::new(port);
     let is_known = path.is_absolute() && !port.contains(char::REPLACEMENT_CHARACTER);
@@ -160,7 +163,8 @@ fn is_at(file: &File, path: &Path) -> bool {
     (file.dev(), file.ino()) == (named.dev(), named.ino())
 }
 
-/// The port and the note. An incomplete file has no effect: at that time the modem had received no request.
+/// The port and the note. An incomplete file has no effect: at that time the modem had received no
+/// request.
 fn read(file: &File) -> io::Result<Option<(String, Note)>> {
     let mut text = Vec::new();
     file.take(MOST).read_to_end(&mut text)?;

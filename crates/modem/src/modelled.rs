@@ -1,5 +1,5 @@
-//! The records that a modem would write for an uplink of given capacity: for links from a trace or a seed, which have
-//! no modem.
+//! The records that a modem would write for an uplink of given capacity: for links from a trace or
+//! a seed, which have no modem.
 
 use std::time::Duration;
 
@@ -14,8 +14,9 @@ use sounding_diag::{LogCode, LogRecord};
 use sounding_phy::lte::{self, McsTable};
 use sounding_units::{Bytes, ModemInstant, Prb};
 
-/// Interval of each record, in ms. Real modems write PUSCH reports every 10 to 25 ms, MAC blocks every 100 ms and
-/// the buffer status every 40 ms; BISCAY §4 has the most frequent record every 10 ms.
+/// Interval of each record, in ms. Real modems write PUSCH reports every 10 to 25 ms, MAC blocks
+/// every 100 ms and the buffer status every 40 ms; BISCAY §4 has the most frequent record every 10
+/// ms.
 const PUSCH_EVERY: u64 = 10;
 const MAC_EVERY: u64 = 100;
 const BUFFER_EVERY: u64 = 40;
@@ -23,11 +24,12 @@ const BUFFER_EVERY: u64 = 40;
 /// A report holds this many transmissions at most (its count has five bits).
 const PUSCH_MOST: usize = 31;
 
-/// Writes what a modem would log while the network grants it `bytes_per_ms`, IP bytes in each millisecond from `begin`
-/// on, and it always has more to send.
+/// Writes what a modem would log while the network grants it `bytes_per_ms`, IP bytes in each
+/// millisecond from `begin` on, and it always has more to send.
 ///
-/// `ip_share_permille` is the part of a transport block that is IP. Transport blocks have the sizes of
-/// TS 36.213 Table 7.1.7.2.1-1. The next block corrects the rounding of the previous one, so the sum is exact to a block.
+/// `ip_share_permille` is the part of a transport block that is IP. Transport blocks have the sizes
+/// of TS 36.213 Table 7.1.7.2.1-1. The next block corrects the rounding of the previous one, so the
+/// sum is exact to a block.
 pub fn uplink_capture(
     bytes_per_ms: &[u64],
     begin: ModemInstant,

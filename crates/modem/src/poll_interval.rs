@@ -1,8 +1,8 @@
 //! The interval at which a port is read.
 //!
-//! A single record is read at once. If records arrive all the time, a wake-up for each costs more than reading them. Then
-//! the port is polled once a millisecond, as a buffer is drained. A reader that does not need fresh
-//! records polls a busy port every twenty milliseconds.
+//! A single record is read at once. If records arrive all the time, a wake-up for each costs more
+//! than reading them. Then the port is polled once a millisecond, as a buffer is drained. A reader
+//! that does not need fresh records polls a busy port every twenty milliseconds.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -23,8 +23,8 @@ pub(crate) struct PollInterval {
     count: usize,
 }
 
-/// Chosen: a fifth of the 100 ms that a recording may lose. The buffers of a tty, 64 KiB, hold 100 ms of
-/// 5 Mbit/s.
+/// Chosen: a fifth of the 100 ms that a recording may lose. The buffers of a tty, 64 KiB, hold 100
+/// ms of 5 Mbit/s.
 const SELDOM: Duration = Duration::from_millis(20);
 
 /// After this many reads in a row the port counts as busy. Chosen.

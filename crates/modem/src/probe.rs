@@ -23,7 +23,8 @@ pub enum Probe {
     Silent,
 }
 
-/// Identifies the modem on a port without changing its state. Waits up to `patience` for the answer.
+/// Identifies the modem on a port without changing its state. Waits up to `patience` for the
+/// answer.
 ///
 /// # Errors
 ///

@@ -11,7 +11,8 @@ use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
 use nix::sys::termios::{self, SetArg};
 use sounding_host::files::Link;
 
-/// The modem's end of a pty: the other end is a tty that a daemon opens as it would open `/dev/ttyUSB0`.
+/// The modem's end of a pty: the other end is a tty that a daemon opens as it would open
+/// `/dev/ttyUSB0`.
 #[derive(Debug)]
 pub struct Pty {
     master: File,
@@ -20,20 +21,22 @@ pub struct Pty {
 }
 
 impl Pty {
-    /// Makes a pty, and a symbolic link to its tty if a name for it is given. The link is removed on drop.
+    /// Makes a pty, and a symbolic link to its tty if a name for it is given. The link is removed
+    /// on drop.
     ///
     /// # Errors
     ///
     /// The kernel's error, if it has no pty left or the link's name is taken.
     pub fn create(link: Option<&Path>) -> io::Result<Self> {
-        // Closed on exec from the first moment: a child that holds the modem's end keeps the modem plugged in.
+        // Closed on exec from the first moment: a child that holds the modem's end keeps the modem
+        // plugged in.
         let flags = OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC | OFlag::O_NONBLOCK;
         let master = posix_openpt(flags)?;
         grantpt(&master)?;
         unlockpt(&master)?;
         let path = PathBuf::from(ptsname_r(&master)?);
-        // Raw from the start: a line discipline that echoes would answer the modem with its own records. The settings
-        // outlive this descriptor, because they belong to the pair.
+        // Raw from the start: a line discipline that echoes would answer the modem with its own
+        // records. The settings outlive this descriptor, because they belong to the pair.
         let tty =
             OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOCTTY).open(&path)?;
         let mut raw = termios::tcgetattr(&tty)?;

@@ -20,9 +20,9 @@ use crate::{OpenError, READ_SIZE, Read, Retry, Source, Transport};
 ///           closed ─▶ tried again ─▶ reopened
 /// ```
 ///
-/// Its user calls [`turn`](Self::turn) in a loop, hands the packets in the bytes back to [`Bytes`], and takes what the
-/// session tells with [`poll_event`](Self::poll_event). The log mask that an earlier, killed session had found is put
-/// back too.
+/// Its user calls [`turn`](Self::turn) in a loop, hands the packets in the bytes back to [`Bytes`],
+/// and takes what the session tells with [`poll_event`](Self::poll_event). The log mask that an
+/// earlier, killed session had found is put back too.
 #[derive(Debug)]
 pub struct Pump {
     live: Live,
@@ -51,7 +51,8 @@ pub enum Turn<'a> {
     Bytes(Bytes<'a>),
     /// Nothing.
     Idle,
-    /// The port closed. If the pump waits for it, it is left alone for this long and then tried until it opens.
+    /// The port closed. If the pump waits for it, it is left alone for this long and then tried
+    /// until it opens.
     Closed(Option<Duration>),
     /// It is open again.
     Reopened,
@@ -110,7 +111,8 @@ impl Pump {
         }
     }
 
-    /// Also sets a log mask that the modem does not tell, if `even_untold`. That mask stays at the end.
+    /// Also sets a log mask that the modem does not tell, if `even_untold`. That mask stays at the
+    /// end.
     #[must_use]
     pub fn setting_untold(mut self, even_untold: bool) -> Self {
         self.live = self.live.setting_untold(even_untold);
@@ -195,7 +197,8 @@ impl Pump {
         self.live.poll_event()
     }
 
-    /// The bytes of a port that brought no valid packet for five seconds. This is said once an opening.
+    /// The bytes of a port that brought no valid packet for five seconds. This is said once an
+    /// opening.
     pub fn poll_mute(&mut self) -> Option<u64> {
         let Since { opened, bytes, is_settled } = &mut self.since;
         let is_mute =
@@ -212,7 +215,8 @@ impl Pump {
         self.live.handle_end(now);
     }
 
-    /// True once nothing is left to put back, the modem is gone, or it did not answer for two seconds.
+    /// True once nothing is left to put back, the modem is gone, or it did not answer for two
+    /// seconds.
     pub fn is_over(&self) -> bool {
         let late = |since| monotonic_now() - since >= PUT_BACK;
         self.ending.is_some_and(|since| self.live.is_over() || late(since))

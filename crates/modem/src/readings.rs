@@ -11,8 +11,8 @@ use crate::{OpenError, Pump, Source, Transport, Turn};
 
 /// The KPIs of a subscription, from a modem or a capture.
 ///
-/// A modem's log mask is set to the records of the subscription, and its buffers are drained if possible.
-/// [`finish`](Self::finish) restores the old mask.
+/// A modem's log mask is set to the records of the subscription, and its buffers are drained if
+/// possible. [`finish`](Self::finish) restores the old mask.
 #[derive(Debug)]
 pub struct Readings {
     pump: Pump,
@@ -51,7 +51,8 @@ impl Readings {
         Self { pump, reader: Reader::new(), subscription }
     }
 
-    /// Also sets a log mask that the modem does not tell, if `even_untold`. That mask stays at the end.
+    /// Also sets a log mask that the modem does not tell, if `even_untold`. That mask stays at the
+    /// end.
     #[must_use]
     pub fn setting_untold(mut self, even_untold: bool) -> Self {
         self.pump = self.pump.setting_untold(even_untold);
@@ -90,7 +91,8 @@ impl Readings {
         self.reader.counts()
     }
 
-    /// Waits up to `patience` for bytes and hands every reading in them to `sink`, with when they arrived.
+    /// Waits up to `patience` for bytes and hands every reading in them to `sink`, with when they
+    /// arrived.
     ///
     /// # Errors
     ///

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use crate::{Source, Transport};
 
-/// Tries to open a source until it opens, on a separate thread: a bridge that does not answer keeps a client waiting
-/// for seconds, and the heartbeat has no seconds. If a source closes at once, [`Retry`](crate::Retry) says how
-/// long it is left alone first.
+/// Tries to open a source until it opens, on a separate thread: a bridge that does not answer keeps
+/// a client waiting for seconds, and the heartbeat has no seconds. If a source closes at once,
+/// [`Retry`](crate::Retry) says how long it is left alone first.
 #[derive(Debug)]
 pub(crate) struct Reopening {
     opened: Receiver<Box<dyn Transport>>,

@@ -23,13 +23,15 @@ pub struct Replay<'a> {
 pub struct Summary {
     /// Bytes that the reader took.
     pub written: u64,
-    /// Bytes that were due while no reader was there, or that did not fit: lost, as with a real modem.
+    /// Bytes that were due while no reader was there, or that did not fit: lost, as with a real
+    /// modem.
     pub lost: u64,
     /// Requests answered.
     pub answered: u64,
 }
 
-/// How long to wait for a full pty. A daemon that does not read for this time has lost its position in any case.
+/// How long to wait for a full pty. A daemon that does not read for this time has lost its position
+/// in any case.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Longest sleep, so that a stop and a request are met promptly.
@@ -62,8 +64,8 @@ impl<'a> Replay<'a> {
         false
     }
 
-    /// Serves the capture from `begin` on, until its end or until `stop`. `progress` receives the replay time about
-    /// every 5 ms.
+    /// Serves the capture from `begin` on, until its end or until `stop`. `progress` receives the
+    /// replay time about every 5 ms.
     ///
     /// # Errors
     ///

@@ -11,8 +11,8 @@ use crate::stamps::{Stamp, believed};
 
 /// The bytes of a capture, cut where its frames end, each with the time at which it is due.
 ///
-/// All bytes are kept, including corrupt frames and bytes between frames: a reader of the replay gets exactly the bytes that
-/// the reader of the modem got.
+/// All bytes are kept, including corrupt frames and bytes between frames: a reader of the replay
+/// gets exactly the bytes that the reader of the modem got.
 #[derive(Clone, Debug)]
 pub struct ReplaySchedule {
     chunks: Vec<Chunk>,
@@ -28,7 +28,8 @@ pub(crate) struct Chunk {
     pub(crate) due: Duration,
 }
 
-/// A jump ahead beyond this is a clock that was set, or two captures in one file. It is replayed as one second.
+/// A jump ahead beyond this is a clock that was set, or two captures in one file. It is replayed as
+/// one second.
 const MAX_PAUSE: Duration = Duration::from_secs(60);
 const PAUSE_INSTEAD: Duration = Duration::from_secs(1);
 
@@ -96,7 +97,8 @@ impl ReplaySchedule {
         self.records
     }
 
-    /// Log records without a time, or with one that is far from the others'. Each is due with what is before it.
+    /// Log records without a time, or with one that is far from the others'. Each is due with what
+    /// is before it.
     pub fn undated(&self) -> u64 {
         self.undated
     }
@@ -152,8 +154,8 @@ impl ReplayClock {
         self.due
     }
 
-    /// Moves on to a record's time; whether a pause was cut short. Stamps of different modem tasks overtake each other,
-    /// so one that is a little older than the newest is due at once.
+    /// Moves on to a record's time; whether a pause was cut short. Stamps of different modem tasks
+    /// overtake each other, so one that is a little older than the newest is due at once.
     pub(crate) fn handle_time(&mut self, time: Option<ModemInstant>) -> bool {
         let Some(time) = time else { return false };
         let Some(newest) = self.newest.replace(time) else { return false };

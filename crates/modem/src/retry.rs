@@ -4,9 +4,9 @@ use sounding_units::HostInstant;
 
 /// When a source that has closed is tried again.
 ///
-/// A modem that was unplugged has worked before, and is looked for at once when it is gone. A bridge that accepts a
-/// connection and closes it, because its own modem is gone, is tried less and less often: every attempt costs both ends
-/// something and adds lines to logs.
+/// A modem that was unplugged has worked before, and is looked for at once when it is gone. A
+/// bridge that accepts a connection and closes it, because its own modem is gone, is tried less and
+/// less often: every attempt costs both ends something and adds lines to logs.
 ///
 /// ```text
 ///   open ── closes within 2 s ──▶ left alone for 5 ms, 10 ms, 20 ms … 5 s, then tried

@@ -1,5 +1,5 @@
-//! A simulated modem: the real protocol on a pty or a socket, from a capture's own records or from such as are made while
-//! it runs.
+//! A simulated modem: the real protocol on a pty or a socket, from a capture's own records or from
+//! such as are made while it runs.
 
 mod answers;
 mod feed;
@@ -37,8 +37,8 @@ pub struct Simulation {
     port: Option<SimPort>,
     /// A port that went away comes back then.
     back: HostInstant,
-    /// At its own pace a modem loses what its reader does not take. Faster than that the loss would be the hurry's
-    /// doing, not the modem's, so it waits instead.
+    /// At its own pace a modem loses what its reader does not take. Faster than that the loss
+    /// would be the hurry's doing, not the modem's, so it waits instead.
     waits: bool,
     diary: Option<Sender<Made>>,
 }
@@ -88,8 +88,8 @@ impl Simulation {
         made
     }
 
-    /// Serves the port until `stop`, or until everything was sent and the reader has left. `progress` receives how long
-    /// records have been made, or how far a capture has come.
+    /// Serves the port until `stop`, or until everything was sent and the reader has left.
+    /// `progress` receives how long records have been made, or how far a capture has come.
     ///
     /// # Errors
     ///

@@ -1,7 +1,8 @@
 //! Sniffers of the cells that serve a modem: logs that grow, and NG-Scope's service over UDP.
 //!
-//! Each has a thread of its own, because a file or a network may keep its reader waiting. What it reads waits in a queue of
-//! fixed size, and nothing waits for the reader of the queue: the oldest messages are dropped, and counted.
+//! Each has a thread of its own, because a file or a network may keep its reader waiting. What it
+//! reads waits in a queue of fixed size, and nothing waits for the reader of the queue: the oldest
+//! messages are dropped, and counted.
 
 mod follow;
 mod owner;
@@ -21,7 +22,8 @@ use sounding_units::HostInstant;
 use owner::Trusted;
 pub use source::{SnifferLog, SnifferSource, UnknownSniffer};
 
-/// Messages that wait at most. A cell's control channel holds some ten in a millisecond, and a reader comes every 5 ms.
+/// Messages that wait at most. A cell's control channel holds some ten in a millisecond, and a
+/// reader comes every 5 ms.
 const CAPACITY: usize = 8192;
 
 /// What is known of a sniffer.
@@ -33,7 +35,8 @@ pub struct SnifferStatus {
     pub bad: Option<String>,
     /// Messages that the queue had no room for.
     pub dropped: u64,
-    /// Datagrams that came while another user than those trusted had a socket on the service's port.
+    /// Datagrams that came while another user than those trusted had a socket on the service's
+    /// port.
     pub foreign: u64,
     /// Messages of NG-Scope's service about one user, from which nothing follows.
     pub of_one_user: u64,
@@ -69,10 +72,11 @@ pub struct Sniffer {
 }
 
 impl Sniffer {
-    /// Begins to read one that is about the device's carrier `cell`. A log in NG-Scope's format has one `direction`. It
-    /// waits for a log that is not there yet.
+    /// Begins to read one that is about the device's carrier `cell`. A log in NG-Scope's format has
+    /// one `direction`. It waits for a log that is not there yet.
     ///
-    /// Its thread has no capabilities: what it reads is foreign. A log has to be readable without them.
+    /// Its thread has no capabilities: what it reads is foreign. A log has to be readable without
+    /// them.
     ///
     /// # Errors
     ///
@@ -106,7 +110,8 @@ impl Sniffer {
         &self.source
     }
 
-    /// The next message, and when it was read. Never waits: what is being written to the queue comes with a later call.
+    /// The next message, and when it was read. Never waits: what is being written to the queue
+    /// comes with a later call.
     pub fn poll(&mut self) -> Option<(HostInstant, Heard)> {
         if self.taken.is_empty() {
             let mut shared = match self.shared.try_lock() {

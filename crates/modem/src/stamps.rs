@@ -9,7 +9,8 @@ use sounding_units::{Axis, Earlier, ModemInstant, Placing};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stamp {
     at: ModemInstant,
-    /// Whether an estimator reads the record. Those stamps are the modem's clock if a capture has any.
+    /// Whether an estimator reads the record. Those stamps are the modem's clock if a capture has
+    /// any.
     is_read: bool,
 }
 
@@ -21,11 +22,12 @@ impl Stamp {
     }
 }
 
-/// Other records that come before the first one that is read, or after the last, are at most so far from it.
+/// Other records that come before the first one that is read, or after the last, are at most so far
+/// from it.
 const BESIDE: Duration = Duration::from_secs(60);
 
-/// The believed time of each record, in their order; `None` if none is believed. A record that is not read is believed
-/// if it fits between those that are.
+/// The believed time of each record, in their order; `None` if none is believed. A record that is
+/// not read is believed if it fits between those that are.
 pub(crate) fn believed(stamps: &[Option<Stamp>]) -> Vec<Option<ModemInstant>> {
     let has_read = stamps.iter().flatten().any(|stamp| stamp.is_read);
     let mut times = vec![None; stamps.len()];
@@ -85,7 +87,8 @@ mod tests {
 
     const BEGIN: i64 = 1_000_000_000_000;
 
-    /// Whether each record is believed: those that are read, and with a plus others, in milliseconds.
+    /// Whether each record is believed: those that are read, and with a plus others, in
+    /// milliseconds.
     fn are_believed(text: &str) -> Vec<bool> {
         let stamp = |word: &str| {
             let (is_read, ms) = match word.strip_prefix('+') {

@@ -47,7 +47,8 @@ pub enum Read {
     Closed,
 }
 
-/// A buffer for [`Transport::read`] holds at least this: a packet that is longer than the buffer loses its end.
+/// A buffer for [`Transport::read`] holds at least this: a packet that is longer than the buffer
+/// loses its end.
 pub const READ_SIZE: usize = 1 << 17;
 
 /// A way to a modem's Diag, open.
@@ -59,8 +60,8 @@ pub trait Transport: fmt::Debug + Send {
     /// The kernel's error, if the port cannot be read. A port that closed is [`Read::Closed`].
     fn read(&mut self, buffer: &mut [u8], patience: Duration) -> io::Result<Read>;
 
-    /// Sends the payload of one request, framed as the other end expects it. Never waits: requests are tiny, and a
-    /// port that has no room for one is an error.
+    /// Sends the payload of one request, framed as the other end expects it. Never waits: requests
+    /// are tiny, and a port that has no room for one is an error.
     ///
     /// # Errors
     ///
@@ -90,8 +91,8 @@ pub trait Transport: fmt::Debug + Send {
         true
     }
 
-    /// Whether the modem's buffers can be emptied on command. Where they cannot, records come when the modem sends
-    /// them.
+    /// Whether the modem's buffers can be emptied on command. Where they cannot, records come when
+    /// the modem sends them.
     fn can_drain(&self) -> bool {
         false
     }

@@ -1,4 +1,5 @@
-//! Both ends against each other: a capture served by the simulated modem, read through a session, is the capture.
+//! Both ends against each other: a capture served by the simulated modem, read through a session,
+//! is the capture.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -77,8 +78,8 @@ struct Session {
     events: Vec<Event>,
 }
 
-/// Reads until there are `expected` records, or none for as long as a loaded machine may stand still; then ends the
-/// session in good order. A port that closes is opened again.
+/// Reads until there are `expected` records, or none for as long as a loaded machine may stand
+/// still; then ends the session in good order. A port that closes is opened again.
 fn read(source: &Source, codes: &[LogCode], expected: usize) -> Session {
     read_until(source, codes, |records| records.len() >= expected)
 }
@@ -124,8 +125,8 @@ fn codes(records: &[Kept]) -> Vec<LogCode> {
     codes
 }
 
-/// As fast as the reader takes it. Everything is on from the start: masks are set one equipment after the other, and
-/// what is made between the first and the last would be missing.
+/// As fast as the reader takes it. Everything is on from the start: masks are set one equipment
+/// after the other, and what is made between the first and the last would be missing.
 fn fast() -> Behaviour {
     Behaviour { speed: 1e6, all_on: true, ..Behaviour::default() }
 }
@@ -318,7 +319,8 @@ fn every_kind_of_port_carries_the_same_records() {
 #[test]
 fn a_modem_that_buffers_is_drained_and_gives_the_same_records() {
     let Some(path) = shared(ONE) else { return };
-    // The modem would buffer everything for an hour, and its high-water mark is too high to be reached.
+    // The modem would buffer everything for an hour, and its high-water mark is too high to be
+    // reached.
     let release = Duration::from_secs(3600);
     let behaviour = Behaviour { high_water: usize::MAX, release, ..fast() };
     let (_, tally) = whole(&path, behaviour, Place::VendorRouter(own_name("drained")));

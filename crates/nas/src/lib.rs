@@ -1,9 +1,10 @@
-//! NAS messages of LTE (TS 24.301) and NR (TS 24.501): the kind of message, its fields as JSON, and which of them may
-//! be shown.
+//! NAS messages of LTE (TS 24.301) and NR (TS 24.501): the kind of message, its fields as JSON, and
+//! which of them may be shown.
 //!
-//! A library does the decoding. This crate decides what may be shown: a message for others keeps only fields that are
-//! known not to identify a person. Everything else is left out. Messages hold identities in many fields, and also names
-//! of access points, passwords, called numbers and short messages.
+//! A library does the decoding. This crate decides what may be shown: a message for others keeps
+//! only fields that are known not to identify a person. Everything else is left out. Messages hold
+//! identities in many fields, and also names of access points, passwords, called numbers and short
+//! messages.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -45,7 +46,8 @@ pub struct NasMessage {
 }
 
 impl NasMessage {
-    /// Decodes a message, plain or protected. Of a protected one that is encrypted only the header can be known.
+    /// Decodes a message, plain or protected. Of a protected one that is encrypted only the header
+    /// can be known.
     ///
     /// # Errors
     ///
@@ -66,8 +68,8 @@ impl NasMessage {
         Ok(Self { tree, protected })
     }
 
-    /// Its name, as in `attach-request`; `None` for one that is encrypted. A service request of LTE has a short form
-    /// without a name in it.
+    /// Its name, as in `attach-request`; `None` for one that is encrypted. A service request of LTE
+    /// has a short form without a name in it.
     pub fn name(&self) -> Option<&str> {
         let short = self.tree.get("ksi-and-sequence-number").map(|_| "service-request");
         self.tree.get("message-type").and_then(Value::as_str).or(short)
@@ -145,7 +147,8 @@ fn shown(tree: &Value) -> Value {
     kept
 }
 
-/// Names and numbers within a field. Bytes that the decoder does not understand appear as hex, and are left out.
+/// Names and numbers within a field. Bytes that the decoder does not understand appear as hex, and
+/// are left out.
 fn named_or_counted(value: &Value) -> Value {
     match value {
         Value::String(text) if is_bytes(text) => Value::from("redacted"),

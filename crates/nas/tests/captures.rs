@@ -1,4 +1,5 @@
-//! NAS messages of the real captures: their names, and that the shown fields do not identify a person.
+//! NAS messages of the real captures: their names, and that the shown fields do not identify a
+//! person.
 
 use std::collections::BTreeMap;
 

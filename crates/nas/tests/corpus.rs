@@ -10,7 +10,8 @@ fn corpus() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/nas"))
 }
 
-/// Protocol discriminators of mobility and session management: TS 24.007 §11.2.3.1.1, TS 24.501 §9.2.
+/// Protocol discriminators of mobility and session management: TS 24.007 §11.2.3.1.1, TS 24.501
+/// §9.2.
 const HEADERS: [(u8, &[u8]); 4] =
     [(0, &[0x07]), (0, &[0x52, 0x01]), (1, &[0x7E, 0x00]), (1, &[0x2E, 0x01, 0x01])];
 
@@ -35,7 +36,8 @@ fn next(state: &mut u64) -> u64 {
     word ^ word >> 31
 }
 
-/// Out of many messages of random bytes, which belong to no person: of each type the one that encodes longest.
+/// Out of many messages of random bytes, which belong to no person: of each type the one that
+/// encodes longest.
 ///
 /// `cargo test -p sounding-nas --test corpus -- --ignored`
 #[test]

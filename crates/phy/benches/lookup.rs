@@ -1,5 +1,6 @@
-//! What a cell model computes in every interval for every device, compared with the simple way to the same number: the
-//! procedure of sizes in floating point, and an error rate as one logistic function.
+//! What a cell model computes in every interval for every device, compared with the simple way to
+//! the same number: the procedure of sizes in floating point, and an error rate as one logistic
+//! function.
 
 use std::hint::black_box;
 

@@ -1,5 +1,6 @@
-//! Constants of the link abstraction: block error curves as the SINR at error rates of 50, 10 and 1 %, from published
-//! simulations, and for what those left out, curves moved from the nearest that they have.
+//! Constants of the link abstraction: block error curves as the SINR at error rates of 50, 10 and 1
+//! %, from published simulations, and for what those left out, curves moved from the nearest that
+//! they have.
 
 use std::collections::BTreeMap;
 
@@ -51,10 +52,11 @@ fn capacity_db(efficiency: f64) -> f64 {
     10.0 * (efficiency.exp2() - 1.0).log10()
 }
 
-/// Completes the curves of one table, in order of their index, and says which are as they were published.
+/// Completes the curves of one table, in order of their index, and says which are as they were
+/// published.
 ///
-/// A missing point keeps the distance to the points before it that the nearest whole curve has; a missing curve keeps
-/// the distance to capacity of the nearest whole curve.
+/// A missing point keeps the distance to the points before it that the nearest whole curve has; a
+/// missing curve keeps the distance to capacity of the nearest whole curve.
 fn filled(curves: &[Known], efficiencies: &[f64]) -> Vec<(Points, bool)> {
     let whole = |at: &usize| curves[*at].iter().all(Option::is_some);
     (0..curves.len())
@@ -113,8 +115,8 @@ fn nr_curves() -> NrCurves {
 const LTE_PRB: usize = 25;
 const LTE_ELEMENTS: f64 = 3750.0;
 
-/// By modulation (QPSK, 16QAM, 64QAM, 256QAM) and I_TBS, with the code blocks of the simulated transport block. Rows
-/// that no MCS table combines with the modulation are filled like the others.
+/// By modulation (QPSK, 16QAM, 64QAM, 256QAM) and I_TBS, with the code blocks of the simulated
+/// transport block. Rows that no MCS table combines with the modulation are filled like the others.
 fn lte_curves(nr: &NrCurves) -> Vec<[(Points, u32, bool); 34]> {
     let tbs = numbers("ts36213_7.1.7.2.1-1_tbs");
     let bits = |row: usize| f64::from(tbs[row][LTE_PRB]);
@@ -135,8 +137,8 @@ fn lte_curves(nr: &NrCurves) -> Vec<[(Points, u32, bool); 34]> {
         assert_eq!(decimal(&row[2]), bits(i_tbs as usize), "I_MCS {}", row[1]);
         found.entry(order).or_insert(vec![[None; 3]; 34])[i_tbs as usize] = known(&row[4..7]);
     }
-    // There is no simulation of LTE's 256QAM: this is NR's at the same efficiency, shifted by the difference between
-    // the two at the highest rate of 64QAM that both have.
+    // There is no simulation of LTE's 256QAM: this is NR's at the same efficiency, shifted by the
+    // difference between the two at the highest rate of 64QAM that both have.
     let top = 25;
     let highest = found[&6][top].map(|point| point.expect("I_MCS 27 was simulated"));
     let moved =
@@ -168,7 +170,8 @@ fn nr_half(curves: &[[(Points, bool); 5]], table: &str, first: usize, wanted: f6
     between(&points, wanted)
 }
 
-/// The SINR at an efficiency between two of known SINR; beyond the ends with the distance to capacity that the end has.
+/// The SINR at an efficiency between two of known SINR; beyond the ends with the distance to
+/// capacity that the end has.
 fn between(points: &[(f64, f64)], wanted: f64) -> f64 {
     let beyond = |(known, sinr): (f64, f64)| sinr + capacity_db(wanted) - capacity_db(known);
     if wanted <= points[0].0 {
@@ -183,8 +186,8 @@ fn between(points: &[(f64, f64)], wanted: f64) -> f64 {
     }
 }
 
-/// By CQI the SINR at which a block of its modulation and code rate in the CQI reference resource, which has 120 resource
-/// elements in a block, is lost once in ten times.
+/// By CQI the SINR at which a block of its modulation and code rate in the CQI reference resource,
+/// which has 120 resource elements in a block, is lost once in ten times.
 fn lte_thresholds(curves: &[[(Points, u32, bool); 34]], cqi: &str) -> [f32; 15] {
     const REFERENCE_ELEMENTS: f64 = LTE_PRB as f64 * 120.0;
     let tbs = numbers("ts36213_7.1.7.2.1-1_tbs");
@@ -204,11 +207,13 @@ fn lte_thresholds(curves: &[[(Points, u32, bool); 34]], cqi: &str) -> [f32; 15] 
     })
 }
 
-/// The rows of sizes that downlinks send by each modulation (TS 36.213 Tables 7.1.7.1-1, 7.1.7.1-1A).
+/// The rows of sizes that downlinks send by each modulation (TS 36.213 Tables 7.1.7.1-1,
+/// 7.1.7.1-1A).
 const I_TBS_OF: [std::ops::RangeInclusive<usize>; 4] = [0..=9, 9..=15, 15..=26, 27..=33];
 
-/// LENA's code block errors by mutual information: for each code rate the modulation order, the I_MCS and (b, c) by
-/// block size. A size that was not simulated there (-1) takes the values of the next larger size that was.
+/// LENA's code block errors by mutual information: for each code rate the modulation order, the
+/// I_MCS and (b, c) by block size. A size that was not simulated there (-1) takes the values of the
+/// next larger size that was.
 fn mutual_information() -> String {
     let mut rates: BTreeMap<usize, MiRate> = BTreeMap::new();
     for row in rows("link_ns3_lena_mi_bler") {

@@ -5,7 +5,8 @@ use crate::csv::{array, rows};
 pub(crate) fn tables() -> String {
     let mut code = String::new();
     for letter in ["a", "b", "c", "d", "e", "f", "g"] {
-        // Columns: CQI, TBS, codes, modulation, power adjustment, N_IR, X_RV; CQI 0 is out of range.
+        // Columns: CQI, TBS, codes, modulation, power adjustment, N_IR, X_RV; CQI 0 is out of
+        // range.
         let rows: Vec<(u32, u8, u8, i8, u32)> = rows(&format!("ts25214_7{letter}_cqi"))[1..]
             .iter()
             .map(|row| {

@@ -14,7 +14,8 @@ pub(crate) fn tables() -> String {
         ("MCS_DL_256QAM", "ts36213_7.1.7.1-1a_mcs_dl_256qam"),
         ("MCS_UL", "ts36213_8.6.1-1_mcs_ul"),
     ] {
-        // Columns: I_MCS, Q_m, I_TBS, and what is reserved; rows without an I_TBS are retransmissions.
+        // Columns: I_MCS, Q_m, I_TBS, and what is reserved; rows without an I_TBS are
+        // retransmissions.
         let rows = numbers(file);
         let first = |row: &&Vec<u32>| row[2] != NONE;
         let mcs: Vec<(u32, u32)> = rows.iter().filter(first).map(|r| (r[1], r[2])).collect();
@@ -80,8 +81,9 @@ pub(crate) fn tables() -> String {
     code + &timers("ts36331_timers")
 }
 
-/// The association set says which earlier subframes an uplink subframe acknowledges; turned around it says for each
-/// downlink subframe how much later its acknowledgement is sent, 0 where there is nothing to acknowledge.
+/// The association set says which earlier subframes an uplink subframe acknowledges; turned around
+/// it says for each downlink subframe how much later its acknowledgement is sent, 0 where there is
+/// nothing to acknowledge.
 fn feedback_delays() -> Vec<[u8; 10]> {
     rows("ts36213_10.1.3.1-1_association")
         .iter()

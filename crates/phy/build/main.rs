@@ -1,5 +1,5 @@
-//! Turns the 3GPP tables in `tables/` into constant arrays, so that the numbers stay readable, diffable CSV and the
-//! crate still reads no file.
+//! Turns the 3GPP tables in `tables/` into constant arrays, so that the numbers stay readable,
+//! diffable CSV and the crate still reads no file.
 
 mod awgn;
 mod channel;

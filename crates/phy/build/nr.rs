@@ -66,8 +66,8 @@ const MCS_TABLES: [(&str, &str); 6] = [
     ("MCS_PRECODING_LOW_SE", "ts38214_6.1.4.1-2_mcs_pusch_tp_lowse"),
 ];
 
-/// Default time domain allocations: mapping type B?, K0 or K2 - j, first symbol, symbols; no symbols where a table has
-/// no such row.
+/// Default time domain allocations: mapping type B?, K0 or K2 - j, first symbol, symbols; no
+/// symbols where a table has no such row.
 fn allocations() -> String {
     let mut code = String::new();
     let pdsch = rows("ts38214_5.1.2.1.1-2_pdsch_tdra");
@@ -93,7 +93,8 @@ fn allocations() -> String {
     code + &array("J_DELTA", "(u8, u8)", &j)
 }
 
-/// Patterns of live networks by name: subcarrier spacing, then period, slots and symbols, and the same of a second one.
+/// Patterns of live networks by name: subcarrier spacing, then period, slots and symbols, and the
+/// same of a second one.
 fn patterns() -> String {
     const FILE: &str = "ts38331_tdd_patterns";
     let names: Vec<(String, u32)> =
@@ -105,7 +106,8 @@ fn patterns() -> String {
         + &array("TDD_PERIODS", "[Option<[u16; 5]>; 2]", &periods)
 }
 
-/// Retransmission timing that was measured: (K1, Kd) or (K2, Ku) by the slot within ten, (0, 0) where there was none.
+/// Retransmission timing that was measured: (K1, Kd) or (K2, Ku) by the slot within ten, (0, 0)
+/// where there was none.
 fn retransmissions() -> String {
     let rows = rows("gandalf_4-6_retransmission");
     let mut code = String::new();

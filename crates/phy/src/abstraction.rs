@@ -1,4 +1,5 @@
-//! The link abstraction: how likely a block is lost at a SINR, which CQI a device reports, and what repeats add.
+//! The link abstraction: how likely a block is lost at a SINR, which CQI a device reports, and what
+//! repeats add.
 //!
 //! | what | table |
 //! |---|---|
@@ -9,11 +10,12 @@
 //! | code blocks by mutual information | LENA (ns-3), [`MiRate`] |
 //! | effective SINR | EESM betas of Sionna, the same as 5G-LENA's, [`eesm_beta`] |
 //!
-//! The receivers of the simulations differ: OpenAirInterface's need some 2 dB more for low rates than LTE-Sim's.
-//! So each CQI goes with the curves that blocks are drawn from, and no two sources meet in one cell.
+//! The receivers of the simulations differ: OpenAirInterface's need some 2 dB more for low rates
+//! than LTE-Sim's. So each CQI goes with the curves that blocks are drawn from, and no two sources
+//! meet in one cell.
 //!
-//! Curves give the SINR at error rates of 50, 10 and 1 %. Cases that the simulations left out are extrapolated from the
-//! nearest curve and marked: [`Bler::is_simulated`].
+//! Curves give the SINR at error rates of 50, 10 and 1 %. Cases that the simulations left out are
+//! extrapolated from the nearest curve and marked: [`Bler::is_simulated`].
 
 mod bler;
 mod cqi;

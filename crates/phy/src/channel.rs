@@ -1,5 +1,5 @@
-//! Large-scale propagation (TR 38.901 §7.4, §7.5) and noise. Distances and heights are in metres, carrier frequencies in
-//! GHz, levels in dB and dBm.
+//! Large-scale propagation (TR 38.901 §7.4, §7.5) and noise. Distances and heights are in metres,
+//! carrier frequencies in GHz, levels in dB and dBm.
 
 mod noise;
 mod pathloss;

@@ -1,4 +1,5 @@
-//! Frame, subframe and slot numbers, which wrap around every 10.24 s (TS 36.211 §4, TS 38.211 §4.3).
+//! Frame, subframe and slot numbers, which wrap around every 10.24 s (TS 36.211 §4, TS 38.211
+//! §4.3).
 
 use core::fmt;
 
@@ -96,7 +97,8 @@ impl Slot {
         Self::at(self.count as u64 + slots as u64, self.numerology)
     }
 
-    /// Number of slots from `earlier` to this one, at most one cycle; `None` if their lengths differ.
+    /// Number of slots from `earlier` to this one, at most one cycle; `None` if their lengths
+    /// differ.
     pub const fn since(self, earlier: Self) -> Option<u32> {
         if self.numerology.mu() != earlier.numerology.mu() {
             return None;

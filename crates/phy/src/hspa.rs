@@ -1,7 +1,8 @@
-//! HSPA downlinks: the meaning of a CQI (TS 25.214 §6A.2), by the device's category (TS 25.306 §5.1a).
+//! HSPA downlinks: the meaning of a CQI (TS 25.214 §6A.2), by the device's category (TS 25.306
+//! §5.1a).
 //!
-//! The sizes come from recollection, and were checked against the sizes that TS 25.321 Annex A allows. No second table confirms
-//! all of them.
+//! The sizes come from recollection, and were checked against the sizes that TS 25.321 Annex A
+//! allows. No second table confirms all of them.
 
 use core::time::Duration;
 
@@ -60,7 +61,8 @@ pub struct Cqi {
     pub codes: u8,
     /// Modulation.
     pub modulation: Modulation,
-    /// Additional power of the base station for this device, compared with the assumed one, dB; may be negative.
+    /// Additional power of the base station for this device, compared with the assumed one, dB;
+    /// may be negative.
     pub reference_power_db: i8,
     /// Size of the virtual buffer for incremental redundancy in soft bits, N_IR.
     pub incremental_redundancy: u32,

@@ -1,4 +1,5 @@
-//! 3GPP tables and procedures. Each table names its section; the numbers are CSV files in `tables/`.
+//! 3GPP tables and procedures. Each table names its section; the numbers are CSV files in
+//! `tables/`.
 //!
 //! | module | what |
 //! |---|---|

@@ -47,7 +47,8 @@ impl Modulation {
 pub struct Scheme {
     /// Modulation.
     pub modulation: Modulation,
-    /// Target code rate in units of 1/2048. All rates of the tables are whole in this unit. Range 60..=2048.
+    /// Target code rate in units of 1/2048. All rates of the tables are whole in this unit. Range
+    /// 60..=2048.
     pub rate_2048: u16,
 }
 
@@ -62,7 +63,8 @@ impl Scheme {
         self.bits_2048() as f32 / 2048.0
     }
 
-    /// The scheme of a device that is not configured for π/2-BPSK: QPSK at half the rate (TS 38.214 §6.1.4.1, q = 2).
+    /// The scheme of a device that is not configured for π/2-BPSK: QPSK at half the rate (TS 38.214
+    /// §6.1.4.1, q = 2).
     pub const fn without_bpsk(self) -> Self {
         match self.modulation {
             Modulation::Bpsk => {

@@ -1,5 +1,6 @@
-//! Every grant that a real LTE and NR stack logged on its device's side, recomputed: the size from the tables and the
-//! procedure is the size that was sent. Reports a skip where the logs are absent.
+//! Every grant that a real LTE and NR stack logged on its device's side, recomputed: the size from
+//! the tables and the procedure is the size that was sent. Reports a skip where the logs are
+//! absent.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
@@ -33,7 +34,8 @@ fn pair(line: &str, key: &str) -> Option<(u32, u32)> {
     Some((first.parse().ok()?, second.parse().ok()?))
 }
 
-/// The worker that wrote a line, and its TTI: a control message and what it grants stand under the same.
+/// The worker that wrote a line, and its TTI: a control message and what it grants stand under the
+/// same.
 fn slot(line: &str) -> Option<(&str, u32)> {
     let (_, rest) = line.split_once('[')?;
     let (worker, rest) = rest.split_once(']')?;
@@ -91,7 +93,8 @@ impl Log {
     fn lte_downlink(&mut self, line: &str, i_mcs: u8) -> Option<u32> {
         self.grants.lte_downlink += 1;
         let rnti = number(line, " rnti=")?;
-        // Identities up to 60 are of random access, the last of system information (TS 36.321 Table 7.1-1).
+        // Identities up to 60 are of random access, the last of system information (TS 36.321 Table
+        // 7.1-1).
         if rnti <= 60 || rnti == 0xFFFF {
             return lte::tbs_bits_broadcast(i_mcs, true);
         }

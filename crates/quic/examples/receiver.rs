@@ -31,12 +31,13 @@ struct Args {
     #[arg(long, value_name = "PORT")]
     modem: Option<Source>,
 
-    /// A sniffer of the modem's cell, as udp:127.0.0.1:6767 or dcilog:FILE; once for each carrier. The reports then have a fair
-    /// share, which --for pbe-cc sends
+    /// A sniffer of the modem's cell, as udp:127.0.0.1:6767 or dcilog:FILE; once for each carrier.
+    /// The reports then have a fair share, which --for pbe-cc sends
     #[arg(long, value_name = "SNIFFER", requires = "modem")]
     sniffer: Vec<SnifferSource>,
 
-    /// The controller that the sender runs: what the modem says is averaged over as long as that wants
+    /// The controller that the sender runs: what the modem says is averaged over as long as that
+    /// wants
     #[arg(long = "for", value_name = "CONTROLLER", default_value = "sounding")]
     controller: String,
 

@@ -30,11 +30,13 @@ struct Args {
     #[arg(long, default_value = "quinn")]
     stack: Stack,
 
-    /// A controller of this project, such as sounding, biscay, bbr or cubic; `stock` is the stack's own
+    /// A controller of this project, such as sounding, biscay, bbr or cubic; `stock` is the
+    /// stack's own
     #[arg(long, default_value = "sounding")]
     controller: String,
 
-    /// Source of the link's rate: none, peer (the receiver's reports), or the Diag port of this machine's modem
+    /// Source of the link's rate: none, peer (the receiver's reports), or the Diag port of this
+    /// machine's modem
     #[arg(long, default_value = "none", value_name = "none|peer|PORT")]
     feed: String,
 

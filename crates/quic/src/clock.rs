@@ -5,7 +5,8 @@ use sounding_units::HostInstant;
 
 /// Converts the stack's times to the clock of estimates.
 ///
-/// On Linux both are CLOCK_MONOTONIC. But an [`Instant`] does not show its value, only differences to another one.
+/// On Linux both are CLOCK_MONOTONIC. But an [`Instant`] does not show its value, only differences
+/// to another one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     instant: Instant,

@@ -1,6 +1,7 @@
 //! Turns a QUIC stack's calls into those of a [`Controller`].
 //!
-//! quinn reports less than a [`Controller`] needs, noq a little more. The missing parts are derived:
+//! quinn reports less than a [`Controller`] needs, noq a little more. The missing parts are
+//! derived:
 //!
 //! | a controller needs | quinn | noq |
 //! |---|---|---|
@@ -17,11 +18,11 @@
 //! | timers | none: due actions happen with the next packet sent or acknowledged | the same |
 //! | silences | none: the window is closed down to two segments, or entirely if the application wakes the connection ([`Driver::waking`]) | the same |
 //!
-//! A packet that only acknowledges counts as in flight for quinn, and is never acknowledged itself. It is removed with
-//! the next acknowledgement, or after a second without events.
+//! A packet that only acknowledges counts as in flight for quinn, and is never acknowledged itself.
+//! It is removed with the next acknowledgement, or after a second without events.
 //!
-//! Recovery is RFC 9002's: it ends with the first acknowledgement of a packet that left after it began (§7.3.2). All
-//! byte counts are UDP payload, as in a stack's window.
+//! Recovery is RFC 9002's: it ends with the first acknowledgement of a packet that left after it
+//! began (§7.3.2). All byte counts are UDP payload, as in a stack's window.
 
 use std::time::Duration;
 
@@ -54,8 +55,9 @@ const MAX_WINDOW: u64 = 1 << 30;
 /// No radio carries more: 100 Gbit/s.
 const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
 
-/// After this time without an event no packet is in flight. If one waited for an acknowledgement, the stack would have sent a
-/// probe (RFC 9002 §6.2). Chosen: longer than the probe timeout of any path over a radio.
+/// After this time without an event no packet is in flight. If one waited for an acknowledgement,
+/// the stack would have sent a probe (RFC 9002 §6.2). Chosen: longer than the probe timeout of any
+/// path over a radio.
 const QUIET: Duration = Duration::from_secs(1);
 
 /// One connection: its controller, and events that the controller has not received yet.
@@ -141,14 +143,16 @@ impl Driver {
         }
     }
 
-    /// With a receiver that says when packets arrived. While its datagrams come, the controller receives the receiver's stamps,
-    /// in ticks of 1 ms, and one-way delays. Its acknowledgements wait for them, 50 ms at most.
+    /// With a receiver that says when packets arrived. While its datagrams come, the controller
+    /// receives the receiver's stamps, in ticks of 1 ms, and one-way delays. Its
+    /// acknowledgements wait for them, 50 ms at most.
     #[must_use]
     pub fn timed(self, times: PeerTimes) -> Self {
         Self { held: Some(Held::new(times)), ..self }
     }
 
-    /// With an application that wakes the connection at the end of each silence, so that nothing leaves during one.
+    /// With an application that wakes the connection at the end of each silence, so that nothing
+    /// leaves during one.
     #[must_use]
     pub fn waking(self, wake: Wake) -> Self {
         Self { silence: Silence::waking(wake), ..self }
@@ -160,9 +164,10 @@ impl Driver {
         Self { obeys_rates: false, ..self }
     }
 
-    /// The same flow on a new path, which starts with the first event there. Only the smallest RTT so far is kept.
-    /// A [`Controller`] cannot be copied, and its state may be wrong for the new path. The old path does not count
-    /// among the flows of the link until it has another event.
+    /// The same flow on a new path, which starts with the first event there. Only the smallest RTT
+    /// so far is kept. A [`Controller`] cannot be copied, and its state may be wrong for the
+    /// new path. The old path does not count among the flows of the link until it has another
+    /// event.
     pub fn renewed(&mut self) -> Self {
         self.reader.leave();
         let start = Start { now: self.now, rtt: self.least_rtt, ..self.start };
@@ -176,8 +181,8 @@ impl Driver {
         }
     }
 
-    /// Whether a packet sent at that time took this path. Earlier packets took the previous path, and stacks report
-    /// both alike.
+    /// Whether a packet sent at that time took this path. Earlier packets took the previous path,
+    /// and stacks report both alike.
     pub fn is_own(&self, left: HostInstant) -> bool {
         self.begun && left >= self.start.now
     }
@@ -200,8 +205,8 @@ impl Driver {
         self.active_at = self.active_at.max(now);
         self.in_flight += size;
         self.lowest = Some(self.lowest.map_or(last, |lowest| lowest.min(last)));
-        // Smaller packets may only acknowledge, and some stacks report those too: a connection that only receives has
-        // no claim.
+        // Smaller packets may only acknowledge, and some stacks report those too: a connection that
+        // only receives has no claim.
         if size + size > self.mtu {
             let full = self.is_full(self.in_flight);
             self.claims.handle_sent(full);
@@ -249,7 +254,8 @@ impl Driver {
         }
     }
 
-    /// The whole acknowledgement has been reported; `in_flight` is the stack's own count of bytes in flight.
+    /// The whole acknowledgement has been reported; `in_flight` is the stack's own count of bytes
+    /// in flight.
     pub fn handle_acks_end(&mut self, now: HostInstant, in_flight: Bytes, app_limited: bool) {
         self.in_flight = in_flight;
         let Some(batch) = self.batch.take() else { return self.handle_time(now) };
@@ -294,8 +300,9 @@ impl Driver {
         self.flights.forget(batch.newest);
     }
 
-    /// Whether the window kept the sender from sending more. A window that a stack's own pacer spreads counts as used
-    /// (RFC 9002 §7.8). If a controller's rate is applied, that rate is the limit until the window is full.
+    /// Whether the window kept the sender from sending more. A window that a stack's own pacer
+    /// spreads counts as used (RFC 9002 §7.8). If a controller's rate is applied, that rate is
+    /// the limit until the window is full.
     fn is_window_limited(&mut self, app_limited: bool, prior_in_flight: Bytes) -> bool {
         let blocked = std::mem::take(&mut self.window_blocked);
         if !self.obeys_rates || self.controller.pacing_rate().is_none() {
@@ -344,8 +351,8 @@ impl Driver {
         }
     }
 
-    /// The new maximum length of a UDP payload. The controller's segment size stays as at its start: it is the controller's
-    /// unit, not the path's.
+    /// The new maximum length of a UDP payload. The controller's segment size stays as at its
+    /// start: it is the controller's unit, not the path's.
     pub fn handle_mtu(&mut self, mtu: u16) {
         self.mtu = Bytes::new(u64::from(mtu).max(1));
     }
@@ -378,8 +385,8 @@ impl Driver {
         })
     }
 
-    /// No stack says when its peer received a packet. So the clock of the acknowledgement's arrival stands for the
-    /// receiver's: it has the delays of the way back too.
+    /// No stack says when its peer received a packet. So the clock of the acknowledgement's arrival
+    /// stands for the receiver's: it has the delays of the way back too.
     fn arrival(&self) -> Stamp {
         // It wraps, as a receiver's does.
         let millis = (self.now.as_nanos() / 1_000_000) as u32;

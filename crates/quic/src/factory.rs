@@ -15,11 +15,11 @@ use crate::{EstimateHandle, PeerTimes};
 const HEADERS_V4: Bytes = Bytes::new(28);
 const HEADERS_V6: Bytes = Bytes::new(48);
 
-/// Makes controllers for the connections of a stack: what `congestion_controller_factory` of a transport configuration
-/// takes, in quinn and in noq.
+/// Makes controllers for the connections of a stack: what `congestion_controller_factory` of a
+/// transport configuration takes, in quinn and in noq.
 ///
-/// They all use one handle. A server whose clients report their links needs one handle for each of them, or any client
-/// would set the rate of all:
+/// They all use one handle. A server whose clients report their links needs one handle for each of
+/// them, or any client would set the rate of all:
 ///
 /// ```
 /// use std::sync::Arc;
@@ -56,8 +56,8 @@ pub struct Factory {
 }
 
 impl Factory {
-    /// A controller of this project by its name, such as `sounding`, or with some of its parameters, as
-    /// `biscay:allowance=20ms`.
+    /// A controller of this project by its name, such as `sounding`, or with some of its
+    /// parameters, as `biscay:allowance=20ms`.
     ///
     /// # Errors
     ///
@@ -101,27 +101,31 @@ impl Factory {
         Self { headers: HEADERS_V6, ..self }
     }
 
-    /// The lots of the first connection, for controllers that draw some; each further one takes the next. Default 1.
+    /// The lots of the first connection, for controllers that draw some; each further one takes the
+    /// next. Default 1.
     #[must_use]
     pub fn seeded(self, seed: u64) -> Self {
         Self { seed: Arc::new(AtomicU64::new(seed)), ..self }
     }
 
-    /// For a single connection, whose application wakes it at the end of each silence. Controllers such as `background` are
-    /// silent at times, and stacks have no timer for them. Without this, two segments stay in flight meanwhile.
+    /// For a single connection, whose application wakes it at the end of each silence. Controllers
+    /// such as `background` are silent at times, and stacks have no timer for them. Without
+    /// this, two segments stay in flight meanwhile.
     ///
-    /// `wake` is called within the stack when a silence begins, with its length. It has to return at once, and not to call
-    /// the connection. After that time the application has to wake it, as by
-    /// `connection.set_max_concurrent_uni_streams(…)` with the value that it has.
+    /// `wake` is called within the stack when a silence begins, with its length. It has to return
+    /// at once, and not to call the connection. After that time the application has to wake it,
+    /// as by `connection.set_max_concurrent_uni_streams(…)` with the value that it has.
     #[must_use]
     pub fn waking(self, wake: Wake) -> Self {
         Self { wake: Some(wake), ..self }
     }
 
-    /// For a single connection, whose receiver says when packets arrived ([`Arrivals`](crate::Arrivals)). Acknowledgements reach
-    /// the controller with the receiver's time stamps then, up to 50 ms late, and with one-way delays. For controllers that read
-    /// them: `background`, `legilimens`, and `copa-gandalf` and `vivace-gandalf` at the server of a download. While the
-    /// datagrams are silent, the arrivals of acknowledgements stand for the stamps.
+    /// For a single connection, whose receiver says when packets arrived
+    /// ([`Arrivals`](crate::Arrivals)). Acknowledgements reach the controller with the
+    /// receiver's time stamps then, up to 50 ms late, and with one-way delays. For controllers that
+    /// read them: `background`, `legilimens`, and `copa-gandalf` and `vivace-gandalf` at the
+    /// server of a download. While the datagrams are silent, the arrivals of acknowledgements
+    /// stand for the stamps.
     #[must_use]
     pub fn timed(self, times: PeerTimes) -> Self {
         Self { times: Some(times), ..self }

@@ -4,12 +4,12 @@ use std::time::Duration;
 use sounding_cc::Departure;
 use sounding_units::HostInstant;
 
-/// Maximum number of remembered send times. Chosen: stacks send groups of packets a millisecond or two apart, so this covers
-/// several seconds.
+/// Maximum number of remembered send times. Chosen: stacks send groups of packets a millisecond or
+/// two apart, so this covers several seconds.
 const MOST: usize = 8192;
 
-/// Packets that left this long before the newest acknowledged one are forgotten. Chosen: longer than any
-/// stack takes to declare a packet lost.
+/// Packets that left this long before the newest acknowledged one are forgotten. Chosen: longer
+/// than any stack takes to declare a packet lost.
 const HORIZON: Duration = Duration::from_secs(3);
 
 /// The flow's state at each time at which packets left.
@@ -38,7 +38,8 @@ impl Flights {
         if let Some(back) = self.queue.back_mut() {
             first = back.last.saturating_add(1);
             if last <= back.last {
-                // The handshake has begun another packet number space. Its packets need not be distinguished.
+                // The handshake has begun another packet number space. Its packets need not be
+                // distinguished.
                 self.queue.clear();
                 first = 0;
             } else if left <= back.left {

@@ -14,8 +14,8 @@ use delays::{Delays, Place};
 
 /// What one device's link carries, for every connection over it. Clones are the same handle.
 ///
-/// Set it from any thread, as often as there is a new estimate. A connection reads it with the next packet that it
-/// sends or that is acknowledged; a silent connection is not woken.
+/// Set it from any thread, as often as there is a new estimate. A connection reads it with the next
+/// packet that it sends or that is acknowledged; a silent connection is not woken.
 #[derive(Clone, Debug, Default)]
 pub struct EstimateHandle(Arc<Shared>);
 
@@ -65,8 +65,8 @@ pub struct Flow {
     pub state: &'static str,
 }
 
-/// A connection that has shown nothing for so long does not share the link (interpretation 7 of BISCAY: flows are counted by
-/// what they do, not by being open).
+/// A connection that has shown nothing for so long does not share the link (interpretation 7 of
+/// BISCAY: flows are counted by what they do, not by being open).
 const ACTIVE_FOR: Duration = Duration::from_secs(1);
 
 /// An estimate further ahead was not stamped by this machine's clock.
@@ -81,10 +81,11 @@ impl EstimateHandle {
         Self::default()
     }
 
-    /// The link carries this, as was known at `at` by CLOCK_MONOTONIC ([`sounding_host::monotonic_now`]).
+    /// The link carries this, as was known at `at` by CLOCK_MONOTONIC
+    /// ([`sounding_host::monotonic_now`]).
     ///
-    /// If several callers set one handle, the latest knowledge counts: an estimate that was known later, and is still
-    /// valid, stays.
+    /// If several callers set one handle, the latest knowledge counts: an estimate that was known
+    /// later, and is still valid, stays.
     pub fn set(&self, estimate: LinkEstimate, at: HostInstant) {
         self.set_said(Said { estimate, at, withdrawn: false, of_peer: false });
     }
@@ -103,9 +104,9 @@ impl EstimateHandle {
         });
     }
 
-    /// What this device's modem shows of the delays that its radio made, for controllers that do not take them for a queue, such as
-    /// `copa-gandalf`. Call it every few milliseconds, also without an event: a modem without a record for 100 ms
-    /// counts as silent.
+    /// What this device's modem shows of the delays that its radio made, for controllers that do
+    /// not take them for a queue, such as `copa-gandalf`. Call it every few milliseconds, also
+    /// without an event: a modem without a record for 100 ms counts as silent.
     pub fn set_delays(&self, news: &DelayUpdate) {
         self.say(|link| link.delays.set(news, false));
     }
@@ -120,13 +121,15 @@ impl EstimateHandle {
         self.0.lock().delays.since(number)
     }
 
-    /// From now on the packets of all connections are kept for [`take_entered`](Self::take_entered).
+    /// From now on the packets of all connections are kept for
+    /// [`take_entered`](Self::take_entered).
     pub fn want_entered(&self) {
         self.0.wants_entered.store(true, Ordering::Relaxed);
     }
 
-    /// The IP packets that the connections handed to the modem since the last call, in order of time: for
-    /// `Sounder::handle_entered`, which knows the wait for grants of each then. Of more than 4096 the oldest are missing.
+    /// The IP packets that the connections handed to the modem since the last call, in order of
+    /// time: for `Sounder::handle_entered`, which knows the wait for grants of each then. Of
+    /// more than 4096 the oldest are missing.
     pub fn take_entered(&self) -> impl Iterator<Item = (HostInstant, Bytes)> + use<> {
         self.0.lock().delays.take_entered().into_iter()
     }
@@ -146,13 +149,14 @@ impl EstimateHandle {
         self.0.version.fetch_add(1, Ordering::Release);
     }
 
-    /// What the link carries, with its age as of now; `None` if it was never set. Past its validity it is
-    /// [`State::Stale`].
+    /// What the link carries, with its age as of now; `None` if it was never set. Past its validity
+    /// it is [`State::Stale`].
     pub fn estimate(&self, now: HostInstant) -> Option<LinkEstimate> {
         self.0.lock().said.map(|said| said.aged(now))
     }
 
-    /// The connections over the link, as they were a few milliseconds ago: each by the path that it takes now.
+    /// The connections over the link, as they were a few milliseconds ago: each by the path that it
+    /// takes now.
     pub fn flows(&self) -> Vec<Flow> {
         let link = self.0.lock();
         link.members
@@ -237,9 +241,10 @@ impl HandleReader {
         }
     }
 
-    /// Passes an estimate to the controller if it is new, if the last one was some time ago, or if its flow has begun
-    /// or ceased to claim something; `claim` is its current claim. Delays too; `offset` leads from the peer's clock to this
-    /// host's, in nanoseconds, if it is known.
+    /// Passes an estimate to the controller if it is new, if the last one was some time ago, or if
+    /// its flow has begun or ceased to claim something; `claim` is its current claim. Delays
+    /// too; `offset` leads from the peer's clock to this host's, in nanoseconds, if it is
+    /// known.
     pub(crate) fn read(
         &mut self,
         now: HostInstant,
@@ -270,8 +275,8 @@ impl HandleReader {
             } else if member.claim == Claim::Idle || now - member.active_at > ACTIVE_FOR {
                 continue;
             }
-            // A caller that `asks` may be about to send all it can, and gets the part that it would have then, whatever
-            // its claim.
+            // A caller that `asks` may be about to send all it can, and gets the part that it would
+            // have then, whatever its claim.
             pool.add(if asks { Claim::Hungry } else { member.claim }, WEIGHT);
             // Division by their number would give away a part that a new flow does not use yet.
             flows += u32::from(asks || member.claim != Claim::Limited(Rate::ZERO));

@@ -1,12 +1,14 @@
-//! Controllers of `sounding-cc` in unmodified QUIC stacks: quinn, and noq, its fork whose pacer applies a commanded
-//! rate.
+//! Controllers of `sounding-cc` in unmodified QUIC stacks: quinn, and noq, its fork whose pacer
+//! applies a commanded rate.
 //!
-//! [`Factory`] goes into a stack's transport configuration: it makes a controller for each connection. All of them read
-//! the radio's estimate from one [`EstimateHandle`], which any thread may set. [`ModemFeed`](modem::ModemFeed) sets one from a
-//! modem of this machine. [`Report`] carries an estimate to the sender at the other end of a connection, where an
-//! [`Intake`] sets one. A receiver's [`Arrivals`] say to the sender's [`PeerTimes`] when packets arrived, for controllers that read
-//! their receiver's clock. A [`Reporter`] adds the delays that the radio itself makes. An estimate past its validity is not used: the controller's stock algorithm controls the flow
-//! until there is a new one.
+//! [`Factory`] goes into a stack's transport configuration: it makes a controller for each
+//! connection. All of them read the radio's estimate from one [`EstimateHandle`], which any thread
+//! may set. [`ModemFeed`](modem::ModemFeed) sets one from a modem of this machine. [`Report`]
+//! carries an estimate to the sender at the other end of a connection, where an [`Intake`] sets
+//! one. A receiver's [`Arrivals`] say to the sender's [`PeerTimes`] when packets arrived, for
+//! controllers that read their receiver's clock. A [`Reporter`] adds the delays that the radio
+//! itself makes. An estimate past its validity is not used: the controller's stock algorithm
+//! controls the flow until there is a new one.
 //!
 //! ```no_run
 //! use std::sync::Arc;

@@ -20,8 +20,8 @@ use crate::{Direction, EstimateHandle, Factory};
 /// How often the thread checks a silent modem, and publishes its state: as the daemon does.
 const TICK: Duration = Duration::from_millis(5);
 
-/// Reads a modem and keeps a handle set, until it is dropped; then the modem gets its log masks back, and what was said
-/// last gets stale.
+/// Reads a modem and keeps a handle set, until it is dropped; then the modem gets its log masks
+/// back, and what was said last gets stale.
 #[derive(Debug)]
 pub struct ModemFeed {
     stop: Arc<AtomicBool>,
@@ -40,8 +40,8 @@ pub enum FeedError {
 }
 
 impl ModemFeed {
-    /// Opens the modem's port and begins, with what the controllers of this factory need, into its handle. Their data
-    /// goes over the link in this direction.
+    /// Opens the modem's port and begins, with what the controllers of this factory need, into its
+    /// handle. Their data goes over the link in this direction.
     ///
     /// # Errors
     ///
@@ -55,14 +55,15 @@ impl ModemFeed {
         Self::start_needing(needs, source, direction, &[], factory.handle().clone())
     }
 
-    /// The same into any handle, for a controller with these needs: at the device of a download it is the sender's.
+    /// The same into any handle, for a controller with these needs: at the device of a download it
+    /// is the sender's.
     ///
-    /// Beside sniffers of the modem's carriers, in their order, the estimates of `pbe-cc` have a fair share. While a
-    /// sniffer is silent they are the modem's own.
+    /// Beside sniffers of the modem's carriers, in their order, the estimates of `pbe-cc` have a
+    /// fair share. While a sniffer is silent they are the modem's own.
     ///
-    /// Delays ([`EstimateHandle::set_delays`]) need more records of the modem: those of both directions. In an upload
-    /// the connections over the handle say what they hand to the modem. Waits for grants are exact if nothing else of
-    /// this device sends.
+    /// Delays ([`EstimateHandle::set_delays`]) need more records of the modem: those of both
+    /// directions. In an upload the connections over the handle say what they hand to the
+    /// modem. Waits for grants are exact if nothing else of this device sends.
     ///
     /// # Errors
     ///
@@ -77,7 +78,8 @@ impl ModemFeed {
         Self::begin(source, configured(needs, direction), sniffers, handle, needs)
     }
 
-    /// The same by hand, without sniffers and delays: `config` says which way, and what the rate is made of.
+    /// The same by hand, without sniffers and delays: `config` says which way, and what the rate is
+    /// made of.
     ///
     /// # Errors
     ///

@@ -1,7 +1,8 @@
-//! Packets that a stack decrypts, noted with the time: noq's traits are quinn's, but for the path of a packet.
+//! Packets that a stack decrypts, noted with the time: noq's traits are quinn's, but for the path
+//! of a packet.
 
-/// Sessions and keys of a stack that note what they decrypt. `cid` is how the stack hands connection ids, `path` how it names
-/// the path of a packet.
+/// Sessions and keys of a stack that note what they decrypt. `cid` is how the stack hands
+/// connection ids, `path` how it names the path of a packet.
 macro_rules! noting {
     ($stack:ident, cid: $cid:ty, path: [$($path:ident: $Path:ty)?]) => {
         use std::any::Any;

@@ -1,4 +1,5 @@
-//! quinn: a window. Its pacer makes a rate of 5/4 of the window per smoothed RTT, whatever the controller would have.
+//! quinn: a window. Its pacer makes a rate of 5/4 of the window per smoothed RTT, whatever the
+//! controller would have.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -110,8 +111,8 @@ impl Controller for Adapter {
         self.tell(|driver, _| driver.handle_mtu(new_mtu));
     }
 
-    /// quinn sends a datagram while the bytes in flight with it are less than the window, not equal to it. Of two segments
-    /// that would be one.
+    /// quinn sends a datagram while the bytes in flight with it are less than the window, not equal
+    /// to it. Of two segments that would be one.
     fn window(&self) -> u64 {
         self.window.now() + 1
     }

@@ -1,4 +1,5 @@
-//! An estimate on its way to the sender: a separate datagram (RFC 9221) on the connection that it is about.
+//! An estimate on its way to the sender: a separate datagram (RFC 9221) on the connection that it
+//! is about.
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -28,10 +29,12 @@
 //! +-------------------------------+-------------------------------+
 //! ```
 //!
-//! All numbers are big-endian; direction, bound, state and source are places in their `ALL`. The fair share, its users and its
-//! carriers are zero where they are not known, and absent in reports that end with the validity, as the first ones did. The
-//! radio's own delays may follow (`delays.rs`); other bytes are left for later versions and ignored. PBE-CC feeds its capacity back as the time between two packets in 32 bits (§5), which
-//! in whole milliseconds is none above 12 Mbit/s: here it is a rate.
+//! All numbers are big-endian; direction, bound, state and source are places in their `ALL`. The
+//! fair share, its users and its carriers are zero where they are not known, and absent in reports
+//! that end with the validity, as the first ones did. The radio's own delays may follow
+//! (`delays.rs`); other bytes are left for later versions and ignored. PBE-CC feeds its capacity
+//! back as the time between two packets in 32 bits (§5), which in whole milliseconds is none above
+//! 12 Mbit/s: here it is a rate.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -69,8 +72,8 @@ mod field {
 
 const MAGIC: [u8; 4] = *b"SNDG";
 
-/// The longest validity of a report, so that a peer that reports "for ever" and falls silent does no more harm than one
-/// that lives. Chosen: five times the validity of an estimate from a modem.
+/// The longest validity of a report, so that a peer that reports "for ever" and falls silent does
+/// no more harm than one that lives. Chosen: five times the validity of an estimate from a modem.
 const MAX_VALIDITY: Duration = Duration::from_secs(1);
 
 /// No radio carries more: 100 Gbit/s.
@@ -82,8 +85,8 @@ const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
 pub struct Report {
     /// Counts the reports of a connection, so that an overtaken one is recognised as old.
     pub sequence: u32,
-    /// The link's rate; its age is that when it was sent. The backlog is not sent. Of users or carriers, 65535 means
-    /// that or more.
+    /// The link's rate; its age is that when it was sent. The backlog is not sent. Of users or
+    /// carriers, 65535 means that or more.
     pub estimate: LinkEstimate,
 }
 
@@ -247,8 +250,8 @@ impl Intake {
         Self { times: Some(times), ..self }
     }
 
-    /// Takes a datagram that arrived at `now` and was `on_its_way` for about so long: half a smallest RTT, if nothing
-    /// better is known. Its estimate is so much older.
+    /// Takes a datagram that arrived at `now` and was `on_its_way` for about so long: half a
+    /// smallest RTT, if nothing better is known. Its estimate is so much older.
     ///
     /// # Errors
     ///

@@ -3,7 +3,8 @@ use std::time::Instant;
 use crate::clock::Clock;
 use crate::driver::Driver;
 
-/// The window of a stack, which asks for it without the time, and in which a silence ends without an event.
+/// The window of a stack, which asks for it without the time, and in which a silence ends without
+/// an event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
     open: u64,

@@ -1,5 +1,5 @@
-//! Flows of real stacks over a modelled cell in real time, its modem on a port. Parts that need root report a skip
-//! without it.
+//! Flows of real stacks over a modelled cell in real time, its modem on a port. Parts that need
+//! root report a skip without it.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

@@ -85,8 +85,8 @@ fn a_receiver_of_either_stack_says_to_a_sender_of_either_when_packets_arrived() 
         let acks = acks(sender, receiver, 300);
         let timed: Vec<&Ack> = acks.iter().filter(|ack| ack.one_way.is_some()).collect();
         assert!(timed.len() >= 300, "{sender} to {receiver}: {} of {}", timed.len(), acks.len());
-        // The receiver's clock is this machine's: what it says lies between the sending and the acknowledgement, where the
-        // first way counts for both.
+        // The receiver's clock is this machine's: what it says lies between the sending and the
+        // acknowledgement, where the first way counts for both.
         let is_true = |ack: &&&Ack| {
             let arrived = ack.sent.at + ack.one_way.unwrap();
             let stamp = ack.stamp.unwrap().value;

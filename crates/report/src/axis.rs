@@ -34,7 +34,8 @@ impl Axis {
         Self { until: Some(until), ..self }
     }
 
-    /// The scale that has room for these values; those that no scale has a place for are passed over.
+    /// The scale that has room for these values; those that no scale has a place for are passed
+    /// over.
     pub(super) fn scale(&self, values: impl Iterator<Item = f64>) -> Scale {
         let usable = values.filter(|v| v.is_finite() && (!self.logarithmic || *v > 0.0));
         let (mut low, mut high) = usable

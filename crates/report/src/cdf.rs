@@ -23,7 +23,8 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// Builds the curve from samples in any order. Many samples are thinned, but the smallest and the largest stay.
+    /// Builds the curve from samples in any order. Many samples are thinned, but the smallest and
+    /// the largest stay.
     pub fn of(name: impl Into<String>, mut samples: Vec<f64>) -> Self {
         samples.retain(|sample| sample.is_finite());
         samples.sort_by(f64::total_cmp);

@@ -1,4 +1,5 @@
-//! Figures as drawings: a sheet with a legend above the plot, in two widths, on a page or as a separate file.
+//! Figures as drawings: a sheet with a legend above the plot, in two widths, on a page or as a
+//! separate file.
 
 mod raster;
 mod sheet;
@@ -25,7 +26,8 @@ fn drawn(figure: &Figure) -> Option<&dyn Drawn> {
     }
 }
 
-/// The figure for a page. The page defines the colours and shows title and caption beside the figure.
+/// The figure for a page. The page defines the colours and shows title and caption beside the
+/// figure.
 pub(super) fn inline(figure: &Figure, styles: &Styles, size: Size) -> Option<String> {
     let drawn = drawn(figure)?;
     let sheet = Sheet::bare(drawn.entries(), drawn.height(size), size);

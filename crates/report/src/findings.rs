@@ -1,8 +1,8 @@
 //! A run's files in a folder, and its figures.
 //!
-//! [`Findings::read`] reads what `--out` keeps: `result.json`, `flows.parquet` and, for each run, `series.parquet` and
-//! `events.parquet`; and `groups.json`, if the user adds it to group scenarios. [`page`] makes a [`Page`](crate::Page)
-//! of one or several such folders.
+//! [`Findings::read`] reads what `--out` keeps: `result.json`, `flows.parquet` and, for each run,
+//! `series.parquet` and `events.parquet`; and `groups.json`, if the user adds it to group
+//! scenarios. [`page`] makes a [`Page`](crate::Page) of one or several such folders.
 
 mod bins;
 mod fairness;

@@ -1,8 +1,9 @@
-//! Reports: figures that name their origin, and pages of figures that load nothing from the network.
+//! Reports: figures that name their origin, and pages of figures that load nothing from the
+//! network.
 //!
-//! A [`Figure`] has a [`Kind`]: a [`Plane`], a [`Series`], a [`Cdf`], [`Bars`] or a [`Table`]. A [`Page`] has sections of
-//! figures. Each name has one colour, dash and shape in all figures. The page is written as one HTML document and as
-//! Markdown, and every figure as SVG, PNG and Parquet.
+//! A [`Figure`] has a [`Kind`]: a [`Plane`], a [`Series`], a [`Cdf`], [`Bars`] or a [`Table`]. A
+//! [`Page`] has sections of figures. Each name has one colour, dash and shape in all figures. The
+//! page is written as one HTML document and as Markdown, and every figure as SVG, PNG and Parquet.
 
 mod axis;
 mod bars;
@@ -64,7 +65,8 @@ fn escape(text: &str) -> String {
     escaped
 }
 
-/// The text as a paragraph of Markdown. The first character is escaped if Markdown would read it as a list or heading.
+/// The text as a paragraph of Markdown. The first character is escaped if Markdown would read it as
+/// a list or heading.
 fn paragraph(text: &str) -> String {
     let text = plain(text);
     let text = text.trim_start();

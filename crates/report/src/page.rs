@@ -193,7 +193,8 @@ impl Page {
     }
 }
 
-/// The template with its places filled. What is filled in is never looked into: a title may have the form of a place.
+/// The template with its places filled. What is filled in is never looked into: a title may have
+/// the form of a place.
 fn fill(template: &str, parts: &[(&str, &str)]) -> String {
     let mut pieces = template.split("{{");
     let mut page = pieces.next().unwrap_or_default().to_owned();
@@ -205,8 +206,9 @@ fn fill(template: &str, parts: &[(&str, &str)]) -> String {
     page
 }
 
-/// The page's permissions (Content Security Policy 3): apply exactly these styles and run exactly this script. It loads
-/// nothing and sends nothing. If foreign text gets into the page, this text can neither run nor draw.
+/// The page's permissions (Content Security Policy 3): apply exactly these styles and run exactly
+/// this script. It loads nothing and sends nothing. If foreign text gets into the page, this text
+/// can neither run nor draw.
 fn policy(styles: &[&str], script: &str) -> String {
     let hash = |text: &str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)));
     let styles: Vec<String> = styles.iter().map(|style| hash(style)).collect();

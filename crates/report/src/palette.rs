@@ -18,7 +18,8 @@ pub(super) const RULE: usize = 2;
 pub(super) const AREA: usize = 3;
 const FIRST: usize = 5;
 
-/// The colours of Okabe and Ito without their yellow, which is invisible on white; on black a little lighter.
+/// The colours of Okabe and Ito without their yellow, which is invisible on white; on black a
+/// little lighter.
 const INKS: [Ink; 12] = [
     Ink { class: "text", light: (28, 35, 48), dark: (230, 233, 238) },
     Ink { class: "dim", light: (91, 100, 114), dark: (154, 164, 178) },
@@ -36,8 +37,9 @@ const INKS: [Ink; 12] = [
 
 const COLOURS: usize = INKS.len() - FIRST;
 
-/// More names than colours share colours, but not classes, by which a page shows one name alone. A drawing knows a
-/// class by its colour alone, so each further turn through the colours is bluer by an invisible step.
+/// More names than colours share colours, but not classes, by which a page shows one name alone. A
+/// drawing knows a class by its colour alone, so each further turn through the colours is bluer by
+/// an invisible step.
 const CLASSES: [&str; 3 * COLOURS] = [
     "c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9", "c10", "c11", "c12", "c13", "c14",
     "c15", "c16", "c17", "c18", "c19", "c20",
@@ -55,7 +57,8 @@ fn inks() -> impl Iterator<Item = Ink> {
     INKS.into_iter().take(FIRST).chain((0..CLASSES.len()).map(named))
 }
 
-/// Lengths of strokes and gaps in pixels; no two colours that are close to each other have the same.
+/// Lengths of strokes and gaps in pixels; no two colours that are close to each other have the
+/// same.
 const DASHES: [&[f64]; 4] = [&[], &[6.0, 3.0], &[2.0, 2.5], &[9.0, 3.0, 2.0, 3.0]];
 
 /// The marks of a plane.

@@ -1,4 +1,5 @@
-//! Two quantities in a plane, usually delay and throughput: a box, whiskers and a shape for each controller.
+//! Two quantities in a plane, usually delay and throughput: a box, whiskers and a shape for each
+//! controller.
 
 use plotters::element::{PathElement, Rectangle};
 use plotters::style::{Color, ShapeStyle};
@@ -22,7 +23,8 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Median, quartiles and the 10th and 90th percentile of these values, by nearest rank; `None` without values.
+    /// Median, quartiles and the 10th and 90th percentile of these values, by nearest rank; `None`
+    /// without values.
     pub fn of(mut values: Vec<f64>) -> Option<Self> {
         values.retain(|value| value.is_finite());
         values.sort_by(f64::total_cmp);

@@ -130,7 +130,8 @@ impl Happening {
     }
 }
 
-/// Rounds to five digits, and keeps all digits before the point. A page has many numbers, and more digits are not useful.
+/// Rounds to five digits, and keeps all digits before the point. A page has many numbers, and more
+/// digits are not useful.
 fn shortened(value: f64) -> f64 {
     rounded(value, 5)
 }

@@ -51,7 +51,8 @@ pub struct Table {
     pub rows: Vec<Vec<Cell>>,
 }
 
-/// A table with more rows is in a scrolling frame, so that the text after it is found. Chosen: a desktop screen.
+/// A table with more rows is in a scrolling frame, so that the text after it is found. Chosen: a
+/// desktop screen.
 const LONG: usize = 24;
 
 impl Table {

@@ -1,7 +1,8 @@
 //! The unaligned packed encoding rules of X.691, for the types that the tables can describe.
 //!
-//! Additions of a later release are skipped, because the encoding gives their length. Strings and additions whose content
-//! does not decode stay bytes, and are counted. Any other part that does not decode is an error.
+//! Additions of a later release are skipped, because the encoding gives their length. Strings and
+//! additions whose content does not decode stay bytes, and are counted. Any other part that does
+//! not decode is an error.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -17,7 +18,8 @@ use crate::{MAX_DEPTH, MAX_VALUES};
 pub struct Decoded<'a> {
     /// The message.
     pub value: Value<'a>,
-    /// The number of strings in it that should hold an encoded value but do not decode. They stay bytes.
+    /// The number of strings in it that should hold an encoded value but do not decode. They stay
+    /// bytes.
     pub unread: u32,
     /// Bits after its end, which should be less than a byte.
     pub left_bits: usize,

@@ -1,5 +1,5 @@
-//! The inverse of decoding: encodes a tree of values as the bits of a message, by X.691 for the types that the tables can
-//! describe.
+//! The inverse of decoding: encodes a tree of values as the bits of a message, by X.691 for the
+//! types that the tables can describe.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -30,7 +30,8 @@ pub enum EncodeError {
         /// The name.
         name: &'static str,
     },
-    /// A number is outside its range, or a list or string is longer or shorter than its type allows.
+    /// A number is outside its range, or a list or string is longer or shorter than its type
+    /// allows.
     #[error("{name}: outside the range of its type")]
     Range {
         /// The member with the value, or the member that contains it.
@@ -241,7 +242,8 @@ impl Encoder {
         Ok(())
     }
 
-    /// X.691 §19. Members that are not fields of this sequence belong to another group of additions.
+    /// X.691 §19. Members that are not fields of this sequence belong to another group of
+    /// additions.
     fn sequence(
         &mut self,
         all: &'static [Field],
@@ -252,7 +254,8 @@ impl Encoder {
     ) -> Result<(), EncodeError> {
         let (root, added) = all.split_at(root.min(all.len()));
         let present = |field: &Field| members.iter().find(|(name, _)| *name == field.name());
-        // Only up to the last group that is present, as a network of an older release would encode it.
+        // Only up to the last group that is present, as a network of an older release would encode
+        // it.
         let last = added.iter().rposition(|field| is_there(field, members));
         if extensible {
             out.flag(last.is_some());
@@ -346,7 +349,8 @@ impl Encoder {
     }
 }
 
-/// Whether a member of that name is this field, or in the group of additions that this field represents.
+/// Whether a member of that name is this field, or in the group of additions that this field
+/// represents.
 fn belongs(field: &Field, name: &str) -> bool {
     match (field.presence, type_at(field.ty)) {
         (Presence::Group, Type::Sequence { first, root, added, .. }) => {

@@ -1,8 +1,9 @@
-//! The parts of a message that matter for a rate or a delay: timers, time-domain allocations, carriers, handovers,
-//! measurements, and changes of the connection.
+//! The parts of a message that matter for a rate or a delay: timers, time-domain allocations,
+//! carriers, handovers, measurements, and changes of the connection.
 //!
-//! Facts are found by the field names of the specifications, anywhere in a message. For example, a buffer status timer
-//! counts in a setup, a reconfiguration or a handover, of a master or a secondary group.
+//! Facts are found by the field names of the specifications, anywhere in a message. For example, a
+//! buffer status timer counts in a setup, a reconfiguration or a handover, of a master or a
+//! secondary group.
 
 mod broadcast;
 mod carrier;
@@ -52,7 +53,8 @@ pub struct Place {
     pub nr: bool,
     /// Whether they are those of the secondary group of a device with two.
     pub secondary: bool,
-    /// The secondary cell of the group; `None` for its first cell, and for facts about all its cells.
+    /// The secondary cell of the group; `None` for its first cell, and for facts about all its
+    /// cells.
     pub scell: Option<u8>,
     /// Whether it is about the uplink; of a carrier, and of what belongs to one.
     pub uplink: bool,
@@ -70,11 +72,13 @@ pub enum Known {
     SchedulingRequest(SchedulingRequest),
     /// The device's sleep cycle; `None` switches it off.
     Drx(Option<Drx>),
-    /// The slots and symbols that a downlink grant can select, by their number in the grant. The slot offset is K0.
+    /// The slots and symbols that a downlink grant can select, by their number in the grant. The
+    /// slot offset is K0.
     PdschTimeAllocations(Vec<TimeAllocation>),
     /// The same for the uplink, with K2.
     PuschTimeAllocations(Vec<TimeAllocation>),
-    /// Slots from a downlink block to its answer, K1, by their number in the assignment (TS 38.213 §9.2.3).
+    /// Slots from a downlink block to its answer, K1, by their number in the assignment (TS 38.213
+    /// §9.2.3).
     AnswerOffsets(Vec<u8>),
     /// A table of modulations other than the usual one, as the specification names it.
     McsTable(&'static str),
@@ -86,7 +90,8 @@ pub enum Known {
     Carrier(Carrier),
     /// A bandwidth part.
     BandwidthPart(BandwidthPart),
-    /// The first cell of the group changes; in the secondary group of a device without one, it begins.
+    /// The first cell of the group changes; in the secondary group of a device without one, it
+    /// begins.
     Handover(Target),
     /// A secondary cell begins, or changes.
     ScellAdded(Target),
@@ -101,8 +106,8 @@ pub enum Known {
 }
 
 impl Known {
-    /// Whether it may show a person's location: numbers of the radio repeat from place to place, a cell's global
-    /// identity does not.
+    /// Whether it may show a person's location: numbers of the radio repeat from place to place, a
+    /// cell's global identity does not.
     pub const fn identifies(&self) -> bool {
         match self {
             Self::SystemInformation(_) => true,

@@ -5,7 +5,8 @@ use alloc::collections::BTreeMap;
 use sounding_diag::record::{LteRrc, MessageSegments, NrRrc, RecordError, RrcPdu, Segment};
 use sounding_diag::{LogCode, LogRecord};
 
-/// Streams of segments that are held at once: more than a modem has, so that a broken capture costs no more.
+/// Streams of segments that are held at once: more than a modem has, so that a broken capture costs
+/// no more.
 const MAX_STREAMS: usize = 64;
 
 /// Finds the messages of one stream of records, in its order.
@@ -24,7 +25,8 @@ pub struct Message<'a> {
 }
 
 impl Messages {
-    /// The message that a record holds or completes; `None` if it holds none, or a part with others to come.
+    /// The message that a record holds or completes; `None` if it holds none, or a part with others
+    /// to come.
     ///
     /// # Errors
     ///

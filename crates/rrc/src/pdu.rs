@@ -125,8 +125,8 @@ pub fn decode(pdu: impl Into<Pdu>, message: &[u8]) -> Result<Decoded<'_>, Decode
     decode::decode(pdu.into().place(), message)
 }
 
-/// Encodes one message; decoding it gives the value back. What the tables do not know cannot be encoded: additions
-/// that the decoder skipped or kept as bytes.
+/// Encodes one message; decoding it gives the value back. What the tables do not know cannot be
+/// encoded: additions that the decoder skipped or kept as bytes.
 ///
 /// # Errors
 ///

@@ -1,9 +1,10 @@
 //! The parts of a message that do not identify a person.
 //!
-//! The lists are of safe contents, not of unsafe ones. A value is shown if it is a number, a flag or one of the
-//! specification's names, and if it is within one of the [`ROOMS`], which hold only configuration of the radio, or has
-//! a name in [`OPEN`]. Strings of bits and bytes are never shown: identities, positions, areas, keys and messages of
-//! the layer above are such strings, or digits outside the rooms. A part without any shown value is one word, because a
+//! The lists are of safe contents, not of unsafe ones. A value is shown if it is a number, a flag
+//! or one of the specification's names, and if it is within one of the [`ROOMS`], which hold only
+//! configuration of the radio, or has a name in [`OPEN`]. Strings of bits and bytes are never
+//! shown: identities, positions, areas, keys and messages of the layer above are such strings, or
+//! digits outside the rooms. A part without any shown value is one word, because a
 //! device's capabilities would identify it by their mere presence.
 
 use alloc::boxed::Box;

@@ -71,8 +71,8 @@ pub(crate) enum Presence {
 /// The size of a string or list without an upper bound.
 pub(crate) const UNBOUNDED: u32 = u32::MAX;
 
-/// Whether a length of at most `hi` is written whole instead of counted from its minimum: a length that is read can
-/// then be below the minimum. X.691 §11.9.4.
+/// Whether a length of at most `hi` is written whole instead of counted from its minimum: a length
+/// that is read can then be below the minimum. X.691 §11.9.4.
 pub(crate) fn written_whole(hi: u32) -> bool {
     hi >= 65536
 }

@@ -20,7 +20,8 @@ pub enum Value<'a> {
     Integer(i64),
     /// One of an enumeration's names.
     Name(&'static str),
-    /// An addition to an enumeration or choice that is later than the tables: its number among the additions.
+    /// An addition to an enumeration or choice that is later than the tables: its number among the
+    /// additions.
     Later(u64),
     /// A string of bits.
     Bits(BitStr<'a>),
@@ -94,8 +95,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Calls `visit` with the name and value of every member and alternative, parents first. It visits the content of a
-    /// value only if `visit` returns true for it.
+    /// Calls `visit` with the name and value of every member and alternative, parents first. It
+    /// visits the content of a value only if `visit` returns true for it.
     pub fn walk<'v>(&'v self, visit: &mut dyn FnMut(&'static str, &'v Value<'a>) -> bool) {
         let mut member = |name, value: &'v Value<'a>| {
             if visit(name, value) {
@@ -124,7 +125,8 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Sequences and choices become maps, lists lists, strings of bits text of 0 and 1, strings of bytes hex.
+/// Sequences and choices become maps, lists lists, strings of bits text of 0 and 1, strings of
+/// bytes hex.
 impl Serialize for Value<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

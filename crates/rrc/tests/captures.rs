@@ -30,7 +30,8 @@ fn count(value: &Value<'_>) -> u32 {
     1 + within
 }
 
-/// Broadcast is padded to the size of its transport block, paging and one record of it in a thousand to more.
+/// Broadcast is padded to the size of its transport block, paging and one record of it in a
+/// thousand to more.
 fn is_padded(pdu: RrcPdu) -> bool {
     use RrcPdu::{LteBcchDlSch, LtePcch, NbBcchDlSch, NrBcchBch};
     matches!(pdu, LteBcchDlSch | LtePcch | NbBcchDlSch | NrBcchBch)

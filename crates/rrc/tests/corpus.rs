@@ -32,7 +32,8 @@ fn next(state: &mut u64) -> u64 {
     word ^ word >> 31
 }
 
-/// Out of many messages of random bits, which belong to no person: of each kind the one that encodes longest.
+/// Out of many messages of random bits, which belong to no person: of each kind the one that
+/// encodes longest.
 ///
 /// `cargo test -p sounding-rrc --test corpus -- --ignored`
 #[test]

@@ -1,4 +1,5 @@
-//! Encoding and decoding give the same value: messages of the captures, and random bits that happen to decode.
+//! Encoding and decoding give the same value: messages of the captures, and random bits that happen
+//! to decode.
 
 #[path = "captures/messages.rs"]
 mod messages;
@@ -92,7 +93,8 @@ proptest! {
         kind in 0..Pdu::ALL.len(), message in proptest::collection::vec(any::<u8>(), 1..200),
     ) {
         let pdu = Pdu::ALL[kind];
-        // Bytes that should be an encoding and are not stay bytes, and no value of its type is bytes.
+        // Bytes that should be an encoding and are not stay bytes, and no value of its type is
+        // bytes.
         if let Ok(decoded) = decode(pdu, &message)
             && decoded.unread == 0
             && is_known(&decoded.value)

@@ -180,7 +180,8 @@ const KINDS: &str = "AnswerOffsets nr 709, BandwidthPart nr 1022, Carrier nr 102
     RetxBsrTimer lte 2170, RetxBsrTimer nr 666, ScellAdded lte 180, ScellReleased lte 43, \
     SchedulingRequest lte 2378, SchedulingRequest nr 709, SystemInformation lte 3954";
 
-/// Checks that numbers are within the range of the specifications. Numbers from a wrong field would be outside.
+/// Checks that numbers are within the range of the specifications. Numbers from a wrong field would
+/// be outside.
 fn plausible(known: &Known) {
     match known {
         Known::Measurement(report) => {

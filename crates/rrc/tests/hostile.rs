@@ -35,7 +35,8 @@ fn a_message_ends_where_its_last_value_does() {
 
 /// A reconfiguration of NR that contains another, and so on.
 fn nested(times: usize) -> Vec<u8> {
-    // Transaction and extensions, then which members are there: to the fourth version's group of secondary cells.
+    // Transaction and extensions, then which members are there: to the fourth version's group of
+    // secondary cells.
     const HEADER: &str = "00 0 00001 00000001 01 1000 1 0 0";
     let mut message = vec![0];
     for _ in 0..times {

@@ -1,7 +1,9 @@
-//! A sender's estimator of its rate beside the device's modem: what an application in Rust does with both.
+//! A sender's estimator of its rate beside the device's modem: what an application in Rust does
+//! with both.
 //!
-//! `cargo run --package sounding-rtc --example estimator -- CAPTURE` reads a modem's capture as it would read its port, sends packets at
-//! the estimator's rate over a path of 30 ms, and prints the rate. In an application, packets, feedback and the port are real.
+//! `cargo run --package sounding-rtc --example estimator -- CAPTURE` reads a modem's capture as it
+//! would read its port, sends packets at the estimator's rate over a path of 30 ms, and prints the
+//! rate. In an application, packets, feedback and the port are real.
 
 use std::time::Duration;
 
@@ -20,12 +22,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The modem's side: bytes of its port become news of the radio's own delays.
     let mut sounder = Sounder::new(Config::new(Direction::Uplink)).with_delays();
-    // The sender's side, which begins with the first record: its estimator, and when the next packet leaves.
+    // The sender's side, which begins with the first record: its estimator, and when the next
+    // packet leaves.
     let mut sender: Option<(Estimator<Reported>, HostInstant)> = None;
     let mut shown = HostInstant::default();
 
     for bytes in capture.chunks(256) {
-        // A live port is read with `sounding_modem::Pump`, and its bytes arrive at `Arrival::At` the time of the host.
+        // A live port is read with `sounding_modem::Pump`, and its bytes arrive at `Arrival::At`
+        // the time of the host.
         sounder.handle_bytes(Arrival::AsStamped, bytes, |_, _| {});
         let Some(now) = sounder.delays().map(Delays::heard_at).filter(|at| at.as_nanos() > 0)
         else {
@@ -37,7 +41,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             estimator.corrections_mut().handle_update(&update);
         }
 
-        // The reports of the stack's transport-wide feedback about each packet, on the receiver's clock.
+        // The reports of the stack's transport-wide feedback about each packet, on the receiver's
+        // clock.
         let mut reports = Vec::new();
         while *next + WAY + WAY <= now {
             let arrived = Some((*next + WAY) - HostInstant::default());

@@ -8,7 +8,8 @@ use crate::{Corrected, Corrections, Way};
 /// Packets of a window that count: those of 10 ms at 100 000 a second.
 const MOST: usize = 1_024;
 
-/// A correction without a modem: the mean delay of the last packets instead of each one's. It is the control of experiments.
+/// A correction without a modem: the mean delay of the last packets instead of each one's. It is
+/// the control of experiments.
 ///
 /// It removes what is faster than its window, whether the radio or a queue made it.
 #[derive(Clone, Debug)]

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-/// Checks that Node is there, and fetches the packages that the lock file in this folder names, if they are not there.
+/// Checks that Node is there, and fetches the packages that the lock file in this folder names, if
+/// they are not there.
 ///
 /// # Errors
 ///

@@ -26,7 +26,8 @@ pub enum Corrected {
 
 /// A source of corrected arrival times.
 pub trait Corrections: Debug + Send {
-    /// The corrected arrival of a packet, with what is known now. Packets come in order of arrival. A packet may come several times.
+    /// The corrected arrival of a packet, with what is known now. Packets come in order of arrival.
+    /// A packet may come several times.
     fn corrected(&mut self, now: HostInstant, way: &Way) -> Corrected;
 }
 

@@ -1,4 +1,5 @@
-//! Transport-wide feedback: which packets a receiver got, and when (draft-holmer-rmcat-transport-wide-cc-extensions-01, §3.1).
+//! Transport-wide feedback: which packets a receiver got, and when
+//! (draft-holmer-rmcat-transport-wide-cc-extensions-01, §3.1).
 
 mod chunks;
 #[cfg(test)]
@@ -8,7 +9,8 @@ use core::time::Duration;
 
 use chunks::{Symbol, read_symbols, write_symbols};
 
-/// The packet type of transport-layer feedback (RFC 4585, §6.1), and the format that the draft takes.
+/// The packet type of transport-layer feedback (RFC 4585, §6.1), and the format that the draft
+/// takes.
 pub(crate) const PACKET_TYPE: u8 = 205;
 pub(crate) const FORMAT: u8 = 15;
 /// Bytes before the chunks.
@@ -19,7 +21,8 @@ const TICKS_OF_REFERENCE: i64 = 256;
 const LEAST_REFERENCE: i64 = -(1 << 23);
 const GREATEST_REFERENCE: i64 = (1 << 23) - 1;
 
-/// A time on the clock of a feedback's sender: steps of 250 µs from an origin that only that sender knows.
+/// A time on the clock of a feedback's sender: steps of 250 µs from an origin that only that sender
+/// knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tick(i64);
 
@@ -96,7 +99,8 @@ pub enum FeedbackError {
     /// Padding is longer than the packet.
     #[error("the feedback has more padding than bytes")]
     Padding,
-    /// Two arrivals that follow each other are more than 8.19 s apart, or the first is too far from every reference time.
+    /// Two arrivals that follow each other are more than 8.19 s apart, or the first is too far from
+    /// every reference time.
     #[error("the arrivals are too far apart for one feedback packet")]
     TooFarApart,
 }
@@ -106,7 +110,8 @@ impl Feedback {
     ///
     /// # Errors
     ///
-    /// [`FeedbackError::Empty`] without a packet or with more than 65 535; [`FeedbackError::TooFarApart`].
+    /// [`FeedbackError::Empty`] without a packet or with more than 65 535;
+    /// [`FeedbackError::TooFarApart`].
     pub fn new(
         (sender, media): (u32, u32),
         base: u16,
@@ -261,7 +266,8 @@ impl Feedback {
         bytes
     }
 
-    /// The delta of each packet that arrived, from the one before; the first from the reference time.
+    /// The delta of each packet that arrived, from the one before; the first from the reference
+    /// time.
     fn deltas(&self) -> impl Iterator<Item = Option<Result<i16, FeedbackError>>> + '_ {
         let mut before = i64::from(self.reference) * TICKS_OF_REFERENCE;
         self.arrivals.iter().map(move |arrival| {
@@ -272,7 +278,8 @@ impl Feedback {
         })
     }
 
-    /// Takes the latest reference time that is not after the first arrival, and checks that every delta can be written.
+    /// Takes the latest reference time that is not after the first arrival, and checks that every
+    /// delta can be written.
     fn settle(&mut self) -> Result<(), FeedbackError> {
         if let Some(Tick(first)) = self.arrivals.iter().copied().flatten().next() {
             let reference = first.div_euclid(TICKS_OF_REFERENCE);

@@ -14,7 +14,8 @@ const WAITING: usize = 3_072;
 
 /// Packets that wait until their corrected arrival is known, in order of arrival.
 ///
-/// Each goes on after at most 150 ms. The arrivals that it gives never run backwards: a group of packets keeps its order.
+/// Each goes on after at most 150 ms. The arrivals that it gives never run backwards: a group of
+/// packets keeps its order.
 #[derive(Debug)]
 pub struct Hold<C, T> {
     corrections: C,

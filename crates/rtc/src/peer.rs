@@ -1,7 +1,9 @@
-//! A receiver of a call: it answers an unmodified WebRTC sender, and its feedback has corrected arrivals.
+//! A receiver of a call: it answers an unmodified WebRTC sender, and its feedback has corrected
+//! arrivals.
 //!
-//! A stack of its own runs in it. RTP headers are readable although the payload is encrypted, so a packet's sending time is known
-//! before the stack sees it. The stack is given each packet with its corrected arrival, and writes that into its feedback.
+//! A stack of its own runs in it. RTP headers are readable although the payload is encrypted, so a
+//! packet's sending time is known before the stack sees it. The stack is given each packet with its
+//! corrected arrival, and writes that into its feedback.
 
 mod frames;
 
@@ -105,7 +107,8 @@ pub struct Peer<C> {
 }
 
 impl<C: Corrections> Peer<C> {
-    /// Answers an offer, at a bound UDP address. Returns the peer and the answer's session description.
+    /// Answers an offer, at a bound UDP address. Returns the peer and the answer's session
+    /// description.
     ///
     /// # Errors
     ///
@@ -153,8 +156,9 @@ impl<C: Corrections> Peer<C> {
         self.foreign
     }
 
-    /// A datagram arrived. What is malformed is dropped, and so is all but ICE's own from an address that has not passed its check:
-    /// anybody may send to the port. Returns whether it belongs to the call.
+    /// A datagram arrived. What is malformed is dropped, and so is all but ICE's own from an
+    /// address that has not passed its check: anybody may send to the port. Returns whether it
+    /// belongs to the call.
     ///
     /// # Errors
     ///

@@ -53,7 +53,8 @@ impl Reported {
         self.handle_report(update.heard_at, update.up_until);
     }
 
-    /// A report of the modem came at `now`. All waits that began before `until` are known, if anything is.
+    /// A report of the modem came at `now`. All waits that began before `until` are known, if
+    /// anything is.
     pub fn handle_report(&mut self, now: HostInstant, until: Option<HostInstant>) {
         self.heard_at = Some(now);
         self.until = until.max(self.until);
@@ -75,7 +76,8 @@ impl Corrections for Reported {
             // A later packet waits in a queue, and its report does not wait for the modem's.
             return if above > OBVIOUS { Corrected::Unknown } else { Corrected::NotYet };
         }
-        // Less than the whole delay, where the clocks are comparable; a wrong event cannot move an arrival before its sending.
+        // Less than the whole delay, where the clocks are comparable; a wrong event cannot move an
+        // arrival before its sending.
         let at = way.arrived.saturating_before(self.timeline.up(sent));
         Corrected::At(if way.arrived >= sent { at.max(sent) } else { at })
     }

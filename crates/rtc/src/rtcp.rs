@@ -1,4 +1,5 @@
-//! Corrected feedback inside compound RTCP packets (RFC 3550, §6.1), for stacks that show them before encryption or after decryption.
+//! Corrected feedback inside compound RTCP packets (RFC 3550, §6.1), for stacks that show them
+//! before encryption or after decryption.
 
 use crate::feedback::{FORMAT, PACKET_TYPE};
 use crate::{Feedback, Tick};
@@ -25,8 +26,9 @@ pub struct Rewriter {
 }
 
 impl Rewriter {
-    /// The compound packet with all its feedback corrected. `corrected` receives the transport-wide sequence number and the arrival of
-    /// each packet. Packets that are malformed or no feedback stay unchanged.
+    /// The compound packet with all its feedback corrected. `corrected` receives the transport-wide
+    /// sequence number and the arrival of each packet. Packets that are malformed or no
+    /// feedback stay unchanged.
     pub fn rewrite(
         &mut self,
         compound: &[u8],

@@ -1,4 +1,5 @@
-//! The header of an RTP packet, which SRTP leaves readable (RFC 3550, §5.1; RFC 8285; RFC 3711, §3.1).
+//! The header of an RTP packet, which SRTP leaves readable (RFC 3550, §5.1; RFC 8285; RFC 3711,
+//! §3.1).
 
 use core::time::Duration;
 
@@ -6,7 +7,8 @@ use sounding_units::HostInstant;
 
 /// The name of the absolute send time in a session description.
 pub const SEND_TIME_NAME: &str = "http://www.webrtc.org/experiments/rtp-hdrext/abs-send-time";
-/// One-byte headers of extensions, and the first of sixteen values for two-byte headers (RFC 8285, §4.2 and §4.3).
+/// One-byte headers of extensions, and the first of sixteen values for two-byte headers (RFC 8285,
+/// §4.2 and §4.3).
 const ONE_BYTE: u16 = 0xBEDE;
 const TWO_BYTES: u16 = 0x1000;
 const FIXED: usize = 12;
@@ -20,7 +22,8 @@ pub struct RtpHeader<'a> {
 }
 
 impl<'a> RtpHeader<'a> {
-    /// The header of a datagram; `None` if it is no RTP packet, but RTCP, DTLS or STUN (RFC 7983; RFC 5761, §4), or if it is cut.
+    /// The header of a datagram; `None` if it is no RTP packet, but RTCP, DTLS or STUN (RFC 7983;
+    /// RFC 5761, §4), or if it is cut.
     pub fn parse(datagram: &'a [u8]) -> Option<Self> {
         let (fixed, rest) = datagram.split_first_chunk::<FIXED>()?;
         if fixed[0] >> 6 != 2 || (192..=223).contains(&fixed[1]) {
@@ -79,8 +82,8 @@ impl<'a> RtpHeader<'a> {
         None
     }
 
-    /// When the packet was sent, from the extension with this number; `near` is a later time within 32 s, on the same
-    /// clock, such as that of its arrival.
+    /// When the packet was sent, from the extension with this number; `near` is a later time within
+    /// 32 s, on the same clock, such as that of its arrival.
     ///
     /// The extension counts 2⁻¹⁸ s modulo 64 s. libwebrtc takes the sender's monotonic clock.
     pub fn sent(&self, extension: u8, near: HostInstant) -> Option<HostInstant> {
@@ -99,7 +102,8 @@ impl<'a> RtpHeader<'a> {
     }
 }
 
-/// The number of an extension in a session description: `a=extmap:NUMBER NAME`, with an optional direction.
+/// The number of an extension in a session description: `a=extmap:NUMBER NAME`, with an optional
+/// direction.
 pub fn extension_number(description: &str, name: &str) -> Option<u8> {
     description.lines().find_map(|line| {
         let mut words = line.trim_end().strip_prefix("a=extmap:")?.split(' ');

@@ -1,4 +1,5 @@
-//! An estimator of a sender's rate: this project's GCC behind corrected arrivals, for stacks whose estimator can be replaced.
+//! An estimator of a sender's rate: this project's GCC behind corrected arrivals, for stacks whose
+//! estimator can be replaced.
 
 #[cfg(feature = "interceptor")]
 mod interceptor;
@@ -34,7 +35,8 @@ struct Arrival {
     rtt: Duration,
 }
 
-/// GCC with corrected arrivals. Feedback waits up to 150 ms after an arrival until the modem's records of it have come.
+/// GCC with corrected arrivals. Feedback waits up to 150 ms after an arrival until the modem's
+/// records of it have come.
 #[derive(Debug)]
 pub struct Estimator<C> {
     gcc: Gcc,

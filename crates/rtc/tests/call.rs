@@ -1,5 +1,5 @@
-//! Calls of an unmodified WebRTC stack to this crate's peer, over a modelled cell in real time. Parts that need root, node or npm
-//! report a skip without them.
+//! Calls of an unmodified WebRTC stack to this crate's peer, over a modelled cell in real time.
+//! Parts that need root, node or npm report a skip without them.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -42,7 +42,8 @@ fn a_call_over_a_cell_has_its_frames_and_its_statistics_stock_and_smoothed() {
     });
 }
 
-/// A modem's reports, as they come to the peer: data waits for the end of each hundredth of a second.
+/// A modem's reports, as they come to the peer: data waits for the end of each hundredth of a
+/// second.
 fn report(peer: &mut UnixStream, length: Duration) {
     let begin = Instant::now();
     while begin.elapsed() < length {

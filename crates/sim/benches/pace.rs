@@ -1,5 +1,5 @@
-//! Duration of a simulated second of each scene; items are data packets. `cargo run --release --example pace` measures
-//! whole scenes in CPU time.
+//! Duration of a simulated second of each scene; items are data packets. `cargo run --release
+//! --example pace` measures whole scenes in CPU time.
 
 mod scenes;
 

@@ -1,8 +1,9 @@
-//! Packets per second that one core simulates: one flow under each controller, on a link of fixed rate and on a
-//! recorded one.
+//! Packets per second that one core simulates: one flow under each controller, on a link of fixed
+//! rate and on a recorded one.
 //!
-//! The recorded link is the busiest shared trace, or one made of bursts where there is none. Divided by the packets of a
-//! second at 12 Mbit/s, a thousand, the rate is how much faster than time it runs.
+//! The recorded link is the busiest shared trace, or one made of bursts where there is none.
+//! Divided by the packets of a second at 12 Mbit/s, a thousand, the rate is how much faster than
+//! time it runs.
 
 use std::sync::LazyLock;
 use std::time::Duration;

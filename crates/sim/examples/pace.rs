@@ -1,5 +1,5 @@
-//! Speed of the simulator, scene by scene, as JSON lines: for `scripts/bench-ns3`, which alternates it with ns-3, and
-//! for profilers. Arguments name scenes: `cell-N` has N devices.
+//! Speed of the simulator, scene by scene, as JSON lines: for `scripts/bench-ns3`, which alternates
+//! it with ns-3, and for profilers. Arguments name scenes: `cell-N` has N devices.
 
 #[path = "../benches/scenes/mod.rs"]
 mod scenes;

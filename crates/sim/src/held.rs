@@ -29,7 +29,8 @@ impl Controller for Fixed {
     }
 }
 
-/// A window with a limit that does not come from the network, like a receive window, until it is released.
+/// A window with a limit that does not come from the network, like a receive window, until it is
+/// released.
 #[derive(Debug)]
 pub struct Held {
     most: Bytes,

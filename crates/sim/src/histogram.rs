@@ -7,8 +7,8 @@ const BITS: u32 = 7;
 
 /// A distribution of durations, in constant memory.
 ///
-/// Counts whole microseconds in buckets that get wider with the value, up to 0.8 %. The mean, the minimum and the maximum
-/// are exact.
+/// Counts whole microseconds in buckets that get wider with the value, up to 0.8 %. The mean, the
+/// minimum and the maximum are exact.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     buckets: Vec<u64>,
@@ -63,12 +63,14 @@ impl Histogram {
         (self.count > 0).then_some(self.most)
     }
 
-    /// The quantile by nearest rank: a part of at least `quantile` of the values does not exceed it. `None` without values.
+    /// The quantile by nearest rank: a part of at least `quantile` of the values does not exceed
+    /// it. `None` without values.
     pub fn quantile(&self, quantile: f64) -> Option<Duration> {
         self.ranked(libm::ceil(quantile * self.count as f64) as u64)
     }
 
-    /// The value of this rank. The smallest has rank 1. A rank outside the range means the nearest. `None` without values.
+    /// The value of this rank. The smallest has rank 1. A rank outside the range means the nearest.
+    /// `None` without values.
     pub fn ranked(&self, rank: u64) -> Option<Duration> {
         let rank = rank.clamp(1, self.count.max(1));
         let mut passed = 0;

@@ -1,10 +1,11 @@
 //! One bottleneck: a queue and what empties it.
 //!
-//! With a trace, the link follows mahimahi's `mm-link` to the byte. Time is counted in whole milliseconds. Each
-//! opportunity carries 1504 bytes, and a packet costs its bytes of IP plus 4. An opportunity may finish a packet that
-//! an earlier one began, and begin others; its unused rest is lost. Before a packet joins the queue, every opportunity
-//! up to and including the millisecond of its arrival is used up. A packet is therefore never carried in its own
-//! millisecond. At its end the trace restarts at the time of its last line.
+//! With a trace, the link follows mahimahi's `mm-link` to the byte. Time is counted in whole
+//! milliseconds. Each opportunity carries 1504 bytes, and a packet costs its bytes of IP plus 4. An
+//! opportunity may finish a packet that an earlier one began, and begin others; its unused rest is
+//! lost. Before a packet joins the queue, every opportunity up to and including the millisecond of
+//! its arrival is used up. A packet is therefore never carried in its own millisecond. At its end
+//! the trace restarts at the time of its last line.
 //!
 //! With rate steps, a packet departs when the rate has carried its bytes of IP, to the nanosecond.
 
@@ -119,7 +120,8 @@ impl<P> Link<P> {
         self
     }
 
-    /// The same link, but the first lap of a trace begins `millis` after the link's clock shows zero.
+    /// The same link, but the first lap of a trace begins `millis` after the link's clock shows
+    /// zero.
     ///
     /// mahimahi's logs call this the base timestamp.
     #[must_use]
@@ -195,7 +197,8 @@ impl<P> Link<P> {
         self.departures.front().map(|departure| departure.at)
     }
 
-    /// The departure time of the first packet that is not polled yet and whose departure is `wanted`; all later ones are `wanted` too.
+    /// The departure time of the first packet that is not polled yet and whose departure is
+    /// `wanted`; all later ones are `wanted` too.
     pub(crate) fn first_departure(
         &self,
         wanted: impl Fn(HostInstant) -> bool,
@@ -222,7 +225,8 @@ impl<P> Link<P> {
         }
     }
 
-    /// The next time at which a packet may depart; `None` without a packet, or if none will ever depart.
+    /// The next time at which a packet may depart; `None` without a packet, or if none will ever
+    /// depart.
     #[inline]
     pub fn wakeup(&self) -> Option<HostInstant> {
         match (&self.server, &self.in_service) {
@@ -239,7 +243,8 @@ impl<P> Link<P> {
         self.queue.backlog()
     }
 
-    /// Everything inside, in bytes of IP: the queue, the packet in service and the outputs that are not polled yet.
+    /// Everything inside, in bytes of IP: the queue, the packet in service and the outputs that are
+    /// not polled yet.
     pub fn backlog(&self) -> Backlog {
         let queue = self.queue.backlog();
         let overhead = Bytes::new(self.overhead.count() * queue.packets);
@@ -254,7 +259,8 @@ impl<P> Link<P> {
         inside
     }
 
-    /// A moment before which a packet of `size` that finds the link idle when it arrives at `arrival` does not depart.
+    /// A moment before which a packet of `size` that finds the link idle when it arrives at
+    /// `arrival` does not depart.
     pub fn no_departure_before(&self, arrival: HostInstant, size: Bytes) -> HostInstant {
         match &self.server {
             Server::Opportunities(cursor) => cursor.first_after(arrival),
@@ -262,7 +268,8 @@ impl<P> Link<P> {
         }
     }
 
-    /// The end of a trace that is not repeated; `None` if it has ended, or if there is no such trace.
+    /// The end of a trace that is not repeated; `None` if it has ended, or if there is no such
+    /// trace.
     pub fn end(&self) -> Option<HostInstant> {
         match &self.server {
             Server::Opportunities(cursor) => cursor.end(),

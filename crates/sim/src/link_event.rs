@@ -18,8 +18,8 @@ pub enum LinkEvent {
         arrival: HostInstant,
         /// Bytes of IP.
         size: Bytes,
-        /// Number of used opportunities of the trace, up to and including the one that carried its last byte. Zero
-        /// for a link with rate steps, which has no opportunities.
+        /// Number of used opportunities of the trace, up to and including the one that carried its
+        /// last byte. Zero for a link with rate steps, which has no opportunities.
         opportunities: u64,
     },
     /// A packet was dropped.

@@ -65,7 +65,8 @@ impl<P> Links<Path<P>> {
 }
 
 impl<Q> Links<Q> {
-    /// The same links for a driver that waits for the ends of traces that are played once, even if nothing enters.
+    /// The same links for a driver that waits for the ends of traces that are played once, even if
+    /// nothing enters.
     #[must_use]
     pub fn awaited<P>(mut self) -> Self
     where
@@ -87,8 +88,8 @@ impl<P, Q: Pipe<P>> Network<P> for Links<Q> {
 
     fn handle_time(&mut self, now: HostInstant) {
         for (index, slot) in self.pipes.iter_mut().enumerate() {
-            // A slot that never carried a packet may still have the end of its trace as its wakeup; here it does not
-            // matter.
+            // A slot that never carried a packet may still have the end of its trace as its wakeup;
+            // here it does not matter.
             if slot.wakeup.is_some_and(|at| at <= now) {
                 slot.pipe.handle_time(now);
                 slot.wakeup = slot.pipe.wakeup();

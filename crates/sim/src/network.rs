@@ -8,10 +8,11 @@ use crate::{LinkEvent, Output};
 
 /// A network that devices reach through their radio: both directions of all devices.
 ///
-/// It is used like a [`Pipe`](crate::Pipe). One object contains all directions and devices, because they may depend on
-/// each other.
+/// It is used like a [`Pipe`](crate::Pipe). One object contains all directions and devices, because
+/// they may depend on each other.
 pub trait Network<P> {
-    /// A packet of `size` bytes of IP enters at `now`: at the device on its way up, at the far end on its way down.
+    /// A packet of `size` bytes of IP enters at `now`: at the device on its way up, at the far end
+    /// on its way down.
     ///
     /// # Panics
     ///
@@ -21,14 +22,15 @@ pub trait Network<P> {
     /// Time has reached `now`.
     fn handle_time(&mut self, now: HostInstant);
 
-    /// The next packet that left or was lost; each packet that entered is returned here exactly once.
+    /// The next packet that left or was lost; each packet that entered is returned here exactly
+    /// once.
     fn poll_output(&mut self) -> Option<(Port, Output<P>)>;
 
     /// When the next packet may leave, if none enters before.
     fn wakeup(&self) -> Option<HostInstant>;
 
-    /// A packet that enters at `at` cannot leave before this time. The caller may delay the packet's entry until
-    /// then.
+    /// A packet that enters at `at` cannot leave before this time. The caller may delay the
+    /// packet's entry until then.
     fn no_output_before(&self, at: HostInstant) -> HostInstant {
         at
     }
@@ -39,13 +41,14 @@ pub trait Network<P> {
         None
     }
 
-    /// The next line of a sniffer that receives the network's cells, and when its host received it; `None` without a sniffer. Poll it
-    /// like [`poll_diag`](Self::poll_diag).
+    /// The next line of a sniffer that receives the network's cells, and when its host received it;
+    /// `None` without a sniffer. Poll it like [`poll_diag`](Self::poll_diag).
     fn poll_heard(&mut self) -> Option<(HostInstant, Heard)> {
         None
     }
 
-    /// Moves the bottleneck's events on a port since the last call to the end of `into`; none unless logging is on.
+    /// Moves the bottleneck's events on a port since the last call to the end of `into`; none
+    /// unless logging is on.
     fn drain_events(&mut self, port: Port, into: &mut Vec<LinkEvent>) {
         let _ = (port, into);
     }

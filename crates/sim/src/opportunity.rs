@@ -3,8 +3,8 @@ use alloc::sync::Arc;
 use sounding_trace::Trace;
 use sounding_units::{Bytes, HostInstant};
 
-/// Bytes that one opportunity carries: 1500 bytes of IP and the 4-byte header of a TUN device (mahimahi's
-/// `PACKET_SIZE`).
+/// Bytes that one opportunity carries: 1500 bytes of IP and the 4-byte header of a TUN device
+/// (mahimahi's `PACKET_SIZE`).
 pub(crate) const OPPORTUNITY: Bytes = Bytes::new(1504);
 
 /// A packet's cost beyond its bytes of IP: mahimahi counts the header that its TUN device adds.
@@ -53,7 +53,8 @@ impl TraceCursor {
         ends.then(|| self.instant(self.lap_began.saturating_add(self.trace.period_millis().into())))
     }
 
-    /// The first opportunity in a later millisecond than `now`, if the current lap or the next has one; else `now`.
+    /// The first opportunity in a later millisecond than `now`, if the current lap or the next has
+    /// one; else `now`.
     pub(crate) fn first_after(&self, now: HostInstant) -> HostInstant {
         let since = now.as_nanos().checked_sub(self.origin.as_nanos());
         let Some(now_millis) = since.map(|nanos| nanos / 1_000_000) else { return now };
@@ -79,7 +80,8 @@ impl TraceCursor {
         }
     }
 
-    /// Goes past every opportunity at or before `now`, in a time that does not depend on how many there are.
+    /// Goes past every opportunity at or before `now`, in a time that does not depend on how many
+    /// there are.
     pub(crate) fn skip_to(&mut self, now: HostInstant) {
         let since = now.as_nanos().checked_sub(self.origin.as_nanos());
         let Some(now) = since.map(|nanos| nanos / 1_000_000) else { return };
@@ -88,7 +90,8 @@ impl TraceCursor {
         let len = self.trace.millis().len();
         if !self.once && inside >= period {
             let laps = inside / period;
-            // Every opportunity of those laps is used up: the last of them is at the moment the next lap begins.
+            // Every opportunity of those laps is used up: the last of them is at the moment the
+            // next lap begins.
             self.used += laps * len as u64 - self.index as u64;
             self.index = 0;
             self.lap_began += laps * period;

@@ -36,8 +36,8 @@ impl PathConfig {
 
 /// The order of the two stages.
 ///
-/// `mm-delay D mm-link UP DOWN` puts the link next to the application: the uplink is link then delay, the downlink
-/// delay then link.
+/// `mm-delay D mm-link UP DOWN` puts the link next to the application: the uplink is link then
+/// delay, the downlink delay then link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// The uplink of a device behind the link.
@@ -54,7 +54,8 @@ pub struct Path<P> {
     order: Order,
     /// From the link to the end. Used so often that it is kept as a number.
     after_link_nanos: u64,
-    /// Packets on the way to the link. Packets on the way from the link are among the link's departures.
+    /// Packets on the way to the link. Packets on the way from the link are among the link's
+    /// departures.
     travelling: VecDeque<Travelling<P>>,
     /// Packets that have left, and drops, in order.
     outputs: VecDeque<Output<P>>,

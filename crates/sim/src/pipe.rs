@@ -9,8 +9,8 @@ use crate::LinkEvent;
 ///
 /// The driver calls [`handle_packet`](Self::handle_packet) for each packet in order of time and
 /// [`handle_time`](Self::handle_time) when [`wakeup`](Self::wakeup) is due; after either it polls
-/// [`poll_output`](Self::poll_output) until it is empty. A late call does not change the outputs: every
-/// output has the time at which it was due.
+/// [`poll_output`](Self::poll_output) until it is empty. A late call does not change the outputs:
+/// every output has the time at which it was due.
 pub trait Pipe<P> {
     /// A packet of `size` bytes of IP enters at `now`.
     fn handle_packet(&mut self, now: HostInstant, size: Bytes, payload: P);
@@ -18,7 +18,8 @@ pub trait Pipe<P> {
     /// Time has reached `now`.
     fn handle_time(&mut self, now: HostInstant);
 
-    /// The next packet that left or was lost; each packet that entered is returned here exactly once.
+    /// The next packet that left or was lost; each packet that entered is returned here exactly
+    /// once.
     fn poll_output(&mut self) -> Option<Output<P>>;
 
     /// Time of the next event, if no packet enters before; `None` if the pipe is empty or stopped.
@@ -27,7 +28,8 @@ pub trait Pipe<P> {
     /// The packets inside: those that entered and were not polled as an output.
     fn backlog(&self) -> Backlog;
 
-    /// Moves the bottleneck's events since the last call to the end of `into`; none unless logging is on.
+    /// Moves the bottleneck's events since the last call to the end of `into`; none unless logging
+    /// is on.
     fn drain_events(&mut self, into: &mut Vec<LinkEvent>) {
         let _ = into;
     }

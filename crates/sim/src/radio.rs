@@ -24,8 +24,8 @@ pub struct Radio<P> {
     events: Vec<Event>,
     /// Events for [`drain_events`](Self::drain_events); `None` if off.
     shown: Option<Vec<Event>>,
-    /// Outputs that are decided but leave later, in order. A block's packets are known when it is sent, and leave
-    /// when it is decoded.
+    /// Outputs that are decided but leave later, in order. A block's packets are known when it is
+    /// sent, and leave when it is decoded.
     ahead: VecDeque<PendingOutput<P>>,
     diag: VecDeque<Diag>,
     /// A sniffer whose host the devices' hosts listen to.
@@ -71,7 +71,8 @@ struct PendingOutput<P> {
 }
 
 impl<P> Radio<P> {
-    /// A network of these carriers without devices. The same seed gives the same network, bit for bit.
+    /// A network of these carriers without devices. The same seed gives the same network, bit for
+    /// bit.
     ///
     /// # Errors
     ///
@@ -102,7 +103,8 @@ impl<P> Radio<P> {
         self.ran.add_device(config).map(|id| Device(id.0))
     }
 
-    /// Adds a device whose host reads its modem; a duration means a port that is drained at this interval.
+    /// Adds a device whose host reads its modem; a duration means a port that is drained at this
+    /// interval.
     ///
     /// # Errors
     ///
@@ -124,8 +126,8 @@ impl<P> Radio<P> {
         Ok(device)
     }
 
-    /// Collects events for [`drain_events`](Self::drain_events): the passage of every packet of these devices and, if
-    /// `sniffed`, the control messages of a cell for all its users.
+    /// Collects events for [`drain_events`](Self::drain_events): the passage of every packet of
+    /// these devices and, if `sniffed`, the control messages of a cell for all its users.
     pub fn show(&mut self, devices: impl IntoIterator<Item = Device>, sniffed: bool) {
         devices.into_iter().for_each(|device| self.ran.watch(DeviceId(device.0)));
         if sniffed {
@@ -134,7 +136,8 @@ impl<P> Radio<P> {
         self.shown.get_or_insert_default();
     }
 
-    /// Collects how each slot of every carrier's downlink is used, for [`drain_events`](Self::drain_events).
+    /// Collects how each slot of every carrier's downlink is used, for
+    /// [`drain_events`](Self::drain_events).
     pub fn show_use(&mut self) {
         self.ran.show_use();
         self.shown.get_or_insert_default();
@@ -210,7 +213,8 @@ impl<P> Radio<P> {
             if self.ahead.back().is_none_or(|last| last.at <= at) {
                 self.ahead.push_back(ahead);
             } else {
-                // Carriers take nearly the same time to decode: it goes a few places before the end.
+                // Carriers take nearly the same time to decode: it goes a few places before the
+                // end.
                 let later = self.ahead.iter().rev().take_while(|ahead| ahead.at > at).count();
                 self.ahead.insert(self.ahead.len() - later, ahead);
             }
@@ -257,7 +261,8 @@ impl AttachedModem {
         self.read(diag, |due| due <= now);
     }
 
-    /// Reads the port at each time at which data leaves the modem, as long as `before` accepts the time.
+    /// Reads the port at each time at which data leaves the modem, as long as `before` accepts the
+    /// time.
     fn read(&mut self, diag: &mut VecDeque<Diag>, before: impl Fn(HostInstant) -> bool) {
         while let Some(due) = self.wakeup().filter(|due| before(*due)) {
             self.buffer.handle_drain();

@@ -14,9 +14,11 @@ pub(crate) struct RateServer {
     origin: HostInstant,
     /// The step in force when the last service began or ended.
     index: usize,
-    /// Capacity left after the last packet, because that packet's departure was rounded up to a nanosecond.
+    /// Capacity left after the last packet, because that packet's departure was rounded up to a
+    /// nanosecond.
     credit: u128,
-    /// When the last service ended: the credit counts only for a service that begins at this very moment.
+    /// When the last service ended: the credit counts only for a service that begins at this very
+    /// moment.
     idle_since: HostInstant,
 }
 
@@ -38,14 +40,17 @@ impl RateServer {
         end.map_or(start, |span| start + span.saturating_sub(Duration::from_nanos(1)))
     }
 
-    /// When the link has carried `cost` bytes if it begins at `start`; `None` if an outage without end is in the way.
+    /// When the link has carried `cost` bytes if it begins at `start`; `None` if an outage without
+    /// end is in the way.
     ///
-    /// Services must be requested in order of time, each beginning at or after the end of the one before it.
+    /// Services must be requested in order of time, each beginning at or after the end of the one
+    /// before it.
     pub(crate) fn serve(&mut self, start: HostInstant, cost: Bytes) -> Option<HostInstant> {
         let steps = self.steps.steps();
         let credit = if start == self.idle_since { self.credit } else { 0 };
         let mut need = (u128::from(cost.count()) * NANOBITS_PER_BYTE).saturating_sub(credit);
-        // The fast path for nearly every packet: a rate without further changes, and numbers of half the width.
+        // The fast path for nearly every packet: a rate without further changes, and numbers of
+        // half the width.
         if let [Step { rate, .. }] = &steps[self.index..]
             && let (rate @ 1.., Ok(need)) = (rate.bits_per_sec(), u64::try_from(need))
         {
@@ -82,7 +87,8 @@ impl RateServer {
     }
 }
 
-/// Packets and rates are nearly always small enough for a division of half the width, which takes a fraction of the time.
+/// Packets and rates are nearly always small enough for a division of half the width, which takes a
+/// fraction of the time.
 fn div_ceil(need: u128, rate: u128) -> u128 {
     match (u64::try_from(need), u64::try_from(rate)) {
         (Ok(need), Ok(rate)) => need.div_ceil(rate).into(),

@@ -8,11 +8,12 @@ use sounding_units::{Bytes, HostInstant};
 use crate::soonest::soonest;
 use crate::{Carried, Diag, Lost, Network, Order, Output, Path, PathConfig, Pipe, Port};
 
-/// A network with a wired segment at its far end, which all devices share: after the radio on the way up, before it on
-/// the way down. Where the segment is the narrower of the two, the bottleneck is there.
+/// A network with a wired segment at its far end, which all devices share: after the radio on the
+/// way up, before it on the way down. Where the segment is the narrower of the two, the bottleneck
+/// is there.
 ///
-/// A packet leaves the queue of the stage that it passes last. Its time of joining is set back by its waits in both
-/// queues.
+/// A packet leaves the queue of the stage that it passes last. Its time of joining is set back by
+/// its waits in both queues.
 #[derive(Debug)]
 pub struct Wired<N, P> {
     network: N,
@@ -51,8 +52,8 @@ impl<N: Network<Through<P>>, P> Wired<N, P> {
         &mut self.network
     }
 
-    /// Moves packets that have passed the segment into the network, each at its own time. Returns whether there were
-    /// any.
+    /// Moves packets that have passed the segment into the network, each at its own time. Returns
+    /// whether there were any.
     #[inline]
     fn enter(&mut self) -> bool {
         let mut any = false;
@@ -71,7 +72,8 @@ impl<N: Network<Through<P>>, P> Wired<N, P> {
         any
     }
 
-    /// Moves packets that left the network into the segment, and packets that left the segment to the outputs.
+    /// Moves packets that left the network into the segment, and packets that left the segment to
+    /// the outputs.
     fn carry(&mut self) {
         while let Some((port, output)) = self.network.poll_output() {
             match output {

@@ -1,8 +1,8 @@
 //! Hosts and flows in virtual time over any [`Network`].
 //!
-//! Events happen in an order that depends on the inputs alone. At equal times, packets leave the network first, then
-//! estimates from modems arrive, then timers run in order of flows. The same world has the same
-//! [`digest`](World::digest) on every machine.
+//! Events happen in an order that depends on the inputs alone. At equal times, packets leave the
+//! network first, then estimates from modems arrive, then timers run in order of flows. The same
+//! world has the same [`digest`](World::digest) on every machine.
 
 mod digest;
 mod event;
@@ -41,8 +41,8 @@ use modem_feed::ModemFeed;
 use segment::{Kind, SegmentStore};
 use timers::Timers;
 
-/// How long a flow that sends no data still counts among those that share a link: two epochs of 134 ms, as in the
-/// kernel (BISCAY §A.5.2 gives no number; interpretation 7).
+/// How long a flow that sends no data still counts among those that share a link: two epochs of 134
+/// ms, as in the kernel (BISCAY §A.5.2 gives no number; interpretation 7).
 const ACTIVE_FOR: Duration = Duration::from_millis(268);
 
 /// Flows, their hosts and the network between them.
@@ -95,8 +95,9 @@ impl<N: Network<Segment>> World<N> {
         id
     }
 
-    /// Puts a flow's far end so far from the network, one way, beyond any wire that the network has. What a device's host
-    /// reports to controllers directly does not go that way: that takes [`Listening::latency`].
+    /// Puts a flow's far end so far from the network, one way, beyond any wire that the network
+    /// has. What a device's host reports to controllers directly does not go that way: that
+    /// takes [`Listening::latency`].
     pub fn delay_far_end(&mut self, flow: FlowId, delay: Duration) {
         self.far_ends.set(flow, delay);
     }
@@ -191,7 +192,8 @@ impl<N: Network<Segment>> World<N> {
         }
     }
 
-    /// Delivers packets that left the network, and sends the responses, until no more packets leave now.
+    /// Delivers packets that left the network, and sends the responses, until no more packets leave
+    /// now.
     fn carry<O: Observer>(&mut self, observer: &mut O) {
         // Packets of a flow leave together, and only its last timer counts.
         let mut changed: Option<FlowId> = None;
@@ -330,7 +332,8 @@ impl<N: Network<Segment>> World<N> {
             if let (Kind::Ack(said), Some(stamp)) = (&mut kind, stamps.flatten().last())
                 && said.received_at == now
             {
-                // Its packet came just before it, and after the packets that the host answered before.
+                // Its packet came just before it, and after the packets that the host answered
+                // before.
                 said.received_at = stamp;
             }
             let segment = self.said.put(flow, kind);

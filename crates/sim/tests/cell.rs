@@ -89,7 +89,8 @@ fn loss_fills_the_modems_queue_bbr_a_part_of_it_and_grants_leave_it_nearly_empty
     }
 }
 
-/// The device requests what its window allows, is granted that, and sets its window by the grants (interpretation 4).
+/// The device requests what its window allows, is granted that, and sets its window by the grants
+/// (interpretation 4).
 #[test]
 fn biscay_takes_its_own_small_grants_of_a_downlink_for_all_there_is() {
     let run = race(lte(), DOWN, "biscay");

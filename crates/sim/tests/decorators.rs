@@ -1,4 +1,5 @@
-//! A window that is held down hands on every method of its controller, the gate of `not_before` among them.
+//! A window that is held down hands on every method of its controller, the gate of `not_before`
+//! among them.
 
 #[path = "../../baselines/tests/probe/mod.rs"]
 mod probe;

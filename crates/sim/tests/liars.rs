@@ -1,5 +1,5 @@
-//! The cost of a device that reports a rate that its path does not have, for a sender under each law; and that a device that
-//! reports what its path has is followed.
+//! The cost of a device that reports a rate that its path does not have, for a sender under each
+//! law; and that a device that reports what its path has is followed.
 //!
 //! `cargo test -p sounding-sim --test liars -- --nocapture` shows the figures.
 
@@ -74,7 +74,8 @@ impl Lots {
 enum Machine {
     /// Pauses of a millisecond at most.
     Calm,
-    /// Some ten times a second it stands still, for 30 ms at most, and then does what it left undone at once.
+    /// Some ten times a second it stands still, for 30 ms at most, and then does what it left
+    /// undone at once.
     Jittery,
 }
 
@@ -167,7 +168,8 @@ impl Scene {
         })
     }
 
-    /// Drops in all, those after it should have settled, and the used part of the path; medians over the seeds.
+    /// Drops in all, those after it should have settled, and the used part of the path; medians
+    /// over the seeds.
     fn medians(&self) -> (u64, u64, f64) {
         let ran = SEEDS.map(|seed| {
             let [first, all] = self.run(seed, [SETTLED, LASTS]);

@@ -1,5 +1,5 @@
-//! The link against mahimahi's own per-packet logs: the same arrivals through the same trace must depart at the same
-//! milliseconds, packet by packet.
+//! The link against mahimahi's own per-packet logs: the same arrivals through the same trace must
+//! depart at the same milliseconds, packet by packet.
 #![allow(clippy::unwrap_used, reason = "a test that cannot read its input has to fail")]
 
 use std::collections::HashMap;

@@ -37,8 +37,8 @@ static COUNTING: Counting = Counting;
 
 #[test]
 fn ten_minutes_of_a_cell_take_no_more_memory_than_one() {
-    /// Queues and tables double their room when they grow, and the longest they get comes late by chance; a byte kept of
-    /// every packet would be megabytes.
+    /// Queues and tables double their room when they grow, and the longest they get comes late by
+    /// chance; a byte kept of every packet would be megabytes.
     const SLACK: usize = 256 << 10;
     let mut scene = scenes::cell(3);
     let before = USED.load(Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! A controller that follows the radio's rate, over a link with a modem. The test covers the whole chain: bytes, records,
-//! KPIs, estimate, window.
+//! A controller that follows the radio's rate, over a link with a modem. The test covers the whole
+//! chain: bytes, records, KPIs, estimate, window.
 
 #![allow(clippy::unwrap_used, reason = "a test whose input is wrong has to fail")]
 

@@ -1,4 +1,5 @@
-//! A cell with a flow to each of its devices is the same in every build, on every machine and on any number of threads.
+//! A cell with a flow to each of its devices is the same in every build, on every machine and on
+//! any number of threads.
 
 #[path = "../benches/scenes/mod.rs"]
 mod scenes;
@@ -26,7 +27,8 @@ fn digests(threads: usize) -> Vec<u64> {
 #[test]
 fn a_cell_of_ten_is_the_same_in_every_build() {
     let digest = digest(10);
-    // With and without optimisation. Changes with any change of what hosts, controllers or the network do.
+    // With and without optimisation. Changes with any change of what hosts, controllers or the
+    // network do.
     assert_eq!(digest, 0xb7dc_7c64_117e_b9ac, "{digest:#x}");
 }
 

@@ -1,5 +1,5 @@
-//! Hosts and flows: all sent data arrives, for every application and every loss in the network. Two runs of one world
-//! are equal.
+//! Hosts and flows: all sent data arrives, for every application and every loss in the network. Two
+//! runs of one world are equal.
 
 #![allow(clippy::unwrap_used, reason = "a test whose input is wrong has to fail")]
 
@@ -44,7 +44,8 @@ fn the_same_world_is_the_same_in_two_threads() {
 fn the_same_world_is_the_same_in_every_build() {
     let mut world = busy_world(7);
     world.run_until(at_secs(12));
-    // With and without optimisation, on every machine. Changes with any change of what hosts or controllers do.
+    // With and without optimisation, on every machine. Changes with any change of what hosts or
+    // controllers do.
     assert_eq!(world.digest(), 0xb485_95a4_682d_02f5, "{:#x}", world.digest());
 }
 
@@ -70,7 +71,8 @@ fn looking_on_changes_nothing() {
     assert!(seen > 10_000, "{seen}");
 }
 
-/// Background flows are silent for seconds at every sign of others, and a link that stops or drops is one to them.
+/// Background flows are silent for seconds at every sign of others, and a link that stops or drops
+/// is one to them.
 fn yields(name: &str) -> bool {
     ["legilimens", "background"].contains(&name)
 }
@@ -101,8 +103,8 @@ fn what_was_dropped_is_what_was_found_lost_and_sent_again() {
         let flow = world.add_flow(Flow::bulk(UP, named(name)).sends(Traffic::Finite(size)));
         world.run_until(at_secs(60));
         let report = world.report(flow);
-        // Their windows wait for ticks and epochs: a tail loss probe may find that waiting, or may be dropped itself on
-        // a link without what it requests.
+        // Their windows wait for ticks and epochs: a tail loss probe may find that waiting, or may
+        // be dropped itself on a link without what it requests.
         let probes = u64::from(["sprout", "verus", "background"].contains(&name));
         assert!(report.lost.abs_diff(report.dropped) <= probes, "{name}: {}", report.lost);
         assert!(
@@ -132,7 +134,8 @@ fn an_outage_of_ten_seconds_is_survived() {
         let steps: Steps = "0s 12Mbit, 5s 0bit, 15s 12Mbit".parse().unwrap();
         let mut world = world(steps, BDP);
         let flow = world.add_flow(Flow::bulk(UP, named(name)));
-        // The timeout that finds what was dropped at the end of the queue is by then as long as the outage was.
+        // The timeout that finds what was dropped at the end of the queue is by then as long as the
+        // outage was.
         world.run_until(at_secs(40));
         assert!(world.report(flow).timeouts >= 1, "{name}");
         world.measure_afresh();

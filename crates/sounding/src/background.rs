@@ -22,42 +22,50 @@ use cgroup::Transient;
 use child::{Running, Signals};
 use keeper::Keeper;
 
-/// Run a command whose transfers use what the cell leaves over, and yield to all other users of the cell.
+/// Run a command whose transfers use what the cell leaves over, and yield to all other users of the
+/// cell.
 ///
-/// COMMAND runs as without `sounding background`, as `nice` does it: as the user who called sudo, with the same files,
-/// terminal and exit status. Its TCP connections send by the algorithm `background` of this kernel: it sends while it has the
-/// cell to itself, and is silent while another user of the cell has data. No modem is needed.
+/// COMMAND runs as without `sounding background`, as `nice` does it: as the user who called sudo,
+/// with the same files, terminal and exit status. Its TCP connections send by the algorithm
+/// `background` of this kernel: it sends while it has the cell to itself, and is silent while
+/// another user of the cell has data. No modem is needed.
 ///
 /// It works on a server, for any phone at the other end, and on a laptop, for its uploads. The
-/// other end sends the downloads of COMMAND, by its own algorithm; with --downloads the receive windows here limit them.
-/// Connections to this machine itself are left alone.
+/// other end sends the downloads of COMMAND, by its own algorithm; with --downloads the receive
+/// windows here limit them. Connections to this machine itself are left alone.
 ///
-/// Beside other traffic of this machine over the same network device, such as a call, an upload leaves no queue at the
-/// radio. It uses at most five eighths of the cell then.
+/// Beside other traffic of this machine over the same network device, such as a call, an upload
+/// leaves no queue at the radio. It uses at most five eighths of the cell then.
 ///
-/// It yields in a cell that serves its users in turn, as LTE and NR do. On a wire, where all flows share one queue, it
-/// yields when the buffer is full, and late if it never is. If the receiver's time stamps are missing or coarser than 2 ms, a connection goes by delay, as
-/// LEDBAT++; a message at the end says so.
+/// It yields in a cell that serves its users in turn, as LTE and NR do. On a wire, where all flows
+/// share one queue, it yields when the buffer is full, and late if it never is. If the receiver's
+/// time stamps are missing or coarser than 2 ms, a connection goes by delay, as LEDBAT++; a message
+/// at the end says so.
 ///
-/// With root's rights the connections of COMMAND, and of all that it starts, are chosen by a cgroup that exists as long as
-/// they do. Without, `background` has to be loaded by `sudo sounding run --background`. Then this program finds the
-/// sockets of COMMAND and chooses for each, 20 ms after it was made at the latest.
+/// With root's rights the connections of COMMAND, and of all that it starts, are chosen by a cgroup
+/// that exists as long as they do. Without, `background` has to be loaded by `sudo sounding run
+/// --background`. Then this program finds the sockets of COMMAND and chooses for each, 20 ms after
+/// it was made at the latest.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Run COMMAND as root, with all rights of root. By default it runs as the user who called sudo
+    /// Run COMMAND as root, with all rights of root. By default it runs as the user who called
+    /// sudo
     #[arg(long)]
     as_root: bool,
 
-    /// Choose for the sockets of COMMAND one by one, as without rights. The algorithm has to be loaded under this name
+    /// Choose for the sockets of COMMAND one by one, as without rights. The algorithm has to be
+    /// loaded under this name
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = LOADED, require_equals = true)]
     loaded: Option<String>,
 
-    /// Make the downloads of COMMAND background too, from any server, by the receive windows of its sockets
+    /// Make the downloads of COMMAND background too, from any server, by the receive windows of
+    /// its sockets
     #[arg(long, conflicts_with = "loaded")]
     downloads: bool,
 
-    /// Write what became of the connections to FILE as JSON, when COMMAND has ended; `-` is standard output
+    /// Write what became of the connections to FILE as JSON, when COMMAND has ended; `-` is
+    /// standard output
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
@@ -216,7 +224,8 @@ fn form(loaded: Option<&str>, downloads: bool) -> Result<Form, Failure> {
     Ok(Form::Cgroup { loaded: Box::new(loaded), keeper, cgroup })
 }
 
-/// Processes of two process namespaces may have one number, and the kernel's names are the same in all.
+/// Processes of two process namespaces may have one number, and the kernel's names are the same in
+/// all.
 fn unused_name() -> String {
     let registered = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
     let registered = registered.unwrap_or_default();

@@ -1,8 +1,9 @@
 //! The default algorithm before this program changed it, in a file that outlives daemon and guard.
 //!
-//! If both are killed, the default stays, and the kernel names an algorithm that is no longer registered. The next
-//! daemon finds it there, and here the default before it. The file belongs to one network namespace and one algorithm.
-//! It holds the default before it, and the one before that, as far as this program knows:
+//! If both are killed, the default stays, and the kernel names an algorithm that is no longer
+//! registered. The next daemon finds it there, and here the default before it. The file belongs to
+//! one network namespace and one algorithm. It holds the default before it, and the one before
+//! that, as far as this program knows:
 //!
 //! ```text
 //! /run/sounding/default-4026531840-biscay        reno
@@ -43,7 +44,8 @@ pub(crate) fn recall(algorithm: &str) -> Vec<String> {
     read(algorithm).unwrap_or_default()
 }
 
-/// The default to go back to: `present`, or the latest before it that this kernel still has and that is not `ours`.
+/// The default to go back to: `present`, or the latest before it that this kernel still has and
+/// that is not `ours`.
 pub(crate) fn living(
     present: &str,
     ours: &str,
@@ -53,8 +55,8 @@ pub(crate) fn living(
     all.find(|name| name != ours && is_registered(name))
 }
 
-/// The default to go back to from `ours`: `was`, or the latest before it that this kernel still has. Entries of daemons
-/// that have ended since are removed.
+/// The default to go back to from `ours`: `was`, or the latest before it that this kernel still
+/// has. Entries of daemons that have ended since are removed.
 pub(crate) fn back_from(
     ours: &str,
     was: &str,

@@ -47,8 +47,8 @@ Examples:
   sounding board /dev/ttyUSB0 --name phone --kpi lte.pusch.tbs,lte.cell.rsrp
   sounding board router --kpi all")]
 pub(crate) struct Board {
-    /// A modem: device, tcp:HOST:PORT, router[:NAME], with non-hdlc: before it where the HDLC framing is off; for a capture,
-    /// the pty that `sounding modem replay` serves
+    /// A modem: device, tcp:HOST:PORT, router[:NAME], with non-hdlc: before it where the HDLC
+    /// framing is off; for a capture, the pty that `sounding modem replay` serves
     #[arg(value_parser = cli_types::source_parser())]
     source: Source,
     #[command(flatten)]
@@ -61,13 +61,14 @@ pub(crate) struct Board {
     /// Names of KPIs, or `all`; by default the KPIs that a congestion control needs
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     kpi: Vec<String>,
-    /// Let no processor sleep so deep that it takes longer to wake, as 0us or 20us: values are on the board sooner, and
-    /// the machine needs more power, until this ends. Needs root
+    /// Let no processor sleep so deep that it takes longer to wake, as 0us or 20us: values are on
+    /// the board sooner, and the machine needs more power, until this ends. Needs root
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     cpu_latency: Option<Duration>,
 }
 
-/// The time between two heartbeats. Readers are promised several a second. A new reader waits at most this time.
+/// The time between two heartbeats. Readers are promised several a second. A new reader waits at
+/// most this time.
 const BEAT: Duration = Duration::from_millis(5);
 
 pub(crate) fn run(args: Board) -> Result<ExitCode> {

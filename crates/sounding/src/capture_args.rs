@@ -15,7 +15,8 @@ pub(crate) struct PrivacyArgs {
     /// Leave out what identifies a person; the default
     #[arg(long, overrides_with = "no_redact")]
     redact: bool,
-    /// Keep everything: IMSI, IMEI, GUTI, NAS and RRC messages, cell identities, positions, debug messages
+    /// Keep everything: IMSI, IMEI, GUTI, NAS and RRC messages, cell identities, positions, debug
+    /// messages
     #[arg(long, overrides_with = "redact")]
     no_redact: bool,
 }

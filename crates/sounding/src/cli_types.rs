@@ -213,7 +213,8 @@ pub(crate) struct Unused {
 #[derive(Args, Clone, Copy, Debug, Default)]
 #[group(id = "untold_mask_flags")]
 pub(crate) struct UntoldMask {
-    /// Also set a log mask that the modem refuses to tell. It cannot be restored: its records stay on, and the end lists them
+    /// Also set a log mask that the modem refuses to tell. It cannot be restored: its records stay
+    /// on, and the end lists them
     #[arg(long)]
     pub(crate) set_untold_mask: bool,
 }
@@ -222,8 +223,9 @@ pub(crate) struct UntoldMask {
 #[derive(Args, Clone, Copy, Debug, Default)]
 #[group(id = "router_user_flags")]
 pub(crate) struct RouterUser {
-    /// For router[:NAME] and vendor-router[:NAME]: a user, by name or number, whose process may answer there besides
-    /// root's and this user's own; every user can take the name of such a socket
+    /// For router[:NAME] and vendor-router[:NAME]: a user, by name or number, whose process may
+    /// answer there besides root's and this user's own; every user can take the name of such a
+    /// socket
     #[arg(long, value_name = "USER", value_parser = user)]
     router_user: Option<u32>,
 }
@@ -252,8 +254,8 @@ impl RouterUser {
 #[derive(Args, Clone, Copy, Debug, Default)]
 #[group(id = "sniffer_user_flags")]
 pub(crate) struct SnifferUser {
-    /// For --sniffer udp:ADDRESS:PORT on this host: a user, by name or number, whose sockets may have that port besides root's
-    /// and this user's own; every user can take it
+    /// For --sniffer udp:ADDRESS:PORT on this host: a user, by name or number, whose sockets may
+    /// have that port besides root's and this user's own; every user can take it
     #[arg(long, value_name = "USER", value_parser = user)]
     sniffer_user: Option<u32>,
 }

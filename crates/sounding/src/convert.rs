@@ -66,8 +66,8 @@ Examples:
   sounding convert Verizon-LTE-short.down verizon.parquet
   sounding convert --from csv rates.txt rates.trace")]
 pub(crate) struct Convert {
-    /// Capture (.qmdl, .qmdl2, .mi2log, .hdf, .dlf) or link (.trace, .up, .down, .csv, .parquet), also .gz or .zst; - for
-    /// standard input
+    /// Capture (.qmdl, .qmdl2, .mi2log, .hdf, .dlf) or link (.trace, .up, .down, .csv, .parquet),
+    /// also .gz or .zst; - for standard input
     #[arg(value_name = "IN")]
     input: PathBuf,
     /// File to write, or - for standard output

@@ -109,7 +109,8 @@ fn rows_of(code: LogCode, layout: &'static Layout) -> Vec<Row> {
     rows
 }
 
-/// Counts the fields with a name. Parts without described fields, such as MAC's control elements, are not counted.
+/// Counts the fields with a name. Parts without described fields, such as MAC's control elements,
+/// are not counted.
 fn fields(parts: &[Part]) -> usize {
     let of = |part: &Part| match part {
         Part::Block(block) => block.fields.iter().map(|group| group.len()).sum(),

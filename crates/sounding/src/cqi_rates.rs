@@ -1,11 +1,13 @@
-//! The file of `--cqi-rates`: what was learnt of each cell's rates by CQI, for the next reader of the same modem.
+//! The file of `--cqi-rates`: what was learnt of each cell's rates by CQI, for the next reader of
+//! the same modem.
 //!
 //! ```text
 //! sounding: rates by CQI, version 1
 //! lte 123 64qam 1/15=612.5 2/9=480.2
 //! ```
 //!
-//! The first line says what the others are. A file without it is something else, and is neither read nor replaced.
+//! The first line says what the others are. A file without it is something else, and is neither
+//! read nor replaced.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read as _, Write as _};

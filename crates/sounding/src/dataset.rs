@@ -20,10 +20,11 @@ use crate::{screen, signals, sim};
 
 /// Make a set of traces like BISCAY's from modelled cells.
 ///
-/// Each trace is a folder. It holds the packet deliveries of a saturating flow in each direction, as mahimahi traces (up.trace,
-/// down.trace), and the Diag log of the device's modem during these runs (up.qmdl.zst, down.qmdl.zst). It also holds the
-/// plan, with which `sounding sim` repeats the run. Half of the traces are LTE and half NR, static or mobile, on peak or
-/// off, in the shares of the paper. Existing traces are kept, so an interrupted set can be continued. The same options
+/// Each trace is a folder. It holds the packet deliveries of a saturating flow in each direction,
+/// as mahimahi traces (up.trace, down.trace), and the Diag log of the device's modem during these
+/// runs (up.qmdl.zst, down.qmdl.zst). It also holds the plan, with which `sounding sim` repeats the
+/// run. Half of the traces are LTE and half NR, static or mobile, on peak or off, in the shares of
+/// the paper. Existing traces are kept, so an interrupted set can be continued. The same options
 /// give the same bytes.
 #[derive(clap::Args)]
 pub(crate) struct Args {

@@ -35,7 +35,8 @@ Examples:
 Data that identifies a person is hidden unless --no-redact is given. Unreadable bytes are passed over. At the end their number,
 and the place of the first, are printed on standard error, and the exit code is 0.")]
 pub(crate) struct Decode {
-    /// Capture file (.qmdl, .qmdl2, .mi2log, .hdf, .dlf, also .gz or .zst), or - for standard input
+    /// Capture file (.qmdl, .qmdl2, .mi2log, .hdf, .dlf, also .gz or .zst), or - for standard
+    /// input
     #[arg(required_unless_present = "coverage")]
     capture: Option<PathBuf>,
     /// Only records of these codes, e.g. 0xB139,0xB064

@@ -41,7 +41,8 @@ pub(crate) struct Doctor {
     /// Folder in which to look for ports
     #[arg(long, value_name = "DIR", default_value = "/dev", conflicts_with = "no_ports")]
     ports: PathBuf,
-    /// A sniffer that `sounding run` is to read, as udp:127.0.0.1:6767 or dcilog:FILE: it is listened to for two seconds
+    /// A sniffer that `sounding run` is to read, as udp:127.0.0.1:6767 or dcilog:FILE: it is
+    /// listened to for two seconds
     #[arg(long, value_name = "SNIFFER")]
     sniffer: Vec<SnifferSource>,
     #[command(flatten)]

@@ -23,29 +23,32 @@ use command::Interrupts;
 
 /// Run a command behind an emulated link, or a plan's network and flows, in real time.
 ///
-/// COMMAND runs in a separate network namespace, as a device on a radio link. The network of this machine does not change,
-/// and the emulation removes everything when the command ends, for any reason.
+/// COMMAND runs in a separate network namespace, as a device on a radio link. The network of this
+/// machine does not change, and the emulation removes everything when the command ends, for any
+/// reason.
 ///
-/// From inside, COMMAND reaches the other end of the link at $SOUNDING_FAR (also $MAHIMAHI_BASE, as under mahimahi), over
-/// IPv4, and its own loopback. It reaches no other address: this machine, name servers and the Internet do not answer, and
-/// only names in /etc/hosts resolve. Therefore start the servers that it needs at the other end, with --far, and use their
-/// addresses. COMMAND sees the files of this machine, and its UNIX sockets with a path. It cannot start another emulated
-/// link (`sounding emu`, `sounding demo`).
+/// From inside, COMMAND reaches the other end of the link at $SOUNDING_FAR (also $MAHIMAHI_BASE, as
+/// under mahimahi), over IPv4, and its own loopback. It reaches no other address: this machine,
+/// name servers and the Internet do not answer, and only names in /etc/hosts resolve. Therefore
+/// start the servers that it needs at the other end, with --far, and use their addresses. COMMAND
+/// sees the files of this machine, and its UNIX sockets with a path. It cannot start another
+/// emulated link (`sounding emu`, `sounding demo`).
 ///
-/// COMMAND runs as the user who called sudo, with that user's groups and without capabilities. It may ping, and listen
-/// on any port. With --as-root it runs as root.
+/// COMMAND runs as the user who called sudo, with that user's groups and without capabilities. It
+/// may ping, and listen on any port. With --as-root it runs as root.
 ///
-/// TRACE is a mahimahi packet-delivery trace: one time in milliseconds a line, each an opportunity for one packet of
-/// 1500 bytes. Such a link behaves exactly like mm-link. RATE is a rate (12Mbit, 1.5Gbit). STEPS are start times with
-/// rates (`0s 20Mbit, 5s 5Mbit`). The order of the stages is that of `mm-delay D mm-link UP DOWN`.
+/// TRACE is a mahimahi packet-delivery trace: one time in milliseconds a line, each an opportunity
+/// for one packet of 1500 bytes. Such a link behaves exactly like mm-link. RATE is a rate (12Mbit,
+/// 1.5Gbit). STEPS are start times with rates (`0s 20Mbit, 5s 5Mbit`). The order of the stages is
+/// that of `mm-delay D mm-link UP DOWN`.
 ///
-/// PLAN is a scenario file of `sounding sim`, and describes the network. Its flows run in this kernel, one run after the
-/// other. If COMMAND is given, it runs at the plan's first device instead of the flows. If the plan gives a device a
-/// modem, a port speaks Diag for it. The port is printed first: read it with `sounding link PORT` or
-/// `sounding run --device PORT`.
+/// PLAN is a scenario file of `sounding sim`, and describes the network. Its flows run in this
+/// kernel, one run after the other. If COMMAND is given, it runs at the plan's first device instead
+/// of the flows. If the plan gives a device a modem, a port speaks Diag for it. The port is printed
+/// first: read it with `sounding link PORT` or `sounding run --device PORT`.
 ///
-/// Needs CAP_SYS_ADMIN and CAP_NET_ADMIN: run it with sudo. If root runs it without sudo, COMMAND runs as root, and a message
-/// says this.
+/// Needs CAP_SYS_ADMIN and CAP_NET_ADMIN: run it with sudo. If root runs it without sudo, COMMAND
+/// runs as root, and a message says this.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -89,8 +92,9 @@ pub(crate) struct Args {
     #[arg(long)]
     once: bool,
 
-    /// Run COMMAND as root, with all rights of root. By default it runs as the user who called sudo, without
-    /// capabilities, and no program that it starts can gain any: sudo does not work in it
+    /// Run COMMAND as root, with all rights of root. By default it runs as the user who called
+    /// sudo, without capabilities, and no program that it starts can gain any: sudo does not
+    /// work in it
     #[arg(long, requires = "command")]
     as_root: bool,
 
@@ -106,8 +110,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PERCENT", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=100), hide_short_help = true)]
     punctuality: u8,
 
-    /// Write what the sniffer of a plan receives to this folder while it runs, as carrier-0-down.dciLog: a device needs
-    /// modem.sniffer, and `sounding run --sniffer` follows them
+    /// Write what the sniffer of a plan receives to this folder while it runs, as
+    /// carrier-0-down.dciLog: a device needs modem.sniffer, and `sounding run --sniffer`
+    /// follows them
     #[arg(long, value_name = "DIR", requires = "plan", help_heading = "Modem of a plan")]
     sniffer: Option<PathBuf>,
 

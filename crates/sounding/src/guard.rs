@@ -1,10 +1,12 @@
-//! The changes that `sounding run` makes on the machine, and their removal, even if the daemon crashes.
+//! The changes that `sounding run` makes on the machine, and their removal, even if the daemon
+//! crashes.
 //!
-//! A second process, the guard, holds the list of changes and undoes them when the pipe from the daemon closes. That
-//! happens when the daemon ends, is killed or crashes. So every case uses the same way of restoring.
+//! A second process, the guard, holds the list of changes and undoes them when the pipe from the
+//! daemon closes. That happens when the daemon ends, is killed or crashes. So every case uses the
+//! same way of restoring.
 //!
-//! The list is complete and closed before the daemon reads the modem. Then the daemon drops the rights for such changes. The
-//! guard keeps only the rights for undoing them.
+//! The list is complete and closed before the daemon reads the modem. Then the daemon drops the
+//! rights for such changes. The guard keeps only the rights for undoing them.
 
 mod change;
 mod route;
@@ -27,8 +29,8 @@ use route::Route;
 /// The hidden verb under which this program is its own guard.
 pub(crate) const VERB: &str = "guard-restore";
 
-/// Rights for undoing: settings and routes of the network, and as root pins, and names that outlast a daemon before
-/// Linux 6.4.
+/// Rights for undoing: settings and routes of the network, and as root pins, and names that outlast
+/// a daemon before Linux 6.4.
 const KEPT: Capabilities = Capabilities::NET_ADMIN.union(Capabilities::SYS_ADMIN);
 
 /// More bytes than an instruction has.
@@ -137,7 +139,8 @@ impl Guard {
     pub(crate) fn set_route(&mut self, prefix: &str, name: &str) -> Result<(), GuardError> {
         let is_ours = |route: &Route| route.algorithm() == Some(name);
         let route = once_put_back(|| Route::only(prefix), is_ours)?;
-        // The kernel would refuse the algorithm of a daemon that was killed together with its guard.
+        // The kernel would refuse the algorithm of a daemon that was killed together with its
+        // guard.
         let was = route.algorithm().filter(|was| *was != name && change::is_registered(was));
         let was = was.map(Into::into);
         self.undo(Change::Route { prefix: prefix.into(), ours: name.into(), was })?;
@@ -149,8 +152,8 @@ impl Guard {
         self.undo(Change::Pins { name: name.into() })
     }
 
-    /// Sees to it that the name of a killed daemon goes, where the kernel would keep it by this map. It is there already: a kill in
-    /// the moment between leaves it.
+    /// Sees to it that the name of a killed daemon goes, where the kernel would keep it by this
+    /// map. It is there already: a kill in the moment between leaves it.
     pub(crate) fn keep_name(
         &mut self,
         name: &str,
@@ -160,14 +163,14 @@ impl Guard {
         self.undo(Change::Name { name: name.into(), map })
     }
 
-    /// No more changes follow. From here on the guard reads no instructions, even if another process holds the
-    /// daemon's end of the pipe.
+    /// No more changes follow. From here on the guard reads no instructions, even if another
+    /// process holds the daemon's end of the pipe.
     pub(crate) fn close(&mut self) -> Result<(), GuardError> {
         self.tell(&Instruction::Close)
     }
 
-    /// Tells the guard about a change before it is made. After a crash in between, the guard undoes a change that was
-    /// never made, which is harmless.
+    /// Tells the guard about a change before it is made. After a crash in between, the guard undoes
+    /// a change that was never made, which is harmless.
     fn undo(&mut self, change: Change) -> Result<(), GuardError> {
         self.tell(&Instruction::Undo(change))
     }
@@ -189,13 +192,15 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // Closing the pipe is the signal; waiting makes the machine whole before the daemon returns.
+        // Closing the pipe is the signal; waiting makes the machine whole before the daemon
+        // returns.
         drop(self.pipe.take());
         let _ = self.child.wait();
     }
 }
 
-/// The guard process: collects changes until the daemon's end of the pipe closes, then undoes them, last first.
+/// The guard process: collects changes until the daemon's end of the pipe closes, then undoes them,
+/// last first.
 pub(crate) fn main() -> io::Result<()> {
     use nix::sys::signal::{SigHandler, Signal, signal};
     use nix::unistd::getppid;
@@ -286,9 +291,9 @@ fn next_line(input: &mut impl BufRead) -> io::Result<Option<Result<Vec<u8>, Refu
 /// The longest time that the guard of a killed daemon needs.
 const PUT_BACK: Duration = Duration::from_secs(2);
 
-/// The result of `read`. If a name was free a moment ago and is now set, a killed daemon of that name left it. Its
-/// guard is about to restore the value from before, and would undo what this daemon sets before that. If the value is
-/// not restored, that guard was killed too.
+/// The result of `read`. If a name was free a moment ago and is now set, a killed daemon of that
+/// name left it. Its guard is about to restore the value from before, and would undo what this
+/// daemon sets before that. If the value is not restored, that guard was killed too.
 fn once_put_back<T>(
     mut read: impl FnMut() -> Result<T, GuardError>,
     is_ours: impl Fn(&T) -> bool,

@@ -1,7 +1,8 @@
 //! Captures from files and standard input, packed or not.
 //!
-//! A capture is read in chunks and never whole: one of ten gigabytes takes no more memory than one of ten kilobytes. It
-//! is not mapped either: pipes and packed files cannot be mapped, and a file that shrinks under a map kills its reader.
+//! A capture is read in chunks and never whole: one of ten gigabytes takes no more memory than one
+//! of ten kilobytes. It is not mapped either: pipes and packed files cannot be mapped, and a file
+//! that shrinks under a map kills its reader.
 
 use std::cell::Cell;
 use std::fs::{File, Metadata};
@@ -25,7 +26,8 @@ use crate::left_out::Decoder;
 use crate::skipped::Skipped;
 use crate::{screen, signals};
 
-/// Commands that need a whole capture refuse one above this size, before the machine runs out of memory.
+/// Commands that need a whole capture refuse one above this size, before the machine runs out of
+/// memory.
 const LARGEST: u64 = sounding_host::MAX_TRACE;
 /// Bytes read at once.
 const CHUNK: usize = 1 << 20;
@@ -142,8 +144,8 @@ impl Source {
         Ok((!self.chunk.is_empty()).then_some(&self.chunk))
     }
 
-    /// Passes every packet and every damaged part to `each`. Returns the skipped parts, or `None` if `each` ends
-    /// early.
+    /// Passes every packet and every damaged part to `each`. Returns the skipped parts, or `None`
+    /// if `each` ends early.
     pub(crate) fn for_each<E: From<CaptureError>>(
         mut self,
         mut each: impl FnMut(Step<'_>) -> Result<ControlFlow<()>, E>,
@@ -195,7 +197,8 @@ impl Source {
                 Ok(0) => break,
                 Ok(more) => at += more,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // An unpacker's error about its input: the part before it is as good as in a capture that was cut.
+                // An unpacker's error about its input: the part before it is as good as in a
+                // capture that was cut.
                 Err(error) if is_damage(&error) => self.broken = Some(error.to_string()),
                 Err(error) => {
                     return Err(CaptureError::Read { path: self.path.clone(), error });
@@ -225,7 +228,8 @@ pub(crate) enum Step<'a> {
     Found(Result<Located<'a>, Damage>),
 }
 
-/// A whole capture as a stream of frames, to serve or replay it, and the count of parts that are not frames.
+/// A whole capture as a stream of frames, to serve or replay it, and the count of parts that are
+/// not frames.
 pub(crate) fn capture(path: &Path) -> Result<(Vec<u8>, Skipped), CaptureError> {
     let mut source = Source::open(path)?;
     let mut bytes = Vec::new();

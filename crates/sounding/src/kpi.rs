@@ -41,8 +41,8 @@ Examples:
 pub(crate) struct Kpi {
     #[command(subcommand)]
     verb: Option<Verb>,
-    /// Capture file, - for standard input, or a modem: device, tcp:HOST:PORT, router[:NAME]; non-hdlc:SOURCE where the
-    /// modem has the HDLC framing switched off
+    /// Capture file, - for standard input, or a modem: device, tcp:HOST:PORT, router[:NAME];
+    /// non-hdlc:SOURCE where the modem has the HDLC framing switched off
     #[arg(required = true, value_parser = source_parser())]
     source: Option<Source>,
     #[command(flatten)]

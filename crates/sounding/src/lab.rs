@@ -19,9 +19,10 @@ use host::Terminal;
 
 /// Experiments that compare this project with others and with itself.
 ///
-/// Experiments that send this kernel's own flows through emulated links need the rights of `sounding emu`: run them
-/// with sudo. The others need no rights; `list` shows which. Figures in real time depend on a quiet machine; each
-/// result has the machine's load. `dataset`, `sweep`, `import` and `report` need no rights.
+/// Experiments that send this kernel's own flows through emulated links need the rights of
+/// `sounding emu`: run them with sudo. The others need no rights; `list` shows which. Figures in
+/// real time depend on a quiet machine; each result has the machine's load. `dataset`, `sweep`,
+/// `import` and `report` need no rights.
 #[derive(clap::Args)]
 #[command(arg_required_else_help = true, after_long_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -132,8 +133,8 @@ impl Chosen {
     }
 }
 
-// The destination of results, in addition to the table on standard output. A doc comment would become the help text of
-// every experiment.
+// The destination of results, in addition to the table on standard output. A doc comment would
+// become the help text of every experiment.
 #[derive(clap::Args)]
 struct Output {
     /// Write the result as a page of Markdown

@@ -1,4 +1,5 @@
-//! Kinds of files that a build may leave out. Without the feature `captures`, using one is an error that names it.
+//! Kinds of files that a build may leave out. Without the feature `captures`, using one is an error
+//! that names it.
 
 #[cfg(not(feature = "captures"))]
 pub(crate) use absent::{Became, Decoder, Encoder, Messages};

@@ -84,8 +84,8 @@ Examples:
   sounding link drive.mi2log --json | jq 'select(.bound == \"capacity\") | .rate_bits_per_sec'
   sounding link drive.mi2log --json --bin 1s | jq '[.time_s, .direction, .granted_bytes]'")]
 pub(crate) struct Link {
-    /// Capture file (.qmdl, .qmdl2, .mi2log, .hdf, .dlf, also .gz or .zst), - for standard input, or a modem: a device,
-    /// tcp:HOST:PORT, router:NAME, vendor-router:NAME
+    /// Capture file (.qmdl, .qmdl2, .mi2log, .hdf, .dlf, also .gz or .zst), - for standard input,
+    /// or a modem: a device, tcp:HOST:PORT, router:NAME, vendor-router:NAME
     #[arg(value_parser = source_parser())]
     source: Source,
     #[command(flatten)]
@@ -98,16 +98,19 @@ pub(crate) struct Link {
     /// Source of the rate
     #[arg(long, value_enum, default_value_t = MethodWord::Grants)]
     method: MethodWord,
-    /// A sniffer of the cell, for --method cell: a log dcilog:FILE (NG-Scope), falcon:FILE or nr-scope:FILE, and beside a live modem
-    /// also udp:ADDRESS:PORT (NG-Scope's service); once for each carrier, in their order
+    /// A sniffer of the cell, for --method cell: a log dcilog:FILE (NG-Scope), falcon:FILE or
+    /// nr-scope:FILE, and beside a live modem also udp:ADDRESS:PORT (NG-Scope's service); once
+    /// for each carrier, in their order
     #[arg(long, value_name = "SNIFFER")]
     sniffer: Vec<SnifferSource>,
     #[command(flatten)]
     sniffer_user: SnifferUser,
-    /// For --method cqi: keeps what is learnt of each cell's rates in this file, a line for each cell, and begins with what it has
+    /// For --method cqi: keeps what is learnt of each cell's rates in this file, a line for each
+    /// cell, and begins with what it has
     #[arg(long, value_name = "FILE")]
     cqi_rates: Option<PathBuf>,
-    /// Span of time that a rate is an average of; below 100ms it may still be 100ms where grants come in bursts
+    /// Span of time that a rate is an average of; below 100ms it may still be 100ms where grants
+    /// come in bursts
     #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = humantime::parse_duration)]
     window: Duration,
     /// Time between rows
@@ -116,20 +119,24 @@ pub(crate) struct Link {
     /// One JSON object a row
     #[arg(long)]
     json: bool,
-    /// Instead of rates the delays that the radio itself made, one event a row; of captures, or with --feed or --arrivals
+    /// Instead of rates the delays that the radio itself made, one event a row; of captures, or
+    /// with --feed or --arrivals
     #[arg(long, conflicts_with_all = ["method", "sniffer", "window", "bin"])]
     delays: bool,
     /// Comma-separated values, with --delays
     #[arg(long, requires = "delays", conflicts_with = "json")]
     csv: bool,
-    /// With --delays of a capture: what the radio added to each packet of an upload. The file says when its receiver got them: pcap, pcapng,
-    /// or comma-separated values with the columns time_s, and if known bytes, flow and sent_s
+    /// With --delays of a capture: what the radio added to each packet of an upload. The file says
+    /// when its receiver got them: pcap, pcapng, or comma-separated values with the columns
+    /// time_s, and if known bytes, flow and sent_s
     #[arg(long, value_name = "FILE", requires = "delays", conflicts_with_all = ["feed", "arrivals", "direction"])]
     packets: Option<PathBuf>,
-    /// With --packets: the only flow with a name that contains this, instead of the one with the most bytes
+    /// With --packets: the only flow with a name that contains this, instead of the one with the
+    /// most bytes
     #[arg(long, value_name = "TEXT", requires = "packets")]
     flow: Option<String>,
-    /// With --packets: how far the packets' clock is ahead of the modem's, within two minutes; a modem counts without leap seconds
+    /// With --packets: how far the packets' clock is ahead of the modem's, within two minutes; a
+    /// modem counts without leap seconds
     #[arg(
         long,
         value_name = "SECONDS",
@@ -138,11 +145,12 @@ pub(crate) struct Link {
         allow_hyphen_values = true
     )]
     offset: f64,
-    /// With --delays of a live modem: the receiver of a call reads them at this UNIX socket, as lines of JSON; `-` is standard output
+    /// With --delays of a live modem: the receiver of a call reads them at this UNIX socket, as
+    /// lines of JSON; `-` is standard output
     #[arg(long, value_name = "SOCKET", requires = "delays", conflicts_with_all = ["json", "csv", "direction"])]
     feed: Option<PathBuf>,
-    /// With --delays of a live modem: receivers of calls on this machine read when packets came at this network device without what the
-    /// radio added lately
+    /// With --delays of a live modem: receivers of calls on this machine read when packets came at
+    /// this network device without what the radio added lately
     #[arg(long, value_name = "DEVICE", requires = "delays", conflicts_with_all = ["json", "csv", "direction", "feed"])]
     arrivals: Option<String>,
 }

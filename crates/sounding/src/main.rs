@@ -48,8 +48,8 @@ mod sim;
 mod skipped;
 mod sniffer;
 
-/// It follows the commands of the user that starts it: with file capabilities, every user of the machine would have its
-/// rights.
+/// It follows the commands of the user that starts it: with file capabilities, every user of the
+/// machine would have its rights.
 fn raised() -> miette::Report {
     miette::miette!(
         help = "take them away: `setcap -r FILE` for capabilities, `chmod ug-s FILE` for setuid and setgid; then run it with \

@@ -1,4 +1,5 @@
-//! Output to a reader that may take nothing. A write that waits for it must not keep a modem from getting its masks back.
+//! Output to a reader that may take nothing. A write that waits for it must not keep a modem from
+//! getting its masks back.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal as _, Write};
@@ -13,7 +14,8 @@ use crate::signals;
 
 /// How often a waiting write looks whether the user has ended this program.
 const LOOK: Duration = Duration::from_millis(20);
-/// A reader that is only slow takes the last lines within this. Less than a modem gets to take its masks back.
+/// A reader that is only slow takes the last lines within this. Less than a modem gets to take its
+/// masks back.
 const GRACE: Duration = Duration::from_millis(100);
 /// A pipe that is writable has room for so many bytes (pipe(7)).
 const PIECE: usize = 4096;
@@ -99,7 +101,8 @@ fn is_writable(out: BorrowedFd<'_>, within: Duration) -> io::Result<bool> {
     }
 }
 
-/// An output whose writes return at once. Others that use a pipe or a terminal keep theirs, because it is opened again.
+/// An output whose writes return at once. Others that use a pipe or a terminal keep theirs, because
+/// it is opened again.
 fn own(fd: BorrowedFd<'_>) -> io::Result<File> {
     let shared = File::from(fd.try_clone_to_owned()?);
     if shared.is_terminal() || shared.metadata()?.file_type().is_fifo() {

@@ -1,5 +1,6 @@
-//! Errors without miette's own drawing, which takes thirty crates to wrap a text: message, causes and help, each on
-//! lines of its own. The daemon's build prints them so; a plan's text, which has a picture, is not among its inputs.
+//! Errors without miette's own drawing, which takes thirty crates to wrap a text: message, causes
+//! and help, each on lines of its own. The daemon's build prints them so; a plan's text, which has
+//! a picture, is not among its inputs.
 
 use std::fmt;
 

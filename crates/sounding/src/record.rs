@@ -42,8 +42,9 @@ Examples:
   sounding record tcp:192.168.1.5:43555 drive.qmdl --no-mask
   sounding link drive.qmdl")]
 pub(crate) struct Record {
-    /// Source of the modem's Diag: a device, tcp:HOST:PORT, router[:NAME], vendor-router[:NAME], or - for standard
-    /// input; with non-hdlc: before it if the modem has the HDLC framing switched off
+    /// Source of the modem's Diag: a device, tcp:HOST:PORT, router[:NAME], vendor-router[:NAME],
+    /// or - for standard input; with non-hdlc: before it if the modem has the HDLC framing
+    /// switched off
     #[arg(value_parser = cli_types::source_parser())]
     source: Source,
     #[command(flatten)]

@@ -1,7 +1,9 @@
-//! Output that may fail: the reader of a pipe has closed it, the terminal was closed, or the disk is full.
+//! Output that may fail: the reader of a pipe has closed it, the terminal was closed, or the disk
+//! is full.
 //!
-//! The print macros of the standard library panic in these cases. But a daemon whose terminal is closed must first restore masks,
-//! routes and namespaces. The macros here replace them in the whole program, and escape all foreign control characters.
+//! The print macros of the standard library panic in these cases. But a daemon whose terminal is
+//! closed must first restore masks, routes and namespaces. The macros here replace them in the
+//! whole program, and escape all foreign control characters.
 
 use std::fmt;
 #[cfg(feature = "lab")]
@@ -55,8 +57,8 @@ pub(crate) fn say(words: fmt::Arguments<'_>) {
 static ASIDE: LazyLock<Mutex<Option<Patient>>> =
     LazyLock::new(|| Mutex::new(Patient::stderr().ok()));
 
-/// Prints to standard error. If that is closed too, the text is dropped, and also if its reader takes nothing while this
-/// program ends.
+/// Prints to standard error. If that is closed too, the text is dropped, and also if its reader
+/// takes nothing while this program ends.
 pub(crate) fn say_aside(words: fmt::Arguments<'_>) {
     write_aside(&screen::lines(&words.to_string()));
 }
@@ -68,10 +70,12 @@ fn write_aside(text: &str) {
     }
 }
 
-/// Environment variable that selects log lines, as `debug` or `libbpf=debug,info`; without it only errors are logged.
+/// Environment variable that selects log lines, as `debug` or `libbpf=debug,info`; without it only
+/// errors are logged.
 const LOG: &str = "SOUNDING_LOG";
 
-/// Starts the log. Its filter is the one without regular expressions, because they make the program too large for a router.
+/// Starts the log. Its filter is the one without regular expressions, because they make the program
+/// too large for a router.
 pub(crate) fn set_up_log() {
     let errors = || Targets::new().with_default(LevelFilter::ERROR);
     let wanted = match std::env::var(LOG) {
@@ -107,7 +111,8 @@ pub(crate) fn say_failure(report: &Report) {
     say_aside(format_args!("{report:?}\n"));
 }
 
-/// Prints why a verb failed. It is in colour if standard error is a terminal and the text has no control characters.
+/// Prints why a verb failed. It is in colour if standard error is a terminal and the text has no
+/// control characters.
 #[cfg(feature = "lab")]
 pub(crate) fn say_failure(report: &Report) {
     let mut plain = String::new();
@@ -167,8 +172,8 @@ pub(crate) fn set_up_reports() {
     debug_assert!(set.is_ok(), "it is set once");
 }
 
-/// Sets how errors are printed: wrapped to the width of a terminal, and elsewhere unwrapped, so that a path in them
-/// can be searched for and copied.
+/// Sets how errors are printed: wrapped to the width of a terminal, and elsewhere unwrapped, so
+/// that a path in them can be searched for and copied.
 #[cfg(feature = "lab")]
 pub(crate) fn set_up_reports() {
     let is_terminal = io::stderr().is_terminal();

@@ -1,9 +1,10 @@
-//! Foreign text that goes to a terminal or a log: a modem's messages, names of files, programs and plans.
+//! Foreign text that goes to a terminal or a log: a modem's messages, names of files, programs and
+//! plans.
 //!
-//! Terminals execute control characters: they move the cursor, rename the window, or put text on the clipboard. People
-//! also read logs in a terminal. Unicode adds more controls, and marks that reverse the reading order. All output of
-//! this program passes here, see [`say`](crate::say). This module escapes such characters in the way of JSON, so that a
-//! line of JSON is unchanged.
+//! Terminals execute control characters: they move the cursor, rename the window, or put text on
+//! the clipboard. People also read logs in a terminal. Unicode adds more controls, and marks that
+//! reverse the reading order. All output of this program passes here, see [`say`](crate::say). This
+//! module escapes such characters in the way of JSON, so that a line of JSON is unchanged.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};

@@ -6,7 +6,8 @@ use std::sync::{Arc, LazyLock};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-/// Whether a signal has come. It stays `false` where no flag was asked for: then a signal ends this process.
+/// Whether a signal has come. It stays `false` where no flag was asked for: then a signal ends this
+/// process.
 static IS_STOPPING: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
 /// A flag that is set when a signal asks this process to end.

@@ -16,9 +16,10 @@ use crate::signals;
 
 /// Run a plan in virtual time.
 ///
-/// PLAN is a TOML file: a network (a modelled cell or given links), flows over it, how long, and with which seeds; and
-/// lists of values for any of its keys; every combination of values is a run. The same plan and seed give the same bytes on
-/// every machine. Commented examples are in examples/plans; docs/reference/plans.md explains every key.
+/// PLAN is a TOML file: a network (a modelled cell or given links), flows over it, how long, and
+/// with which seeds; and lists of values for any of its keys; every combination of values is a run.
+/// The same plan and seed give the same bytes on every machine. Commented examples are in
+/// examples/plans; docs/reference/plans.md explains every key.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -29,7 +30,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
-    /// Set a key of the plan, as duration=5s, flows.0.controller=bbr or flows.0.controller=copa:delta=0.1; may be given several times
+    /// Set a key of the plan, as duration=5s, flows.0.controller=bbr or
+    /// flows.0.controller=copa:delta=0.1; may be given several times
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
 

@@ -1,5 +1,5 @@
-//! Counts the skipped parts of a capture, and the requested parts that it lacks. Every command that reads captures reports
-//! them once and in the same way.
+//! Counts the skipped parts of a capture, and the requested parts that it lacks. Every command that
+//! reads captures reports them once and in the same way.
 
 use serde_json::{Map, Value as Json, json};
 use sounding_diag::capture::Counts;
@@ -52,7 +52,8 @@ impl From<RecordCounts> for Records {
 }
 
 impl Skipped {
-    /// Reports on standard error, which carries no data. Silent if nothing was skipped and nothing is absent.
+    /// Reports on standard error, which carries no data. Silent if nothing was skipped and nothing
+    /// is absent.
     pub(crate) fn tell(&self) {
         self.tell_after(None);
     }

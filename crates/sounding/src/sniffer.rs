@@ -35,10 +35,11 @@ pub(crate) enum SnifferError {
     Bad { path: PathBuf, error: dci::BadLine },
 }
 
-/// The messages of all logs, in order of time; the number of unreadable lines goes to standard error.
+/// The messages of all logs, in order of time; the number of unreadable lines goes to standard
+/// error.
 ///
-/// The n-th file belongs to the device's n-th carrier, except NR-Scope's, which name their carrier. Sniffers write the time of day, as
-/// modems do after a network has sent it.
+/// The n-th file belongs to the device's n-th carrier, except NR-Scope's, which name their carrier.
+/// Sniffers write the time of day, as modems do after a network has sent it.
 pub(crate) fn read(
     sniffers: &[SnifferSource],
     direction: Direction,

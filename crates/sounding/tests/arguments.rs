@@ -1,4 +1,5 @@
-//! Arguments, variables and file names that are not UTF-8, and a machine that gives no threads: an error, never a panic.
+//! Arguments, variables and file names that are not UTF-8, and a machine that gives no threads: an
+//! error, never a panic.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

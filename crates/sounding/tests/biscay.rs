@@ -154,7 +154,8 @@ fn every_item_of_the_evaluation_has_the_papers_figures_ours_and_why_they_differ(
     check("fig7", &run(&["run", "biscay/fig7", "--duration", "5s"]));
     let fig10 = run(&["run", "biscay/fig10", "--duration", "12s"]);
     check("fig10", &fig10);
-    // A flow that ends in the narrow stretch has used it until then, and does not show when it is back.
+    // A flow that ends in the narrow stretch has used it until then, and does not show when it is
+    // back.
     let text = String::from_utf8_lossy(&fig10.stdout).into_owned();
     let row = text.lines().find(|line| line.starts_with("| biscay 5 Mbit/s, cell")).unwrap();
     let cells: Vec<&str> = row.split('|').map(str::trim).collect();
@@ -271,7 +272,8 @@ mod long {
     }
 }
 
-/// Starts the private network and interrupts it once `is_due` by a line that it said or by what is in the kernel; its table.
+/// Starts the private network and interrupts it once `is_due` by a line that it said or by what is
+/// in the kernel; its table.
 fn interrupted(mut is_due: impl FnMut(&str) -> bool) -> String {
     let before = laws();
     let mut child = lab(&["run", "biscay/fig11b", "--seeds", "1", "--duration", "5s"])

@@ -1,5 +1,6 @@
-//! The commands of docs/guide/video-calls.md: a call behind `sounding emu PLAN`, whose modem `sounding link --delays --feed` reads. Parts
-//! that need root, node, npm or the built receiver report a skip without them.
+//! The commands of docs/guide/video-calls.md: a call behind `sounding emu PLAN`, whose modem
+//! `sounding link --delays --feed` reads. Parts that need root, node, npm or the built receiver
+//! report a skip without them.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

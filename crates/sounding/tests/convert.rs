@@ -1,4 +1,5 @@
-//! `sounding convert` as a stranger meets it: every kind of file, packed and not, cut, damaged, full disks, Ctrl-C.
+//! `sounding convert` as a stranger meets it: every kind of file, packed and not, cut, damaged,
+//! full disks, Ctrl-C.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

@@ -1,5 +1,5 @@
-//! A download to a phone in a modelled cell whose daemon limits the sender to what the downlink carries. Needs root;
-//! elsewhere it reports a skip.
+//! A download to a phone in a modelled cell whose daemon limits the sender to what the downlink
+//! carries. Needs root; elsewhere it reports a skip.
 
 use std::io::Write as _;
 use std::os::fd::BorrowedFd;
@@ -64,8 +64,9 @@ fn a_stock_sender_is_limited_to_the_radios_rate_and_one_with_the_option_is_not()
     });
 }
 
-/// A download over a still channel under a law beside one under its stock algorithm: throughput over the stock one's, the
-/// mean queue of both in ms, and fallback in percent. Of a still channel's queue the 95th percentile is one late wake-up of a busy machine; the mean is
+/// A download over a still channel under a law beside one under its stock algorithm: throughput
+/// over the stock one's, the mean queue of both in ms, and fallback in percent. Of a still
+/// channel's queue the 95th percentile is one late wake-up of a busy machine; the mean is
 /// all of it.
 fn beside_stock(stock: Signalling, law: Signalling) -> (f64, [f64; 2], Option<f64>) {
     let plan = Plan {
@@ -109,7 +110,8 @@ fn cqic_in_this_kernel_holds_the_radios_rate_with_less_queue_than_cubic() {
         let (throughput, [stock, queueing], fallback) =
             beside_stock(Signalling::Unclamped, Signalling::Cqic);
         assert!(throughput > 0.85, "{throughput}");
-        // Its window has room for a path's worth of queue, which a share that grows until there is a queue uses.
+        // Its window has room for a path's worth of queue, which a share that grows until there is
+        // a queue uses.
         assert!(queueing < 0.5 * stock, "{queueing}, CUBIC {stock}");
         assert!(fallback < Some(5.0), "{fallback:?}");
     });
@@ -141,7 +143,8 @@ fn advertised(flow: &RunningTcp) -> u64 {
     TcpInfo::of(sender).expect("it is a TCP socket").peer_window.count()
 }
 
-/// More than the cell carries in a round trip and the slack, less than a kernel tunes a download's window to.
+/// More than the cell carries in a round trip and the slack, less than a kernel tunes a download's
+/// window to.
 const BETWEEN: u64 = 300_000;
 
 /// Waits until the sender's window is as it should be, for ten seconds at most; how long it took.
@@ -192,7 +195,8 @@ fn a_killed_daemon_lets_downloads_go_and_leaves_nothing_in_the_kernel() {
     });
 }
 
-/// The changes of phase that a server's daemon reported, from a moment on, and how long after it they were.
+/// The changes of phase that a server's daemon reported, from a moment on, and how long after it
+/// they were.
 fn changes(said: &[Json], from: HostInstant) -> Vec<(Duration, String)> {
     let changes = said.iter().filter(|event| event["event"] == "transition");
     let changes = changes.filter_map(|event| {

@@ -136,7 +136,8 @@ fn the_far_end_is_all_that_can_be_reached_beside_files() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = port.local_addr().unwrap().port();
     let _listens = std::os::unix::net::UnixListener::bind(&socket).unwrap();
-    // bash gives no reason; the elapsed time shows that there was no answer. 192.0.2.1 is unassigned (RFC 5737).
+    // bash gives no reason; the elapsed time shows that there was no answer. 192.0.2.1 is
+    // unassigned (RFC 5737).
     let script = format!(
         "tried() {{ timeout 2 bash -c \"echo >/dev/tcp/$1\" 2>/dev/null; echo \"$1 $?\"; }}\n\
          for i in $(seq 100); do bash -c 'echo >/dev/tcp/$SOUNDING_FAR/8000' 2>/dev/null && break; sleep 0.1; done\n\

@@ -1,5 +1,5 @@
-//! `sounding emu PLAN` as a user meets it: a modelled cell in real time, its modem on a port, flows of the real kernel.
-//! Parts that need root report a skip without it.
+//! `sounding emu PLAN` as a user meets it: a modelled cell in real time, its modem on a port, flows
+//! of the real kernel. Parts that need root report a skip without it.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

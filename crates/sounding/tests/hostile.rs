@@ -1,5 +1,5 @@
-//! Modems that send anything, for as long as they are read, and captures with anything in them: every verb reads on in little
-//! memory, and ends in order.
+//! Modems that send anything, for as long as they are read, and captures with anything in them:
+//! every verb reads on in little memory, and ends in order.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -119,7 +119,8 @@ const STREAMS: [(&str, Stream); 9] = [
     }),
 ];
 
-/// A modem on a port that sends so many bytes of a stream to the first that connects, and then nothing.
+/// A modem on a port that sends so many bytes of a stream to the first that connects, and then
+/// nothing.
 fn modem(stream: Stream, bytes: usize) -> (String, JoinHandle<()>) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let source = format!("tcp:{}", listener.local_addr().unwrap());

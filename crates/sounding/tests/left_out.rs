@@ -1,5 +1,5 @@
-//! The parts of a capture that are not in a command's output are counted, by reason; a requested part that occurs
-//! nowhere is reported.
+//! The parts of a capture that are not in a command's output are counted, by reason; a requested
+//! part that occurs nowhere is reported.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -96,11 +96,13 @@ impl Rig {
     }
 }
 
-/// NB-IoT's and LTE's enquiry for the device's capabilities (TS 36.331 §6.7.1, §6.2.2), and an LTE release.
+/// NB-IoT's and LTE's enquiry for the device's capabilities (TS 36.331 §6.7.1, §6.2.2), and an LTE
+/// release.
 const NB_ENQUIRY: &[u8] = &[0x40, 0];
 const LTE_ENQUIRY: &[u8] = &[0x38, 0, 0];
 const LTE_RELEASE: &[u8] = &[0x28, 2];
-/// DL-DCCH as version 13 of the record numbers it, NB-IoT's as version 15 does, and a kind that is unknown there.
+/// DL-DCCH as version 13 of the record numbers it, NB-IoT's as version 15 does, and a kind that is
+/// unknown there.
 const LTE_DL_DCCH: u8 = 6;
 const NB_DL_DCCH: u8 = 44;
 const UNKNOWN_KIND: u8 = 47;
@@ -122,7 +124,8 @@ fn a_narrowband_message_is_in_every_kind_of_output_that_has_messages() {
 
     let (line, pcapng) = rig.convert("out.pcapng", &["--no-redact"]);
     assert!(line.ends_with(": 1 message written"), "{line}");
-    // The end of GSMTAP's header: subtype 15, DL-DCCH of NB-IoT, antenna, subframe and a byte that is left free.
+    // The end of GSMTAP's header: subtype 15, DL-DCCH of NB-IoT, antenna, subframe and a byte that
+    // is left free.
     let gsmtap = [&[15, 0, 0, 0], NB_ENQUIRY].concat();
     assert!(pcapng.windows(gsmtap.len()).any(|window| window == gsmtap), "{pcapng:02x?}");
 }
@@ -205,7 +208,8 @@ fn number(line: &str, words: &str) -> u64 {
 #[test]
 fn convert_counts_what_it_leaves_out_by_reason_in_one_line() {
     let rig = mixed();
-    // The written packets, and those left out with reasons, in the order of the sentence; together every packet.
+    // The written packets, and those left out with reasons, in the order of the sentence; together
+    // every packet.
     for (name, more, parts) in [
         (
             "out.jsonl",
@@ -341,7 +345,8 @@ fn what_occurs_nowhere_is_said_and_is_no_failure() {
     assert_eq!(said(&output), "");
 }
 
-/// The output of a modem with two of its four antennas: zero steps for the others, and a map of receivers.
+/// The output of a modem with two of its four antennas: zero steps for the others, and a map of
+/// receivers.
 fn two_of_four(rig: &mut Rig) {
     let cell = Form::new()
         .number("pci", 7)

@@ -1,4 +1,5 @@
-//! Tests `sounding convert` between files of links over time, and `sounding lab import`, as commands.
+//! Tests `sounding convert` between files of links over time, and `sounding lab import`, as
+//! commands.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

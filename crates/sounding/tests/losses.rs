@@ -1,4 +1,5 @@
-//! A recording's loss when something goes wrong in its middle: at most the last 100 ms, and no whole frame before that.
+//! A recording's loss when something goes wrong in its middle: at most the last 100 ms, and no
+//! whole frame before that.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -31,7 +32,8 @@ const POINTS: u64 = 30;
 struct Rig {
     folder: tempfile::TempDir,
     stream: Vec<u8>,
-    /// A bridge: of all ports the one on which nothing but the recorder stands between what is sent and the file.
+    /// A bridge: of all ports the one on which nothing but the recorder stands between what is
+    /// sent and the file.
     modem: Option<TcpStream>,
     recorder: Child,
     /// When each stretch had been sent, and how much that was in all.
@@ -101,8 +103,8 @@ fn record(source: &Path, file: &Path, said: &Path, flags: &[&str]) -> Child {
     command.arg("record").arg(source).arg(file).args(flags);
     command.stdin(Stdio::null()).stdout(Stdio::null());
     command.stderr(File::create(said).unwrap());
-    // Before others, where that is permitted: what a busy machine keeps from it is not what it loses.
-    // SAFETY: a system call, which concerns the child alone.
+    // Before others, where that is permitted: what a busy machine keeps from it is not what it
+    // loses. SAFETY: a system call, which concerns the child alone.
     unsafe {
         command.pre_exec(|| {
             let _ = Priority::RoundRobin(1).take();

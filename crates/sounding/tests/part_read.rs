@@ -1,4 +1,5 @@
-//! Records that are read in part, or that are longer than their layout, count apart from others in every command.
+//! Records that are read in part, or that are longer than their layout, count apart from others in
+//! every command.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -52,7 +53,8 @@ fn written(code: u16, version: u32, form: &Form) -> Vec<u8> {
 
 #[test]
 fn a_code_without_a_description_is_one_row_without_a_version() {
-    // The first byte of 0x1086 is a length. 0x412F is described and has no version: its first byte is a channel.
+    // The first byte of 0x1086 is a length. 0x412F is described and has no version: its first byte
+    // is a channel.
     let undescribed = (7..70).map(|len| (0x1086, vec![len; usize::from(len)]));
     let unversioned = [1, 3].map(|channel| (0x412F, vec![channel, 0, 1, 0, 0x20]));
     let unknown = [(0xB0E5, vec![250; 20])];

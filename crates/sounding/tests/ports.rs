@@ -1,4 +1,5 @@
-//! The commands that talk to a modem, with a simulated one at the other end: recorded, killed, full, held, found.
+//! The commands that talk to a modem, with a simulated one at the other end: recorded, killed,
+//! full, held, found.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

@@ -22,7 +22,8 @@ struct Known {
     digits: BTreeSet<String>,
 }
 
-/// Parts of RRC messages that show a person's identity or location, as the independent reader names them.
+/// Parts of RRC messages that show a person's identity or location, as the independent reader names
+/// them.
 const TELLING: &[&str] = &["TMSI", "imsi", "cellIdentity", "dedicatedInfoNAS", "registeredMME"];
 
 impl Known {
@@ -57,7 +58,8 @@ fn bytes(hex: &str) -> Vec<u8> {
     pairs.map(Result::unwrap).collect()
 }
 
-/// The identity in an attach request or an identity response (TS 24.301 §8.2.4, §8.2.19; TS 24.008 §10.5.1.4).
+/// The identity in an attach request or an identity response (TS 24.301 §8.2.4, §8.2.19; TS 24.008
+/// §10.5.1.4).
 fn identity_digits(message: &[u8]) -> Option<String> {
     let value = match message {
         [7, 0x41, _, len, value @ ..] | [7, 0x56, len, value @ ..] => {
@@ -178,7 +180,8 @@ fn recognised(name: &str, bytes: &[u8]) -> bool {
     bytes.is_empty() || Capture::new(bytes).is_ok_and(|capture| capture.kind().format == format)
 }
 
-/// Members of RRC and NAS messages with a person's identity, location, or called number, as our own decoder names them.
+/// Members of RRC and NAS messages with a person's identity, location, or called number, as our own
+/// decoder names them.
 const IDENTITIES: &[&str] = &[
     "imsi",
     "imei",
@@ -247,7 +250,8 @@ fn leaves<'j>(value: &'j Json, each: &mut impl FnMut(&'j Json)) {
     }
 }
 
-/// A string of bits or bytes. The specifications have names such as `eea2` and `dB10`, and none so long.
+/// A string of bits or bytes. The specifications have names such as `eea2` and `dB10`, and none so
+/// long.
 fn is_string_of_digits(text: &str) -> bool {
     text.len() >= 6 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
@@ -265,7 +269,8 @@ fn no_capture_shows_in_a_message_what_its_own_decoding_calls_an_identity() {
         for line in &open {
             identities("", &line["decoded"]["content"], false, &mut secrets);
         }
-        // Values in every message identify no person: a word of the specification, a field of only zeros or ones.
+        // Values in every message identify no person: a word of the specification, a field of only
+        // zeros or ones.
         secrets.retain(|secret| {
             secret.bytes().any(|byte| byte.is_ascii_digit())
                 && !matches!(secret.bytes().collect::<BTreeSet<_>>().len(), 1)
@@ -302,8 +307,8 @@ fn no_capture_shows_in_a_message_what_its_own_decoding_calls_an_identity() {
     }
 }
 
-/// Every capture that an independent reader has described, in the three kinds of file that differ in how messages
-/// get there.
+/// Every capture that an independent reader has described, in the three kinds of file that differ
+/// in how messages get there.
 #[test]
 fn no_capture_gives_away_what_an_independent_reader_found_in_it() {
     let mut known_of_all = 0;

@@ -1,4 +1,5 @@
-//! What another user of the machine can read or do, a bridge that closes at once, and a machine without free resources.
+//! What another user of the machine can read or do, a bridge that closes at once, and a machine
+//! without free resources.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -26,8 +27,8 @@ fn said(output: &Output) -> String {
     [&output.stdout[..], &output.stderr].iter().map(|said| String::from_utf8_lossy(said)).collect()
 }
 
-/// A folder that every user may look into, with a capture in it and a program that every user may run: the build's own
-/// folder may be closed to others.
+/// A folder that every user may look into, with a capture in it and a program that every user may
+/// run: the build's own folder may be closed to others.
 struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -45,7 +46,8 @@ impl Folder {
 
     fn program(&self) -> PathBuf {
         let path = self.path("sounding");
-        // Another process makes the copy: a test beside this one that forks meanwhile would hold it open for writing.
+        // Another process makes the copy: a test beside this one that forks meanwhile would hold it
+        // open for writing.
         let copied =
             Command::new("cp").arg(assert_cmd::cargo::cargo_bin!("sounding")).arg(&path).status();
         assert!(copied.unwrap().success());
@@ -248,7 +250,8 @@ fn the_doctor_says_what_has_run_out_and_blames_nothing_else() {
     }
 }
 
-/// Before a port is opened, the program checks whether another one has it: if it may not check, it does not know.
+/// Before a port is opened, the program checks whether another one has it: if it may not check, it
+/// does not know.
 #[test]
 fn a_port_is_not_taken_for_free_by_a_program_that_cannot_look() {
     let folder = Folder::new();
@@ -295,7 +298,8 @@ fn a_downlink_that_fails_leaves_nothing_in_run() {
     }
 }
 
-/// A user that sets root's search path, or may write to a folder along it, does not choose which `ip` is run.
+/// A user that sets root's search path, or may write to a folder along it, does not choose which
+/// `ip` is run.
 #[test]
 fn no_program_is_looked_for_along_the_path() {
     let folder = Folder::new();

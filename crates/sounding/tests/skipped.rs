@@ -1,5 +1,5 @@
-//! The unreadable parts of a capture are reported by every command that reads captures, with their place, and do not
-//! stop it.
+//! The unreadable parts of a capture are reported by every command that reads captures, with their
+//! place, and do not stop it.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -81,7 +81,8 @@ fn last_frame(bytes: &[u8]) -> usize {
     bytes.iter().rposition(|&byte| byte == TERMINATOR).map_or(0, |at| at + 1)
 }
 
-/// A real capture that was cut in the middle of a frame, and has a flipped bit in another; where these begin.
+/// A real capture that was cut in the middle of a frame, and has a flipped bit in another; where
+/// these begin.
 fn cut_and_flipped() -> Option<(Vec<u8>, usize, usize)> {
     let mut bytes = std::fs::read(sounding_testdata::shared(REAL)?).unwrap();
     let mut half = bytes.len() / 2;
@@ -251,7 +252,8 @@ fn what_comes_through_a_pipe_is_named_so() {
     assert_eq!(said, expected);
 }
 
-/// A generated capture, and the same with a run of 0x10 before every frame but some, as a Quectel EG25-G puts them; the bytes of these runs.
+/// A generated capture, and the same with a run of 0x10 before every frame but some, as a Quectel
+/// EG25-G puts them; the bytes of these runs.
 fn padded() -> (Vec<u8>, Vec<u8>, usize) {
     let plain = RadioLink::generated(5, Duration::from_secs(2)).unwrap().capture;
     let (mut padded, mut runs) = (Vec::new(), 0);

@@ -126,7 +126,8 @@ fn a_sweep_that_is_killed_ten_times_gives_the_bytes_of_one_that_is_not() {
                 .stderr(Stdio::null())
                 .spawn()
                 .unwrap();
-            // Something is finished, something is under way: any moment after that is as good as another.
+            // Something is finished, something is under way: any moment after that is as good as
+            // another.
             while folder.finished("killed") == before && child.try_wait().unwrap().is_none() {
                 std::thread::sleep(Duration::from_millis(1));
             }

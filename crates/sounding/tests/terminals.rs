@@ -1,4 +1,5 @@
-//! Foreign text reaches a terminal as text: a modem's words, names of files and of programs, arguments.
+//! Foreign text reaches a terminal as text: a modem's words, names of files and of programs,
+//! arguments.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -18,7 +19,8 @@ use sounding_diag::packet::Packet;
 use sounding_modem::Pty;
 use sounding_testdata::Running;
 
-/// Sets a window's name, clears the screen, imitates one of our lines, has a C1 control, and reverses the reading order.
+/// Sets a window's name, clears the screen, imitates one of our lines, has a C1 control, and
+/// reverses the reading order.
 const HOSTILE: &str = "MPSS\x1b]0;mine\x07\x1b[2J\r\nok  kernel    forged\u{9b}31m\u{202e}gnp.exe";
 
 /// Nothing here takes a second on an idle machine; a loaded one gets this.

@@ -1,8 +1,10 @@
-//! A video call of an unmodified WebRTC stack between a plan's first device and an end behind its cell, in real time.
+//! A video call of an unmodified WebRTC stack between a plan's first device and an end behind its
+//! cell, in real time.
 //!
-//! The device's modem reports the radio's own delays over the bytes of its Diag port: to the receiver of an uplink, or to a program in
-//! the device's kernel, before a receiver that is unmodified too. The network's own account of each packet is kept for judges, and
-//! neither end knows it.
+//! The device's modem reports the radio's own delays over the bytes of its Diag port: to the
+//! receiver of an uplink, or to a program in the device's kernel, before a receiver that is
+//! unmodified too. The network's own account of each packet is kept for judges, and neither end
+//! knows it.
 
 mod bridge;
 mod processes;
@@ -98,7 +100,8 @@ impl Size {
         }
     }
 
-    /// The most that libwebrtc encodes by default for a stream of this size, kbit/s (M106, `GetMaxDefaultVideoBitrateKbps`).
+    /// The most that libwebrtc encodes by default for a stream of this size, kbit/s (M106,
+    /// `GetMaxDefaultVideoBitrateKbps`).
     pub const fn most_kbit(self) -> u32 {
         match self {
             Self::P360 => 1_700,
@@ -224,8 +227,9 @@ pub fn call(run: &Run, config: &CallConfig) -> Result<CallSeen, CallError> {
     Ok(CallSeen::of(started, &said, &log, waited, heard.flatten()))
 }
 
-/// Makes a call to a plan's device, both of whose ends are unmodified. A program in the device's kernel corrects when packets came, if
-/// that is wanted. No process of the call is left when this returns.
+/// Makes a call to a plan's device, both of whose ends are unmodified. A program in the device's
+/// kernel corrects when packets came, if that is wanted. No process of the call is left when this
+/// returns.
 ///
 /// # Errors
 ///

@@ -12,8 +12,9 @@ pub struct ReadError {
     what: String,
 }
 
-/// The processors' work since a moment: all that a flow makes this machine do, whichever task is charged. The kernel
-/// charges a softirq to the interrupted task: the other end's thread, or the idle task.
+/// The processors' work since a moment: all that a flow makes this machine do, whichever task is
+/// charged. The kernel charges a softirq to the interrupted task: the other end's thread, or the
+/// idle task.
 #[derive(Clone, Copy, Debug)]
 pub struct Busy {
     since: Instant,
@@ -64,8 +65,9 @@ fn idle() -> Result<Idle, ReadError> {
         .skip(1)
         .filter_map(|field| field.parse().ok())
         .collect();
-    // user nice system idle iowait irq softirq steal (proc_stat(5)). Time that the host steals is not work here. The
-    // others are counted by ticks, which a timer-paced flow runs in step with.
+    // user nice system idle iowait irq softirq steal (proc_stat(5)). Time that the host steals is
+    // not work here. The others are counted by ticks, which a timer-paced flow runs in step
+    // with.
     let [_, _, _, idle, iowait, _, _, steal, ..] = fields[..] else {
         return Err(odd(path, text.lines().next().unwrap_or_default()));
     };

@@ -44,8 +44,8 @@ pub fn law_flags(listener: RadioController) -> [&'static str; 4] {
 }
 
 impl Daemon {
-    /// Starts `program run` on a device, under a separate name in the kernel, and waits until it is ready. It ends with
-    /// the thread that started it.
+    /// Starts `program run` on a device, under a separate name in the kernel, and waits until it is
+    /// ready. It ends with the thread that started it.
     pub fn start(
         program: &Path,
         device: &Path,
@@ -68,8 +68,8 @@ impl Daemon {
         Self::launch(program, command)
     }
 
-    /// Starts `program run --peers` in a network namespace, like a server without a modem, and waits until it is ready. It
-    /// ends with the thread that started it.
+    /// Starts `program run --peers` in a network namespace, like a server without a modem, and
+    /// waits until it is ready. It ends with the thread that started it.
     pub fn serve_in(
         netns: &Netns,
         program: &Path,

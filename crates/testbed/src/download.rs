@@ -104,13 +104,14 @@ impl<'a> Scene<'a> {
         format!("{}{who}{}", std::process::id() % 1_000_000, self.seed)
     }
 
-    /// A daemon on the phone that reads its modem and limits senders by `signal`. It ends with the thread that started
-    /// it.
+    /// A daemon on the phone that reads its modem and limits senders by `signal`. It ends with the
+    /// thread that started it.
     pub fn start_on_device(&self, signal: &str) -> Result<Daemon, SceneError> {
         self.on_device(signal, &[])
     }
 
-    /// The same, for senders under this law: it reports by the option, estimated by the law's own method. `flags` are its others.
+    /// The same, for senders under this law: it reports by the option, estimated by the law's own
+    /// method. `flags` are its others.
     pub fn start_reporter(&self, law: Law, flags: &[&str]) -> Result<Daemon, SceneError> {
         let by_channel: &[&str] = match law.needs().method {
             Some(Source::Cqi) => &["--direction", "downlink", "--method", "cqi"],
@@ -128,8 +129,8 @@ impl<'a> Scene<'a> {
         Ok(Daemon::start_in(near, &self.program, source, &self.name("dl"), &flags)?)
     }
 
-    /// A daemon on the server whose flows use the devices' reports under this law, and the name to send by. It ends with the
-    /// thread that started it.
+    /// A daemon on the server whose flows use the devices' reports under this law, and the name to
+    /// send by. It ends with the thread that started it.
     pub fn start_on_server(&self, law: Law) -> Result<(String, Daemon), SceneError> {
         let name = self.name("sv");
         let flags = ["--law", law.name(), "--cgroup", &*self.own.path().to_string_lossy()];

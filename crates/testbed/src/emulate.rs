@@ -1,4 +1,5 @@
-//! A plan in real time: its network between namespaces, its modems on ports that speak Diag, its flows in this kernel.
+//! A plan in real time: its network between namespaces, its modems on ports that speak Diag, its
+//! flows in this kernel.
 
 mod daemons;
 mod figures;
@@ -44,8 +45,8 @@ pub struct Settings {
     pub behaviour: Behaviour,
     /// Percent of a core for punctuality.
     pub overhead_percent: u8,
-    /// Where the logs of the plan's sniffer grow, as `sounding sim --out` names them; without it, in a folder that goes with the
-    /// emulation, where a device reads them.
+    /// Where the logs of the plan's sniffer grow, as `sounding sim --out` names them; without it,
+    /// in a folder that goes with the emulation, where a device reads them.
     pub sniffer: Option<PathBuf>,
 }
 

@@ -118,8 +118,8 @@ impl Cost {
     }
 }
 
-/// `stime` of a line of /proc/PID/stat: the 15th field. The second field is a name in brackets, which may contain any
-/// characters (proc_pid_stat(5)).
+/// `stime` of a line of /proc/PID/stat: the 15th field. The second field is a name in brackets,
+/// which may contain any characters (proc_pid_stat(5)).
 fn system_ticks(stat: &str) -> Option<u64> {
     stat.rsplit_once(") ")?.1.split(' ').nth(12)?.parse().ok()
 }

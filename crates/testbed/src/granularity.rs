@@ -1,8 +1,10 @@
-//! Time between deliveries of one KPI that the modem makes every 10 ms (BISCAY §5.1, Figure 4a), and how old it is when
-//! a reader sees it: with the modem's buffer drained every millisecond, without a buffer, with one left to its
-//! high-water mark, and sent in batches as the tools of today receive them.
+//! Time between deliveries of one KPI that the modem makes every 10 ms (BISCAY §5.1, Figure 4a),
+//! and how old it is when a reader sees it: with the modem's buffer drained every millisecond,
+//! without a buffer, with one left to its high-water mark, and sent in batches as the tools of
+//! today receive them.
 //!
-//! The modem is simulated, in this process; `sounding board` reads it in a second one, and this one reads the board.
+//! The modem is simulated, in this process; `sounding board` reads it in a second one, and this one
+//! reads the board.
 
 mod sightings;
 
@@ -102,10 +104,11 @@ pub struct Row {
     pub received_ms: Spread,
     /// From the moment a record is made until its KPI is on the board.
     pub posted_ms: Spread,
-    /// From the moment a record is made until a reader in another process that waits for it has woken and seen it there.
+    /// From the moment a record is made until a reader in another process that waits for it has
+    /// woken and seen it there.
     pub age_ms: Spread,
-    /// Lateness of a thread of the same priority that slept for a millisecond: the machine's delay for any
-    /// waiting thread.
+    /// Lateness of a thread of the same priority that slept for a millisecond: the machine's delay
+    /// for any waiting thread.
     pub machine_late_ms: Spread,
 }
 

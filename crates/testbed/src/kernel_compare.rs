@@ -1,4 +1,5 @@
-//! Flows of this kernel and the oracle, compared over one link: figures for a table, series for plots.
+//! Flows of this kernel and the oracle, compared over one link: figures for a table, series for
+//! plots.
 
 use std::time::Duration;
 
@@ -87,7 +88,8 @@ pub const BIN: Duration = Duration::from_millis(100);
 /// This kernel's own congestion controls.
 const STOCK: [&str; 2] = ["bbr", "cubic"];
 
-/// The senders that run unless others are named: the laws for a device's own flows, then this kernel's own algorithms.
+/// The senders that run unless others are named: the laws for a device's own flows, then this
+/// kernel's own algorithms.
 pub fn senders() -> Vec<&'static str> {
     let laws = Law::ALL.iter().filter(|law| !law.needs().remote);
     laws.map(|law| law.name()).chain(STOCK).collect()

@@ -1,4 +1,5 @@
-//! Runs one flow of this kernel over a radio link, with a daemon and the link's modem if the flow needs them.
+//! Runs one flow of this kernel over a radio link, with a daemon and the link's modem if the flow
+//! needs them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,7 +43,8 @@ pub enum Sender {
 }
 
 impl Sender {
-    /// The sender with this name: a controller that uses a modem, or a congestion control of the kernel.
+    /// The sender with this name: a controller that uses a modem, or a congestion control of the
+    /// kernel.
     pub fn by_name(name: &str) -> Self {
         RadioController::by_name(name).map_or_else(|| Self::Kernel(name.into()), Self::Fed)
     }

@@ -1,4 +1,5 @@
-//! Experiments in real time: flows of this kernel over emulated links and cells, with the daemon and its modem.
+//! Experiments in real time: flows of this kernel over emulated links and cells, with the daemon
+//! and its modem.
 
 #![allow(
     clippy::missing_errors_doc,

@@ -1,4 +1,5 @@
-//! The one sender that is allowed to know the link: each packet arrives just in time for its opportunity.
+//! The one sender that is allowed to know the link: each packet arrives just in time for its
+//! opportunity.
 
 use std::time::Duration;
 
@@ -10,10 +11,11 @@ use sounding_units::{Bytes, HostInstant};
 /// A packet of a full opportunity.
 const PACKET: Bytes = sounding_trace::OPPORTUNITY_PAYLOAD;
 
-/// The link's records of the oracle's packets for `duration`, in the terms of an emulation that began at time zero.
+/// The link's records of the oracle's packets for `duration`, in the terms of an emulation that
+/// began at time zero.
 ///
-/// The packets really go through the model of the link, so its rules hold for the oracle too: no packet leaves in the
-/// millisecond in which it came.
+/// The packets really go through the model of the link, so its rules hold for the oracle too: no
+/// packet leaves in the millisecond in which it came.
 pub fn records(offered: &Trace, duration: Duration, delay: Duration) -> Vec<PacketRecord> {
     let origin = HostInstant::default();
     let schedule = Schedule::from(offered.clone());

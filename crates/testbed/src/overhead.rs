@@ -1,8 +1,9 @@
-//! The cost of reading a modem: its output with Gandalf's log mask and with all records on (Gandalf §4.2.2, Figure
-//! 13), and the CPU time of the process that reads it (Figure 14).
+//! The cost of reading a modem: its output with Gandalf's log mask and with all records on (Gandalf
+//! §4.2.2, Figure 13), and the CPU time of the process that reads it (Figure 14).
 //!
-//! A simulated modem sends the records of real captures. They are read through the same session and port as a real modem's. A
-//! capture holds only the records that its recorder requested, so "all records" means all of these.
+//! A simulated modem sends the records of real captures. They are read through the same session and
+//! port as a real modem's. A capture holds only the records that its recorder requested, so "all
+//! records" means all of these.
 
 mod masks;
 mod readers;

@@ -2,11 +2,14 @@
 //!
 //! * Throughput: delivered bytes of IP in a window ÷ the length of the window.
 //! * Utilisation: throughput ÷ the link's capacity for full packets in the same window.
-//! * One-way delay: measured from the sender's device to the receiver's kernel. Queueing delay: from joining
-//!   the queue of the link to leaving the link, from the model. Quantiles are nearest-rank over packets.
-//! * Signal delay: the delay of data written at a given time. For every millisecond it is the smallest one-way delay
-//!   of a packet sent in it; without a packet, a millisecond more than for the next one (Sprout, mm-throughput-graph).
-//! * Loss: dropped bytes ÷ sent bytes in the window. Packets in flight are neither delivered nor lost.
+//! * One-way delay: measured from the sender's device to the receiver's kernel. Queueing delay:
+//!   from joining the queue of the link to leaving the link, from the model. Quantiles are
+//!   nearest-rank over packets.
+//! * Signal delay: the delay of data written at a given time. For every millisecond it is the
+//!   smallest one-way delay of a packet sent in it; without a packet, a millisecond more than for
+//!   the next one (Sprout, mm-throughput-graph).
+//! * Loss: dropped bytes ÷ sent bytes in the window. Packets in flight are neither delivered nor
+//!   lost.
 
 use std::time::Duration;
 

@@ -240,8 +240,8 @@ fn limit_pacing(near: &Socket, limit: Rate) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Keeps this thread on one processor, where there is such a one: whether two ends share a cache makes more of a
-/// difference than any congestion control.
+/// Keeps this thread on one processor, where there is such a one: whether two ends share a cache
+/// makes more of a difference than any congestion control.
 fn pin(processor: usize) {
     let mut set = CpuSet::new();
     if set.set(processor).is_ok() {

@@ -1,5 +1,6 @@
-//! A radio link in an experiment: its capacity over time, and the bytes that its modem writes. Both come from
-//! one source, so a controller that reads the modem is tested on exactly the link that the modem describes.
+//! A radio link in an experiment: its capacity over time, and the bytes that its modem writes. Both
+//! come from one source, so a controller that reads the modem is tested on exactly the link that
+//! the modem describes.
 
 mod links;
 mod scripted;
@@ -68,8 +69,9 @@ pub enum RadioError {
 /// An opportunity carries one packet of 1500 bytes of IP (mahimahi's rule).
 const OPPORTUNITY: u64 = sounding_trace::OPPORTUNITY_PAYLOAD.count();
 
-/// Grants show how much was sent, not when more could have been sent: a phone that sends a burst every 100 ms is granted
-/// a burst every 100 ms. So grants are averaged over this time, the interval of the MAC summary (BISCAY §3.2.2).
+/// Grants show how much was sent, not when more could have been sent: a phone that sends a burst
+/// every 100 ms is granted a burst every 100 ms. So grants are averaged over this time, the
+/// interval of the MAC summary (BISCAY §3.2.2).
 const SPREAD: Duration = Duration::from_millis(100);
 
 impl RadioLink {
@@ -136,8 +138,9 @@ impl RadioLink {
         Ok(Self::of_trace(&name, offered, duration))
     }
 
-    /// The downlink of a phone in a modelled LTE cell, some 14 Mbit/s, as its modem logs an endless download for a
-    /// little longer than `duration`. A seed determines how the radio fades; without one it is constant.
+    /// The downlink of a phone in a modelled LTE cell, some 14 Mbit/s, as its modem logs an endless
+    /// download for a little longer than `duration`. A seed determines how the radio fades;
+    /// without one it is constant.
     pub fn cell(seed: Option<u64>, duration: Duration) -> Result<Self, RadioError> {
         // In which the download begins, and the last reports are written.
         let around = Duration::from_secs(3);
@@ -191,7 +194,8 @@ fn new_data(capture: &[u8], config: Config) -> Vec<Grant> {
     grants
 }
 
-/// IP bytes that the link carries in each millisecond: the grants of every [`SPREAD`], spread evenly over it.
+/// IP bytes that the link carries in each millisecond: the grants of every [`SPREAD`], spread
+/// evenly over it.
 fn spread(grants: &[Grant], begin: ModemInstant, share_permille: u64) -> Vec<u64> {
     let bins = grants.chunk_by(|a, b| bin_of(a.at, begin) == bin_of(b.at, begin));
     let mut millis = Vec::new();
@@ -209,8 +213,9 @@ fn spread(grants: &[Grant], begin: ModemInstant, share_permille: u64) -> Vec<u64
 /// The modelled modem's clock when a link begins: 2026-01-01.
 const EPOCH: ModemInstant = ModemInstant::from_nanos(1_451_260_800_000_000_000);
 
-/// IP bytes in each millisecond. Every 100 ms the rate changes by up to a fifth, with a tendency to 10 Mbit/s, as in a
-/// walk through a cell. About every ten seconds it falls to a tenth for half a second, as behind a corner.
+/// IP bytes in each millisecond. Every 100 ms the rate changes by up to a fifth, with a tendency to
+/// 10 Mbit/s, as in a walk through a cell. About every ten seconds it falls to a tenth for half a
+/// second, as behind a corner.
 fn wandering(seed: u64, duration: Duration) -> Vec<u64> {
     const MEAN: f64 = 10e6;
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -233,8 +238,8 @@ fn bin_of(at: ModemInstant, begin: ModemInstant) -> usize {
     ((at - begin).as_millis() / SPREAD.as_millis()) as usize
 }
 
-/// The part between the first and the last bin that carries a quarter of the mean: a transfer starts and ends with
-/// trickles that do not show the capacity.
+/// The part between the first and the last bin that carries a quarter of the mean: a transfer
+/// starts and ends with trickles that do not show the capacity.
 fn loaded(bytes_per_ms: &[u64]) -> Range<usize> {
     let width = SPREAD.as_millis() as usize;
     let mean = bytes_per_ms.iter().sum::<u64>() / bytes_per_ms.len().max(1) as u64;

@@ -36,7 +36,8 @@ pub struct Plan {
     pub program: PathBuf,
 }
 
-/// Duration of a round. A round has a separate link, emulation and modem, which must not exist after it.
+/// Duration of a round. A round has a separate link, emulation and modem, which must not exist
+/// after it.
 const ROUND: Duration = Duration::from_secs(120);
 
 /// With this many downloads, some last long enough for a daemon to limit their window.
@@ -88,8 +89,8 @@ pub struct Summary {
     pub lasted_s: f64,
     /// The number of links, each with an emulation, a modem and daemons.
     pub rounds: u32,
-    /// Flows by kind: each law by its name, [`CUBIC`], [`DOWNLOADS`] (limited by the receiver), and
-    /// [`DATAGRAMS`].
+    /// Flows by kind: each law by its name, [`CUBIC`], [`DOWNLOADS`] (limited by the receiver),
+    /// and [`DATAGRAMS`].
     pub flows: BTreeMap<&'static str, u32>,
     /// Downloads whose sender waited for the receiver's window for more than a tenth of the time.
     pub held: u32,
@@ -109,7 +110,8 @@ pub struct Summary {
     pub daemon_growth_kib: u64,
     /// The longest time until the kernel had freed all programs, maps and links of a round.
     pub freed_within_s: f64,
-    /// The faults, as text: leaks, alarms of the kernel, stalled flows, settings that were not restored.
+    /// The faults, as text: leaks, alarms of the kernel, stalled flows, settings that were not
+    /// restored.
     pub faults: Vec<String>,
     /// The machine, the commit and the load.
     pub provenance: Option<Provenance>,

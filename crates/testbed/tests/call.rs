@@ -1,5 +1,5 @@
-//! Video calls of an unmodified WebRTC stack over a modelled cell, corrected by the cell's own modem. Parts that need root, node, npm or
-//! the built receiver report a skip without them.
+//! Video calls of an unmodified WebRTC stack over a modelled cell, corrected by the cell's own
+//! modem. Parts that need root, node, npm or the built receiver report a skip without them.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

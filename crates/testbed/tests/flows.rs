@@ -1,4 +1,5 @@
-//! Flows through a real emulation. These tests need root. Without root they print a message and pass.
+//! Flows through a real emulation. These tests need root. Without root they print a message and
+//! pass.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -103,7 +104,8 @@ fn a_greeting_goes_up_before_any_data_whichever_way_the_data_goes() {
         let result = flow.start(&emulation).unwrap().wait().unwrap();
         let report = emulation.stop().unwrap();
         assert_eq!(result.congestion, "cubic");
-        // Behind the SYN and its acknowledgement, each packet of the uplink below 60 bytes is an acknowledgement.
+        // Behind the SYN and its acknowledgement, each packet of the uplink below 60 bytes is an
+        // acknowledgement.
         let upward = report.records.iter().filter(|record| record.direction == Direction::Uplink);
         let first = upward.map(|record| record.size.count()).find(|&size| size > 60);
         assert_eq!(first, Some(37 + 52), "{direction:?}");

@@ -4,8 +4,8 @@ use std::process::{Command, Output};
 /// The shell's exit code if it cannot mount. The tested programs do not use this code.
 const NO_MOUNT: i32 = 99;
 
-/// Runs a shell script while a separate tmpfs of `size` is mounted at `folder`. No other process sees it, and it ends
-/// with the shell. `None`, with a reported skip, if it cannot be mounted.
+/// Runs a shell script while a separate tmpfs of `size` is mounted at `folder`. No other process
+/// sees it, and it ends with the shell. `None`, with a reported skip, if it cannot be mounted.
 pub fn on_small_disk(folder: &Path, size: &str, script: &str) -> Option<Output> {
     let mount =
         format!("mount -t tmpfs -o size={size} tmpfs {} || exit {NO_MOUNT}", folder.display());

@@ -1,5 +1,6 @@
-//! Real captures, traces and reference results for tests. They belong to others and are never part of this repository.
-//! Tests that need them run where they are present and report a skip where they are not; with `SOUNDING_REQUIRE` a skip fails.
+//! Real captures, traces and reference results for tests. They belong to others and are never part
+//! of this repository. Tests that need them run where they are present and report a skip where they
+//! are not; with `SOUNDING_REQUIRE` a skip fails.
 
 mod disk;
 mod processes;
@@ -26,7 +27,8 @@ fn root() -> PathBuf {
     )
 }
 
-/// A file or folder of the shared data, or `None`, with a line on stderr that names what the caller skips.
+/// A file or folder of the shared data, or `None`, with a line on stderr that names what the caller
+/// skips.
 pub fn shared(path: &str) -> Option<PathBuf> {
     let found = root().join(path);
     if found.exists() {
@@ -36,12 +38,14 @@ pub fn shared(path: &str) -> Option<PathBuf> {
     None
 }
 
-/// A line on stderr that is seen: written to the file descriptor, because the test harness swallows `eprintln!` of tests that pass.
+/// A line on stderr that is seen: written to the file descriptor, because the test harness swallows
+/// `eprintln!` of tests that pass.
 pub fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// Every file under a folder of the shared data, in name order; empty, with a reported skip, if the data is absent.
+/// Every file under a folder of the shared data, in name order; empty, with a reported skip, if the
+/// data is absent.
 pub fn shared_files(folder: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders: Vec<PathBuf> = shared(folder).into_iter().collect();

@@ -1,7 +1,8 @@
 //! Programs that a test makes and runs.
 //!
-//! A separate process writes each. A process that another test of this one starts meanwhile inherits this one's open files until it
-//! ends or becomes another program. A program that somewhere is open for writing cannot run: "Text file busy".
+//! A separate process writes each. A process that another test of this one starts meanwhile
+//! inherits this one's open files until it ends or becomes another program. A program that
+//! somewhere is open for writing cannot run: "Text file busy".
 
 use std::io::Write as _;
 use std::path::Path;

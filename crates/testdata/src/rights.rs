@@ -4,8 +4,8 @@ use std::path::Path;
 const NET_ADMIN: u32 = 12;
 const SYS_ADMIN: u32 = 21;
 
-/// Whether this process may make network namespaces and TUN devices. If not, a line on stderr names the skipped test and
-/// the reason.
+/// Whether this process may make network namespaces and TUN devices. If not, a line on stderr names
+/// the skipped test and the reason.
 pub fn may_emulate() -> bool {
     let capabilities = effective_capabilities();
     let why = if capabilities >> NET_ADMIN & 1 == 0 {
@@ -32,15 +32,16 @@ fn effective_capabilities() -> u64 {
 /// A user and a group that no machine has assigned.
 pub const STRANGER: u32 = 4_242_421;
 
-/// Runs `work` as another user of this machine: on a thread that is [`STRANGER`], without groups and capabilities.
-/// `None`, with a reported skip, if this process may not change its user.
+/// Runs `work` as another user of this machine: on a thread that is [`STRANGER`], without groups
+/// and capabilities. `None`, with a reported skip, if this process may not change its user.
 pub fn as_stranger<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     let done = std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
             let id = libc::c_long::from(STRANGER);
             let none: libc::c_long = 0;
-            // The C library would change every thread of this process. The system calls change only this thread, which ends.
-            // SAFETY: the arguments are numbers, and with zero groups no pointer is read.
+            // The C library would change every thread of this process. The system calls change only
+            // this thread, which ends. SAFETY: the arguments are numbers, and with zero
+            // groups no pointer is read.
             let became = unsafe {
                 libc::syscall(libc::SYS_setgroups, none, none) == 0
                     && libc::syscall(libc::SYS_setresgid, id, id, id) == 0

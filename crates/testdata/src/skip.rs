@@ -7,7 +7,8 @@ pub enum Need {
     Data,
     /// Rights: namespaces, other users, mounts.
     Root,
-    /// A kernel that loads this project's BPF programs, with the namespaces and queueing disciplines that tests use.
+    /// A kernel that loads this project's BPF programs, with the namespaces and queueing
+    /// disciplines that tests use.
     Kernel,
     /// A program that is not the project's: a compiler, Wireshark.
     Tools,
@@ -34,7 +35,8 @@ impl Need {
 ///
 /// # Panics
 ///
-/// If `SOUNDING_REQUIRE`, a list of [names](Need::name) with commas, has this need; or has a word that is none.
+/// If `SOUNDING_REQUIRE`, a list of [names](Need::name) with commas, has this need; or has a word
+/// that is none.
 #[track_caller]
 pub fn skip(need: Need, why: impl Display) {
     let required = std::env::var("SOUNDING_REQUIRE").unwrap_or_default();

@@ -16,15 +16,17 @@ const ATTEMPTS: u32 = 3;
 /// The time between two looks at the clock.
 const PERIOD: Duration = Duration::from_millis(1);
 
-/// Later than this no thread of real time is on a machine that keeps time: half of the silence that flows bear.
+/// Later than this no thread of real time is on a machine that keeps time: half of the silence that
+/// flows bear.
 const STALL_OF_REAL_TIME: Duration = Duration::from_millis(20);
 
 /// The same for threads that share the processors.
 const STALL: Duration = Duration::from_millis(100);
 
-/// Runs a test that measures time, one at a time. If it fails while the machine was stalled (some processor kept a
-/// waiting thread waiting for longer than a test of real time can bear), the failure does not count: it is reported and
-/// the test runs again, three times in all. A failure on a machine that kept time is final.
+/// Runs a test that measures time, one at a time. If it fails while the machine was stalled (some
+/// processor kept a waiting thread waiting for longer than a test of real time can bear), the
+/// failure does not count: it is reported and the test runs again, three times in all. A failure on
+/// a machine that kept time is final.
 pub fn steadily(test: impl Fn()) {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -110,10 +112,11 @@ impl Watcher {
     }
 }
 
-/// The lowest priority of real time, which the daemon has too, and one processor only. Where this is not permitted
-/// the watcher is like any other, and sees more.
+/// The lowest priority of real time, which the daemon has too, and one processor only. Where this
+/// is not permitted the watcher is like any other, and sees more.
 fn be_of_real_time_on(processor: usize) {
-    // SAFETY: plain data, for which zero is a value; the call reads it and changes this thread only.
+    // SAFETY: plain data, for which zero is a value; the call reads it and changes this thread
+    // only.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::CPU_SET(processor, &mut set);
@@ -147,7 +150,8 @@ mod tests {
     fn a_watch_tells_a_processor_that_was_taken_away() {
         let watch = Watch::start();
         let before = Instant::now();
-        // A thread of higher priority on processor 0 causes a stall for the threads with lower priority.
+        // A thread of higher priority on processor 0 causes a stall for the threads with lower
+        // priority.
         let taken = std::thread::spawn(|| {
             be_of_real_time_on(0);
             let ok = Priority::Fifo(2).take().is_ok();

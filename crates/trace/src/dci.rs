@@ -1,8 +1,9 @@
-//! The contents of a cell's control channel: the downlink control information (DCI) of all its users, as sniffers write
-//! it to files, and NG-Scope sends it over UDP.
+//! The contents of a cell's control channel: the downlink control information (DCI) of all its
+//! users, as sniffers write it to files, and NG-Scope sends it over UDP.
 //!
-//! Three formats of files: NG-Scope's `.dciLog` of LTE, a file for each direction; FALCON's of LTE; and NR-Scope's CSV.
-//! Each holds a little other than the rest; what a format does not hold is `None` when read, and left out when written.
+//! Three formats of files: NG-Scope's `.dciLog` of LTE, a file for each direction; FALCON's of LTE;
+//! and NR-Scope's CSV. Each holds a little other than the rest; what a format does not hold is
+//! `None` when read, and left out when written.
 
 mod dci_log;
 mod falcon;
@@ -58,7 +59,8 @@ pub struct Dci {
 pub struct Block {
     /// I_MCS, 0..=31.
     pub mcs: u8,
-    /// Redundancy version, 0..=3; in an uplink of `.dciLog` 4 is a repeat that PHICH asked for, without a DCI.
+    /// Redundancy version, 0..=3; in an uplink of `.dciLog` 4 is a repeat that PHICH asked for,
+    /// without a DCI.
     pub rv: Option<u8>,
     /// New-data indicator.
     pub ndi: Option<bool>,
@@ -78,7 +80,8 @@ pub enum Heard {
 /// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Format {
-    /// NG-Scope's `.dciLog` of one direction: tab-separated without a header, 14 columns down, 12 up.
+    /// NG-Scope's `.dciLog` of one direction: tab-separated without a header, 14 columns down, 12
+    /// up.
     DciLog(Direction),
     /// FALCON: tab-separated without a header, 20 columns.
     Falcon,
@@ -95,8 +98,9 @@ impl Format {
         }
     }
 
-    /// Appends a line. Returns false and appends nothing if the format has no line for it: the other direction, a slot
-    /// outside a frame of LTE, or a slot without messages in a format of messages only.
+    /// Appends a line. Returns false and appends nothing if the format has no line for it: the
+    /// other direction, a slot outside a frame of LTE, or a slot without messages in a format
+    /// of messages only.
     pub fn write(self, heard: &Heard, out: &mut String) -> bool {
         let before = out.len();
         let written = match self {

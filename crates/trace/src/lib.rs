@@ -1,10 +1,10 @@
 //! Descriptions of a link over time, and their file formats.
 //!
-//! A [`Trace`] is a list of times at which one packet may leave, as mahimahi replays it. [`Steps`] is a rate that changes
-//! at given times. A [`Series`] is a sampled rate. A [`Schedule`] is a trace or steps;
-//! [`Schedule::opportunities`] turns both into delivery opportunities. A [`LinkTrace`] is a trace or
-//! steps with an end, as in tables ([`csv`]). [`dci`] reads and writes the sniffer formats of a cell's control channel.
-//! [`log`] reads the packet logs of links and tunnels.
+//! A [`Trace`] is a list of times at which one packet may leave, as mahimahi replays it. [`Steps`]
+//! is a rate that changes at given times. A [`Series`] is a sampled rate. A [`Schedule`] is a trace
+//! or steps; [`Schedule::opportunities`] turns both into delivery opportunities. A [`LinkTrace`] is
+//! a trace or steps with an end, as in tables ([`csv`]). [`dci`] reads and writes the sniffer
+//! formats of a cell's control channel. [`log`] reads the packet logs of links and tunnels.
 
 #![no_std]
 #![forbid(unsafe_code)]

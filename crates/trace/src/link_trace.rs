@@ -270,7 +270,8 @@ impl LinkTrace {
 /// The information about a link that a packet-delivery trace cannot hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
-    /// Whether there were rates, and where between whole milliseconds packets of 1500 bytes became whole.
+    /// Whether there were rates, and where between whole milliseconds packets of 1500 bytes became
+    /// whole.
     pub rates: bool,
     /// The bytes after the last whole packet.
     pub bytes: Bytes,

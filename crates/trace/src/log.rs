@@ -1,4 +1,5 @@
-//! Logs of links and tunnels about the packets that passed them: mm-link of mahimahi, and Pantheon's tunnel.
+//! Logs of links and tunnels about the packets that passed them: mm-link of mahimahi, and
+//! Pantheon's tunnel.
 //!
 //! Both are lines of a time in milliseconds since the log began and what happened then:
 //!
@@ -10,10 +11,11 @@
 //! 98 d 1 1504                 this many packets of this many bytes together were dropped
 //! ```
 //!
-//! mm-link writes whole milliseconds, counts the 4 bytes of a TUN header with each packet and each opportunity, and its
-//! delay is that of the queue. Pantheon writes thousandths of a millisecond, joins the logs of both ends of its tunnel,
-//! so that its delay is that of the whole way, and names the flow behind each packet where there are several. Neither
-//! says which packet an arrival was: only what left, when, and after how long.
+//! mm-link writes whole milliseconds, counts the 4 bytes of a TUN header with each packet and each
+//! opportunity, and its delay is that of the queue. Pantheon writes thousandths of a millisecond,
+//! joins the logs of both ends of its tunnel, so that its delay is that of the whole way, and names
+//! the flow behind each packet where there are several. Neither says which packet an arrival was:
+//! only what left, when, and after how long.
 
 mod line;
 

@@ -1,7 +1,8 @@
-//! mahimahi's packet-delivery traces: one whole number of milliseconds a line, one line an opportunity.
+//! mahimahi's packet-delivery traces: one whole number of milliseconds a line, one line an
+//! opportunity.
 //!
-//! Several lines may name the same millisecond, a trace may begin at 0, and thousands of milliseconds may have no
-//! line at all (an outage).
+//! Several lines may name the same millisecond, a trace may begin at 0, and thousands of
+//! milliseconds may have no line at all (an outage).
 
 use alloc::string::String;
 use alloc::vec::Vec;

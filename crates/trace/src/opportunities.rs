@@ -6,17 +6,18 @@ use sounding_units::{Bytes, Rate};
 /// IP bytes of one delivery opportunity: mahimahi's 1504 bytes minus the 4 of a TUN header.
 pub const OPPORTUNITY_PAYLOAD: Bytes = Bytes::new(1500);
 
-/// The latest time in a trace: seven days, in milliseconds. Chosen: the longest public trace lasts less
-/// than a day. A file with larger numbers uses another unit.
+/// The latest time in a trace: seven days, in milliseconds. Chosen: the longest public trace lasts
+/// less than a day. A file with larger numbers uses another unit.
 pub const MAX_MILLIS: u32 = 7 * 24 * 3600 * 1000;
 
-/// Maximum number of opportunities in a trace: 2^25, which is 128 MiB and 6.7 minutes at 1 Gbit/s. Chosen: it limits
-/// the memory that a file can make this process allocate.
+/// Maximum number of opportunities in a trace: 2^25, which is 128 MiB and 6.7 minutes at 1 Gbit/s.
+/// Chosen: it limits the memory that a file can make this process allocate.
 pub const MAX_OPPORTUNITIES: usize = 1 << 25;
 
 /// Delivery opportunities: at each of these times the link may carry one packet of full size.
 ///
-/// A trace is never empty, its times never decrease, and it lasts longer than zero milliseconds. So repetition always advances.
+/// A trace is never empty, its times never decrease, and it lasts longer than zero milliseconds. So
+/// repetition always advances.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     millis: Vec<u32>,
@@ -82,24 +83,28 @@ impl Trace {
         }
     }
 
-    /// The moments, in milliseconds from the beginning of the trace; at least one, never decreasing.
+    /// The moments, in milliseconds from the beginning of the trace; at least one, never
+    /// decreasing.
     pub fn millis(&self) -> &[u32] {
         &self.millis
     }
 
-    /// When the trace ends and, if repeated, begins again: its last moment, in milliseconds; never zero.
+    /// When the trace ends and, if repeated, begins again: its last moment, in milliseconds; never
+    /// zero.
     pub fn period_millis(&self) -> u32 {
         // A trace is never empty: `from_millis` is the only way to make one.
         self.millis.last().copied().unwrap_or(1)
     }
 
-    /// The same trace, rotated to start at the first opportunity at or after `from`. It is as long as before.
+    /// The same trace, rotated to start at the first opportunity at or after `from`. It is as long
+    /// as before.
     #[must_use]
     pub fn beginning_at(&self, from: Duration) -> Self {
         let period = self.period_millis();
         let from = (from.as_millis() % u128::from(period)) as u32;
         let first = self.millis.partition_point(|&at| at < from);
-        // The rotation starts at an opportunity, so the last line of the result marks its end. The end is also the beginning.
+        // The rotation starts at an opportunity, so the last line of the result marks its end. The
+        // end is also the beginning.
         let begin = self.millis[first.min(self.millis.len() - 1)] % period;
         let (before, after) = self.millis.split_at(self.millis.partition_point(|&at| at <= begin));
         let after = after.iter().map(|&at| at - begin);

@@ -16,8 +16,9 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    /// Every delivery opportunity from the beginning on, without end: a trace repeats from its last moment, steps
-    /// yield one for every [`OPPORTUNITY_PAYLOAD`] they carry and end only when they end in an outage.
+    /// Every delivery opportunity from the beginning on, without end: a trace repeats from its last
+    /// moment, steps yield one for every [`OPPORTUNITY_PAYLOAD`] they carry and end only when
+    /// they end in an outage.
     pub fn opportunities(&self) -> Opportunities {
         Opportunities { schedule: self.clone(), index: 0, base: Duration::ZERO, credit: 0 }
     }
@@ -64,9 +65,11 @@ impl Schedule {
 /// The number of opportunities before `at` in a repeated trace.
 fn opportunities_before(trace: &Trace, at: Duration) -> u64 {
     let period = u128::from(trace.period_millis());
-    // An opportunity at millisecond `m` is before `at` if `m` is less than `at` rounded up to milliseconds.
+    // An opportunity at millisecond `m` is before `at` if `m` is less than `at` rounded up to
+    // milliseconds.
     let millis = at.as_nanos().div_ceil(1_000_000);
-    // The last opportunity of a lap is at the very moment the next lap begins, so it belongs to the lap it ends.
+    // The last opportunity of a lap is at the very moment the next lap begins, so it belongs to the
+    // lap it ends.
     let full = millis.saturating_sub(1) / period;
     let inside = millis - full * period;
     let partial = trace.millis().partition_point(|&at| u128::from(at) < inside) as u64;

@@ -1,6 +1,6 @@
-//! A rate that was sampled again and again, in the two forms that public traces of cellular links are kept in: lines of a
-//! time and a rate (`12.0 3.42`, seconds and Mbit/s, as Pensieve's traces are), and the logs of G-NetTrack (CSV, a line a
-//! second, columns by name).
+//! A rate that was sampled again and again, in the two forms that public traces of cellular links
+//! are kept in: lines of a time and a rate (`12.0 3.42`, seconds and Mbit/s, as Pensieve's traces
+//! are), and the logs of G-NetTrack (CSV, a line a second, columns by name).
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -72,8 +72,8 @@ fn quote(text: &str) -> String {
 const MOST: f64 = 1e6;
 
 impl Series {
-    /// Reads lines of a time and a rate. Each rate applies from the time of the previous line, as Pensieve plays them. So
-    /// the first line only gives the start of the series.
+    /// Reads lines of a time and a rate. Each rate applies from the time of the previous line, as
+    /// Pensieve plays them. So the first line only gives the start of the series.
     ///
     /// # Errors
     ///
@@ -115,7 +115,8 @@ impl Series {
         Self::new(steps, before)
     }
 
-    /// Reads a log of G-NetTrack: one line each second. `column` is the rate in kbit/s (`DL_bitrate`, `UL_bitrate`).
+    /// Reads a log of G-NetTrack: one line each second. `column` is the rate in kbit/s
+    /// (`DL_bitrate`, `UL_bitrate`).
     ///
     /// # Errors
     ///
@@ -159,7 +160,8 @@ impl Series {
         self.lasts
     }
 
-    /// The stretch of `lasts` that begins at `from`, as often around as it takes; after it the last rate holds.
+    /// The stretch of `lasts` that begins at `from`, as often around as it takes; after it the last
+    /// rate holds.
     ///
     /// # Errors
     ///

@@ -21,8 +21,8 @@ pub struct Step {
     pub rate: Rate,
 }
 
-/// A rate over time. The first step is at zero, the others follow in strictly rising order, and the last one has no
-/// end.
+/// A rate over time. The first step is at zero, the others follow in strictly rising order, and the
+/// last one has no end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Steps {
     steps: Vec<Step>,

@@ -4,8 +4,9 @@ use crate::ModemInstant;
 
 /// Places records on one axis of time by their stamps, though some stamps are wrong.
 ///
-/// A stamp is believed at once if it is at most a second before the newest, or a second after it. Another one waits for the records
-/// that come next, because one record alone is more often wrong than the clock:
+/// A stamp is believed at once if it is at most a second before the newest, or a second after it.
+/// Another one waits for the records that come next, because one record alone is more often wrong
+/// than the clock:
 ///
 /// | stamp | it is believed if | meaning |
 /// |---|---|---|
@@ -13,8 +14,8 @@ use crate::ModemInstant;
 /// | up to 30 days ahead | the next three are not before it | a long pause |
 /// | further ahead, or more than a second back | the next three stay with it | the clock was set |
 ///
-/// Give it the stamps of the records that count, and keep those records that [`Placing::Waits`] is answered for: at most
-/// [`MOST_WAITING`](Self::MOST_WAITING).
+/// Give it the stamps of the records that count, and keep those records that [`Placing::Waits`] is
+/// answered for: at most [`MOST_WAITING`](Self::MOST_WAITING).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Axis {
     /// The newest stamp that is believed.
@@ -75,7 +76,8 @@ impl Axis {
     /// Longer pauses are rarer than wrong stamps. Chosen.
     pub const PAUSE: Duration = Duration::from_secs(60);
 
-    /// A clock that went ahead by more than this was set: modems start in 1980, and captures do not pause for a month. Chosen.
+    /// A clock that went ahead by more than this was set: modems start in 1980, and captures do not
+    /// pause for a month. Chosen.
     pub const SET_AHEAD: Duration = Duration::from_secs(30 * 24 * 3600);
 
     /// Records that stay with a stamp until it is believed, beside the one that has it.
@@ -94,8 +96,8 @@ impl Axis {
         self.newest
     }
 
-    /// The place of the next record. `passed` is the time since the newest believed record came, by a clock that is not the modem's; zero
-    /// if there is none.
+    /// The place of the next record. `passed` is the time since the newest believed record came, by
+    /// a clock that is not the modem's; zero if there is none.
     pub fn handle_stamp(&mut self, at: ModemInstant, passed: Duration) -> Placed {
         let Some(newest) = self.newest else {
             return self.believe(at, Earlier::Wait);
@@ -135,7 +137,8 @@ impl Axis {
         self.wait(at, waiting.newest, Earlier::Believed)
     }
 
-    /// The input has ended: what becomes of the records that wait. No clock was set, but the last of records may come after a pause.
+    /// The input has ended: what becomes of the records that wait. No clock was set, but the last
+    /// of records may come after a pause.
     pub fn handle_end(&mut self) -> Earlier {
         let Some(waiting) = self.waiting.take() else { return Earlier::Wait };
         if waiting.kind == Kind::ClockSet {

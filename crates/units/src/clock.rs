@@ -4,15 +4,17 @@ use core::time::Duration;
 
 /// A moment on the host's monotonic clock, in nanoseconds from an origin the caller chose.
 ///
-/// Live code uses CLOCK_MONOTONIC, because the kernel side reads the same clock; simulations start at zero.
+/// Live code uses CLOCK_MONOTONIC, because the kernel side reads the same clock; simulations start
+/// at zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostInstant(u64);
 
-/// A moment on the modem's clock, in nanoseconds since 1980-01-06 00:00 UTC (the GPS epoch) without leap seconds.
+/// A moment on the modem's clock, in nanoseconds since 1980-01-06 00:00 UTC (the GPS epoch) without
+/// leap seconds.
 ///
-/// A modem that has not yet found a network counts from 1980 at power-up. So only differences between instants of one
-/// modem are meaningful. Some records have no time: their stamp is zero, the clock's origin
-/// ([`is_known`](ModemInstant::is_known)).
+/// A modem that has not yet found a network counts from 1980 at power-up. So only differences
+/// between instants of one modem are meaningful. Some records have no time: their stamp is zero,
+/// the clock's origin ([`is_known`](ModemInstant::is_known)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModemInstant(u64);
 
@@ -73,8 +75,8 @@ const fn saturating_nanos(span: Duration) -> u64 {
 impl ModemInstant {
     /// From the 64-bit time stamp of a Diag log record.
     ///
-    /// The high 48 bits count units of 1.25 ms. The low 16 bits count 1/32 chip, 49152 of them to a unit. Larger values
-    /// of the low bits are accepted and carried over.
+    /// The high 48 bits count units of 1.25 ms. The low 16 bits count 1/32 chip, 49152 of them to a
+    /// unit. Larger values of the low bits are accepted and carried over.
     pub const fn from_diag(stamp: u64) -> Self {
         let units = stamp >> 16;
         let chips = stamp & 0xFFFF;
@@ -82,8 +84,8 @@ impl ModemInstant {
         Self(units.saturating_mul(1_250_000).saturating_add(chips * 1_250_000 / 49_152))
     }
 
-    /// The time stamp a modem would write for this moment; [`from_diag`](Self::from_diag) of it is at most 26 ns
-    /// earlier.
+    /// The time stamp a modem would write for this moment; [`from_diag`](Self::from_diag) of it is
+    /// at most 26 ns earlier.
     pub const fn to_diag(self) -> u64 {
         let units = self.0 / 1_250_000;
         let chips = (self.0 % 1_250_000) * 49_152 / 1_250_000;

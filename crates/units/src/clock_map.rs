@@ -4,9 +4,9 @@ use crate::{HostInstant, ModemInstant};
 
 /// Converts modem time to host time.
 ///
-/// A record reaches the host some time after the modem stamped it, never before. The smallest recent delay is the best
-/// estimate of the offset between the clocks. It is renewed every ten seconds, so that the
-/// drift of two quartz clocks stays below a millisecond.
+/// A record reaches the host some time after the modem stamped it, never before. The smallest
+/// recent delay is the best estimate of the offset between the clocks. It is renewed every ten
+/// seconds, so that the drift of two quartz clocks stays below a millisecond.
 #[derive(Clone, Debug, Default)]
 pub struct ClockMap {
     current: Option<Offset>,

@@ -1,5 +1,6 @@
-/// The number of smallest units in a decimal number of larger ones, rounded to the nearest: `1.5` of a `scale` of 1000
-/// is 1500. `None` if the text is not a plain decimal number, or if the result does not fit.
+/// The number of smallest units in a decimal number of larger ones, rounded to the nearest: `1.5`
+/// of a `scale` of 1000 is 1500. `None` if the text is not a plain decimal number, or if the result
+/// does not fit.
 ///
 /// Does not use floating point, which cannot represent every nanosecond of a year.
 pub fn scaled_decimal(number: &str, scale: u64) -> Option<u64> {

@@ -1,7 +1,8 @@
-//! Integer newtypes, so that a rate is never added to a size and modem time is never compared with host time.
+//! Integer newtypes, so that a rate is never added to a size and modem time is never compared with
+//! host time.
 //!
-//! `Rate × Duration → Bytes`, `Bytes ÷ Duration → Rate`, `Bytes ÷ Rate → Duration`. Raw numbers cross only a
-//! boundary (a BPF map, JSON, Prometheus), and there the name carries the unit.
+//! `Rate × Duration → Bytes`, `Bytes ÷ Duration → Rate`, `Bytes ÷ Rate → Duration`. Raw numbers
+//! cross only a boundary (a BPF map, JSON, Prometheus), and there the name carries the unit.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -1,6 +1,7 @@
 use core::fmt;
 
-/// Physical resource blocks: 12 subcarriers for one slot. Range 0..=275 (TS 36.101 §5.6, TS 38.101-1 §5.3.2).
+/// Physical resource blocks: 12 subcarriers for one slot. Range 0..=275 (TS 36.101 §5.6, TS
+/// 38.101-1 §5.3.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Prb(u16);
 

@@ -1,4 +1,5 @@
-//! The controller. All its inputs come through the `handle_*` methods; it reads no clock and allocates nothing.
+//! The controller. All its inputs come through the `handle_*` methods; it reads no clock and
+//! allocates nothing.
 
 use std::time::Duration;
 
@@ -8,8 +9,8 @@ use sounding_units::{Bytes, HostInstant, Rate};
 /// Target queueing delay. Chosen: about what a base station needs to have something to schedule.
 const TARGET: Duration = Duration::from_millis(25);
 
-/// Holds the queueing delay at a target: after each round trip a segment more if packets queued for less, one less if
-/// they queued for more, and half the window at a loss.
+/// Holds the queueing delay at a target: after each round trip a segment more if packets queued for
+/// less, one less if they queued for more, and half the window at a loss.
 #[derive(Debug)]
 pub struct Gentle {
     mss: Bytes,

@@ -1,7 +1,7 @@
 //! Runs a plan whose flows may have the controller of this crate, beside all that the project has.
 //!
-//! `gentle PLAN OUT [KEY=VALUE ...]` leaves in the new folder OUT what `sounding sim PLAN --out OUT --series 100ms` does,
-//! and prints the same table.
+//! `gentle PLAN OUT [KEY=VALUE ...]` leaves in the new folder OUT what `sounding sim PLAN --out OUT
+//! --series 100ms` does, and prints the same table.
 
 mod controller;
 

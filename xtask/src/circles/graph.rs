@@ -70,7 +70,8 @@ fn circle(tree: &Tree, uses: &Uses, members: &BTreeSet<usize>) -> Circle {
     }
 }
 
-/// The two children of one parent that hold `from` and `to`; `None` where one of these holds the other.
+/// The two children of one parent that hold `from` and `to`; `None` where one of these holds the
+/// other.
 fn siblings(tree: &Tree, from: usize, to: usize) -> Option<(usize, usize)> {
     let (from, to) = (line(tree, from), line(tree, to));
     let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();

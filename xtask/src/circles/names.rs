@@ -6,7 +6,8 @@ use super::tree::{Module, Tree};
 const MOST_STEPS: u32 = 16;
 
 impl Tree {
-    /// The module that defines what `path` names in module `from`; `None` for other crates, the prelude and local names.
+    /// The module that defines what `path` names in module `from`; `None` for other crates, the
+    /// prelude and local names.
     pub(crate) fn definer(&self, from: usize, path: &[String]) -> Option<usize> {
         self.resolve(from, path, MOST_STEPS)
     }
@@ -26,7 +27,8 @@ impl Tree {
                 }
                 self.within(at, rest, steps)
             }
-            // One step in lower case is a local name far more often than a function that a glob brought in.
+            // One step in lower case is a local name far more often than a function that a glob
+            // brought in.
             name => {
                 let module = &self.modules[from];
                 let is_type = name.starts_with(char::is_uppercase);

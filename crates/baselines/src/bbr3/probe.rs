@@ -14,7 +14,8 @@ pub(super) const LOSS_THRESHOLD: u64 = 20;
 const HEADROOM: u64 = 15;
 /// Longest time without a probe: this and up to a second more (§5.3.3.8).
 const PROBE_AFTER: Duration = Duration::from_secs(2);
-/// The rounds' bound: as often as a Reno flow of this BDP cuts its window, but no fewer times (§5.3.3.8).
+/// The rounds' bound: as often as a Reno flow of this BDP cuts its window, but no fewer times
+/// (§5.3.3.8).
 const MAX_ROUNDS: u64 = 63;
 
 /// Whether acknowledgements are of packets that probed (§5.3.3.9: ack_phase).
@@ -194,7 +195,8 @@ impl Bbr3 {
         self.probe.too_high = true;
         self.probe.is_sample = false;
         if !loss.sent.app_limited {
-            // The part of the packet that still fits: with it and all before it lost, the loss is exactly at the limit.
+            // The part of the packet that still fits: with it and all before it lost, the loss is
+            // exactly at the limit.
             let (before, lost_before) = (loss.sent.in_flight - loss.size, lost - loss.size);
             let fits = (before.count() / 1000 * LOSS_THRESHOLD).saturating_sub(lost_before.count())
                 / (1000 - LOSS_THRESHOLD)

@@ -6,20 +6,24 @@ use sounding_units::HostInstant;
 
 /// How long values count: as long as Copa remembers its smallest RTT.
 const LASTS: Duration = Duration::from_secs(10);
-/// The floor is no further above the smallest value, and a usual wait no further above the shortest one: more than an interval of reports and a slot is no error of what is taken off. Without
+/// The floor is no further above the smallest value, and a usual wait no further above the shortest
+/// one: more than an interval of reports and a slot is no error of what is taken off. Without
 /// this a queue that never drains would become the path.
 const MOST_OVER_LEAST: Duration = Duration::from_millis(6);
 /// One value in each of these times is kept: those of ten seconds.
 const EVERY: Duration = Duration::from_millis(5);
 const KEPT: usize = 2_048;
 
-/// The RTT of the path without a queue: that which so many hundredths of the last ten seconds' exact RTTs are below.
+/// The RTT of the path without a queue: that which so many hundredths of the last ten seconds'
+/// exact RTTs are below.
 ///
-/// With none it is the smallest. But what is taken off an RTT is sometimes too much, and the smallest one is then that with the largest
-/// error. A controller that drains its queue again and again is at the path's RTT for longer than that.
+/// With none it is the smallest. But what is taken off an RTT is sometimes too much, and the
+/// smallest one is then that with the largest error. A controller that drains its queue again and
+/// again is at the path's RTT for longer than that.
 ///
-/// Waits that values still contain are known beside them. Then the floor is higher by as much as a usual wait is longer than the shortest
-/// one: the smallest value is one with a short wait. No queue of the flow itself can raise that.
+/// Waits that values still contain are known beside them. Then the floor is higher by as much as a
+/// usual wait is longer than the shortest one: the smallest value is one with a short wait. No
+/// queue of the flow itself can raise that.
 #[derive(Clone, Debug)]
 pub(super) struct Floor {
     percent: u32,
@@ -96,7 +100,8 @@ impl Floor {
         self.percent = percent;
     }
 
-    /// Counts so many hundredths of waits as below a usual one from the next value on; `None` if values contain no waits.
+    /// Counts so many hundredths of waits as below a usual one from the next value on; `None` if
+    /// values contain no waits.
     pub(super) fn set_usual(&mut self, percent: Option<u32>) {
         self.usual = percent;
     }

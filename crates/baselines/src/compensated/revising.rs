@@ -1,4 +1,5 @@
-//! Acknowledgements that go on at once, with what is known on average, and corrections of them later.
+//! Acknowledgements that go on at once, with what is known on average, and corrections of them
+//! later.
 
 use sounding_cc::{Ack, Controller, Revision};
 use sounding_units::HostInstant;
@@ -6,7 +7,8 @@ use sounding_units::HostInstant;
 use super::{Compensated, PATIENCE, RAISED, WAITING};
 
 impl<C: Controller> Compensated<C> {
-    /// Tells the controller of a path that is longer than it was. It learns of a shorter one by itself.
+    /// Tells the controller of a path that is longer than it was. It learns of a shorter one by
+    /// itself.
     pub(super) fn raise(&mut self, now: HostInstant) {
         if self.active && self.floor() > self.told + RAISED {
             self.told = self.floor();

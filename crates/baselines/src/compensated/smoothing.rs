@@ -43,8 +43,9 @@ impl Smoothing {
         self
     }
 
-    /// For a controller that asks whether RTTs rose by more than the radio explains, as HyStart does: all that the radio may have added
-    /// is taken off at once, waits too. Chosen: means over 10 ms, two usual intervals of reports.
+    /// For a controller that asks whether RTTs rose by more than the radio explains, as HyStart
+    /// does: all that the radio may have added is taken off at once, waits too. Chosen: means
+    /// over 10 ms, two usual intervals of reports.
     pub fn of_rises() -> Self {
         let mut of = Self { assumes_most: true, ..Self::default().without_waits() };
         for means in [&mut of.down, &mut of.up] {
@@ -72,8 +73,8 @@ impl Default for Smoothing {
             usual_percent: 50,
             unsure: Duration::from_micros(unsure_us),
         };
-        // Those of an interval of reports come at once, so that downloads need the longer mean. An upload's
-        // own waits are steadier as a mean than each is known.
+        // Those of an interval of reports come at once, so that downloads need the longer mean. An
+        // upload's own waits are steadier as a mean than each is known.
         let (down, up) = (means(40, 5, false, 500), means(30, 10, true, 2_500));
         // Records of MAC are as long apart.
         Self { down, up, recent: Duration::from_millis(100), assumes_most: false }

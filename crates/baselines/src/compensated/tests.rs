@@ -227,9 +227,11 @@ fn rtprop_is_the_paths_with_a_modem_and_no_less_than_was_measured_without() {
 #[test]
 fn acknowledgements_of_one_time_that_leave_in_two_blocks_lose_each_its_own_wait() {
     let mut flow = Compensated::exact(Noted::default());
-    // Data is received 20 ms after it was sent, and its acknowledgements wait for blocks 5 and 10 ms later.
+    // Data is received 20 ms after it was sent, and its acknowledgements wait for blocks 5 and 10
+    // ms later.
     let received = at(100);
-    // A report and its answer take 2 ms. The rest of a wait is behind others, and no queue of the data.
+    // A report and its answer take 2 ms. The rest of a wait is behind others, and no queue of the
+    // data.
     let block = |from: HostInstant, to: HostInstant| {
         RanDelay::new(Direction::Uplink, DelayKind::Scheduling, from, to)
             .with_amount(ms(2))

@@ -3,7 +3,8 @@ use sounding_units::HostInstant;
 /// Which of the packets that entered the modem at one time an acknowledgement tells of.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Together {
-    /// The time of the last acknowledgement's packet, and how many acknowledgements of that time came before it.
+    /// The time of the last acknowledgement's packet, and how many acknowledgements of that time
+    /// came before it.
     acks: Option<(HostInstant, u32)>,
     /// When the last delivered packet left, and how many of that time are delivered.
     delivered: Option<(HostInstant, u32)>,
@@ -22,7 +23,8 @@ impl Together {
         self.delivered = Some(count(self.delivered, sent, 1));
     }
 
-    /// How many packets came before that of the next acknowledgement, which entered the modem at this time.
+    /// How many packets came before that of the next acknowledgement, which entered the modem at
+    /// this time.
     pub(super) fn before(&mut self, entered: HostInstant, is_upload: bool) -> u32 {
         let acks = count(self.acks, entered, 0);
         self.acks = Some(acks);

@@ -3,13 +3,15 @@ use core::time::Duration;
 use sounding_cc::Ack;
 use sounding_cc::part::Windowed;
 
-/// The least is remembered for so long. Clocks drift: at 20 ppm they differ by 0.2 ms more after it.
+/// The least is remembered for so long. Clocks drift: at 20 ppm they differ by 0.2 ms more after
+/// it.
 const LASTS: u64 = 10_000_000_000;
 
 /// By how much acknowledgements took longer to come back than the fastest of the last ten seconds.
 ///
-/// A receiver's stamp parts an RTT into the way there and the way back. Its clock differs by an unknown amount, which is in the least as well
-/// and so is taken out again. A stamp that counts in milliseconds makes the difference wrong by one of them at most.
+/// A receiver's stamp parts an RTT into the way there and the way back. Its clock differs by an
+/// unknown amount, which is in the least as well and so is taken out again. A stamp that counts in
+/// milliseconds makes the difference wrong by one of them at most.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WayBack {
     least: Option<Windowed<i64>>,

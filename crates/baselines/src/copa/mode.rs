@@ -7,9 +7,10 @@ use super::nanos;
 
 /// A queue below this part of the last rounds' largest is nearly empty.
 const NEARLY_EMPTY: f64 = 0.1;
-/// And one of fewer of the flow's own segments than this; chosen, pinned by the properties of `copa`. Behind a pair that left
-/// at once, as pacing and delayed acknowledgements have it, no RTT shows less than one. In front of a queue that others
-/// keep, the default mode settles at a rate at which it is 1 ÷ δ = 2 of them: from there on none would be theirs.
+/// And one of fewer of the flow's own segments than this; chosen, pinned by the properties of
+/// `copa`. Behind a pair that left at once, as pacing and delayed acknowledgements have it, no RTT
+/// shows less than one. In front of a queue that others keep, the default mode settles at a rate at
+/// which it is 1 ÷ δ = 2 of them: from there on none would be theirs.
 const FEW_SEGMENTS: f64 = 1.5;
 /// Rounds within which a queue of Copa's alone is nearly empty once.
 const EMPTY_ROUNDS: u32 = 5;
@@ -20,8 +21,8 @@ const MAX_INVERSE_DELTA: f64 = 1000.0;
 
 /// Whether another flow fills the buffer, and how hard to push then.
 ///
-/// Copa's own queue drains every five rounds. One that does not is kept by another, and 1 ÷ δ then grows by one a round
-/// and halves upon loss: what Reno's window would do.
+/// Copa's own queue drains every five rounds. One that does not is kept by another, and 1 ÷ δ then
+/// grows by one a round and halves upon loss: what Reno's window would do.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Competition {
     most: Option<Windowed<Duration>>,
@@ -39,8 +40,8 @@ impl Competition {
         Self { most: None, empty_at: None, usual, inverse_delta: usual, lost: false }
     }
 
-    /// An RTT, the RTT without and with the standing queue, and the time of a segment at the flow's rate, in
-    /// seconds.
+    /// An RTT, the RTT without and with the standing queue, and the time of a segment at the flow's
+    /// rate, in seconds.
     pub(super) fn handle_sample(
         &mut self,
         now: HostInstant,

@@ -10,8 +10,9 @@ pub(super) enum Trend {
     Down,
 }
 
-/// Change of the window in a round, in segments ÷ δ. It is one until the window has moved in one direction for three rounds. Then it
-/// doubles with each round. A single flow at its target changes direction every two and a half rounds.
+/// Change of the window in a round, in segments ÷ δ. It is one until the window has moved in one
+/// direction for three rounds. Then it doubles with each round. A single flow at its target changes
+/// direction every two and a half rounds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Velocity {
     value: f64,
@@ -28,9 +29,9 @@ impl Default for Velocity {
 }
 
 impl Velocity {
-    /// For a step in this direction. One against that in which steps have grown is small at once: until the round is
-    /// over is too late, and the window would swing ever wider. Not the paper's rule, which looks
-    /// once a window; deployed Copa has it (mvfst).
+    /// For a step in this direction. One against that in which steps have grown is small at once:
+    /// until the round is over is too late, and the window would swing ever wider. Not the
+    /// paper's rule, which looks once a window; deployed Copa has it (mvfst).
     pub(super) fn step(&mut self, direction: Trend) -> f64 {
         if self.value > 1.0 && self.direction != Some(direction) {
             (self.direction, self.rounds, self.value) = (Some(direction), 0, 1.0);

@@ -18,10 +18,12 @@ const MAX_THRESHOLD: f64 = 600.0;
 /// Speed at which the threshold follows a trend above and below it, per millisecond.
 const RISES: f64 = 0.0087;
 const FALLS: f64 = 0.039;
-/// A trend farther from the threshold is a spike and does not move it; in milliseconds, as is the longest step.
+/// A trend farther from the threshold is a spike and does not move it; in milliseconds, as is the
+/// longest step.
 const SPIKE: f64 = 15.0;
 const MAX_STEP: f64 = 100.0;
-/// How long the trend must be above the threshold until the link counts as overused; in milliseconds.
+/// How long the trend must be above the threshold until the link counts as overused; in
+/// milliseconds.
 const PATIENCE: f64 = 10.0;
 
 /// The link's state according to a trend of delays.
@@ -35,7 +37,8 @@ pub(super) enum Usage {
     Under,
 }
 
-/// How delays changed with a group of packets, and what GCC made of it (Gandalf §5.3: d_m, d_t and γ). All in milliseconds.
+/// How delays changed with a group of packets, and what GCC made of it (Gandalf §5.3: d_m, d_t and
+/// γ). All in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gradient {
     /// By how many milliseconds more this group came later than the one before than it left later.
@@ -46,11 +49,12 @@ pub struct Gradient {
     pub threshold_ms: f64,
 }
 
-/// Finds a growing queue by a linear fit to the delays of the newest groups (Carlucci et al., "Analysis and Design of
-/// the Google Congestion Control for WebRTC", MMSys 2016; the trend as in libwebrtc, instead of a Kalman filter).
+/// Finds a growing queue by a linear fit to the delays of the newest groups (Carlucci et al.,
+/// "Analysis and Design of the Google Congestion Control for WebRTC", MMSys 2016; the trend as in
+/// libwebrtc, instead of a Kalman filter).
 ///
-/// The threshold adapts with libwebrtc's constants. Those of the draft, 0.01 and 0.00018, belong to an abandoned
-/// filter.
+/// The threshold adapts with libwebrtc's constants. Those of the draft, 0.01 and 0.00018, belong to
+/// an abandoned filter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Detector {
     points: [(f64, f64); WINDOW],
@@ -148,7 +152,8 @@ impl Detector {
 mod tests {
     use super::*;
 
-    /// Groups 10 ms apart whose delay grows by this many milliseconds per second, after a second without growth.
+    /// Groups 10 ms apart whose delay grows by this many milliseconds per second, after a second
+    /// without growth.
     fn usage(millis_per_sec: f64) -> Usage {
         let mut detector = Detector::new();
         let mut found = Usage::Normal;
@@ -184,7 +189,8 @@ mod tests {
         detector.handle_delta(&delta);
         let seen = detector.gradient().unwrap();
         assert_eq!((seen.raw_ms, seen.threshold_ms), (2.0, before));
-        // Half a millisecond in each 10 ms, as 41 groups with a gain of four make of it, less what is not smoothed yet.
+        // Half a millisecond in each 10 ms, as 41 groups with a gain of four make of it, less what
+        // is not smoothed yet.
         assert!((4.0..10.0).contains(&seen.trend_ms), "{seen:?}");
     }
 

@@ -2,8 +2,8 @@ use core::time::Duration;
 
 /// Packets that leave within this are one group (libwebrtc `InterArrivalDelta`).
 const SPAN: Duration = Duration::from_millis(5);
-/// Groups that arrive closer together than this although they left farther apart were held up together: one as well, up
-/// to a length.
+/// Groups that arrive closer together than this although they left farther apart were held up
+/// together: one as well, up to a length.
 const BURST_GAP: Duration = Duration::from_millis(5);
 const MAX_BURST: Duration = Duration::from_millis(100);
 /// Arrivals against departures: more is a jump of clocks, not a queue.
@@ -59,7 +59,8 @@ impl Group {
 }
 
 impl Groups {
-    /// A packet that left and arrived then; what lies between the last two groups, if it begins another.
+    /// A packet that left and arrived then; what lies between the last two groups, if it begins
+    /// another.
     pub(super) fn handle_packet(&mut self, sent: Duration, arrived: Duration) -> Option<Delta> {
         let begun = Group { first_sent: sent, first_arrived: arrived, sent, arrived };
         let Some(current) = &mut self.current else {

@@ -5,7 +5,8 @@ use sounding_units::{Bytes, HostInstant, Rate};
 /// Loss rates: no loss below, too much above (draft-ietf-rmcat-gcc-02).
 const NO_LOSS: f64 = 0.02;
 const MUCH_LOSS: f64 = 0.1;
-/// Packets over which loss is taken at least (libwebrtc `SendSideBandwidthEstimation`, as all that follow).
+/// Packets over which loss is taken at least (libwebrtc `SendSideBandwidthEstimation`, as all that
+/// follow).
 const MIN_PACKETS: u64 = 20;
 /// Growth above the smallest rate of the last second, and a little more.
 const GROWTH: f64 = 1.08;

@@ -2,21 +2,25 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, HostInstant, Rate};
 
-/// Minimum duration and number of packets of a probe (all constants here: libwebrtc `ProbeController`, `BitrateProber`).
+/// Minimum duration and number of packets of a probe (all constants here: libwebrtc
+/// `ProbeController`, `BitrateProber`).
 const LASTS: Duration = Duration::from_millis(15);
 const PACKETS: u64 = 5;
 /// The first two, in rates to begin with, and each after that if the last got through.
 const FIRST: [u32; 2] = [3, 6];
 const FURTHER: u32 = 2;
-/// Percent of a probe's bytes: at least this must arrive for another probe, and for the link to count as not full.
+/// Percent of a probe's bytes: at least this must arrive for another probe, and for the link to
+/// count as not full.
 const GOES_ON: u32 = 70;
 const UNHINDERED: u32 = 90;
-/// Percent of the received rate that is used after a probe that filled the link; the rest is margin.
+/// Percent of the received rate that is used after a probe that filled the link; the rest is
+/// margin.
 const USED: u32 = 95;
 /// One whose packets are not back by then has failed.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Sends a little much faster, to see whether it arrives as fast: growth of 8 % a second alone takes most of a minute.
+/// Sends a little much faster, to see whether it arrives as fast: growth of 8 % a second alone
+/// takes most of a minute.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Probe {
     #[default]
@@ -98,7 +102,8 @@ impl Probe {
         }
     }
 
-    /// A packet left and arrived at these times. Returns the result of the probe, if it was the last packet.
+    /// A packet left and arrived at these times. Returns the result of the probe, if it was the
+    /// last packet.
     pub(super) fn handle_arrival(
         &mut self,
         now: HostInstant,

@@ -5,8 +5,8 @@ use sounding_units::{Bytes, HostInstant, Rate};
 use super::Config;
 use super::detector::Usage;
 
-/// Smallest increase near the rate at which the link was last full, in bit/s per second (libwebrtc `AimdRateControl`, as all
-/// constants here).
+/// Smallest increase near the rate at which the link was last full, in bit/s per second (libwebrtc
+/// `AimdRateControl`, as all constants here).
 const MIN_INCREASE: f64 = 4000.0;
 /// The response time of the link and the other end, in addition to the RTT.
 const RESPONSE: Duration = Duration::from_millis(100);
@@ -130,7 +130,8 @@ impl RateControl {
         self.cut_at = Some(now);
         let kbit = acked / 1e3;
         match &mut self.capacity {
-            // If the acknowledged rate is far below the known capacity, the link has changed and the capacity starts anew.
+            // If the acknowledged rate is far below the known capacity, the link has changed and
+            // the capacity starts anew.
             Some(capacity) if kbit >= capacity.mean - 3.0 * capacity.deviation() => {
                 capacity.update(kbit);
             }

@@ -15,21 +15,24 @@ const TARGET: Parameter = Parameter {
 };
 /// The gain is one over at most this (draft).
 const MAX_GAIN_DIVISOR: f64 = 16.0;
-/// The decrease of the window in a round, as a part of the window, if the delay is twice the target (draft).
+/// The decrease of the window in a round, as a part of the window, if the delay is twice the target
+/// (draft).
 const DECREASE: f64 = 1.0;
 /// The first slow start ends at this part of the target (draft).
 const SLOW_START_ENDS: f64 = 0.75;
 /// In segments (draft).
 const SLOWED_CWND: u64 = 2;
-/// Rounds from the end of the first slow start to the first slowdown, and in each slowdown before the window comes back
-/// (draft).
+/// Rounds from the end of the first slow start to the first slowdown, and in each slowdown before
+/// the window comes back (draft).
 const ROUNDS: u32 = 2;
-/// Time until the next slowdown, in durations of the last: at most a tenth of the time is slow (draft).
+/// Time until the next slowdown, in durations of the last: at most a tenth of the time is slow
+/// (draft).
 const APART: u32 = 9;
 
-/// LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus): LEDBAT with a lower target, a gain that makes it weaker than TCP on short paths, and
-/// a decrease in proportion to the window. It also slows down at intervals to measure the path without a queue. So a new flow does not
-/// mistake another flow's queue for path delay.
+/// LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus): LEDBAT with a lower target, a gain that makes it
+/// weaker than TCP on short paths, and a decrease in proportion to the window. It also slows down
+/// at intervals to measure the path without a queue. So a new flow does not mistake another flow's
+/// queue for path delay.
 #[derive(Clone, Debug)]
 pub struct LedbatPlusPlus {
     target: Duration,

@@ -4,7 +4,8 @@ use sounding_units::Rate;
 
 use super::{Law, Outcome, between, coin, scaled};
 
-/// The steps in which rates are tried and changed, and the largest one if smaller ones did not show a difference.
+/// The steps in which rates are tried and changed, and the largest one if smaller ones did not show
+/// a difference.
 const MIN_STEP: f64 = 0.01;
 const MAX_STEP: f64 = 0.05;
 /// Steepness of the sigmoid (the paper's α of at least 100).
@@ -39,7 +40,8 @@ impl Default for Config {
     }
 }
 
-/// The utility: the rate in Mbit/s that arrives, with a penalty above the tolerated loss, minus the lost rate.
+/// The utility: the rate in Mbit/s that arrives, with a penalty above the tolerated loss, minus the
+/// lost rate.
 fn utility(config: &Config, outcome: &Outcome) -> f64 {
     let rate = outcome.rate.mbit_per_sec();
     let cliff = 1.0 / (1.0 + libm::exp(STEEPNESS * (outcome.loss - config.tolerated_loss)));

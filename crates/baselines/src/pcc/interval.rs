@@ -4,8 +4,8 @@ use sounding_cc::part::Line;
 use sounding_cc::{Ack, Loss};
 use sounding_units::{Bytes, HostInstant, Rate};
 
-/// Maximum number of intervals that wait for their last acknowledgement. Each is at least a round trip long, so more only wait
-/// if the path is stalled.
+/// Maximum number of intervals that wait for their last acknowledgement. Each is at least a round
+/// trip long, so more only wait if the path is stalled.
 const WAITING: usize = 16;
 
 /// The outcome of one rate.
@@ -21,7 +21,8 @@ pub struct Outcome {
     pub rtt_deviation: f64,
 }
 
-/// PCC's monitor interval: a span in which packets leave at one rate, with the results of these packets.
+/// PCC's monitor interval: a span in which packets leave at one rate, with the results of these
+/// packets.
 #[derive(Clone, Copy, Debug)]
 struct Interval<T> {
     purpose: T,
@@ -38,8 +39,9 @@ struct Interval<T> {
     limited: bool,
 }
 
-/// A slope within this many standard errors counts as zero. Chosen, because the papers only say that noise is ignored. If
-/// two packets leave at once, their RTTs differ by the time of one packet.
+/// A slope within this many standard errors counts as zero. Chosen, because the papers only say
+/// that noise is ignored. If two packets leave at once, their RTTs differ by the time of one
+/// packet.
 pub(super) const SURE: f64 = 2.0;
 
 impl<T> Interval<T> {
@@ -139,8 +141,8 @@ impl<T: Copy> Intervals<T> {
         }
     }
 
-    /// The oldest interval, if all its packets are accounted for; the outcome is unknown if the application sent less
-    /// than it might have.
+    /// The oldest interval, if all its packets are accounted for; the outcome is unknown if the
+    /// application sent less than it might have.
     pub(super) fn poll(&mut self) -> Option<(T, Option<Outcome>)> {
         let oldest = self.ring[self.first].filter(Interval::is_complete)?;
         self.pop();

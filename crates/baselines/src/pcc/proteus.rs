@@ -1,9 +1,10 @@
-//! Proteus' scavenger, "Proteus-S" (Meng et al., "PCC Proteus: Scavenger Transport And Beyond", SIGCOMM 2020): Vivace, to
-//! which an RTT that varies is a cost too. A flow that comes makes it vary before the queue is full.
+//! Proteus' scavenger, "Proteus-S" (Meng et al., "PCC Proteus: Scavenger Transport And Beyond",
+//! SIGCOMM 2020): Vivace, to which an RTT that varies is a cost too. A flow that comes makes it
+//! vary before the queue is full.
 //!
-//! The constants are those of the authors' program (PCC-Uspace, the utility "Scavenger"). Of its tests whether a
-//! deviation is more than noise this has two: the slope of the RTT is certain, or the deviation is unusual (`usual.rs`). Its
-//! third, a trend over six intervals, is absent.
+//! The constants are those of the authors' program (PCC-Uspace, the utility "Scavenger"). Of its
+//! tests whether a deviation is more than noise this has two: the slope of the RTT is certain, or
+//! the deviation is unusual (`usual.rs`). Its third, a trend over six intervals, is absent.
 
 use sounding_cc::parameter::{Kind, Parameter, Values};
 

@@ -64,8 +64,8 @@ pub struct Config {
     pub conversion: f64,
     /// A slope of the RTT counts from so many standard errors on.
     pub sure: f64,
-    /// Weight of the RTT's deviation, in seconds; 0: it costs nothing, and a queue that drains is worth something. Else it is
-    /// Proteus' scavenger.
+    /// Weight of the RTT's deviation, in seconds; 0: it costs nothing, and a queue that drains is
+    /// worth something. Else it is Proteus' scavenger.
     pub deviation_weight: f64,
 }
 
@@ -109,11 +109,12 @@ impl Default for Config {
 
 /// A smaller change of the RTT is noise.
 const RTT_NOISE: f64 = 0.01;
-/// Pairs that are compared before the rate changes. The paper compares one. In a buffer of one BDP, where losses come in
-/// bursts, two flows then never find their shares. The authors' later program (PCC-Uspace) compares three; two must
-/// agree. Here the third is skipped if the first two agree.
+/// Pairs that are compared before the rate changes. The paper compares one. In a buffer of one BDP,
+/// where losses come in bursts, two flows then never find their shares. The authors' later program
+/// (PCC-Uspace) compares three; two must agree. Here the third is skipped if the first two agree.
 const PAIRS: usize = 3;
-/// The largest change, as a share of the rate, and its growth each time that it was not enough (the paper's ω0 and δ).
+/// The largest change, as a share of the rate, and its growth each time that it was not enough (the
+/// paper's ω0 and δ).
 const MIN_BOUND: f64 = 0.05;
 const BOUND_STEP: f64 = 0.1;
 /// The amplifier grows by one with each change in one direction up to here, and by two from there.
@@ -137,8 +138,8 @@ fn utility(config: &Config, outcome: &Outcome, usual: &mut Usual) -> f64 {
         - deviation_weight * rate * deviation
 }
 
-/// The utility gain of the higher rate over the lower: the mean over the majority of these pairs; `None` while there is
-/// no such majority.
+/// The utility gain of the higher rate over the lower: the mean over the majority of these pairs;
+/// `None` while there is no such majority.
 fn gained(higher_first: &[bool], worths: &[f64]) -> Option<f64> {
     let pairs = worths.chunks_exact(2).zip(higher_first);
     let gains = pairs.map(|(pair, first)| (pair[0] - pair[1]) * if *first { 1.0 } else { -1.0 });
@@ -333,7 +334,8 @@ mod tests {
         assert!(at(10.0, -0.05, 0.0) > at(10.0, 0.0, 0.0), "a queue that drains");
     }
 
-    /// At 12 Mbit/s a tenth of a Mbit/s more is worth 0.07: this much and no more of it may be lost.
+    /// At 12 Mbit/s a tenth of a Mbit/s more is worth 0.07: this much and no more of it may be
+    /// lost.
     #[test]
     fn loss_by_chance_is_borne_up_to_a_few_percent() {
         let gain = |loss| at(12.1, 0.0, loss) - at(12.0, 0.0, loss);

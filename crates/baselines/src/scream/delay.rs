@@ -7,15 +7,18 @@ use super::VIRTUAL_RTT;
 
 /// Weight of a sample above the average; one below replaces it (draft §4.2.1.4, QDELAY_AVG_G).
 const AVERAGE_WEIGHT: f64 = 1.0 / 4.0;
-/// How fast the greatest and the least delay fall and rise to each other (draft §4.2.1.4, QDELAY_MIN_MAX_AVG_G).
+/// How fast the greatest and the least delay fall and rise to each other (draft §4.2.1.4,
+/// QDELAY_MIN_MAX_AVG_G).
 const RANGE_WEIGHT: f64 = 1.0 / 16.0;
 /// Weight of a new distance of the two (draft §4.2.1.4, QDELAY_DEV_AVG_G).
 const DISTANCE_WEIGHT: f64 = 1.0 / 32.0;
-/// The distance at which the window may grow least, in seconds (draft §4.2.1.4, QDELAY_DEV_THRESHOLD).
+/// The distance at which the window may grow least, in seconds (draft §4.2.1.4,
+/// QDELAY_DEV_THRESHOLD).
 const MOST_DISTANCE: f64 = 0.01;
 /// Weight of the least delay of a round (draft §4.5.1, QDELAY_MIN_AVG_ALPHA).
 const LEAST_WEIGHT: f64 = 1.0 / 256.0;
-/// The average of least delays at which the base delay is no longer believed, as a part of the target (draft §4.5.1).
+/// The average of least delays at which the base delay is no longer believed, as a part of the
+/// target (draft §4.5.1).
 const STALE: f64 = 1.0 / 4.0;
 
 /// The delay in the queue. Values are in seconds.
@@ -58,7 +61,8 @@ impl QueueDelay {
         }
     }
 
-    /// A packet's delay. Returns whether the base delay was found to be wrong: the delays from here on have a new one.
+    /// A packet's delay. Returns whether the base delay was found to be wrong: the delays from here
+    /// on have a new one.
     pub(super) fn handle_sample(
         &mut self,
         now: HostInstant,
@@ -92,13 +96,15 @@ impl QueueDelay {
         self.least = Least { since: now, in_round: f64::INFINITY, average: 0.0 };
     }
 
-    /// How far the average is on the way from half of the target to the target: 0 to 1, and 0 below (draft §4.2.1.4).
+    /// How far the average is on the way from half of the target to the target: 0 to 1, and 0 below
+    /// (draft §4.2.1.4).
     pub(super) fn excess(&self) -> f64 {
         let half = self.target / 2.0;
         ((self.average - half) / half).clamp(0.0, 1.0)
     }
 
-    /// From 1, where delays are steady, to 0, where they vary by 10 ms or more (draft §4.2.1.4, `ref_wnd_delay_scale`).
+    /// From 1, where delays are steady, to 0, where they vary by 10 ms or more (draft §4.2.1.4,
+    /// `ref_wnd_delay_scale`).
     pub(super) fn steadiness(&self) -> f64 {
         self.range.map_or(1.0, |range| (1.0 - range.distance / MOST_DISTANCE).clamp(0.0, 1.0))
     }

@@ -4,21 +4,26 @@ use sounding_units::{Bytes, HostInstant};
 
 use super::{Config, VIRTUAL_RTT};
 
-/// The least window, in segments: 3000 bytes of 1000 each (draft §4.2.2, MIN_REF_WND; interpretation 5).
+/// The least window, in segments: 3000 bytes of 1000 each (draft §4.2.2, MIN_REF_WND;
+/// interpretation 5).
 const LEAST: f64 = 3.0;
 /// The window after a congestion mark, as a part of it (draft §4.2.2, BETA_ECN).
 const BETA_ECN: f64 = 0.8;
-/// The window may be this much larger than what is in flight, and a segment more (draft §4.2.2, BYTES_IN_FLIGHT_HEAD_ROOM).
+/// The window may be this much larger than what is in flight, and a segment more (draft §4.2.2,
+/// BYTES_IN_FLIGHT_HEAD_ROOM).
 const HEADROOM: f64 = 1.5;
-/// Rounds after congestion in which the growth by a factor comes back (draft §4.2.2, POST_CONGESTION_DELAY_RTT).
+/// Rounds after congestion in which the growth by a factor comes back (draft §4.2.2,
+/// POST_CONGESTION_DELAY_RTT).
 const CAUTIOUS_ROUNDS: f64 = 100.0;
-/// The window comes close to the last maximum at an eighth of it (draft §4.2.2.1); the least factors there (draft §4.2.2.1, §4.2.2.2).
+/// The window comes close to the last maximum at an eighth of it (draft §4.2.2.1); the least
+/// factors there (draft §4.2.2.1, §4.2.2.2).
 const CLOSE: f64 = 8.0;
 const LEAST_CLOSE: f64 = 0.1;
 const LEAST_GROWTH: f64 = 0.25;
 /// The least part of the growth that is left where delays vary (draft §4.2.2.2).
 const LEAST_STEADY: f64 = 0.1;
-/// Where less is sent than this part of what arrives, a cut for delay is this part of itself (draft §4.5.3).
+/// Where less is sent than this part of what arrives, a cut for delay is this part of itself (draft
+/// §4.5.3).
 const LOW_TARGET: f64 = 0.8;
 const LESS_BACKOFF: f64 = 0.25;
 
@@ -97,7 +102,8 @@ impl Window {
         self.flight[0] = self.flight[0].max(in_flight.count() as f64);
     }
 
-    /// A packet was lost. A loss within a round of the last cut belongs to that cut (interpretation 1).
+    /// A packet was lost. A loss within a round of the last cut belongs to that cut (interpretation
+    /// 1).
     pub(super) fn handle_loss(&mut self, now: HostInstant, round: Duration) {
         self.lost |= self.is_new(now, round);
         self.congested_at = Some(now);
@@ -175,7 +181,8 @@ impl Window {
         }
     }
 
-    /// Nothing arrives any longer: it begins anew, with what it knows of the maximum (interpretation 3).
+    /// Nothing arrives any longer: it begins anew, with what it knows of the maximum
+    /// (interpretation 3).
     pub(super) fn handle_timeout(&mut self, now: HostInstant) {
         if self.has_grown {
             (self.peak, self.has_grown) = (self.bytes, false);
@@ -193,7 +200,8 @@ impl Window {
     }
 }
 
-/// The part of the window that a queue takes (draft §4.2.2.1: less where rounds are long, for it may come every 25 ms; §4.5.3).
+/// The part of the window that a queue takes (draft §4.2.2.1: less where rounds are long, for it
+/// may come every 25 ms; §4.5.3).
 fn backoff(feedback: &Feedback) -> f64 {
     let rounds = feedback.round.as_secs_f64() / VIRTUAL_RTT.as_secs_f64();
     let is_low = feedback.sent_of_delivered.is_some_and(|part| part < LOW_TARGET);

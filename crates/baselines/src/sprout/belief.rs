@@ -21,8 +21,8 @@ const NEGLIGIBLE: f64 = 1e-6;
 /// Minimum of a belief, because a belief of zero never rises again.
 const MIN_BELIEF: f64 = 1e-12;
 
-/// A link's delivery rate, as a probability of each rate: a Bayesian filter of packets counted in ticks (the paper's
-/// model).
+/// A link's delivery rate, as a probability of each rate: a Bayesian filter of packets counted in
+/// ticks (the paper's model).
 #[derive(Clone, Debug)]
 pub(super) struct Belief {
     bins: Box<[f64; BINS]>,
@@ -67,7 +67,8 @@ impl Belief {
         self.bins[BINS - 1] += self.wandered[REACH + BINS..].iter().sum::<f64>();
     }
 
-    /// Applies the packets of a tick in which the link was always busy: each rate is as likely as Poisson gives.
+    /// Applies the packets of a tick in which the link was always busy: each rate is as likely as
+    /// Poisson gives.
     pub(super) fn observe(&mut self, packets: f64) {
         let likelihood = |bin: usize| {
             let expected = rate(bin) * TICK;
@@ -112,8 +113,9 @@ impl Belief {
 
     /// Packets that will have arrived after this time, with this risk that fewer do.
     ///
-    /// The paper sums tables of Poisson's distribution made beforehand. Here counts are normal: of a rate that wanders
-    /// from λ for T seconds, with a mean of λT and a variance of λT + σ²T³ ÷ 3.
+    /// The paper sums tables of Poisson's distribution made beforehand. Here counts are normal: of
+    /// a rate that wanders from λ for T seconds, with a mean of λT and a variance of λT + σ²T³
+    /// ÷ 3.
     pub(super) fn forecast(&self, seconds: f64, risk: f64) -> f64 {
         let wandering = VOLATILITY * VOLATILITY * seconds * seconds * seconds / 3.0;
         let fewer = |packets: f64| {

@@ -30,7 +30,8 @@ impl Sends {
         self.count = 0;
     }
 
-    /// The first that left after this one. If that was too long ago to be kept, the result is later than the truth.
+    /// The first that left after this one. If that was too long ago to be kept, the result is later
+    /// than the truth.
     pub(super) fn first_after(&self, acked: HostInstant) -> Option<HostInstant> {
         let oldest = self.next + KEPT - self.count;
         (oldest..oldest + self.count).map(|at| self.at[at % KEPT]).find(|&at| at > acked)

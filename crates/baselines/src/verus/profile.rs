@@ -7,8 +7,9 @@ const KEPT: f64 = 0.875;
 
 /// The measured delay of packets at each window.
 ///
-/// Between points the curve is a straight line, where the paper has a spline: points are a window apart. Beyond the largest window it
-/// is the line from the origin through the last point: the link is full there, so the delay is proportional to the window.
+/// Between points the curve is a straight line, where the paper has a spline: points are a window
+/// apart. Beyond the largest window it is the line from the origin through the last point: the link
+/// is full there, so the delay is proportional to the window.
 #[derive(Clone, Debug)]
 pub(super) struct Profile {
     delays: Box<[f64; POINTS]>,

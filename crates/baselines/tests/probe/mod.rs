@@ -1,4 +1,5 @@
-//! A controller that notes which of its methods are called, and the check that a decorator hands all of them on.
+//! A controller that notes which of its methods are called, and the check that a decorator hands
+//! all of them on.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

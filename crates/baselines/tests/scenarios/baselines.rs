@@ -2,7 +2,8 @@
 
 use super::path::{Change, Scene, named, table};
 
-/// For the controllers that others are compared with: a path that halves and comes back, a loss and a timeout.
+/// For the controllers that others are compared with: a path that halves and comes back, a loss and
+/// a timeout.
 const CHANGES: [Scene; 5] = [
     ("connects, room for 200", 2000, Change::Room(200)),
     ("the path slows to a half", 2000, Change::Path(5)),

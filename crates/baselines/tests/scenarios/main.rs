@@ -1,7 +1,8 @@
-//! Each controller's reaction to the same events, as tables: a change of its behaviour is a readable diff here.
+//! Each controller's reaction to the same events, as tables: a change of its behaviour is a
+//! readable diff here.
 //!
-//! The path delivers a segment a millisecond, has 40 ms without a queue, and acknowledges every second segment; time
-//! goes on in tenths of a millisecond. Nothing here depends on a simulator.
+//! The path delivers a segment a millisecond, has 40 ms without a queue, and acknowledges every
+//! second segment; time goes on in tenths of a millisecond. Nothing here depends on a simulator.
 
 mod baselines;
 mod path;

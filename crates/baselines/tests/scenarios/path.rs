@@ -150,7 +150,8 @@ impl Path {
             self.returning.push_back((self.ticks + (BASE_MS - 1) * TICKS_PER_MS, sent));
         }
         let due = self.returning.iter().take_while(|(at, _)| *at <= self.ticks).count();
-        // The receiver acknowledges every second segment, or a segment that has waited for two milliseconds.
+        // The receiver acknowledges every second segment, or a segment that has waited for two
+        // milliseconds.
         let late =
             self.returning.front().is_some_and(|(at, _)| at + 2 * TICKS_PER_MS <= self.ticks);
         if due >= 2 || late {

@@ -1,5 +1,5 @@
-//! A transport around one controller. It calls the controller for sent, acknowledged and lost packets, in the order that the
-//! trait documents.
+//! A transport around one controller. It calls the controller for sent, acknowledged and lost
+//! packets, in the order that the trait documents.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -35,8 +35,8 @@ pub(crate) struct Flow {
     least: u64,
 }
 
-/// Controllers whose window may be one segment without a timeout: after TCP-LP's second inference of other traffic, and in packet
-/// conservation.
+/// Controllers whose window may be one segment without a timeout: after TCP-LP's second inference
+/// of other traffic, and in packet conservation.
 const ONE_SEGMENT: [&str; 4] = ["lp", "bbr", "bbr-gandalf", "biscay"];
 
 impl Flow {
@@ -120,7 +120,8 @@ impl Flow {
         panic!("{}: requests a wakeup in the past: {:?}", self.name, self.controller);
     }
 
-    /// Sends up to `most` segments, as far as the window allows. `app_limited` marks them as limited by the application.
+    /// Sends up to `most` segments, as far as the window allows. `app_limited` marks them as
+    /// limited by the application.
     pub(crate) fn send(&mut self, most: usize, app_limited: bool) {
         for _ in 0..most {
             if self.controller.not_before().is_some_and(|at| at > self.now) {

@@ -52,7 +52,8 @@ pub(crate) struct Setting {
     pub(crate) seed: u64,
 }
 
-/// Runs the operations with every controller of the registry. Panics if a controller breaks a promise.
+/// Runs the operations with every controller of the registry. Panics if a controller breaks a
+/// promise.
 pub(crate) fn run(setting: Setting, operations: &[Operation]) {
     let now = HostInstant::from_nanos(u64::from(setting.clock_s) * 1_000_000_000);
     let base_rtt = Duration::from_millis(setting.rtt_ms.into());

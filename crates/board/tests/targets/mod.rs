@@ -25,8 +25,8 @@ impl Rig {
     }
 }
 
-/// The file of a board with arbitrary bytes: it is refused, or everything in it can be read. Returns how many KPIs it
-/// has.
+/// The file of a board with arbitrary bytes: it is refused, or everything in it can be read.
+/// Returns how many KPIs it has.
 pub(crate) fn board(data: &[u8]) -> Option<usize> {
     RIG.with(|rig| {
         let place = Place::new(rig.folder.path(), "modem").expect("a plain name");

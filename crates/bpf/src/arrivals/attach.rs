@@ -1,5 +1,5 @@
-//! Two ways to a device's ingress. A link (Linux 6.6) goes with its process. A filter of a clsact queueing discipline outlives a killed
-//! process, and corrects nothing then.
+//! Two ways to a device's ingress. A link (Linux 6.6) goes with its process. A filter of a clsact
+//! queueing discipline outlives a killed process, and corrects nothing then.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -24,7 +24,8 @@ pub(super) enum Attached {
     Filter { filter: TcHook, _discipline: Option<Discipline> },
 }
 
-// SAFETY: a hook holds pointers to nothing that a thread owns: libbpf's struct has numbers, and a name that is null.
+// SAFETY: a hook holds pointers to nothing that a thread owns: libbpf's struct has numbers, and a
+// name that is null.
 unsafe impl Send for Attached {}
 
 /// Why it is not.
@@ -77,7 +78,8 @@ impl Discipline {
         let mut discipline = libbpf_sys::bpf_tc_hook {
             sz: size_of::<libbpf_sys::bpf_tc_hook>() as libbpf_sys::size_t,
             ifindex: device,
-            // With one direction libbpf would later remove the filters of others, and not the discipline.
+            // With one direction libbpf would later remove the filters of others, and not the
+            // discipline.
             attach_point: libbpf_sys::BPF_TC_INGRESS | libbpf_sys::BPF_TC_EGRESS,
             ..Default::default()
         };
@@ -125,7 +127,8 @@ fn is_at(device: i32, name: &str) -> Result<bool, libbpf_rs::Error> {
     Ok(ids.iter().take(count).any(|&id| is_named(id, name)))
 }
 
-/// Whether the kernel's program of this number has this name. The kernel keeps 15 bytes of a name. A program that is gone has none.
+/// Whether the kernel's program of this number has this name. The kernel keeps 15 bytes of a name.
+/// A program that is gone has none.
 fn is_named(id: u32, name: &str) -> bool {
     let Ok(program) = Program::fd_from_id(id) else { return false };
     let Ok(info) = cost::info(program.as_fd()) else { return false };

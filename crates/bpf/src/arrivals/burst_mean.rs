@@ -7,7 +7,8 @@ use sounding_estimate::delay::{AFTER, BEFORE, Events, RECENT};
 use sounding_estimate::{DelayKind, Direction, RanDelay};
 use sounding_units::HostInstant;
 
-/// Packets that wait for records: those of 400 ms at 20 000 a second. Of more, the oldest are left out.
+/// Packets that wait for records: those of 400 ms at 20 000 a second. Of more, the oldest are left
+/// out.
 const WAITING: usize = 8_192;
 
 /// Packets, the events that may have held them, and the mean of what is known.
@@ -61,8 +62,8 @@ impl BurstMean {
         }
     }
 
-    /// What the radio added to a packet. A burst's packets count as sent evenly over the time that its block took: without their send
-    /// times only the mean is known.
+    /// What the radio added to a packet. A burst's packets count as sent evenly over the time that
+    /// its block took: without their send times only the mean is known.
     fn added(&mut self, at: HostInstant) -> Duration {
         let Self { packets, events, .. } = self;
         let held = events.iter_mut().filter(|(event, _)| event.releases(at));

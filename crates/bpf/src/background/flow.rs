@@ -62,7 +62,8 @@ pub struct BackgroundFlow {
     pub capacity: Option<Rate>,
     /// The least round-trip time.
     pub least_rtt: Option<Duration>,
-    /// A tick of the receiver's clock; `None` until it has been measured, and then 1 ms is assumed.
+    /// A tick of the receiver's clock; `None` until it has been measured, and then 1 ms is
+    /// assumed.
     pub tick: Option<Duration>,
 }
 
@@ -72,7 +73,8 @@ impl BackgroundFlow {
         if value.len() != size_of::<types::background_flow>() {
             return None;
         }
-        // SAFETY: the type is plain numbers, for which any bytes are valid, and the length is right.
+        // SAFETY: the type is plain numbers, for which any bytes are valid, and the length is
+        // right.
         let wire: types::background_flow =
             unsafe { value.as_ptr().cast::<types::background_flow>().read_unaligned() };
         let law = &wire.law;
@@ -128,7 +130,8 @@ impl BackgroundReceiver {
         if value.len() != size_of::<types::background_receiver>() {
             return None;
         }
-        // SAFETY: the type is plain numbers, for which any bytes are valid, and the length is right.
+        // SAFETY: the type is plain numbers, for which any bytes are valid, and the length is
+        // right.
         let wire: types::background_receiver =
             unsafe { value.as_ptr().cast::<types::background_receiver>().read_unaligned() };
         let law = &wire.law;

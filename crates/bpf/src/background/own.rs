@@ -1,8 +1,8 @@
-//! What else this machine sends by each of its network devices. One program at the root of the cgroups sees it, for all
-//! instances: a cgroup takes 64 programs.
+//! What else this machine sends by each of its network devices. One program at the root of the
+//! cgroups sees it, for all instances: a cgroup takes 64 programs.
 //!
-//! Every instance holds the same link, and so does its keeper. The kernel detaches the program with the last of them, however
-//! they end. No process has to clean up.
+//! Every instance holds the same link, and so does its keeper. The kernel detaches the program with
+//! the last of them, however they end. No process has to clean up.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -30,7 +30,8 @@ use super::BackgroundError;
 const PROGRAM: &str = "note_own";
 const MAP: &str = "owns";
 
-/// Instances that start at once each attach a program, and keep one of them. Meanwhile the root may have no place left.
+/// Instances that start at once each attach a program, and keep one of them. Meanwhile the root may
+/// have no place left.
 const ATTEMPTS: u32 = 400;
 const STEP: Duration = Duration::from_millis(5);
 
@@ -79,7 +80,8 @@ impl Own {
         Err(refused(full.into()).into())
     }
 
-    /// The first that was attached of all that do the same. All instances that start at once find the same one.
+    /// The first that was attached of all that do the same. All instances that start at once find
+    /// the same one.
     fn oldest(place: u64, tag: &Tag) -> Option<Self> {
         let with_maps = ProgInfoQueryOptions::default().include_map_ids(true);
         let programs: Vec<_> =

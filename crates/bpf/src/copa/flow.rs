@@ -65,7 +65,8 @@ impl CopaFlows {
         CopaFlow::read(&self.flows.lookup(&key, MapFlags::ANY).ok()??)
     }
 
-    /// What the device at the other end of one of this process's sockets last said that its radio adds; `None` if it has said nothing.
+    /// What the device at the other end of one of this process's sockets last said that its radio
+    /// adds; `None` if it has said nothing.
     pub fn said(&self, socket: impl AsFd) -> Option<RadioDelay> {
         let key = socket.as_fd().as_raw_fd().to_ne_bytes();
         let value = self.peers.as_ref()?.lookup(&key, MapFlags::ANY).ok()??;
@@ -82,7 +83,8 @@ impl CopaFlow {
         if value.len() != size_of::<types::copa_flow>() {
             return None;
         }
-        // SAFETY: the type is plain numbers, for which any bytes are valid, and the length is right.
+        // SAFETY: the type is plain numbers, for which any bytes are valid, and the length is
+        // right.
         let wire: types::copa_flow =
             unsafe { value.as_ptr().cast::<types::copa_flow>().read_unaligned() };
         let law = &wire.law;

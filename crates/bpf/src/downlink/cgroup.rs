@@ -9,7 +9,8 @@ use super::error::DownlinkError;
 use crate::kernel::Kernel;
 use crate::preflight::{Check, privileges};
 
-/// The mount point of the root of cgroups of version 2, to which every process of the machine belongs.
+/// The mount point of the root of cgroups of version 2, to which every process of the machine
+/// belongs.
 pub fn cgroup_root() -> Option<PathBuf> {
     root_in(&fs::read_to_string("/proc/self/mounts").ok()?)
 }
@@ -37,8 +38,9 @@ pub(crate) fn open(path: Option<&Path>) -> Result<File, DownlinkError> {
 /// The number that the kernel gives the root of the cgroups.
 const ROOT: u64 = 1;
 
-/// The number of an open cgroup, and of all its ancestors. They are numbers, because a path depends on the mount point. If the mount
-/// point is not the root, as in a container, the ancestors above it are not visible.
+/// The number of an open cgroup, and of all its ancestors. They are numbers, because a path depends
+/// on the mount point. If the mount point is not the root, as in a container, the ancestors above
+/// it are not visible.
 pub(super) fn lineage(cgroup: &File) -> Result<Vec<u64>, DownlinkError> {
     let path = PathBuf::from(format!("/proc/self/fd/{}", cgroup.as_raw_fd()));
     let fail = |source| DownlinkError::Cgroup { path: path.clone(), source };

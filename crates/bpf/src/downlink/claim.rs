@@ -1,8 +1,9 @@
-//! Whose sockets are whose: two instances that hold the windows of the same ones each take the other's for the program's
-//! own, and make them ever smaller.
+//! Whose sockets are whose: two instances that hold the windows of the same ones each take the
+//! other's for the program's own, and make them ever smaller.
 //!
-//! A claim is a locked file in a folder that all daemons check. The kernel unlocks it when its process ends in any way.
-//! A file without a lock is therefore void, and the next daemon removes it.
+//! A claim is a locked file in a folder that all daemons check. The kernel unlocks it when its
+//! process ends in any way. A file without a lock is therefore void, and the next daemon removes
+//! it.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -73,7 +74,8 @@ impl Claim {
     }
 }
 
-/// Locks a claim and writes it before the gate opens: a process that looks in sees all of it or nothing.
+/// Locks a claim and writes it before the gate opens: a process that looks in sees all of it or
+/// nothing.
 fn write_within(gate: &Gate, folder: &Path, mut file: &File, text: &str) -> io::Result<()> {
     // The folder may have been removed and made again meanwhile. Then this gate guards nothing.
     if !gate.is_of(folder)? {
@@ -122,7 +124,8 @@ impl Gate {
         Ok(Self { open })
     }
 
-    /// The folder of this gate, and no other that has its name by now. A folder that was removed is empty.
+    /// The folder of this gate, and no other that has its name by now. A folder that was removed is
+    /// empty.
     fn inside(&self) -> PathBuf {
         Path::new("/proc/self/fd").join(self.open.as_raw_fd().to_string())
     }

@@ -3,7 +3,8 @@ use std::path::PathBuf;
 
 use crate::error::LoadError;
 
-/// Why senders are not limited, or a peer's reports are not read. [`cure`](Self::cure) says what to do about it.
+/// Why senders are not limited, or a peer's reports are not read. [`cure`](Self::cure) says what to
+/// do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum DownlinkError {
     /// The program could not be loaded.

@@ -78,8 +78,9 @@ pub struct DownlinkFlow {
     pub theirs: Bytes,
     /// The shortest round-trip time seen, if any was.
     pub rtt: Option<Duration>,
-    /// The number of equal parts of the link when it was last looked at, one of them this flow's. It counts the flows that
-    /// received or, with several users, the users times the flows of this one's user.
+    /// The number of equal parts of the link when it was last looked at, one of them this flow's.
+    /// It counts the flows that received or, with several users, the users times the flows of
+    /// this one's user.
     pub flows: u32,
     /// Times that a clamp was set.
     pub clamps: u32,

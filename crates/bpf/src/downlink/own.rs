@@ -4,8 +4,8 @@ use std::{fs, io, thread};
 
 use super::cgroup::cgroup_root;
 
-/// A cgroup with only this process and its children, for experiments that must not touch other processes' sockets.
-/// Dropping it moves the process back; its children must have ended before.
+/// A cgroup with only this process and its children, for experiments that must not touch other
+/// processes' sockets. Dropping it moves the process back; its children must have ended before.
 #[derive(Debug)]
 pub struct OwnCgroup {
     path: PathBuf,
@@ -13,7 +13,8 @@ pub struct OwnCgroup {
 }
 
 impl OwnCgroup {
-    /// Makes it below the current cgroup of this process, and moves the process there. Existing sockets stay in the old cgroup.
+    /// Makes it below the current cgroup of this process, and moves the process there. Existing
+    /// sockets stay in the old cgroup.
     ///
     /// # Errors
     ///

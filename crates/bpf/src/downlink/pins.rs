@@ -1,5 +1,5 @@
-//! Links that outlive the process that made them: in a bpffs that is already mounted for such processes, else in one
-//! that is mounted for this process and goes with it.
+//! Links that outlive the process that made them: in a bpffs that is already mounted for such
+//! processes, else in one that is mounted for this process and goes with it.
 
 use std::env::var_os;
 use std::fs::{self, File};
@@ -21,8 +21,9 @@ const GIVEN: &str = "SOUNDING_BPFFS";
 const ATTACHED: &str = "downlink";
 const RELEASE: &str = "release";
 
-/// The longest that the feed of a killed writer is fresh. A socket that is released earlier is taken again with its
-/// next acknowledgement, on kernels where only the socket itself can end that (Linux before 6.12).
+/// The longest that the feed of a killed writer is fresh. A socket that is released earlier is
+/// taken again with its next acknowledgement, on kernels where only the socket itself can end that
+/// (Linux before 6.12).
 const FRESH_AT_MOST: Duration = Duration::from_millis(100);
 
 /// The bpffs that was mounted for processes like this one, if one was.
@@ -55,7 +56,8 @@ fn pin_in(path: &Path, attached: &mut Link, release: &mut Link) -> io::Result<()
     if given().is_none()
         && let Err(refused) = mount()
     {
-        // Without the right to mount there is none to unmount either, and the folder could not be removed.
+        // Without the right to mount there is none to unmount either, and the folder could not be
+        // removed.
         let _ = fs::remove_dir(path);
         return Err(refused.into());
     }
@@ -63,8 +65,8 @@ fn pin_in(path: &Path, attached: &mut Link, release: &mut Link) -> io::Result<()
     attached.pin(path.join(ATTACHED)).map_err(io::Error::other)
 }
 
-/// Puts back what an instance had changed that was pinned there and whose process is gone, in the sockets of this
-/// thread's network namespace, and takes the pins away. Nothing to do is no error.
+/// Puts back what an instance had changed that was pinned there and whose process is gone, in the
+/// sockets of this thread's network namespace, and takes the pins away. Nothing to do is no error.
 ///
 /// # Errors
 ///
@@ -83,8 +85,8 @@ pub fn release_pinned(path: &Path) -> io::Result<()> {
     claim::sweep(&claims())
 }
 
-/// Takes the pins away, and with the last of them the program. The files first: another mount namespace may have this bpffs too,
-/// and would keep them.
+/// Takes the pins away, and with the last of them the program. The files first: another mount
+/// namespace may have this bpffs too, and would keep them.
 pub(super) fn unpin(path: &Path) -> io::Result<()> {
     for name in [ATTACHED, RELEASE] {
         match fs::remove_file(path.join(name)) {

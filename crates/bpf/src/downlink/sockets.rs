@@ -1,4 +1,5 @@
-//! The sockets that a process has claimed, and their text. A separate file, because the fuzz target includes it.
+//! The sockets that a process has claimed, and their text. A separate file, because the fuzz target
+//! includes it.
 
 use std::collections::BTreeSet;
 

@@ -11,12 +11,13 @@ use super::DownlinkError;
 pub struct Walked {
     /// Sockets that were reached.
     pub reached: u64,
-    /// Sockets whose kernel refuses it: before Linux 6.12 callbacks are asked for only as a connection begins.
+    /// Sockets whose kernel refuses it: before Linux 6.12 callbacks are asked for only as a
+    /// connection begins.
     pub refused: u64,
 }
 
-/// Runs the program of a link over the sockets of this thread's network namespace; `count` is how many its object has
-/// reached so far, and how many refused.
+/// Runs the program of a link over the sockets of this thread's network namespace; `count` is how
+/// many its object has reached so far, and how many refused.
 pub(crate) fn walk(by: &Link, count: impl Fn() -> (u64, u64)) -> Result<Walked, DownlinkError> {
     let before = count();
     let mut walk = Iter::new(by).map_err(|error| DownlinkError::Walk(io::Error::other(error)))?;

@@ -29,7 +29,8 @@ fn marked(mark: u32) -> WireEstimate {
     }
 }
 
-/// The reader's side of the sequence latch, as in `read_feed` of shared.h. Returns the words and the number of attempts.
+/// The reader's side of the sequence latch, as in `read_feed` of shared.h. Returns the words and
+/// the number of attempts.
 fn read(page: &Page) -> ([u64; ESTIMATE_WORDS], u32) {
     let layout = page.layout();
     for tries in 1.. {

@@ -11,15 +11,16 @@ use crate::intf::{WireClaim, WirePeer, WirePeerReport};
 const KNOWS_RATE: u32 = 1;
 const KNOWS_STATE: u32 = 2;
 
-/// What a peer says of its link, all of this flow's part. A device without room for the whole option repeats the rate alone:
-/// the rest is then what it said before.
+/// What a peer says of its link, all of this flow's part. A device without room for the whole
+/// option repeats the rate alone: the rest is then what it said before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeerClaim {
     /// What the link carries, of IP packets, before any limit.
     pub rate: Option<Rate>,
     /// What the rate bounds.
     pub bound: Bound,
-    /// What an equal division of the cells would give, up to [`PeersConfig::at_most`](super::PeersConfig::at_most).
+    /// What an equal division of the cells would give, up to
+    /// [`PeersConfig::at_most`](super::PeersConfig::at_most).
     pub fair: Option<Rate>,
     /// Users with data of its primary carrier, it included. 31: that or more.
     pub users: Option<u32>,

@@ -1,7 +1,7 @@
 //! The C that the kernel runs, compiled for this host as a filter: structs in, 64-bit numbers out.
 //!
-//! It is compiled with clang's undefined-behaviour traps; a shift or a division that C leaves open ends it, and the test
-//! with it.
+//! It is compiled with clang's undefined-behaviour traps; a shift or a division that C leaves open
+//! ends it, and the test with it.
 
 use std::fmt::Debug;
 use std::io::{Read, Write};

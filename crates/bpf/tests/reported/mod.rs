@@ -100,7 +100,8 @@ impl Scene {
         Reporter::of(self.device.feed(), link)
     }
 
-    /// Four segments in each millisecond are the least on a path as short as this: rates here are above that.
+    /// Four segments in each millisecond are the least on a path as short as this: rates here are
+    /// above that.
     pub(crate) fn wait_for_pace(&self, pace: Rate) {
         wait_for(&format!("{pace:?}"), || (self.flow().pacing == pace).then_some(()));
     }

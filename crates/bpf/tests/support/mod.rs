@@ -16,7 +16,8 @@ use sounding_host::monotonic_now;
 use sounding_laws::Law;
 use sounding_units::Rate;
 
-/// A name that no other test of this machine has. `None`, with a reported skip, if BISCAY cannot be loaded.
+/// A name that no other test of this machine has. `None`, with a reported skip, if BISCAY cannot be
+/// loaded.
 pub(crate) fn name() -> Option<String> {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let name = format!(
@@ -105,8 +106,8 @@ impl Drop for Daemon {
     }
 }
 
-/// Runs `work` on a thread in a separate network namespace, whose loopback is up with an ordinary MTU and whose default
-/// congestion control is reno. The namespace goes with the thread.
+/// Runs `work` on a thread in a separate network namespace, whose loopback is up with an ordinary
+/// MTU and whose default congestion control is reno. The namespace goes with the thread.
 pub(crate) fn in_netns<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| {
         let thread = scope.spawn(|| {

@@ -6,7 +6,8 @@ mod sockets;
 
 use sockets::Sockets;
 
-/// A process's claims in arbitrary bytes: they are invalid, or mean the same once they are written again.
+/// A process's claims in arbitrary bytes: they are invalid, or mean the same once they are written
+/// again.
 pub(crate) fn claims(data: &[u8]) -> bool {
     let Some((process, claimed)) = Sockets::from_text(&String::from_utf8_lossy(data)) else {
         return false;
@@ -21,8 +22,9 @@ pub(crate) fn claims(data: &[u8]) -> bool {
 pub(crate) const STEP: usize = 96;
 pub(crate) const ANSWER: usize = 24;
 
-/// A connection to a device with arbitrary reports and acknowledgements: no rate is used beyond the claim, nor beyond
-/// three times what was delivered, except at a start. `ask` runs `trust.h`. Returns the number of steps.
+/// A connection to a device with arbitrary reports and acknowledgements: no rate is used beyond the
+/// claim, nor beyond three times what was delivered, except at a start. `ask` runs `trust.h`.
+/// Returns the number of steps.
 pub(crate) fn peers(data: &[u8], ask: impl FnOnce(&[u8]) -> Vec<u8>) -> usize {
     let (steps, _) = data.as_chunks::<STEP>();
     let answers = ask(steps.as_flattened());

@@ -1,4 +1,5 @@
-//! Any report on any connection: `trust.h`, which the kernel runs, and `sounding_laws::trust`, which simulations run, believe the same.
+//! Any report on any connection: `trust.h`, which the kernel runs, and `sounding_laws::trust`,
+//! which simulations run, believe the same.
 
 use proptest::prelude::*;
 use sounding_laws::trust::{Input, Trust};
@@ -13,7 +14,8 @@ fn count(plausible: u32) -> impl Strategy<Value = u32> {
     prop_oneof![20 => 0..=plausible, 1 => any::<u32>(), 1 => Just(0), 1 => Just(u32::MAX)]
 }
 
-/// What happens to a connection at once: a step, and by how much the counts of delivered, sent and lost bytes and the time move.
+/// What happens to a connection at once: a step, and by how much the counts of delivered, sent and
+/// lost bytes and the time move.
 #[derive(Clone, Copy, Debug)]
 struct Move {
     step: Step,
@@ -43,7 +45,8 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// A while in which as much arrives of each 10 ms, as much is lost, and the same is claimed. Every third step ends a round.
+    /// A while in which as much arrives of each 10 ms, as much is lost, and the same is claimed.
+    /// Every third step ends a round.
     fn a_while()(
         steps in 1..60u32,
         arrives in 10..80u32,

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// Rounds of 40 ms, one step each, of a connection whose claim heavy losses cut, and the counters so far.
+/// Rounds of 40 ms, one step each, of a connection whose claim heavy losses cut, and the counters
+/// so far.
 struct Cut {
     steps: Vec<Step>,
     delivered: u32,

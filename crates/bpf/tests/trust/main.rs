@@ -88,7 +88,8 @@ fn ask(steps: &[Step]) -> Vec<[u64; 3]> {
     answers.to_vec()
 }
 
-/// The end of a round of ten segments, in which `claimed` was said and `delivered_rate` was the most that arrived.
+/// The end of a round of ten segments, in which `claimed` was said and `delivered_rate` was the
+/// most that arrived.
 fn round(number: u32, claimed: u64, delivered_rate: u64, like: u32) -> Step {
     Step {
         rate: claimed,
@@ -254,7 +255,8 @@ fn a_device_overstates_after_sixteen_rounds_and_a_faster_radio_does_not() {
     let lie: Vec<_> = (0..30).map(|number| round(number, 125_000_000, ARRIVES, USED)).collect();
     assert_eq!(overstated(&lie), 16);
     assert!(overstated(&lie[..18]) < 16);
-    // A thousand times as fast all at once, and each round delivers what was believed in the one before.
+    // A thousand times as fast all at once, and each round delivers what was believed in the one
+    // before.
     let mut honest: Vec<_> = (0..5).map(|number| round(number, 125_000, 125_000, USED)).collect();
     let mut arrives = 125_000;
     for number in 5..40 {
@@ -265,7 +267,8 @@ fn a_device_overstates_after_sixteen_rounds_and_a_faster_radio_does_not() {
     }
     assert!(arrives > 110_000_000, "{arrives}");
     assert!(overstated(&honest) < 8);
-    // An application that sends little, or a reader that takes little, does not show the path's limit.
+    // An application that sends little, or a reader that takes little, does not show the path's
+    // limit.
     for like in [LIMITED | USED, 0] {
         let little: Vec<_> =
             (0..40).map(|number| round(number, 125_000_000, ARRIVES, like)).collect();

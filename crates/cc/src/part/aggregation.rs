@@ -4,18 +4,20 @@ use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::controller::Ack;
 
-/// Rounds each half of the window lasts, so that it remembers five to ten (Linux `bbr_extra_acked_win_rtts`).
+/// Rounds each half of the window lasts, so that it remembers five to ten (Linux
+/// `bbr_extra_acked_win_rtts`).
 const HALF_ROUNDS: u32 = 5;
 /// The most the window makes room for, as time at the bandwidth (Linux `bbr_extra_acked_max_us`).
 const MOST: Duration = Duration::from_millis(100);
-/// The most that is counted of one clump before the next begins (Linux `bbr_ack_epoch_acked_reset_thresh`, in segments
-/// there).
+/// The most that is counted of one clump before the next begins (Linux
+/// `bbr_ack_epoch_acked_reset_thresh`, in segments there).
 const LONGEST: u64 = 1 << 30;
 
-/// Measures how much acknowledgements deliver at once, beyond the bandwidth: links may aggregate them, or grant in bursts.
+/// Measures how much acknowledgements deliver at once, beyond the bandwidth: links may aggregate
+/// them, or grant in bursts.
 ///
-/// Linux uses this in BBR v1, whose draft does not have it; v3 has it. Without this allowance, a window of twice the BDP is used up too
-/// early on such links.
+/// Linux uses this in BBR v1, whose draft does not have it; v3 has it. Without this allowance, a
+/// window of twice the BDP is used up too early on such links.
 #[derive(Clone, Copy, Debug)]
 pub struct Aggregation {
     /// The start of the current burst, and its delivered bytes.

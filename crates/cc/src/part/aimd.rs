@@ -3,8 +3,8 @@ use sounding_units::{Bytes, HostInstant};
 use super::{Marks, SlowStart};
 use crate::controller::{Ack, Loss, Recovery, Start};
 
-/// The window of RFC 5681: slow start, one segment per round, half after a loss, one segment after a timeout, which may be undone
-/// (bytes are counted as in RFC 3465).
+/// The window of RFC 5681: slow start, one segment per round, half after a loss, one segment after
+/// a timeout, which may be undone (bytes are counted as in RFC 3465).
 ///
 /// Controllers that also use delay have other rules for growth and cuts.
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +68,8 @@ impl Aimd {
         self.ssthresh == Bytes::new(u64::MAX)
     }
 
-    /// Call it first for every acknowledgement. Returns whether a congestion mark has just cut the window.
+    /// Call it first for every acknowledgement. Returns whether a congestion mark has just cut the
+    /// window.
     pub fn handle_ack(&mut self, ack: &Ack) -> bool {
         if ack.recovery != Recovery::Timeout {
             self.before_timeout = None;

@@ -4,11 +4,12 @@ use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::controller::Departure;
 
-/// How fast a path delivers, measured packet by packet (draft-cheng-iccrg-delivery-rate-estimation-00).
+/// How fast a path delivers, measured packet by packet
+/// (draft-cheng-iccrg-delivery-rate-estimation-00).
 ///
-/// Each packet carries the flow's state at its departure. At its delivery, the bytes delivered since then are divided
-/// by the longer of two times: the one in which those packets were sent, and the one in which they were acknowledged
-/// (§2.2).
+/// Each packet carries the flow's state at its departure. At its delivery, the bytes delivered
+/// since then are divided by the longer of two times: the one in which those packets were sent, and
+/// the one in which they were acknowledged (§2.2).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DeliveryRate {
     delivered: Bytes,
@@ -25,7 +26,8 @@ impl DeliveryRate {
     /// A packet leaves; `in_flight` counts it in.
     pub fn handle_sent(&mut self, now: HostInstant, size: Bytes, in_flight: Bytes) -> Departure {
         if in_flight <= size {
-            // Nothing was in flight: the idle time counts neither for sending nor for acknowledging (§3.2).
+            // Nothing was in flight: the idle time counts neither for sending nor for acknowledging
+            // (§3.2).
             self.delivered_at = now;
             self.first_sent_at = now;
         }
@@ -65,7 +67,8 @@ impl DeliveryRate {
 
     /// Ends an acknowledgement: the newest packet it delivered and the rate that follows.
     ///
-    /// An interval shorter than the minimum RTT is not used: the acknowledgements were held up and came at once (§3.3).
+    /// An interval shorter than the minimum RTT is not used: the acknowledgements were held up and
+    /// came at once (§3.3).
     pub fn finish(
         &mut self,
         now: HostInstant,

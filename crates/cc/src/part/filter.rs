@@ -3,8 +3,9 @@ use core::cmp::Ordering;
 /// The best value of a sliding window, with memory for three values.
 ///
 /// It keeps the best value, the best one after it, and the best after that. When one leaves
-/// the window, the next replaces it. So a best value is forgotten at the right time, but the next may then be smaller than the true
-/// one (Nichols's algorithm; BBR draft §4.1.1.5 and Linux `lib/win_minmax.c` use it for the same purpose).
+/// the window, the next replaces it. So a best value is forgotten at the right time, but the next
+/// may then be smaller than the true one (Nichols's algorithm; BBR draft §4.1.1.5 and Linux
+/// `lib/win_minmax.c` use it for the same purpose).
 ///
 /// Time is any count that never decreases: nanoseconds, or rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

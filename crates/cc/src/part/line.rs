@@ -31,7 +31,8 @@ impl Line {
         (self.count >= 2.0 && spread > 0.0 && slope.is_finite()).then_some(slope)
     }
 
-    /// Standard error of the slope: what points that scatter about the line leave open; `None` of fewer than three.
+    /// Standard error of the slope: what points that scatter about the line leave open; `None` of
+    /// fewer than three.
     pub fn slope_error(&self) -> Option<f64> {
         let slope = self.slope()?;
         let spread = self.xx - self.x * self.x / self.count;

@@ -5,7 +5,8 @@ use crate::controller::{Ack, Recovery};
 /// Congestion marks, answered once a round as one loss would be (RFC 3168 §6.1.2).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Marks {
-    /// The sender has already reacted to marks on packets that left before this number of delivered bytes.
+    /// The sender has already reacted to marks on packets that left before this number of
+    /// delivered bytes.
     answered: Bytes,
 }
 

@@ -10,8 +10,8 @@ const MOST: u64 = 64_000;
 /// At a rate of zero one packet goes in this time, so that a rate that rises again is noticed.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 
-/// The burst at a pacing rate: a millisecond's worth in whole segments, two at least (BBR draft §4.2.2; Linux
-/// `tcp_tso_autosize`).
+/// The burst at a pacing rate: a millisecond's worth in whole segments, two at least (BBR draft
+/// §4.2.2; Linux `tcp_tso_autosize`).
 pub fn burst(rate: Rate, mss: Bytes) -> Bytes {
     let mss = mss.count().max(1);
     let least = if rate < SLOW { 1 } else { 2 };

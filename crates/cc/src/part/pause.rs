@@ -9,7 +9,8 @@ use crate::controller::Ack;
 /// BBR draft §2: ProbeRTTDuration.
 const LASTS: Duration = Duration::from_millis(200);
 
-/// BBR's ProbeRTT: a flight so small that no queue is left, for a while and a round (BBR draft §5.3.4.3).
+/// BBR's ProbeRTT: a flight so small that no queue is left, for a while and a round (BBR draft
+/// §5.3.4.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pause {
     /// Once the flight is small enough: when it is over, and whether a round has passed since.
@@ -17,8 +18,8 @@ pub struct Pause {
 }
 
 impl Pause {
-    /// Processes an acknowledgement. A flight of `small` is small enough, and `starved` is what was delivered
-    /// meanwhile. Returns whether the pause is over.
+    /// Processes an acknowledgement. A flight of `small` is small enough, and `starved` is what was
+    /// delivered meanwhile. Returns whether the pause is over.
     pub fn handle_ack(
         &mut self,
         ack: &Ack,

@@ -8,7 +8,8 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// RFC 6817: CURRENT_FILTER, whose length is left open; chosen.
 const CURRENT: usize = 4;
 
-/// Separates the queueing delay from the path's: it is the minimum of the newest samples minus the minimum of ten minutes.
+/// Separates the queueing delay from the path's: it is the minimum of the newest samples minus the
+/// minimum of ten minutes.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueingDelay {
     minutes: [Duration; BASE_MINUTES],

@@ -2,8 +2,8 @@ use sounding_units::Bytes;
 
 use crate::controller::Ack;
 
-/// Counts rounds by packets: a round ends when a packet is delivered that left after the round began (BBR draft
-/// §4.1.1.3).
+/// Counts rounds by packets: a round ends when a packet is delivered that left after the round
+/// began (BBR draft §4.1.1.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Round {
     ends_at: Bytes,
@@ -21,7 +21,8 @@ impl Round {
         over
     }
 
-    /// Lets the round end with the first packet that leaves from here on, where `delivered` was delivered so far.
+    /// Lets the round end with the first packet that leaves from here on, where `delivered` was
+    /// delivered so far.
     pub fn restart(&mut self, delivered: Bytes) {
         self.ends_at = delivered;
     }

@@ -2,8 +2,9 @@ use core::time::Duration;
 
 use crate::controller::Ack;
 
-/// The least RTO. RFC 6298 §2.4 has a second and every stack less; 200 ms is Linux's, which adds it to the smoothed
-/// RTT in place of a smaller variation, so that a steady path never times out for a delayed acknowledgement.
+/// The least RTO. RFC 6298 §2.4 has a second and every stack less; 200 ms is Linux's, which adds it
+/// to the smoothed RTT in place of a smaller variation, so that a steady path never times out for a
+/// delayed acknowledgement.
 const MIN_VARIATION: Duration = Duration::from_millis(200);
 /// RFC 6298 §2.1.
 const FIRST_RTO: Duration = Duration::from_secs(1);
@@ -37,7 +38,8 @@ impl RttEstimator {
         self.backoff = 0;
     }
 
-    /// Folds in the sample of an acknowledgement, if it has one. A clock that did not move measured nothing.
+    /// Folds in the sample of an acknowledgement, if it has one. A clock that did not move measured
+    /// nothing.
     pub fn handle_ack(&mut self, ack: &Ack) {
         if let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) {
             self.handle_sample(rtt);

@@ -8,7 +8,8 @@ use crate::controller::{Ack, Stamp};
 /// How long the fastest way to the receiver is remembered: a handover changes it.
 const REMEMBERED: Duration = Duration::from_secs(10);
 
-/// What a receiver got until its clock's next reading, rebuilt from the time stamps of its acknowledgements.
+/// What a receiver got until its clock's next reading, rebuilt from the time stamps of its
+/// acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
     /// What it acknowledged at this reading.
@@ -30,11 +31,13 @@ pub struct Gap {
     pub backlogged: bool,
 }
 
-/// The schedule of a cell as a sender sees it: which ticks of the receiver's clock brought how much (Legilimens §III-A).
+/// The schedule of a cell as a sender sees it: which ticks of the receiver's clock brought how much
+/// (Legilimens §III-A).
 ///
-/// Whether data was waiting is found from the way of each packet. Way and clock have an unknown offset, so the fastest way
-/// of the last ten seconds is taken for the way without a queue. A packet that left early enough to be at the bottleneck
-/// before the first reading was waiting until the second.
+/// Whether data was waiting is found from the way of each packet. Way and clock have an unknown
+/// offset, so the fastest way of the last ten seconds is taken for the way without a queue. A
+/// packet that left early enough to be at the bottleneck before the first reading was waiting until
+/// the second.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Slots {
     current: Option<Current>,

@@ -21,8 +21,9 @@ const CONSERVATIVE_ROUNDS: u32 = 5;
 ///   └────────(RTT is below what it rose to)────────┘
 /// ```
 ///
-/// Where a modem explains RTTs later, it also goes back to `Slow` from `Over`: as soon as eight RTTs since it left are known without
-/// what the radio added, and the smallest of them did not rise (docs/interpretations/gandalf.md, 25).
+/// Where a modem explains RTTs later, it also goes back to `Slow` from `Over`: as soon as eight
+/// RTTs since it left are known without what the radio added, and the smallest of them did not rise
+/// (docs/interpretations/gandalf.md, 25).
 #[derive(Clone, Copy, Debug)]
 pub struct SlowStart {
     phase: Phase,
@@ -115,7 +116,8 @@ impl SlowStart {
         self.explained.is_some()
     }
 
-    /// What the radio added to RTTs became known; whether slow start goes on that had been left because of it.
+    /// What the radio added to RTTs became known; whether slow start goes on that had been left
+    /// because of it.
     pub fn handle_revision(&mut self, revision: &Revision) -> bool {
         let (seen_at, after) = match *revision {
             Revision::Rebase { least, .. } => {

@@ -70,7 +70,8 @@ fn what_an_applications_trickles_leave_is_its_bulk_flows() {
     members.push(member(1, Claim::Hungry));
     members.push(member(2, Claim::Hungry));
     let shares = shares(Policy::Applications, &members);
-    // 9 × 2250 are claimed of a million; the other application has its equal part, which is a little more.
+    // 9 × 2250 are claimed of a million; the other application has its equal part, which is a
+    // little more.
     assert_eq!(shares[9..], [489_875, 500_061]);
 }
 
@@ -122,7 +123,8 @@ fn claims() -> impl Strategy<Value = Claim> {
 }
 
 proptest! {
-    /// No hungry flow gets less than an equal part, and while there is one, none of the link is left over.
+    /// No hungry flow gets less than an equal part, and while there is one, none of the link is
+    /// left over.
     #[test]
     fn the_hungry_share_all_that_the_others_leave(claims in proptest::collection::vec(claims(), 1..20)) {
         let members: Vec<Member> = claims.iter().map(|&claim| member(1, claim)).collect();
@@ -150,7 +152,8 @@ proptest! {
         }
     }
 
-    /// Whatever the flows of other users claim, a hungry user has its equal part, divided equally among its flows.
+    /// Whatever the flows of other users claim, a hungry user has its equal part, divided equally
+    /// among its flows.
     #[test]
     fn no_user_has_less_than_its_part_for_what_others_open(
         own in 1..5_usize,

@@ -1,24 +1,28 @@
 use super::Flight;
 use crate::byte_range::ByteRange;
 
-/// Packets and parts of packets in a PDU, and the part of a PDU that is sent again: what RLC's header says (TS 36.322 §6.2.1.4).
+/// Packets and parts of packets in a PDU, and the part of a PDU that is sent again: what RLC's
+/// header says (TS 36.322 §6.2.1.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Framing {
     /// It begins within a packet.
     pub begins_within: bool,
     /// It ends within a packet.
     pub ends_within: bool,
-    /// The part of a PDU that it is: how many bytes of it are before, and whether none are after. `None` for all of it.
+    /// The part of a PDU that it is: how many bytes of it are before, and whether none are after.
+    /// `None` for all of it.
     pub part: Option<(u16, bool)>,
     lengths: [u16; Self::MOST],
     count: u8,
 }
 
 impl Framing {
-    /// Lengths that are kept: as many as modems log. The captures have up to 22 in a PDU, and many with that number.
+    /// Lengths that are kept: as many as modems log. The captures have up to 22 in a PDU, and many
+    /// with that number.
     pub const MOST: usize = 22;
 
-    /// The framing of `span`, which is `whole` or a part of it. Packets are those that are not delivered yet, in order.
+    /// The framing of `span`, which is `whole` or a part of it. Packets are those that are not
+    /// delivered yet, in order.
     pub(super) fn of<'p, P: 'p>(
         span: ByteRange,
         whole: ByteRange,
@@ -52,7 +56,8 @@ impl Framing {
         }
     }
 
-    /// Lengths of the packets and parts in bytes, with their share of headers, all but the last; the first 22 of them.
+    /// Lengths of the packets and parts in bytes, with their share of headers, all but the last;
+    /// the first 22 of them.
     pub fn lengths(&self) -> &[u16] {
         self.lengths.get(..usize::from(self.count)).unwrap_or_default()
     }

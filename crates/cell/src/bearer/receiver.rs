@@ -33,7 +33,8 @@ impl<P> Bearer<P> {
         self.hand_on(now);
     }
 
-    /// Answers a poll when HARQ can no longer deliver data before it (TS 36.322 §5.2.3, TS 38.322 §5.3.4).
+    /// Answers a poll when HARQ can no longer deliver data before it (TS 36.322 §5.2.3, TS 38.322
+    /// §5.3.4).
     fn answer_polls(&mut self, now: HostInstant) {
         let Some((first, last)) = self.polled else { return };
         let open = self.received.holes(u64::MAX).find(|hole| hole.to > self.given_up);

@@ -18,10 +18,11 @@ pub(super) struct Sender {
     begun: u64,
     again: VecDeque<ByteRange>,
     next_sn: u32,
-    /// PDUs by sequence number, oldest first; the first one's number is `next_sn` minus their count.
+    /// PDUs by sequence number, oldest first; the first one's number is `next_sn` minus their
+    /// count.
     recent: VecDeque<ByteRange>,
-    /// A poll that no status has answered, and how much had been sent then: POLL_SN is the newest of all, not that of
-    /// the PDU that polls (TS 36.322 §5.2.2.1).
+    /// A poll that no status has answered, and how much had been sent then: POLL_SN is the newest
+    /// of all, not that of the PDU that polls (TS 36.322 §5.2.2.1).
     poll: Option<(HostInstant, u64)>,
     /// The newest PDU of new data.
     newest: ByteRange,
@@ -110,8 +111,9 @@ impl<P> Bearer<P> {
         Some(Pdu { sn, span, again, poll, ends: last.saturating_sub(first) as u16, framing })
     }
 
-    /// Also its PDU and that PDU's number. A PDU that is sent again keeps its number; where it does not fit, a segment of it goes (TS 36.322 §5.2.1). Data
-    /// that an RLC before this one had sent gets a new number.
+    /// Also its PDU and that PDU's number. A PDU that is sent again keeps its number; where it does
+    /// not fit, a segment of it goes (TS 36.322 §5.2.1). Data that an RLC before this one had
+    /// sent gets a new number.
     fn cut_again(&mut self, room: u64) -> Option<(ByteRange, Option<(u32, ByteRange)>)> {
         let edge = self.received.edge();
         let again = &mut self.sender.again;
@@ -139,7 +141,8 @@ impl<P> Bearer<P> {
         Some((cut, known))
     }
 
-    /// A PDU was in flight on an RLC entity that no longer sends. Another entity sends the part that has not arrived.
+    /// A PDU was in flight on an RLC entity that no longer sends. Another entity sends the part
+    /// that has not arrived.
     pub(crate) fn recover(&mut self, pdu: &Pdu) {
         if self.config.mode == RlcMode::Acknowledged && self.received.missing_in(pdu.span) > 0 {
             self.sender.send_again(pdu.span);
@@ -200,7 +203,8 @@ impl<P> Bearer<P> {
         false
     }
 
-    /// Whether the PDU just cut polls (TS 36.322 §5.2.2.1): after a number of PDUs or bytes, and on the last PDU.
+    /// Whether the PDU just cut polls (TS 36.322 §5.2.2.1): after a number of PDUs or bytes, and on
+    /// the last PDU.
     fn asks_for_status(&mut self, span: ByteRange, now: HostInstant) -> bool {
         if self.config.mode == RlcMode::Unacknowledged {
             return false;

@@ -17,9 +17,10 @@ pub enum RlcMode {
     Unacknowledged,
 }
 
-/// One direction of a data radio bearer. The defaults of its timers and thresholds are the most frequent configuration
-/// of data bearers in captures of commercial LTE networks: 34 captures of 2014 to 2025 have it. All captures together
-/// have 20 different configurations; the median t-Reordering is 45 ms.
+/// One direction of a data radio bearer. The defaults of its timers and thresholds are the most
+/// frequent configuration of data bearers in captures of commercial LTE networks: 34 captures of
+/// 2014 to 2025 have it. All captures together have 20 different configurations; the median
+/// t-Reordering is 45 ms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RlcConfig {

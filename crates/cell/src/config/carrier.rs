@@ -21,10 +21,11 @@ pub(crate) const SUB_BANDS: usize = 4;
 pub struct CarrierConfig {
     /// LTE or NR.
     pub rat: Rat,
-    /// Numerology of NR, 0..=3: subcarriers of 15 kHz times two to its power (TS 38.211 Table 4.2-1).
+    /// Numerology of NR, 0..=3: subcarriers of 15 kHz times two to its power (TS 38.211 Table
+    /// 4.2-1).
     pub numerology: u8,
-    /// TDD: of NR a pattern of D, S and U, of LTE the number of an uplink-downlink configuration, `0` to `6` (TS 36.211
-    /// Table 4.2-2). FDD without.
+    /// TDD: of NR a pattern of D, S and U, of LTE the number of an uplink-downlink configuration,
+    /// `0` to `6` (TS 36.211 Table 4.2-2). FDD without.
     pub tdd: Option<String>,
     /// Resource blocks, N_RB: 6..=100 in LTE, 11..=273 in NR.
     pub prb: u16,
@@ -32,8 +33,8 @@ pub struct CarrierConfig {
     pub layers: u8,
     /// Whether 256QAM is configured.
     pub qam256: bool,
-    /// Number of grants and assignments that fit the PDCCH in a slot. Default 8: 10 to 12 at 20 MHz and CFI 3 (TS 36.211 §6.8), minus
-    /// those for common channels.
+    /// Number of grants and assignments that fit the PDCCH in a slot. Default 8: 10 to 12 at 20
+    /// MHz and CFI 3 (TS 36.211 §6.8), minus those for common channels.
     pub pdcch: u8,
     /// Number of the carrier, EARFCN or NR-ARFCN, for records.
     pub arfcn: u32,
@@ -47,8 +48,9 @@ pub struct CarrierConfig {
     pub site: SiteConfig,
     /// The scheduler's policy.
     pub policy: Policy,
-    /// New users of control traffic per second: most take four resource blocks of one subframe. PBE-CC's busy
-    /// tower had about 360: 14.5 of the 15.8 users in 40 ms (PBE-CC §4.2.1, Fig. 7). Default 0.
+    /// New users of control traffic per second: most take four resource blocks of one subframe.
+    /// PBE-CC's busy tower had about 360: 14.5 of the 15.8 users in 40 ms (PBE-CC §4.2.1, Fig.
+    /// 7). Default 0.
     pub control_users_per_sec: f64,
 }
 
@@ -91,8 +93,8 @@ impl CarrierConfig {
         lte_configuration(tdd)
     }
 
-    /// HARQ on this carrier: in LTE's TDD the configuration sets the number of processes (TS 36.213 Tables 7-1,
-    /// 8-1).
+    /// HARQ on this carrier: in LTE's TDD the configuration sets the number of processes (TS 36.213
+    /// Tables 7-1, 8-1).
     pub(crate) fn harq(&self, device: HarqConfig, direction: Direction) -> HarqConfig {
         let processes = self.lte_tdd().map(|tdd| match direction {
             Direction::Downlink => tdd.downlink_processes(),
@@ -126,8 +128,8 @@ impl CarrierConfig {
         }
     }
 
-    /// From the end of a slot to the packets in it: demodulation and decoding. 1.5 ms in LTE (TR 36.912 §B.2), and in NR
-    /// about N1 (TS 38.214 Table 5.3-1).
+    /// From the end of a slot to the packets in it: demodulation and decoding. 1.5 ms in LTE (TR
+    /// 36.912 §B.2), and in NR about N1 (TS 38.214 Table 5.3-1).
     pub(crate) fn decoding(&self) -> Duration {
         match self.rat {
             Rat::Lte => Duration::from_micros(1_500),
@@ -173,7 +175,8 @@ pub enum Policy {
     RoundRobin,
     /// The user with the highest rate.
     MaxRate,
-    /// Foreground users, then background users; proportional fair among each (Legilimens §VI, its ideal).
+    /// Foreground users, then background users; proportional fair among each (Legilimens §VI, its
+    /// ideal).
     Priority {
         /// Time constant of the average.
         slots: u32,

@@ -15,8 +15,9 @@ use crate::traffic::Traffic;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DeviceConfig {
-    /// The cells that it can be on, the first at the beginning. Each is a list of carriers: its primary, then those that may
-    /// be aggregated with it. Under a primary of LTE carriers of NR are a secondary group, the first of them its primary.
+    /// The cells that it can be on, the first at the beginning. Each is a list of carriers: its
+    /// primary, then those that may be aggregated with it. Under a primary of LTE carriers of
+    /// NR are a secondary group, the first of them its primary.
     pub cells: Vec<Vec<usize>>,
     /// Its trajectory.
     pub trajectory: TrajectoryConfig,

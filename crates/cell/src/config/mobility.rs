@@ -18,18 +18,20 @@ pub struct AggregationConfig {
     /// See `queue`.
     #[serde(deserialize_with = "quantity::duration")]
     pub after: Duration,
-    /// A secondary carrier is added too when the device had this share of the downlink's resource blocks that others left on
-    /// its serving carriers, over `load_over`: a queue is not needed (PBE-CC §3, footnote 1). Default none: only `queue`
-    /// counts. Above 0 and at most 1.
+    /// A secondary carrier is added too when the device had this share of the downlink's resource
+    /// blocks that others left on its serving carriers, over `load_over`: a queue is not
+    /// needed (PBE-CC §3, footnote 1). Default none: only `queue` counts. Above 0 and at most
+    /// 1.
     pub load: Option<f64>,
-    /// See `load`. At least 10 ms. Default 100 ms: Fig. 2 of PBE-CC has a carrier 130 ms after the rate rose.
+    /// See `load`. At least 10 ms. Default 100 ms: Fig. 2 of PBE-CC has a carrier 130 ms after the
+    /// rate rose.
     #[serde(deserialize_with = "quantity::duration")]
     pub load_over: Duration,
     /// From the command to the first use: n+24 to n+34 (TS 36.133 §7.7.2).
     #[serde(deserialize_with = "quantity::duration")]
     pub activation: Duration,
-    /// sCellDeactivationTimer: a carrier that is not needed for this long is dropped. With `load` it is needed while the
-    /// others alone would have that load.
+    /// sCellDeactivationTimer: a carrier that is not needed for this long is dropped. With `load`
+    /// it is needed while the others alone would have that load.
     #[serde(deserialize_with = "quantity::duration")]
     pub deactivation: Duration,
 }
@@ -74,12 +76,14 @@ pub struct HandoverConfig {
     /// From the measurement report to the command.
     #[serde(deserialize_with = "quantity::duration")]
     pub preparation: Duration,
-    /// Interruption of the user plane, at least and at most: 27.5 to 60 ms in LTE (TS 36.133 §5.1.2.1).
+    /// Interruption of the user plane, at least and at most: 27.5 to 60 ms in LTE (TS 36.133
+    /// §5.1.2.1).
     #[serde(deserialize_with = "quantity::durations")]
     pub interruption: [Duration; 2],
     /// Whether the old cell forwards undelivered data to the new one.
     pub forward: bool,
-    /// Times since the beginning at which the device moves to its next cell, regardless of measurements.
+    /// Times since the beginning at which the device moves to its next cell, regardless of
+    /// measurements.
     #[serde(deserialize_with = "quantity::list")]
     pub at: Vec<Duration>,
 }
@@ -111,12 +115,14 @@ pub enum PrimaryPath {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct DualConfig {
-    /// Event B1: RSRP from which NR's first cell is worth adding, dBm (TS 36.331 §5.5.4.7). Chosen.
+    /// Event B1: RSRP from which NR's first cell is worth adding, dBm (TS 36.331 §5.5.4.7).
+    /// Chosen.
     pub b1_dbm: f32,
     /// And for how long it has to be.
     #[serde(deserialize_with = "quantity::duration")]
     pub time_to_trigger: Duration,
-    /// From the report to the command: with the access after it 60 to 100 ms (NR timing facts). Default 80 ms.
+    /// From the report to the command: with the access after it 60 to 100 ms (NR timing facts).
+    /// Default 80 ms.
     #[serde(deserialize_with = "quantity::duration")]
     pub preparation: Duration,
     /// From the command to the first use: random access in the new cell. Default 20 ms.
@@ -129,8 +135,8 @@ pub struct DualConfig {
     pub t310: Duration,
     /// The group that the uplink, and its requests, use first.
     pub primary_path: PrimaryPath,
-    /// ul-DataSplitThreshold: with this much waiting the uplink goes both ways (TS 38.331 PDCP-Config). Default 100 KiB; 0 is
-    /// always.
+    /// ul-DataSplitThreshold: with this much waiting the uplink goes both ways (TS 38.331
+    /// PDCP-Config). Default 100 KiB; 0 is always.
     #[serde(deserialize_with = "quantity::bytes")]
     pub split_threshold: Bytes,
 }
@@ -166,7 +172,8 @@ pub struct SleepConfig {
     /// The network releases the connection after this long without data: 10 to 30 s.
     #[serde(deserialize_with = "quantity::duration")]
     pub release: Duration,
-    /// From data to the first grant of a new connection: random access and RRC setup. 60 to 100 ms.
+    /// From data to the first grant of a new connection: random access and RRC setup. 60 to 100
+    /// ms.
     #[serde(deserialize_with = "quantity::duration")]
     pub setup: Duration,
     /// Cycle in which an idle device listens for paging.

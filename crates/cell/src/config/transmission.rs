@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-/// Transmit power of a device. The network's commands bring the device to the target SNR as far as its power allows
-/// (closed loop, TS 36.213 §5.1.1.1, TS 38.213 §7.1.1).
+/// Transmit power of a device. The network's commands bring the device to the target SNR as far as
+/// its power allows (closed loop, TS 36.213 §5.1.1.1, TS 38.213 §7.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PowerConfig {
@@ -11,7 +11,8 @@ pub struct PowerConfig {
     pub most_dbm: f32,
     /// Target SNR at the network's antennas, dB. Default 20: the highest MCS need it. Chosen.
     pub target_snr_db: f32,
-    /// Noise figure of the base station plus interference from other cells' devices, over thermal noise, dB.
+    /// Noise figure of the base station plus interference from other cells' devices, over thermal
+    /// noise, dB.
     pub noise_rise_db: f32,
 }
 
@@ -31,15 +32,16 @@ pub struct HarqConfig {
     pub transmissions: u8,
     /// Gain of each further transmission over chase combining, dB.
     pub redundancy_gain_db: f32,
-    /// Probability that a sender reads a NACK as an ACK and leaves the block to RLC: PUCCH and, in LTE, PHICH are
-    /// decoded wrongly now and then. Range 0..=1. Default 0.002, chosen: on a busy link RLC repeats something every few
-    /// seconds, as on Gandalf's walk (Fig. 5).
+    /// Probability that a sender reads a NACK as an ACK and leaves the block to RLC: PUCCH and, in
+    /// LTE, PHICH are decoded wrongly now and then. Range 0..=1. Default 0.002, chosen: on a
+    /// busy link RLC repeats something every few seconds, as on Gandalf's walk (Fig. 5).
     pub misheard: f64,
 }
 
 impl Default for HarqConfig {
     fn default() -> Self {
-        // lte_timing_facts: commercial networks give up after 4 to 5; PBE-CC §3 saw three repetitions at most.
+        // lte_timing_facts: commercial networks give up after 4 to 5; PBE-CC §3 saw three
+        // repetitions at most.
         Self { processes: 8, transmissions: 4, redundancy_gain_db: 0.0, misheard: 0.002 }
     }
 }

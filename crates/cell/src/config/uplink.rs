@@ -20,13 +20,15 @@ pub struct UplinkConfig {
     /// retxBSR-Timer.
     #[serde(deserialize_with = "quantity::duration")]
     pub retx_bsr: Duration,
-    /// Time from a report to the first transmission of newly reported data, t_r + K2, as a multiple of `periodic_bsr`; Gandalf
-    /// Equation 4 has 1 to 2. Default 1. If the base station cannot answer that soon, as in LTE, it is 2 at 5 ms.
+    /// Time from a report to the first transmission of newly reported data, t_r + K2, as a
+    /// multiple of `periodic_bsr`; Gandalf Equation 4 has 1 to 2. Default 1. If the base
+    /// station cannot answer that soon, as in LTE, it is 2 at 5 ms.
     pub grant_delay: f64,
     /// Size of the grant that answers a scheduling request before a report arrives.
     #[serde(deserialize_with = "quantity::bytes")]
     pub first_grant: Bytes,
-    /// Probability that the network counts bytes of an earlier report as new (Gandalf §3.2.2). Range 0..=1. Chosen.
+    /// Probability that the network counts bytes of an earlier report as new (Gandalf §3.2.2).
+    /// Range 0..=1. Chosen.
     pub double_grant: f64,
 }
 

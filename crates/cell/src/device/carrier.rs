@@ -159,8 +159,8 @@ impl DeviceCarrier {
         sinr
     }
 
-    /// The resource blocks and the MCS for `need` bytes in `most` blocks at most; the more blocks, the less power each
-    /// has.
+    /// The resource blocks and the MCS for `need` bytes in `most` blocks at most; the more blocks,
+    /// the less power each has.
     pub(crate) fn plan_uplink(
         &mut self,
         now: HostInstant,
@@ -178,7 +178,8 @@ impl DeviceCarrier {
         Some((prb, mcs))
     }
 
-    /// The largest number of blocks that the base station can receive. The lowest MCS needs about −4 dB.
+    /// The largest number of blocks that the base station can receive. The lowest MCS needs about
+    /// −4 dB.
     fn most_uplink_prb(&self) -> u16 {
         const MIN_SNR_DB: f32 = -2.0;
         let whole = self.power.most_dbm + self.channel.mean_gain_db() - self.noise_dbm_per_prb;

@@ -127,8 +127,8 @@ impl DeviceCarriers {
         }
     }
 
-    /// Whether the uplink may use a carrier. With a split bearer the second path carries data only when more than the
-    /// threshold waits (ul-DataSplitThreshold, TS 38.323 §5.2.1).
+    /// Whether the uplink may use a carrier. With a split bearer the second path carries data only
+    /// when more than the threshold waits (ul-DataSplitThreshold, TS 38.323 §5.2.1).
     pub(crate) fn may_send_on(
         &self,
         carrier: &DeviceCarrier,
@@ -226,8 +226,8 @@ impl DeviceCarriers {
         })
     }
 
-    /// Releases the secondary group, if there is one: its data in transmission goes over the master group (data recovery,
-    /// TS 38.323 §5.5). Returns the group's first carrier.
+    /// Releases the secondary group, if there is one: its data in transmission goes over the master
+    /// group (data recovery, TS 38.323 §5.5). Returns the group's first carrier.
     pub(crate) fn release_secondary<P>(&mut self, bearers: &mut Bearers<P>) -> Option<CarrierId> {
         let mut released = None;
         let serving = self.serving;

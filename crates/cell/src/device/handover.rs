@@ -6,15 +6,17 @@ use sounding_units::HostInstant;
 
 use crate::config::HandoverConfig;
 
-/// Interval of measurements of neighbours (TS 36.133 §8.1.2.2: a measurement period of 200 ms, layer 1 samples of 40 ms).
+/// Interval of measurements of neighbours (TS 36.133 §8.1.2.2: a measurement period of 200 ms,
+/// layer 1 samples of 40 ms).
 pub(crate) const MEASURED_EVERY: Duration = Duration::from_millis(40);
 
 /// The steps from one cell to another.
 ///
 /// ```text
-/// Here ──a neighbour is better by the offset──▶ Better ──for time-to-trigger──▶ Prepared ──command──▶ Here (there)
-///   ▲                                             │
-///   └──────────── it is not any more ─────────────┘
+///       a neighbour is better          for time-to-             command
+/// Here ──────by the offset────▶ Better ────trigger────▶ Prepared ───────▶ Here (there)
+///   ▲                             │
+///   └──── it is not any more ─────┘
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Handover {
@@ -27,7 +29,8 @@ pub(crate) enum Handover {
 }
 
 impl Handover {
-    /// Neighbours were measured: the best of them, by how many dB it is better than the serving cell.
+    /// Neighbours were measured: the best of them, by how many dB it is better than the serving
+    /// cell.
     pub(crate) fn handle_measurement(
         &mut self,
         now: HostInstant,

@@ -1,4 +1,5 @@
-//! One direction of a device on a carrier: its HARQ processes, and how the base station adapts to it.
+//! One direction of a device on a carrier: its HARQ processes, and how the base station adapts to
+//! it.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;

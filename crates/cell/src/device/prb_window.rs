@@ -1,4 +1,5 @@
-//! A device's recent part of a carrier's downlink, compared with the resource blocks that others left to it.
+//! A device's recent part of a carrier's downlink, compared with the resource blocks that others
+//! left to it.
 
 use core::time::Duration;
 

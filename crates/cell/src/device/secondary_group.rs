@@ -1,5 +1,6 @@
-//! Dual connectivity of LTE and NR (EN-DC, TS 37.340 §4.1.2, §7, §10): an LTE cell is the master, and a secondary group of NR
-//! is added while its first cell is good enough. The bearer is split: its packets go over both, and come out in order.
+//! Dual connectivity of LTE and NR (EN-DC, TS 37.340 §4.1.2, §7, §10): an LTE cell is the master,
+//! and a secondary group of NR is added while its first cell is good enough. The bearer is split:
+//! its packets go over both, and come out in order.
 
 use sounding_units::HostInstant;
 
@@ -8,10 +9,11 @@ use crate::config::DualConfig;
 /// The secondary group.
 ///
 /// ```text
-/// Off ──event B1: good enough──▶ Better ──for time-to-trigger──▶ Prepared ──command──▶ On ◀──heard again──┐
-///  ▲                              │                                                     └─not heard──▶ Failing
-///  ├──────── not any more ────────┘                                                                     │
-///  └──────────────────────────── T310: the device says so, the group is released ─────────────────────────┘
+///     event B1:          for time-to-            command      heard again
+/// Off ──good enough──▶ Better ──trigger──▶ Prepared ──────▶ On ◀─────────── Failing
+///  ▲                    │                                    └──not heard────▶ │
+///  ├─── not any more ───┘                                                      │
+///  └────────── T310: the device says so, the group is released ────────────────┘
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum SecondaryGroup {
@@ -92,7 +94,8 @@ mod tests {
             let change = group.handle_measurement(at(ms), measured, &config);
             changes.extend(change.map(|change| (ms, change)));
         }
-        // 160 ms to trigger, 80 to prepare, measured every 40; then a second of silence from 1000 on.
+        // 160 ms to trigger, 80 to prepare, measured every 40; then a second of silence from 1000
+        // on.
         assert_eq!(changes, [(240, Change::Add), (2_000, Change::Fail), (2_760, Change::Add)]);
     }
 

@@ -63,7 +63,8 @@ impl Cells {
         self.all.iter().find(|cell| cell.carrier == carrier)
     }
 
-    /// The number of a serving cell among those of its RAT, as records and RRC count: 0 is the first.
+    /// The number of a serving cell among those of its RAT, as records and RRC count: 0 is the
+    /// first.
     pub(super) fn index(&self, carrier: CarrierId) -> u8 {
         let rat = |carrier| self.get(carrier).map(|cell| cell.config.rat);
         let mut same = self.serving().iter().filter(|&&other| rat(other) == rat(carrier));

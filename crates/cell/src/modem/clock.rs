@@ -11,7 +11,8 @@ pub struct ClockConfig {
     pub begins: ModemInstant,
     /// Clock drift against the host's clock, ppm. Range −100..=100, as of quartz.
     pub drift_ppm: f64,
-    /// Time after the network's start in which the clock is unset: until then it counts from 1980, as after a restart.
+    /// Time after the network's start in which the clock is unset: until then it counts from 1980,
+    /// as after a restart.
     pub unset_for: Duration,
 }
 

@@ -59,7 +59,8 @@ impl Log {
         self.mask.wants(LogCode::new(code))
     }
 
-    /// Writes a record whose body `emit` appends. Items without room in its layout are left out, and counted.
+    /// Writes a record whose body `emit` appends. Items without room in its layout are left out,
+    /// and counted.
     pub(super) fn write(
         &mut self,
         code: LogCode,

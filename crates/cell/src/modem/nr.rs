@@ -1,8 +1,8 @@
-//! NR's records of transmissions and receptions: 0xB84E, 0xB857, 0xB869, 0xB870, 0xB872, 0xB873, 0xB881, 0xB883, 0xB885,
-//! 0xB887, 0xB8A7, 0xB97F.
+//! NR's records of transmissions and receptions: 0xB84E, 0xB857, 0xB869, 0xB870, 0xB872, 0xB873,
+//! 0xB881, 0xB883, 0xB885, 0xB887, 0xB8A7, 0xB97F.
 //!
-//! No public capture shows their intervals. Here uplink and downlink records are written every 20 ms or when full, the
-//! others at the same intervals as LTE's records with the same contents.
+//! No public capture shows their intervals. Here uplink and downlink records are written every 20
+//! ms or when full, the others at the same intervals as LTE's records with the same contents.
 
 mod data;
 mod down;
@@ -160,7 +160,8 @@ fn timed(slot: Slot) -> Form {
     form.number("numerology", numerology)
 }
 
-/// Version 3.3 has most fields of a block but only seventeen bits of size; larger blocks need version 3.13.
+/// Version 3.3 has most fields of a block but only seventeen bits of size; larger blocks need
+/// version 3.13.
 fn write_down(blocks: &[NrPdschBlock], common: &mut Common) {
     const MOST: u64 = (1 << 17) - 1;
     if blocks.iter().all(|block| block.size.count() <= MOST) {

@@ -48,8 +48,9 @@ impl Bits {
     }
 }
 
-/// The header of an LTE data PDU with a ten-bit number, or of a part of one (TS 36.322 §6.2.1.4, §6.2.1.5). Lengths are those of
-/// packets with their share of the headers that the bearer counts. Of more than 22 the rest is left out, as by modems.
+/// The header of an LTE data PDU with a ten-bit number, or of a part of one (TS 36.322 §6.2.1.4,
+/// §6.2.1.5). Lengths are those of packets with their share of the headers that the bearer counts.
+/// Of more than 22 the rest is left out, as by modems.
 pub(super) fn lte_header(pdu: &Pdu) -> Vec<u8> {
     /// A length has eleven bits. A longer part of a packet can only be the last.
     const LONGEST: u16 = 2_047;

@@ -1,8 +1,9 @@
-//! The base station's side of link adaptation: it chooses the MCS of the next block from the channel reports.
+//! The base station's side of link adaptation: it chooses the MCS of the next block from the
+//! channel reports.
 //!
-//! The outer loop moves an offset on the reported SINR after every first transmission. A loss moves it down by (1 − p)
-//! / p times the step up after a success. It settles where a share p of first transmissions is lost, whatever the error
-//! of the reports.
+//! The outer loop moves an offset on the reported SINR after every first transmission. A loss moves
+//! it down by (1 − p) / p times the step up after a success. It settles where a share p of first
+//! transmissions is lost, whatever the error of the reports.
 
 use alloc::collections::VecDeque;
 
@@ -150,8 +151,8 @@ impl LinkAdaptation {
         self.pending.push_back(report);
     }
 
-    /// The base station's own measurement of the channel (sounding or demodulation reference signals), SINR of each
-    /// sub-band, dB: it counts at once, for this many layers.
+    /// The base station's own measurement of the channel (sounding or demodulation reference
+    /// signals), SINR of each sub-band, dB: it counts at once, for this many layers.
     pub fn handle_measurement(&mut self, sinr_db: &[f32], layers: u8) {
         let layers = layers.clamp(1, 4);
         let mut known = Known {
@@ -169,8 +170,8 @@ impl LinkAdaptation {
 
     /// Applies whether the first transmission of a block, sent with this choice, arrived.
     ///
-    /// Blocks of the highest and the lowest MCS move the offset only towards the other MCSs: a further move could not change
-    /// their loss rate.
+    /// Blocks of the highest and the lowest MCS move the offset only towards the other MCSs: a
+    /// further move could not change their loss rate.
     pub fn handle_feedback(&mut self, choice: Choice, arrived: bool) {
         let highest = usize::from(choice.mcs) + 1 >= self.coding.mcs_count();
         let step = match (arrived, choice.mcs) {
@@ -182,8 +183,8 @@ impl LinkAdaptation {
         self.offset_db = (self.offset_db + step).clamp(-self.most_offset_db, self.most_offset_db);
     }
 
-    /// How to send a block on these sub-bands now. `None` while the channel is unknown or the device cannot receive
-    /// (CQI 0).
+    /// How to send a block on these sub-bands now. `None` while the channel is unknown or the
+    /// device cannot receive (CQI 0).
     pub fn choose(&mut self, now: HostInstant, bands: SubBands) -> Option<Choice> {
         while self.pending.front().is_some_and(|report| report.usable <= now) {
             self.known = self.pending.pop_front().and_then(|report| self.known_by(&report));

@@ -1,4 +1,5 @@
-//! The channel between one device and one carrier of one site: the received signal at both ends, step by step.
+//! The channel between one device and one carrier of one site: the received signal at both ends,
+//! step by step.
 
 mod config;
 #[cfg(test)]
@@ -28,14 +29,14 @@ const LANES: usize = 4;
 /// Power density of thermal noise at 290 K, dBm/Hz.
 const THERMAL_DBM_PER_HZ: f32 = -174.0;
 
-/// SINR that a received signal cannot exceed, because the transmitter's own error vector is part of it: 3.5 % where
-/// 256QAM is supported (TS 36.104 Table 6.5.2-1).
+/// SINR that a received signal cannot exceed, because the transmitter's own error vector is part of
+/// it: 3.5 % where 256QAM is supported (TS 36.104 Table 6.5.2-1).
 const CEILING_DB: f32 = 29.1;
 
 /// One device on one carrier of one site.
 ///
-/// The caller advances it at least as often as it needs fresh values; [`step`](Self::step) gives the interval for a
-/// speed.
+/// The caller advances it at least as often as it needs fresh values; [`step`](Self::step) gives
+/// the interval for a speed.
 #[derive(Clone, Debug)]
 pub struct Channel {
     rng: ChaCha8Rng,
@@ -154,8 +155,8 @@ impl Channel {
         Ok(channel)
     }
 
-    /// Interval at which a channel must be advanced for accurate values: a tenth of the coherence time 0.423 / f_D
-    /// (Rappaport 2002 §5.4.3), but at most once a millisecond.
+    /// Interval at which a channel must be advanced for accurate values: a tenth of the coherence
+    /// time 0.423 / f_D (Rappaport 2002 §5.4.3), but at most once a millisecond.
     pub fn step(&self, speed_mps: f64) -> Duration {
         let shift_hz =
             self.radians_per_nano * 1e9 / core::f64::consts::TAU * self.effective(speed_mps);
@@ -170,8 +171,8 @@ impl Channel {
         if self.begun { self.at + self.step(self.speed_mps) } else { HostInstant::default() }
     }
 
-    /// The device's position and speed now. A step back in time has no effect. A position or speed that is NaN counts as
-    /// unchanged.
+    /// The device's position and speed now. A step back in time has no effect. A position or speed
+    /// that is NaN counts as unchanged.
     pub fn advance(&mut self, now: HostInstant, motion: Motion) {
         let gone = (now - self.at).as_nanos() as u64 as f64;
         if now <= self.at && self.begun {
@@ -255,8 +256,9 @@ impl Channel {
         }
     }
 
-    /// Other sites' power at this device, dBm per resource block, which the caller knows from its channels to them;
-    /// `None` for none. It is on top of the configured interference, from the next step on.
+    /// Other sites' power at this device, dBm per resource block, which the caller knows from its
+    /// channels to them; `None` for none. It is on top of the configured interference, from the
+    /// next step on.
     pub fn set_neighbours_dbm_per_prb(&mut self, level: Option<f32>) {
         let noise = self.link.noise_dbm_per_prb;
         self.neighbours = level.map_or(0.0, |dbm| power(dbm - noise));
@@ -273,8 +275,8 @@ impl Channel {
         capacity_mean_db(self.sinr_db())
     }
 
-    /// Gain from the device's antenna port to the site's combined ones on each sub-band, dB: received power of a resource
-    /// block = sent power + this gain.
+    /// Gain from the device's antenna port to the site's combined ones on each sub-band, dB:
+    /// received power of a resource block = sent power + this gain.
     pub fn uplink_gain_db(&self) -> &[f32] {
         &self.uplink_gain_db.as_flattened()[..self.bands]
     }
@@ -284,7 +286,8 @@ impl Channel {
         self.gain_db
     }
 
-    /// Power received of a resource block that the site sends, one antenna, without small-scale fading, dBm.
+    /// Power received of a resource block that the site sends, one antenna, without small-scale
+    /// fading, dBm.
     pub fn received_dbm_per_prb(&self) -> f32 {
         self.link.transmit_dbm_per_prb + self.gain_db
     }
@@ -294,8 +297,8 @@ impl Channel {
         self.link.noise_dbm_per_prb
     }
 
-    /// Reference signal received power: of one resource element, mean over the carrier and the antennas, dBm
-    /// (TS 36.214 §5.1.1, TS 38.215 §5.1.1).
+    /// Reference signal received power: of one resource element, mean over the carrier and the
+    /// antennas, dBm (TS 36.214 §5.1.1, TS 38.215 §5.1.1).
     pub fn rsrp_dbm(&self) -> f32 {
         self.mean_gain_now_db() + self.received_dbm_per_prb() - RESOURCE_ELEMENTS_DB
     }
@@ -308,8 +311,8 @@ impl Channel {
         self.link.noise_dbm_per_prb + decibels((own + others + self.floor) * self.link.prb)
     }
 
-    /// Reference signal received quality, N × RSRP / RSSI, dB (TS 36.214 §5.1.3), while the cell sends in this share
-    /// of the carrier.
+    /// Reference signal received quality, N × RSRP / RSSI, dB (TS 36.214 §5.1.3), while the cell
+    /// sends in this share of the carrier.
     pub fn rsrq_db(&self, cell_load: f32) -> f32 {
         decibels(self.link.prb) + self.rsrp_dbm() - self.rssi_dbm(cell_load)
     }

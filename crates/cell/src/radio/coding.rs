@@ -67,7 +67,8 @@ impl Coding {
         }
     }
 
-    /// The SINR from which a CQI is reported, dB. `None` above 15, and for 0, which means that no SINR is enough.
+    /// The SINR from which a CQI is reported, dB. `None` above 15, and for 0, which means that no
+    /// SINR is enough.
     pub fn cqi_from_db(self, cqi: u8) -> Option<f32> {
         match self.tables() {
             Tables::Lte(_, table) => lte_cqi_threshold_db(table, cqi),
@@ -86,14 +87,16 @@ impl Coding {
         }
     }
 
-    /// β of the exponential effective SINR mapping; `None` for a reserved MCS. LTE takes those of the NR row with the
-    /// same modulation and nearly the same rate: its downlink tables have them under the same index.
+    /// β of the exponential effective SINR mapping; `None` for a reserved MCS. LTE takes those of
+    /// the NR row with the same modulation and nearly the same rate: its downlink tables have
+    /// them under the same index.
     pub fn eesm_beta(self, mcs: u8) -> Option<f32> {
         match self {
             Self::Lte64Qam | Self::Nr64Qam => eesm_beta(nr::McsTable::Qam64, mcs),
             Self::Lte256Qam | Self::Nr256Qam => eesm_beta(nr::McsTable::Qam256, mcs),
             Self::Nr64QamLowSe => eesm_beta(nr::McsTable::Qam64LowSe, mcs),
-            // QPSK goes up to 10 and 16QAM from 11 up to 20, where downlinks have 9 and 10 up to 16.
+            // QPSK goes up to 10 and 16QAM from 11 up to 20, where downlinks have 9 and 10 up to
+            // 16.
             Self::LteUplink => {
                 let downlink = match mcs {
                     0..=10 => mcs.min(9),
@@ -105,8 +108,9 @@ impl Coding {
         }
     }
 
-    /// Data bits of each MCS per resource element of a layer; 0 for an MCS that the table does not have. Those of LTE
-    /// depend a little on the block's width: these are for 25 resource blocks of 150 elements, like the error curves.
+    /// Data bits of each MCS per resource element of a layer; 0 for an MCS that the table does not
+    /// have. Those of LTE depend a little on the block's width: these are for 25 resource
+    /// blocks of 150 elements, like the error curves.
     pub(super) fn bits_per_element(self) -> [f32; MCS_COUNT] {
         const ELEMENTS: f32 = 25.0 * 150.0;
         core::array::from_fn(|mcs| match self.tables() {

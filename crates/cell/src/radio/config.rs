@@ -5,8 +5,8 @@ use serde::Deserialize;
 use super::geometry::Position;
 use super::invalid::InvalidConfig;
 
-/// Most sub-bands of a carrier: no carrier of TS 36.213 §7.2.1 or TS 38.214 §5.2.1.4 reports more than 18 and a
-/// remainder.
+/// Most sub-bands of a carrier: no carrier of TS 36.213 §7.2.1 or TS 38.214 §5.2.1.4 reports more
+/// than 18 and a remainder.
 pub const MAX_SUB_BANDS: usize = 20;
 
 /// A carrier.
@@ -98,13 +98,14 @@ impl CarrierConfig {
 pub struct SiteConfig {
     /// Its position.
     pub position: Position,
-    /// Metres above ground; range 1..=150. 25 m is an urban macro site (TR 38.901 Table 7.2-1), 10 m a street's.
+    /// Metres above ground; range 1..=150. 25 m is an urban macro site (TR 38.901 Table 7.2-1), 10
+    /// m a street's.
     pub height_m: f64,
-    /// Power of the whole carrier, dBm; range -10..=80. 46 dBm is a macro cell's 10 or 20 MHz (TR 36.814
-    /// Table A.2.1.1-2).
+    /// Power of the whole carrier, dBm; range -10..=80. 46 dBm is a macro cell's 10 or 20 MHz (TR
+    /// 36.814 Table A.2.1.1-2).
     pub transmit_dbm: f32,
-    /// Antenna gain less cable loss, dBi, alike in all directions; range -20..=40 (14 dBi: TR 36.814
-    /// Table A.2.1.1-2).
+    /// Antenna gain less cable loss, dBi, alike in all directions; range -20..=40 (14 dBi: TR
+    /// 36.814 Table A.2.1.1-2).
     pub antenna_gain_dbi: f32,
     /// Receiving antennas, 1 or 2, combined for maximum ratio.
     pub antennas: u8,

@@ -1,6 +1,6 @@
-//! Decibels. The conversions to and from linear are short series instead of `libm`'s functions: they run once per
-//! sub-band and step, and the compiler vectorizes this form. They use only exact operations of IEEE 754, so their bits
-//! are the same on every machine.
+//! Decibels. The conversions to and from linear are short series instead of `libm`'s functions:
+//! they run once per sub-band and step, and the compiler vectorizes this form. They use only exact
+//! operations of IEEE 754, so their bits are the same on every machine.
 
 use core::f32::consts::{LN_2, SQRT_2};
 
@@ -40,7 +40,8 @@ pub(super) fn power(decibels: f32) -> f32 {
 /// Two to the power of x, with x limited to -126..=126.
 #[inline]
 pub(super) fn exp2(exponent: f32) -> f32 {
-    /// Added and taken away, it leaves a number rounded to a whole one: the last bit of its mantissa is worth 1.
+    /// Added and taken away, it leaves a number rounded to a whole one: the last bit of its
+    /// mantissa is worth 1.
     const ROUNDER: f32 = 12_582_912.0;
     let exponent = if exponent > -126.0 { exponent } else { -126.0 };
     let exponent = if exponent < 126.0 { exponent } else { 126.0 };

@@ -1,4 +1,5 @@
-//! Whether a block arrives: error rates from the true SINR over its sub-bands and its transmissions.
+//! Whether a block arrives: error rates from the true SINR over its sub-bands and its
+//! transmissions.
 
 use serde::Deserialize;
 use sounding_phy::abstraction::Bler;
@@ -15,8 +16,9 @@ use super::sub_bands::SubBands;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HarqConfig {
-    /// dB that every retransmission gains by sending other bits of the code word, over chase combining, whose SINRs
-    /// add up; range 0..=6. 0, the default, is chase combining: 3 dB for the second transmission.
+    /// dB that every retransmission gains by sending other bits of the code word, over chase
+    /// combining, whose SINRs add up; range 0..=6. 0, the default, is chase combining: 3 dB
+    /// for the second transmission.
     pub redundancy_gain_db: f32,
 }
 
@@ -48,7 +50,8 @@ pub struct Block {
 }
 
 impl Block {
-    /// A block of this many bits before its first transmission; `None` for a reserved MCS or no bits.
+    /// A block of this many bits before its first transmission; `None` for a reserved MCS or no
+    /// bits.
     pub fn new(coding: Coding, choice: Choice, bits: u32, harq: &HarqConfig) -> Option<Self> {
         Some(Self {
             bler: coding.bler(choice.mcs, bits)?,
@@ -60,8 +63,8 @@ impl Block {
         })
     }
 
-    /// It is sent (again) on these sub-bands of a carrier with these SINRs: the chance, 0..=1, that it is lost even
-    /// with all that arrived of it before.
+    /// It is sent (again) on these sub-bands of a carrier with these SINRs: the chance, 0..=1, that
+    /// it is lost even with all that arrived of it before.
     pub fn handle_transmission(&mut self, sinr_db: &[f32], bands: SubBands) -> f32 {
         self.combined += over_bands(self.beta, self.layers, sinr_db, bands);
         let gain = self.redundancy_gain_db * f32::from(self.transmissions);
@@ -80,7 +83,8 @@ impl Block {
     }
 }
 
-/// The chance, 0..=1, that a block sent once on these sub-bands is lost; `None` for a reserved MCS or no bits.
+/// The chance, 0..=1, that a block sent once on these sub-bands is lost; `None` for a reserved MCS
+/// or no bits.
 pub fn block_error_rate(
     coding: Coding,
     choice: Choice,
@@ -92,9 +96,9 @@ pub fn block_error_rate(
     block.map(|mut block| block.handle_transmission(sinr_db, bands))
 }
 
-/// Effective SINR of each layer over some of a carrier's sub-bands, linear: -β ln(mean(e^(-γ/β))), as
-/// [`effective_sinr_db`](sounding_phy::abstraction::effective_sinr_db) has it, in the form that a step in every slot
-/// can afford. Nothing on no sub-band.
+/// Effective SINR of each layer over some of a carrier's sub-bands, linear: -β ln(mean(e^(-γ/β))),
+/// as [`effective_sinr_db`](sounding_phy::abstraction::effective_sinr_db) has it, in the form that
+/// a step in every slot can afford. Nothing on no sub-band.
 fn over_bands(beta: f32, layers: u8, sinr_db: &[f32], bands: SubBands) -> f32 {
     let mut parts = [0.0; MAX_SUB_BANDS];
     let mut count = 0;
@@ -110,7 +114,8 @@ fn over_bands(beta: f32, layers: u8, sinr_db: &[f32], bands: SubBands) -> f32 {
     if !weakest.is_finite() {
         return 0.0;
     }
-    // Measured from the weakest part, so that good parts cannot make all of the exponentials vanish.
+    // Measured from the weakest part, so that good parts cannot make all of the exponentials
+    // vanish.
     let octaves = -core::f32::consts::LOG2_E / beta;
     for part in parts.iter_mut() {
         *part = exp2((*part - weakest) * octaves);

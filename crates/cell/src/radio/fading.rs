@@ -1,12 +1,15 @@
-//! Small-scale fading: Clarke's model as a sum of eight sinusoids a tap, the taps added up at each sub-band.
+//! Small-scale fading: Clarke's model as a sum of eight sinusoids a tap, the taps added up at each
+//! sub-band.
 //!
-//! Sinusoid n of a tap turns by cos(α_n) radians for each radian of carrier phase that the device travels. Its angle of
-//! arrival α_n is drawn from the n-th eighth of the circle, and its phase from the whole circle. The ensemble's
-//! autocorrelation is then exactly J0 of the distance travelled (Xiao, Zheng, Beaulieu 2006). A step multiplies
-//! phasors; sines and cosines are computed only when the step's length changes.
+//! Sinusoid n of a tap turns by cos(α_n) radians for each radian of carrier phase that the device
+//! travels. Its angle of arrival α_n is drawn from the n-th eighth of the circle, and its phase
+//! from the whole circle. The ensemble's autocorrelation is then exactly J0 of the distance
+//! travelled (Xiao, Zheng, Beaulieu 2006). A step multiplies phasors; sines and cosines are
+//! computed only when the step's length changes.
 //!
-//! Antennas and the two directions of an FDD carrier use the same eight sinusoids, with the signs of different Walsh
-//! codes (Dent, Bottomley, Croft 1993). That makes them uncorrelated at the cost of a few additions.
+//! Antennas and the two directions of an FDD carrier use the same eight sinusoids, with the signs
+//! of different Walsh codes (Dent, Bottomley, Croft 1993). That makes them uncorrelated at the cost
+//! of a few additions.
 
 mod config;
 #[cfg(test)]
@@ -21,7 +24,8 @@ pub use config::FadingConfig;
 use super::profile::DelayProfile;
 use super::random::uniform;
 
-/// Sub-bands and taps are worked on four at a time: the width of the vector registers every target has.
+/// Sub-bands and taps are worked on four at a time: the width of the vector registers every target
+/// has.
 const LANES: usize = 4;
 type Lanes = [f32; LANES];
 
@@ -31,8 +35,8 @@ const SINUSOIDS: usize = 8;
 /// Number of Walsh codes, and so the maximum number of branches.
 pub(super) const BRANCHES: usize = 4;
 
-/// Steps after which the phasors are brought back to length one: each step's rounding lengthens them by at most
-/// 1e-7 or so.
+/// Steps after which the phasors are brought back to length one: each step's rounding lengthens
+/// them by at most 1e-7 or so.
 const STEPS_BETWEEN_TRIMS: u32 = 256;
 
 /// Radians of travel a step may have for the series of [`turns`].
@@ -349,8 +353,8 @@ fn fold(of: &[Lanes; SINUSOIDS]) -> [Lanes; BRANCHES] {
     codes
 }
 
-/// Sine and cosine of up to four radians, by the series of a quarter of the angle and two doublings; written so that
-/// it becomes vector instructions. Error below 1e-6.
+/// Sine and cosine of up to four radians, by the series of a quarter of the angle and two
+/// doublings; written so that it becomes vector instructions. Error below 1e-6.
 #[inline]
 fn turns(radians: f32) -> (f32, f32) {
     let x = radians * 0.25;

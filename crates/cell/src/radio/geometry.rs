@@ -81,14 +81,15 @@ pub enum TrajectoryConfig {
         #[serde(default)]
         then: AtTheEnd,
     },
-    /// It picks a place in a box, goes there, waits, and picks the next (random waypoint model, Johnson and Maltz
-    /// 1996).
+    /// It picks a place in a box, goes there, waits, and picks the next (random waypoint model,
+    /// Johnson and Maltz 1996).
     RandomWaypoint {
         /// One corner of the box, and where it starts.
         corner: Position,
         /// The opposite corner, not the same place.
         opposite: Position,
-        /// Speed of the slowest leg, m/s. It must be above zero; otherwise the walk would become slower without end.
+        /// Speed of the slowest leg, m/s. It must be above zero; otherwise the walk would become
+        /// slower without end.
         slowest_mps: f64,
         /// Metres per second of the fastest leg.
         fastest_mps: f64,
@@ -224,8 +225,8 @@ impl Trajectory {
         Ok(Self { route })
     }
 
-    /// Position and speed. A random walk only moves forward in time: a time before that of the last call gives the beginning of the
-    /// current leg.
+    /// Position and speed. A random walk only moves forward in time: a time before that of the last
+    /// call gives the beginning of the current leg.
     pub fn at(&mut self, now: HostInstant) -> Motion {
         let secs = now.as_nanos() as f64 * 1e-9;
         match &mut self.route {

@@ -1,4 +1,5 @@
-//! Transmissions of other cells on this carrier: each is on while it has data and nearly silent otherwise.
+//! Transmissions of other cells on this carrier: each is on while it has data and nearly silent
+//! otherwise.
 
 use alloc::vec::Vec;
 
@@ -16,17 +17,20 @@ const MAX_CELLS: u8 = 16;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct InterferenceConfig {
-    /// Interference over thermal noise with every cell sending, dB; range -30..=40. 6 dB is a place well inside an
-    /// urban cell (chosen; a device between two macro cells sees up to 20).
+    /// Interference over thermal noise with every cell sending, dB; range -30..=40. 6 dB is a
+    /// place well inside an urban cell (chosen; a device between two macro cells sees up to
+    /// 20).
     pub over_noise_db: f32,
     /// Interfering cells, all equally loud; range 0..=16, none is no interference.
     pub cells: u8,
     /// Share of time that each of them sends, 0..=1.
     pub load: f32,
-    /// Seconds after which a cell's activity is independent of the earlier one: the length of a burst of traffic; above zero.
+    /// Seconds after which a cell's activity is independent of the earlier one: the length of a
+    /// burst of traffic; above zero.
     pub time_constant_s: f32,
-    /// The share of full power that a cell without traffic still sends: pilots and broadcast; 0..=1. LTE's
-    /// cell-specific reference signals on two ports are 16 of 168 resource elements (TS 36.211 §6.10.1).
+    /// The share of full power that a cell without traffic still sends: pilots and broadcast;
+    /// 0..=1. LTE's cell-specific reference signals on two ports are 16 of 168 resource
+    /// elements (TS 36.211 §6.10.1).
     pub idle_share: f32,
 }
 
@@ -96,8 +100,9 @@ impl Interference {
         config.check()?;
         let load = f64::from(config.load);
         let time_constant = f64::from(config.time_constant_s);
-        // A two-state chain that is on for `load` of the time and has this time constant leaves its states at rates
-        // that add up to one per time constant. A load of 0 or 1 makes one of the mean durations infinite.
+        // A two-state chain that is on for `load` of the time and has this time constant leaves its
+        // states at rates that add up to one per time constant. A load of 0 or 1 makes one
+        // of the mean durations infinite.
         let mean_on_s = time_constant / (1.0 - load);
         let mean_off_s = time_constant / load;
         let sending = power(config.over_noise_db) / f32::from(config.cells.max(1));

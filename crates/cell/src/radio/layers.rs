@@ -10,12 +10,14 @@ use super::invalid::InvalidConfig;
 pub struct RankConfig {
     /// Most layers: 1, 2 or 4.
     pub most_layers: u8,
-    /// SINR of one layer from which two carry more, dB; range -10..=50. By capacity it is 9 dB; channels whose
-    /// layers are not quite apart need a little more (chosen).
+    /// SINR of one layer from which two carry more, dB; range -10..=50. By capacity it is 9 dB;
+    /// channels whose layers are not quite apart need a little more (chosen).
     pub two_from_db: f32,
-    /// SINR of one layer from which four carry more, dB; not below that of two. By capacity it is 15 dB.
+    /// SINR of one layer from which four carry more, dB; not below that of two. By capacity it is
+    /// 15 dB.
     pub four_from_db: f32,
-    /// dB by which the SINR must fall below the threshold before the device uses fewer layers; range 0..=10 (chosen).
+    /// dB by which the SINR must fall below the threshold before the device uses fewer layers;
+    /// range 0..=10 (chosen).
     pub hysteresis_db: f32,
 }
 
@@ -50,8 +52,8 @@ impl RankConfig {
     }
 }
 
-/// SINR of each of this many layers, dB, of a channel whose one layer has this SINR: the power is shared, and so are
-/// the antennas that combined for one.
+/// SINR of each of this many layers, dB, of a channel whose one layer has this SINR: the power is
+/// shared, and so are the antennas that combined for one.
 pub fn per_layer_db(sinr_db: f32, layers: u8) -> f32 {
     // 20 log10 of 2, 3 and 4.
     const SHARED_DB: [f32; 3] = [6.020_6, 9.542_4, 12.041_2];

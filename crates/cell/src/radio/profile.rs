@@ -1,4 +1,5 @@
-//! Delay profiles: how much echoes of the signal spread in time. A larger spread makes the fading of sub-bands less alike.
+//! Delay profiles: how much echoes of the signal spread in time. A larger spread makes the fading
+//! of sub-bands less alike.
 
 use serde::Deserialize;
 

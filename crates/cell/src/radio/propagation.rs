@@ -14,7 +14,8 @@ use super::random::normal;
 use super::shadow::Shadow;
 use super::visibility::SiteVisibility;
 
-/// Metres a device goes before its mean is worked out again: at ten metres from the site that is a change of 0.1 dB.
+/// Metres a device goes before its mean is worked out again: at ten metres from the site that is a
+/// change of 0.1 dB.
 const REFRESH_M: f64 = 0.1;
 
 /// Gain to a device that was nowhere yet.
@@ -89,7 +90,8 @@ impl Surroundings {
         }
     }
 
-    /// Metres over ground from which the model holds (TR 38.901 Table 7.4.1-1): nearer is as loud as there.
+    /// Metres over ground from which the model holds (TR 38.901 Table 7.4.1-1): nearer is as loud
+    /// as there.
     fn nearest_m(self) -> f64 {
         match self {
             Self::Uma | Self::Umi | Self::Rma => 10.0,
@@ -263,8 +265,8 @@ mod tests {
 
     #[test]
     fn gain_is_the_path_loss_of_the_scenario_at_the_place() {
-        // The antenna's 14 dBi minus the loss at 1.8425 GHz from 25 m to 1.5 m, computed by hand at 200 m: the logarithm
-        // of 201.376 m is 2.304_008, that of the frequency 0.265_408.
+        // The antenna's 14 dBi minus the loss at 1.8425 GHz from 25 m to 1.5 m, computed by hand at
+        // 200 m: the logarithm of 201.376 m is 2.304_008, that of the frequency 0.265_408.
         for (text, loss) in [
             ("line_of_sight = 'always'", 28.0 + 22.0 * 2.304_008 + 20.0 * 0.265_408),
             ("line_of_sight = 'never'", 13.54 + 39.08 * 2.304_008 + 20.0 * 0.265_408),

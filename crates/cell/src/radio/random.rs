@@ -1,4 +1,5 @@
-//! Draws from the distributions the channel needs, by `libm` alone, so that a seed gives the same bits everywhere.
+//! Draws from the distributions the channel needs, by `libm` alone, so that a seed gives the same
+//! bits everywhere.
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
@@ -13,8 +14,8 @@ fn positive(rng: &mut ChaCha8Rng) -> f64 {
     1.0 - uniform(rng)
 }
 
-/// A normal number with mean 0 and variance 1 (Box and Muller 1958). The second of the pair is dropped, so that every draw consumes
-/// the same part of the stream.
+/// A normal number with mean 0 and variance 1 (Box and Muller 1958). The second of the pair is
+/// dropped, so that every draw consumes the same part of the stream.
 pub(super) fn normal(rng: &mut ChaCha8Rng) -> f64 {
     let radius = libm::sqrt(-2.0 * libm::log(positive(rng)));
     radius * libm::cos(core::f64::consts::TAU * uniform(rng))

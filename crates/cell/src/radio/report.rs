@@ -1,7 +1,7 @@
 //! The device's side of link adaptation: the contents and times of its channel reports.
 //!
-//! A device measures at the end of each period and rounds to the CQI that it could receive with a block error rate of
-//! 10 %. Its base station can use the report some milliseconds later.
+//! A device measures at the end of each period and rounds to the CQI that it could receive with a
+//! block error rate of 10 %. Its base station can use the report some milliseconds later.
 
 use core::time::Duration;
 
@@ -17,11 +17,12 @@ use super::layers::{RankConfig, Ranker, per_layer_db};
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReportConfig {
-    /// Milliseconds between reports; range 1..=320. Periodic reports of LTE come every 2 to 160 ms (TS 36.213
-    /// Table 7.2.2-1A), of NR every 4 to 320 slots (TS 38.331); open source base stations configure 20 to 80.
+    /// Milliseconds between reports; range 1..=320. Periodic reports of LTE come every 2 to 160 ms
+    /// (TS 36.213 Table 7.2.2-1A), of NR every 4 to 320 slots (TS 38.331); open source base
+    /// stations configure 20 to 80.
     pub period_ms: u16,
-    /// Milliseconds from the measurement until the base station schedules by it; range 0..=100. LTE's reference
-    /// resource alone is four subframes before the report (TS 36.213 §7.2.3).
+    /// Milliseconds from the measurement until the base station schedules by it; range 0..=100.
+    /// LTE's reference resource alone is four subframes before the report (TS 36.213 §7.2.3).
     pub delay_ms: u16,
     /// Milliseconds after time zero of the first measurement; range 0..=320.
     pub offset_ms: u16,
@@ -72,9 +73,9 @@ pub struct CqiReport {
 }
 
 impl CqiReport {
-    /// CQI of each sub-band in the precision of a report: two bits for one below the carrier's CQI, equal, one
-    /// above, or at least two above (TS 36.213 Table 7.2.1-2, TS 38.214 Table 5.2.2.1-1). Empty if sub-bands are not
-    /// reported.
+    /// CQI of each sub-band in the precision of a report: two bits for one below the carrier's CQI,
+    /// equal, one above, or at least two above (TS 36.213 Table 7.2.1-2, TS 38.214 Table
+    /// 5.2.2.1-1). Empty if sub-bands are not reported.
     pub fn sub_bands(&self) -> &[u8] {
         &self.sub_bands[..usize::from(self.count)]
     }
@@ -115,8 +116,8 @@ impl Reporter {
         self.due
     }
 
-    /// The report, if one is due, of a channel whose sub-bands have these SINRs. Periods that passed without a call are
-    /// skipped.
+    /// The report, if one is due, of a channel whose sub-bands have these SINRs. Periods that
+    /// passed without a call are skipped.
     pub fn poll_report(&mut self, now: HostInstant, sinr_db: &[f32]) -> Option<CqiReport> {
         if now < self.due {
             return None;

@@ -17,16 +17,16 @@ pub struct ScriptConfig {
     /// The level between two points.
     #[serde(default)]
     pub between: Between,
-    /// Begin again at the time of the last level, which is then the length of the script and its value unused; it
-    /// must be above zero.
+    /// Begin again at the time of the last level, which is then the length of the script and its
+    /// value unused; it must be above zero.
     #[serde(default)]
     pub repeat: bool,
     /// Fading on top, none unless stated. Its mean power is one: the levels stay the means.
     #[serde(default = "no_fading")]
     pub fading: FadingConfig,
-    /// The level that the script is relative to, dB above thermal noise; range 0..=60. In cities, neighbours are some
-    /// 15 dB stronger than noise (chosen). A device at 16 dB is then as near as one at 31 dB without neighbours, and
-    /// its uplink is as good.
+    /// The level that the script is relative to, dB above thermal noise; range 0..=60. In cities,
+    /// neighbours are some 15 dB stronger than noise (chosen). A device at 16 dB is then as
+    /// near as one at 31 dB without neighbours, and its uplink is as good.
     #[serde(default = "city_floor_db")]
     pub floor_db: f32,
     /// Interference on top, none unless stated: the levels are those without it.

@@ -1,12 +1,12 @@
-//! Shadowing: what large obstacles add to the path loss, a Gaussian in dB whose correlation falls exponentially with
-//! the way travelled (TR 38.901 §7.4.4, Gudmundson 1991).
+//! Shadowing: what large obstacles add to the path loss, a Gaussian in dB whose correlation falls
+//! exponentially with the way travelled (TR 38.901 §7.4.4, Gudmundson 1991).
 
 use rand_chacha::ChaCha8Rng;
 
 use super::random::normal;
 
-/// Draws a correlation distance: between them the value is interpolated, because a device that moves by millimetres
-/// a step must not see its signal jump.
+/// Draws a correlation distance: between them the value is interpolated, because a device that
+/// moves by millimetres a step must not see its signal jump.
 const DRAWS_PER_DISTANCE: f64 = 16.0;
 
 /// A Gaussian of mean 0 and variance 1 along a way.

@@ -45,7 +45,8 @@ impl SubBands {
         index < MAX_SUB_BANDS && self.0 >> index & 1 == 1
     }
 
-    /// The values of these sub-bands, from those of a carrier; all values if the carrier has none of these sub-bands.
+    /// The values of these sub-bands, from those of a carrier; all values if the carrier has none
+    /// of these sub-bands.
     pub fn of<T: Copy>(self, values: &[T]) -> impl Iterator<Item = T> + Clone {
         let carrier =
             if values.len() >= MAX_SUB_BANDS { Self::ALL.0 } else { (1 << values.len()) - 1 };

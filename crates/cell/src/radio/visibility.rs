@@ -1,11 +1,12 @@
-//! Line of sight: there or not, drawn by its probability at the place and drawn again as the device moves on.
+//! Line of sight: there or not, drawn by its probability at the place and drawn again as the device
+//! moves on.
 
 use rand_chacha::ChaCha8Rng;
 
 use super::random::{exponential, uniform};
 
-/// Metres over which one state becomes the other: a device does not fall by 20 dB between two steps (the transition
-/// of TR 38.901 §7.6.3.3 in its plainest form; the length is chosen).
+/// Metres over which one state becomes the other: a device does not fall by 20 dB between two steps
+/// (the transition of TR 38.901 §7.6.3.3 in its plainest form; the length is chosen).
 const TRANSITION_M: f64 = 5.0;
 
 /// Whether the device sees the site.
@@ -25,8 +26,9 @@ impl SiteVisibility {
         Self { clear, share: if clear { 1.0 } else { 0.0 }, left_m }
     }
 
-    /// The device moved by this many metres, to a place with this probability. Exponentially distributed ways
-    /// between the draws make the state's correlation fall exponentially with the way.
+    /// The device moved by this many metres, to a place with this probability. Exponentially
+    /// distributed ways between the draws make the state's correlation fall exponentially with
+    /// the way.
     pub(super) fn advance(
         &mut self,
         metres: f64,

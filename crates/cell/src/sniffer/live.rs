@@ -11,11 +11,12 @@ use super::message;
 use crate::config::CarrierConfig;
 use crate::event::Dci;
 
-/// Maximum number of resource blocks in a false message: a short format fits by chance more often than a long one.
+/// Maximum number of resource blocks in a false message: a short format fits by chance more often
+/// than a long one.
 const MAX_FALSE_PRB: u32 = 12;
 
-/// Maximum number of unread lines: about a second of three carriers with eight messages per subframe. Then the oldest are dropped, as
-/// a socket would.
+/// Maximum number of unread lines: about a second of three carriers with eight messages per
+/// subframe. Then the oldest are dropped, as a socket would.
 const MAX_LINES: usize = 32_768;
 
 /// RNTIs of devices (TS 36.321 Table 7.1-1).
@@ -52,8 +53,8 @@ impl Default for SnifferConfig {
     }
 }
 
-/// A sniffer that listens to every carrier of a network and writes a line for each message, and one for each slot
-/// without any.
+/// A sniffer that listens to every carrier of a network and writes a line for each message, and one
+/// for each slot without any.
 #[derive(Debug)]
 pub struct Sniffer {
     config: SnifferConfig,
@@ -73,7 +74,8 @@ struct Listened {
     next: u64,
     /// Whether a message of that slot has been written.
     heard: bool,
-    /// The carrier's own random numbers: its missed messages do not depend on other carriers or on the calls of `handle_time`.
+    /// The carrier's own random numbers: its missed messages do not depend on other carriers or on
+    /// the calls of `handle_time`.
     lots: ChaCha8Rng,
 }
 
@@ -138,7 +140,8 @@ impl Sniffer {
         self.lines.pop_front_if(|(at, _)| *at <= now)
     }
 
-    /// When the next line arrives: each slot of a carrier has one. Lines that have arrived do not count.
+    /// When the next line arrives: each slot of a carrier has one. Lines that have arrived do not
+    /// count.
     pub fn wakeup(&self) -> Option<HostInstant> {
         let ends = self.carriers.iter().map(|carrier| carrier.ends(carrier.next)).min();
         let ends = ends.filter(|ends| self.config.dies_at.is_none_or(|dies| *ends < dies));

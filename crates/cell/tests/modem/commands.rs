@@ -15,8 +15,8 @@ use sounding_units::Bytes;
 
 use crate::network::{ORIGIN, lte};
 
-/// Carriers that came (true) and went, and the activation bits in the records, of a flow that is fast for a second and slow
-/// for two.
+/// Carriers that came (true) and went, and the activation bits in the records, of a flow that is
+/// fast for a second and slow for two.
 fn watched(load: Option<f64>) -> (Vec<bool>, Vec<u8>) {
     let carriers = [lte(), CarrierConfig { pci: 2, uplink: false, ..lte() }];
     let aggregation =
@@ -33,7 +33,8 @@ fn watched(load: Option<f64>) -> (Vec<bool>, Vec<u8>) {
     let (mut events, mut changes, mut commands) = (Vec::new(), Vec::new(), Vec::new());
     for ms in 0..3_500 {
         let now = ORIGIN + Duration::from_millis(ms);
-        // First more data than one carrier can send, then little, then none. The modem then writes the waiting records.
+        // First more data than one carrier can send, then little, then none. The modem then writes
+        // the waiting records.
         let packets = if ms < 1_000 { 16 } else { u64::from(ms < 3_000 && ms % 4 == 0) };
         for _ in 0..packets {
             ran.handle_packet(now, id, Direction::Downlink, Bytes::new(1_500), ());

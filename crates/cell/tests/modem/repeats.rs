@@ -18,7 +18,8 @@ const EDGE: Duration = Duration::from_millis(500);
 const HARQ: Duration = Duration::from_millis(25);
 /// The same moment in an event and in a packet's passage, decoding between.
 const SAME: Duration = Duration::from_millis(5);
-/// The block with the repeat may itself be sent twice, which is an event of HARQ: TDD's rounds have ten subframes and more.
+/// The block with the repeat may itself be sent twice, which is an event of HARQ: TDD's rounds have
+/// ten subframes and more.
 const TWICE: Duration = Duration::from_millis(12);
 
 /// Some packets a slot, so that a queue builds up behind a repeat only.
@@ -51,7 +52,8 @@ fn ms(span: Duration) -> f64 {
     span.as_secs_f64() * 1e3
 }
 
-/// Of a direction: repeats that were found, all of them, events without one, all events; and the sizes of errors, ms.
+/// Of a direction: repeats that were found, all of them, events without one, all events; and the
+/// sizes of errors, ms.
 #[derive(Debug, Default)]
 struct Judged {
     found: usize,
@@ -130,7 +132,8 @@ fn repeats_of_rlc_are_found_with_few_that_are_none_and_their_lengths() {
             println!("{said}");
             assert!(repeats > 20 && count > 100, "{said}");
             assert!(found * 100 >= repeats * 95 && untrue * 100 <= events, "{said}");
-            // In the uplink an event ends when the repeat is sent; the network decodes it some milliseconds later.
+            // In the uplink an event ends when the repeat is sent; the network decodes it some
+            // milliseconds later.
             let most = if direction == Direction::Downlink { 1.0 } else { 3.0 };
             assert!(ends <= most && holds <= most, "{said}");
         }

@@ -53,7 +53,8 @@ fn a_saturated_link_is_estimated_within_a_few_percent() {
                 goodput_and_estimate(carrier.clone(), direction, ModemConfig::default());
             println!("{rat} {direction}: {goodput:.1} Mbit/s, estimated {estimate:.1}");
             let off = estimate / goodput - 1.0;
-            // The estimator assumes 950 IP bytes in 1000 bytes of a block; here there are 990. It does not see lost uplink blocks.
+            // The estimator assumes 950 IP bytes in 1000 bytes of a block; here there are 990. It
+            // does not see lost uplink blocks.
             assert!(off.abs() < 0.08, "{rat} {direction}: {off:.3}");
         }
     }
@@ -64,7 +65,8 @@ fn a_saturated_link_is_estimated_within_a_few_percent() {
 struct Sums {
     /// Bytes of uplink and downlink transmissions, the repeated and the lost included.
     phy: [u64; 2],
-    /// Those of the downlink that arrived, and those of the uplink that were sent for the first time.
+    /// Those of the downlink that arrived, and those of the uplink that were sent for the first
+    /// time.
     new: [u64; 2],
     mac: [u64; 2],
     padding: [u64; 2],

@@ -1,7 +1,8 @@
-//! Records that lie one after another, each saying how long it is: `.hdf`, `.dlf` and the framing without HDLC.
+//! Records that lie one after another, each saying how long it is: `.hdf`, `.dlf` and the framing
+//! without HDLC.
 //!
-//! Nothing marks the beginning of a record and nothing checks its bytes, so damage shows only where a header makes no
-//! sense. From there the stream is searched for the next one that does:
+//! Nothing marks the beginning of a record and nothing checks its bytes, so damage shows only where
+//! a header makes no sense. From there the stream is searched for the next one that does:
 //!
 //! ```text
 //!            header is one ┌──────────┐ header is none
@@ -93,8 +94,8 @@ impl Flat {
         }
     }
 
-    /// The end of the stream. Returns the records that waited for later bytes, and an incomplete rest; `None` after the
-    /// last.
+    /// The end of the stream. Returns the records that waited for later bytes, and an incomplete
+    /// rest; `None` after the last.
     pub(super) fn poll_end(&mut self) -> Option<Found<'static>> {
         while !self.rest().is_empty() {
             let tail = if self.passed == 0 { Tail::Ended } else { Tail::EndedInGap };
@@ -162,7 +163,8 @@ impl Flat {
         Found::Held(offset, len)
     }
 
-    /// Skips bytes up to the next possible header. At the end of the stream, a header without its record does not count.
+    /// Skips bytes up to the next possible header. At the end of the stream, a header without its
+    /// record does not count.
     fn pass_over(&mut self, tail: Tail) {
         let rest = &self.held[self.start..];
         let next = (1..rest.len()).find(|&at| match self.header.judge(&rest[at..], tail) {

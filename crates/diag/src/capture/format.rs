@@ -9,9 +9,11 @@ use crate::packet::{BodyTooLong, Packet};
 /// The way a capture marks where a record begins and ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// Frames with escapes and a check, as a serial port carries them: `.qmdl`, `.mi2log`, a dump of a port.
+    /// Frames with escapes and a check, as a serial port carries them: `.qmdl`, `.mi2log`, a dump
+    /// of a port.
     Hdlc,
-    /// `7E 01`, a length of 16 bits, the packet, `7E`: ports with the framing switched off. No check.
+    /// `7E 01`, a length of 16 bits, the packet, `7E`: ports with the framing switched off. No
+    /// check.
     NonHdlc,
     /// Packets one after another, with the length of their log header: `.hdf`. No check.
     Hdf,
@@ -35,7 +37,8 @@ impl fmt::Display for Format {
 pub struct Kind {
     /// Its format.
     pub format: Format,
-    /// Bytes before the first record that belong to the file and not to the stream: the header of a `.qmdl2`.
+    /// Bytes before the first record that belong to the file and not to the stream: the header of
+    /// a `.qmdl2`.
     pub preamble: usize,
 }
 
@@ -62,7 +65,8 @@ pub enum EmitError {
     },
 }
 
-/// Appends a payload as on a port whose HDLC framing is switched off; on an error `out` stays unchanged.
+/// Appends a payload as on a port whose HDLC framing is switched off; on an error `out` stays
+/// unchanged.
 ///
 /// # Errors
 ///

@@ -12,16 +12,19 @@ const WRAPPER: usize = 8;
 /// `7E 01` and a length, and the `7E` at the end.
 const NON_HDLC_HEADER: usize = 4;
 const TERMINATOR: u8 = 0x7E;
-/// The largest known radio id is 2; larger values here mean other data. Chosen; any value of a byte is accepted.
+/// The largest known radio id is 2; larger values here mean other data. Chosen; any value of a byte
+/// is accepted.
 const MAX_RADIOS: u32 = 255;
-/// Largest difference of the times of two records, in the modem's units of 1.25 ms: a day. Chosen. A clock
-/// that jumps further is accepted when the next record agrees (test `a_clock_that_is_set_is_believed`).
+/// Largest difference of the times of two records, in the modem's units of 1.25 ms: a day. Chosen.
+/// A clock that jumps further is accepted when the next record agrees (test
+/// `a_clock_that_is_set_is_believed`).
 const A_DAY: u64 = 24 * 3600 * 800;
 
 /// The time of a record that was written without one.
 const NO_TIME: u64 = 0;
 
-/// The low half of a time stamp counts 1/32 chip, this many to a unit (docs/reference/diag.md, transport).
+/// The low half of a time stamp counts 1/32 chip, this many to a unit (docs/reference/diag.md,
+/// transport).
 const CHIPS: u64 = 49_152;
 /// No record has a time in the year 2100 or later, in units of 1.25 ms since 1980.
 const THE_YEAR_2100: u64 = 120 * 366 * A_DAY;
@@ -44,7 +47,8 @@ pub(super) enum Tail {
     Open,
     /// No more bytes; a record, or the beginning, was before them.
     Ended,
-    /// Nothing; before them were bytes of no record, among which there may be some that look like one.
+    /// Nothing; before them were bytes of no record, among which there may be some that look like
+    /// one.
     EndedInGap,
 }
 
@@ -52,7 +56,8 @@ pub(super) enum Tail {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
     format: Format,
-    /// Time of the last record, in units of 1.25 ms; only `.dlf` needs it, the others have more to go by.
+    /// Time of the last record, in units of 1.25 ms; only `.dlf` needs it, the others have more to
+    /// go by.
     last: Option<u64>,
 }
 
@@ -81,8 +86,8 @@ impl Header {
         }
     }
 
-    /// A log record. It is accepted if its time fits the record before it, or the one after it. One without a time is accepted if a header
-    /// follows it.
+    /// A log record. It is accepted if its time fits the record before it, or the one after it. One
+    /// without a time is accepted if a header follows it.
     fn log(&self, bytes: &[u8], tail: Tail) -> Verdict {
         let (len, at) = match log_header(bytes) {
             Some(Ok(header)) => header,
@@ -119,8 +124,8 @@ fn is_near(a: u64, b: u64) -> bool {
     a.abs_diff(b) < A_DAY
 }
 
-/// Length and time, in units of 1.25 ms, of a log record's header; an error if it is not a header, and `None` if it is
-/// incomplete.
+/// Length and time, in units of 1.25 ms, of a log record's header; an error if it is not a header,
+/// and `None` if it is incomplete.
 fn log_header(bytes: &[u8]) -> Option<Result<(usize, u64), ()>> {
     let (&[l0, l1, _, code, ref stamp @ ..], _) = bytes.split_first_chunk::<LOG_HEADER>()?;
     let len = usize::from(u16::from_le_bytes([l0, l1]));

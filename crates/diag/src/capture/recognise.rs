@@ -7,8 +7,9 @@ use crate::hdlc::Deframer;
 
 /// Number of bytes that are searched for one good frame before the input counts as something else.
 ///
-/// Twice the longest frame with every byte escaped: wherever a stream starts, a whole frame begins within half of
-/// that. Chosen; pinned by the test `a_capture_that_starts_in_the_middle_of_the_longest_frame_is_recognised`.
+/// Twice the longest frame with every byte escaped: wherever a stream starts, a whole frame begins
+/// within half of that. Chosen; pinned by the test
+/// `a_capture_that_starts_in_the_middle_of_the_longest_frame_is_recognised`.
 pub const PROBE: usize = 4 * crate::hdlc::MAX_PAYLOAD;
 
 /// Why bytes are not a capture.
@@ -20,7 +21,8 @@ pub enum CaptureError {
     /// It holds files, and perhaps a capture among them.
     #[error("it is {0}: unpack it first")]
     Packed(&'static str),
-    /// No frame with a right check, and no records without framing, in all of it or in the first [`PROBE`] bytes.
+    /// No frame with a right check, and no records without framing, in all of it or in the first
+    /// [`PROBE`] bytes.
     #[error("no Diag record in the first {searched} bytes: it looks like {looks}")]
     NotDiag {
         /// Number of searched bytes.
@@ -50,13 +52,15 @@ pub enum Looks {
     Unknown,
 }
 
-/// Header of a `.qmdl2`: its own length, a version, the framing after it (0 without HDLC, 1 with), the number of GUIDs of the
-/// message dictionaries, and the GUIDs, sixteen bytes each. Source: the header as a recorder of the platform writes it.
+/// Header of a `.qmdl2`: its own length, a version, the framing after it (0 without HDLC, 1 with),
+/// the number of GUIDs of the message dictionaries, and the GUIDs, sixteen bytes each. Source: the
+/// header as a recorder of the platform writes it.
 const QMDL2_HEADER: usize = 10;
 /// Maximum number of GUIDs in a header. Chosen: a build has about one for each of its processors.
 const MAX_GUIDS: u32 = 1000;
 
-/// The kind of capture that starts with `beginning`. All of it, or the first [`PROBE`] bytes, are examined.
+/// The kind of capture that starts with `beginning`. All of it, or the first [`PROBE`] bytes, are
+/// examined.
 ///
 /// # Errors
 ///
@@ -66,13 +70,15 @@ pub fn recognise(beginning: &[u8]) -> Result<Kind, CaptureError> {
     if beginning.is_empty() {
         return Err(CaptureError::Empty);
     }
-    // An archive may hold its files as they are: their frames would be found, and its own bytes taken for damage.
+    // An archive may hold its files as they are: their frames would be found, and its own bytes
+    // taken for damage.
     if let Some(packing) = packing(beginning) {
         return Err(CaptureError::Packed(packing));
     }
     let searched = beginning.len().min(PROBE);
     let bytes = &beginning[..searched];
-    // Formats that their first byte identifies come first: a check of sixteen bits is right by chance now and then.
+    // Formats that their first byte identifies come first: a check of sixteen bits is right by
+    // chance now and then.
     qmdl2(bytes)
         .or_else(|| FLAT.into_iter().find(|&format| begins(format, bytes)).map(Kind::of))
         .or_else(|| holds_frame(bytes).then_some(Kind::of(Format::Hdlc)))
@@ -95,7 +101,8 @@ pub fn packing(beginning: &[u8]) -> Option<&'static str> {
     })
 }
 
-/// A tar begins with a header of 512 bytes. All its dialects have the sum of its bytes at 148, in octal, which counts that field as spaces.
+/// A tar begins with a header of 512 bytes. All its dialects have the sum of its bytes at 148, in
+/// octal, which counts that field as spaces.
 fn is_tar(beginning: &[u8]) -> bool {
     let Some(header) = beginning.first_chunk::<512>() else { return false };
     let field = header[148..156].trim_ascii_start();
@@ -107,7 +114,8 @@ fn is_tar(beginning: &[u8]) -> bool {
 
 const FLAT: [Format; 3] = [Format::Hdf, Format::NonHdlc, Format::Dlf];
 
-/// Whether records start at the first byte: two of them, or one followed by the start of another or the end.
+/// Whether records start at the first byte: two of them, or one followed by the start of another or
+/// the end.
 fn begins(format: Format, bytes: &[u8]) -> bool {
     let mut header = Header::new(format);
     let Verdict::Record(len) = header.judge(bytes, Tail::Ended) else { return false };
@@ -127,8 +135,8 @@ fn holds(format: Format, bytes: &[u8]) -> bool {
     })
 }
 
-/// Whether a bare log record has a code with a name. Text with repeated words often looks like records; the vendor has
-/// named only a small part of all codes.
+/// Whether a bare log record has a code with a name. Text with repeated words often looks like
+/// records; the vendor has named only a small part of all codes.
 fn has_name(record: &[u8]) -> bool {
     let code = record.get(2..).and_then(<[u8]>::first_chunk);
     code.is_some_and(|code| LogCode::new(u16::from_le_bytes(*code)).name().is_some())

@@ -26,7 +26,8 @@ impl LogMask<'_> {
             && byte >> (item % 8) & 1 != 0
     }
 
-    /// The bits of a mask of `items` items that switches on those of `codes` that belong to `equipment`.
+    /// The bits of a mask of `items` items that switches on those of `codes` that belong to
+    /// `equipment`.
     pub fn bits_of(equipment: u8, items: u32, codes: &[LogCode]) -> Vec<u8> {
         let mut bits = vec![0; mask_len(items)];
         for code in codes.iter().filter(|code| code.equipment() == equipment) {

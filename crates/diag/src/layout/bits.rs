@@ -6,7 +6,8 @@ pub struct Bits {
     width: u8,
 }
 
-/// Bits `hi..=lo` of the little-endian number that starts at byte `at`; the notes write it `@at[hi:lo]`.
+/// Bits `hi..=lo` of the little-endian number that starts at byte `at`; the notes write it
+/// `@at[hi:lo]`.
 pub(crate) const fn bits(at: u16, hi: u8, lo: u8) -> Bits {
     assert!(hi >= lo && hi < 64, "bit range is upside down or past 64 bits");
     Bits { at: at + (lo / 8) as u16, shift: lo % 8, width: hi - lo + 1 }.within_a_word()
@@ -49,8 +50,8 @@ impl Bits {
         self.at as usize + (self.shift + self.width).div_ceil(8) as usize
     }
 
-    /// The number in `block`. Missing bytes count as zero, so that a mistake in a table gives a wrong number in a test
-    /// and not a panic in use.
+    /// The number in `block`. Missing bytes count as zero, so that a mistake in a table gives a
+    /// wrong number in a test and not a panic in use.
     #[inline]
     pub fn read(self, block: &[u8]) -> u64 {
         let rest = block.get(self.start()..).unwrap_or_default();
@@ -68,8 +69,8 @@ impl Bits {
         (self.read(block) << unused).cast_signed() >> unused
     }
 
-    /// Writes `value` into the bits, without changing other bits. Returns false, and writes nothing, if it does not fit
-    /// or the bytes are missing.
+    /// Writes `value` into the bits, without changing other bits. Returns false, and writes
+    /// nothing, if it does not fit or the bytes are missing.
     pub fn write(self, value: u64, block: &mut [u8]) -> bool {
         if value > u64::MAX >> (64 - self.width) {
             return false;

@@ -11,8 +11,8 @@ pub struct Field {
     pub bits: Bits,
     /// The kind of its value.
     pub kind: Kind,
-    /// When there is no value: an absent antenna, a level that was not measured. `None` for a field that always has a
-    /// value.
+    /// When there is no value: an absent antenna, a level that was not measured. `None` for a
+    /// field that always has a value.
     pub absent: Option<Absent>,
 }
 
@@ -58,7 +58,8 @@ pub enum Kind {
     Plmn,
     /// The same in six bytes, a digit in each.
     PlmnDigits,
-    /// The lowest of the bits of that many bytes in network order, as protocol headers are written on the air.
+    /// The lowest of the bits of that many bytes in network order, as protocol headers are written
+    /// on the air.
     Network {
         /// Number of bytes.
         bytes: u8,
@@ -126,7 +127,8 @@ impl Field {
         Self { absent: Some(Absent { bits, floor: 0 }), ..self }
     }
 
-    /// The same field, in which this number means the same as zero, where zero means that there is no value.
+    /// The same field, in which this number means the same as zero, where zero means that there is
+    /// no value.
     pub(crate) const fn or_unless(self, floor: u64) -> Self {
         match self.absent {
             Some(absent) => Self { absent: Some(Absent { floor, ..absent }), ..self },

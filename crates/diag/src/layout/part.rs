@@ -59,9 +59,11 @@ pub enum Part {
         /// Their name.
         name: &'static str,
     },
-    /// Bytes to the end of the record or sub-packet that carry nothing, at most so many. A longer end is unread.
+    /// Bytes to the end of the record or sub-packet that carry nothing, at most so many. A longer
+    /// end is unread.
     Padding(u16),
-    /// Control elements of an NR uplink MAC PDU, each after its subheader; the last block has their length.
+    /// Control elements of an NR uplink MAC PDU, each after its subheader; the last block has their
+    /// length.
     NrControls {
         /// Place of the byte count of the last block.
         len: Bits,
@@ -79,8 +81,8 @@ pub enum Part {
     },
     /// Words of four bytes up to and with the first whose lowest bit is clear.
     Chain,
-    /// Sub-packets, each with its own id, version and length. A length is a whole number of words: up to three bytes at
-    /// the end are padding, whatever the parts say.
+    /// Sub-packets, each with its own id, version and length. A length is a whole number of words:
+    /// up to three bytes at the end are padding, whatever the parts say.
     SubPackets {
         /// Place of the count in the last block.
         count: Bits,
@@ -143,8 +145,8 @@ pub struct Short {
 pub(super) const SUB_HEADER: usize = 4;
 
 impl Part {
-    /// Length of this part at `at`, whose preceding block starts at `block`; an error if the body is too
-    /// short for it.
+    /// Length of this part at `at`, whose preceding block starts at `block`; an error if the body
+    /// is too short for it.
     pub(super) fn measure(
         &'static self,
         body: &[u8],
@@ -297,7 +299,8 @@ impl Layout {
     }
 }
 
-/// The field `name` of the first block of `parts`, so that typed views share the tables' bit paths at compile time.
+/// The field `name` of the first block of `parts`, so that typed views share the tables' bit paths
+/// at compile time.
 pub(crate) const fn try_field(parts: &[Part], name: &str) -> Option<Field> {
     let mut i = 0;
     while i < parts.len() {

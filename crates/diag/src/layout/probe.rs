@@ -1,7 +1,8 @@
-//! One field of a layout, located once and then read from many records, without reading other fields.
+//! One field of a layout, located once and then read from many records, without reading other
+//! fields.
 //!
-//! [`Node`](super::Node) walks a record's parts; a [`Probe`] has walked its table in advance. Parts of fixed size on
-//! the way then need only arithmetic, the others a read of their counts.
+//! [`Node`](super::Node) walks a record's parts; a [`Probe`] has walked its table in advance. Parts
+//! of fixed size on the way then need only arithmetic, the others a read of their counts.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -19,7 +20,8 @@ use crate::rlc_nr::StatusPdu;
 #[derive(Clone, Debug)]
 pub struct Probe(Trail);
 
-/// The item of a record that a value belongs to: its index in each list on the way, outermost first.
+/// The item of a record that a value belongs to: its index in each list on the way, outermost
+/// first.
 ///
 /// Two fields of one item have equal numbers; sub-packets count as a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,7 +53,8 @@ struct Start {
     at: usize,
     /// Start of the block before `at`.
     block: usize,
-    /// The parts between them and the target, to be measured in each record; empty in most layouts.
+    /// The parts between them and the target, to be measured in each record; empty in most
+    /// layouts.
     between: &'static [Part],
 }
 
@@ -113,7 +116,8 @@ impl Item {
         self.at.get(..usize::from(self.depth)).unwrap_or_default()
     }
 
-    /// Sixteen bits for each level, the outermost in the highest, one more than its number; zero below the last.
+    /// Sixteen bits for each level, the outermost in the highest, one more than its number; zero
+    /// below the last.
     pub fn packed(&self) -> u64 {
         let numbered = |level| self.levels().get(level).map_or(0, |at: &u16| at.saturating_add(1));
         (0..Self::DEPTH).fold(0, |word, level| word << 16 | u64::from(numbered(level)))
@@ -142,12 +146,13 @@ impl fmt::Display for Item {
 impl Layout {
     /// Finds the field at `path`; `None` if this layout has no such field.
     ///
-    /// A path names the lists on the way and the field, separated by dots: `subframes.blocks.mcs`. The list of
-    /// sub-packets is `sub_packets`, or `sub_packets:NAME` for those with one name. A MAC PDU's subheaders are
-    /// `mac`, and fields of an RLC PDU's header follow `rlc`. Names that differ between versions are separated by slashes
-    /// (`rv/redundancy_version`). A list that some versions lack ends in a question mark (`cells?`). A field may have a
-    /// condition on a choice in the same block: `tb_bytes@rnti=c_rnti|sps_rnti`, or on a number that must not be zero:
-    /// `ack_payload@ack_len!=0`.
+    /// A path names the lists on the way and the field, separated by dots: `subframes.blocks.mcs`.
+    /// The list of sub-packets is `sub_packets`, or `sub_packets:NAME` for those with one name.
+    /// A MAC PDU's subheaders are `mac`, and fields of an RLC PDU's header follow `rlc`. Names
+    /// that differ between versions are separated by slashes (`rv/redundancy_version`). A list
+    /// that some versions lack ends in a question mark (`cells?`). A field may have a condition
+    /// on a choice in the same block: `tb_bytes@rnti=c_rnti|sps_rnti`, or on a number that must not
+    /// be zero: `ack_payload@ack_len!=0`.
     pub fn probe(&self, path: &'static str) -> Option<Probe> {
         let segments: Vec<_> = path.split('.').collect();
         Trail::find(self.parts, &segments).map(Probe)
@@ -157,8 +162,8 @@ impl Layout {
 impl Probe {
     /// Gives every value in `body` to `sink`, in the order of the bytes.
     ///
-    /// The bytes on the path are checked first: on an error `sink` has received no value. Bytes outside
-    /// the path are not read.
+    /// The bytes on the path are checked first: on an error `sink` has received no value. Bytes
+    /// outside the path are not read.
     ///
     /// # Errors
     ///
@@ -170,7 +175,8 @@ impl Probe {
         Ok(met)
     }
 
-    /// The field at the end of the path, in each layout of a sub-packet that has it; none within a MAC PDU.
+    /// The field at the end of the path, in each layout of a sub-packet that has it; none within a
+    /// MAC PDU.
     pub fn fields(&self) -> Vec<&Field> {
         let mut fields = Vec::new();
         self.0.fields(&mut fields);

@@ -6,8 +6,8 @@ use super::{Layout, Part, Short};
 /// How much of a body a layout describes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Survey {
-    /// Bytes beyond the parts, to the end of the record, and to the end of each described sub-packet.
-    /// [`Part::Padding`] is a part.
+    /// Bytes beyond the parts, to the end of the record, and to the end of each described
+    /// sub-packet. [`Part::Padding`] is a part.
     pub unread: usize,
     /// Described sub-packets.
     pub described: usize,

@@ -141,8 +141,8 @@ fn bytes_beyond_the_padding_are_unread_in_a_record_and_in_its_sub_packets() {
             },
         ],
     };
-    // The contents of the first sub-packet fit. Those of the second take three bytes of eleven, and a fourth fills the
-    // word. A byte follows the sub-packets.
+    // The contents of the first sub-packet fit. Those of the second take three bytes of eleven, and
+    // a fourth fills the word. A byte follows the sub-packets.
     let body = [2, 5, 1, 7, 0, 9, 0, 0, 5, 1, 15, 0, 9, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 8];
     assert_eq!(OUTER.survey(&body), Ok(Survey { unread: 8, described: 2, missing: None }));
     let unknown = [1, 6, 2, 5, 0, 9];

@@ -64,7 +64,8 @@ impl Element {
         }
     }
 
-    /// Appends the contents, and gives the logical channel id; `None` if the element does not go that way.
+    /// Appends the contents, and gives the logical channel id; `None` if the element does not go
+    /// that way.
     pub(super) fn emit(&self, uplink: bool, out: &mut Vec<u8>) -> Option<u8> {
         Some(match (*self, uplink) {
             (Self::ShortBsr { group, index, truncated }, true) => {

@@ -1,7 +1,9 @@
-//! Control elements of NR uplink MAC PDUs, as the uplink records carry them (TS 38.321 §6.1.2, §6.1.3).
+//! Control elements of NR uplink MAC PDUs, as the uplink records carry them (TS 38.321 §6.1.2,
+//! §6.1.3).
 //!
-//! A record holds each element after its subheader: an octet with the logical channel id in its lower six bits, and,
-//! before the elements of variable length, an octet of length. Nothing else of the PDU is there.
+//! A record holds each element after its subheader: an octet with the logical channel id in its
+//! lower six bits, and, before the elements of variable length, an octet of length. Nothing else of
+//! the PDU is there.
 
 use alloc::vec::Vec;
 
@@ -56,8 +58,8 @@ const LONG_BSR: u8 = 62;
 /// The bits of a subheader's first octet that are the logical channel id.
 const ID: u8 = 63;
 
-/// Bytes of the element that `bytes` begin with, its subheader included. Of one that is not known the two bytes that
-/// every element has at least.
+/// Bytes of the element that `bytes` begin with, its subheader included. Of one that is not known
+/// the two bytes that every element has at least.
 pub(crate) fn element_len(bytes: &[u8]) -> usize {
     match *bytes {
         [first, len, ..] if first & ID == LONG_BSR => 2 + usize::from(len),

@@ -1,9 +1,10 @@
-//! 0xB081, 0xB091, 0xB0A0 and 0xB0B0, how RLC and PDCP were configured: which bearers came, went and are active, with
-//! their timers.
+//! 0xB081, 0xB091, 0xB0A0 and 0xB0B0, how RLC and PDCP were configured: which bearers came, went
+//! and are active, with their timers.
 //!
-//! Packet version 1: 0xB081 with sub-packet 64 of versions 1 and 2, 0xB091 with 69 of versions 1 and 3, 0xB0A0 with 192 of
-//! versions 2, 4, 24, 0xB0B0 with 193 of versions 2, 3, 24. Source: docs/reference/diag.md, records and layouts; 0xB081 1, 0xB091 1
-//! and all of the PDCP versions agree with captures field by field.
+//! Packet version 1: 0xB081 with sub-packet 64 of versions 1 and 2, 0xB091 with 69 of versions 1
+//! and 3, 0xB0A0 with 192 of versions 2, 4, 24, 0xB0B0 with 193 of versions 2, 3, 24. Source:
+//! docs/reference/diag.md, records and layouts; 0xB081 1, 0xB091 1 and all of the PDCP versions
+//! agree with captures field by field.
 
 use super::common::{BEARER_MODE, CIPHER};
 use super::sub::HEADER;
@@ -90,8 +91,8 @@ const fn sub(id: u8, versions: &'static [u8], parts: &'static [Part]) -> SubLayo
     SubLayout { id, name: "bearer_configuration", versions, parts }
 }
 
-/// A head, whose byte `$room` is the number of bearers that fit, then the released, the added or changed, and
-/// the active bearers.
+/// A head, whose byte `$room` is the number of bearers that fit, then the released, the added or
+/// changed, and the active bearers.
 macro_rules! bearers {
     ($head:expr, $room:literal, $size:literal, $fields:expr) => {
         &[

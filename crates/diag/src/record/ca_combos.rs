@@ -1,8 +1,9 @@
 //! 0xB0CD, the band combinations of LTE that the device supports for carrier aggregation.
 //!
-//! Versions 24, 32, 40 and 41. A capture has 41. A public reader of capabilities publishes real records of all four with its
-//! readings. Bands and classes of all combinations are equal; in version 32 the antennas too. That reader guesses the meaning of the
-//! indexes of antennas and modulations, so they stay numbers here.
+//! Versions 24, 32, 40 and 41. A capture has 41. A public reader of capabilities publishes real
+//! records of all four with its readings. Bands and classes of all combinations are equal; in
+//! version 32 the antennas too. That reader guesses the meaning of the indexes of antennas and
+//! modulations, so they stay numbers here.
 
 use super::nr::ca_combos::CLASS;
 use crate::layout::{Block, Count, Field, Layout, Part, names, u8, u16, uint};

@@ -1,9 +1,10 @@
 //! 0xB17F, 0xB180, 0xB196, 0xB197 and 0xB116, levels and identity of serving and neighbour cells.
 //!
-//! 0xB17F and 0xB180 versions 4 and 5, 0xB196 version 41, 0xB197 versions 1, 2 and 3, 0xB116 version 21. Source: docs/reference/diag.md,
-//! records and layouts. 0xB17F, 0xB180 and 0xB197 agree with the vectors of another decoder; where its reading of 0xB180
-//! is not written down, the places of the levels are the only ones that give its values in both vectors. 0xB196 and
-//! 0xB116 give the cells and plausible levels in captures.
+//! 0xB17F and 0xB180 versions 4 and 5, 0xB196 version 41, 0xB197 versions 1, 2 and 3, 0xB116
+//! version 21. Source: docs/reference/diag.md, records and layouts. 0xB17F, 0xB180 and 0xB197 agree
+//! with the vectors of another decoder; where its reading of 0xB180 is not written down, the places
+//! of the levels are the only ones that give its values in both vectors. 0xB196 and 0xB116 give the
+//! cells and plausible levels in captures.
 
 use super::level::{rsrp, rsrq, rssi};
 use crate::layout::{

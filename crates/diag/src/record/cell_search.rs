@@ -1,7 +1,9 @@
-//! 0xB18E results of a band scan; 0xB1A1 and 0xB1A2 a cell measured for another network: the request and the result.
+//! 0xB18E results of a band scan; 0xB1A1 and 0xB1A2 a cell measured for another network: the
+//! request and the result.
 //!
-//! 0xB18E versions 2 and 32, the others version 4. Source: docs/reference/diag.md, records and layouts; no capture has them. Levels
-//! are two's complement: the source takes a constant from all of them, for one of them the wrong one.
+//! 0xB18E versions 2 and 32, the others version 4. Source: docs/reference/diag.md, records and
+//! layouts; no capture has them. Levels are two's complement: the source takes a constant from all
+//! of them, for one of them the wrong one.
 
 use crate::layout::{
     Block, Count, Field, Layout, Names, Part, bits, flag, int, names, u8, u16, u32, uint,

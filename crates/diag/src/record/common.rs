@@ -41,7 +41,8 @@ pub(super) const AGGREGATION: Names =
 
 pub(super) const SEARCH_SPACE: Names = &[(0, "common"), (1, "ue_specific")];
 
-/// Formats of downlink control information (TS 36.212 §5.3.3.1), as the power control records number them.
+/// Formats of downlink control information (TS 36.212 §5.3.3.1), as the power control records
+/// number them.
 pub(super) const DCI_FORMAT: Names = &[
     (0, "0"),
     (1, "1"),

@@ -1,5 +1,5 @@
-//! Writes records with the tables that read them, by the names of their fields: for records without a dedicated
-//! emitter, in every described version.
+//! Writes records with the tables that read them, by the names of their fields: for records without
+//! a dedicated emitter, in every described version.
 
 use alloc::vec::Vec;
 
@@ -118,7 +118,8 @@ const fn list_name(part: &Part) -> Option<&'static str> {
     }
 }
 
-/// Appends the body of a record of `code` in `version` with the contents of `form`; decoding it gives them back.
+/// Appends the body of a record of `code` in `version` with the contents of `form`; decoding it
+/// gives them back.
 ///
 /// # Errors
 ///

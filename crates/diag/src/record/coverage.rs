@@ -11,8 +11,8 @@ pub enum Coverage {
     Whole,
     /// Not all: this sub-packet is not described.
     Partly(Version),
-    /// It has this many bytes beyond its layout and the padding in it. Its values are kept, but the record may have
-    /// another layout.
+    /// It has this many bytes beyond its layout and the padding in it. Its values are kept, but the
+    /// record may have another layout.
     Longer(usize),
 }
 
@@ -27,7 +27,8 @@ pub struct RecordCounts {
     pub longer: u64,
     /// Not read: no version of their code is described.
     pub undescribed: u64,
-    /// Not read: their version, all of their sub-packets, or their kind of message are not described.
+    /// Not read: their version, all of their sub-packets, or their kind of message are not
+    /// described.
     pub unsupported: u64,
     /// Not read: their bytes do not fit their description.
     pub corrupt: u64,
@@ -74,8 +75,8 @@ impl Coverage {
     }
 }
 
-/// The version of a record; `None` if its first bytes are none: its code is not described, or its records have no
-/// version.
+/// The version of a record; `None` if its first bytes are none: its code is not described, or its
+/// records have no version.
 pub fn version_of(log: &LogRecord<'_>) -> Option<u32> {
     /// Its layouts are those of channels, which are its first byte.
     const BY_CHANNEL: LogCode = LogCode::new(0x412F);

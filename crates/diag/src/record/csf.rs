@@ -1,8 +1,10 @@
-//! 0xB14D and 0xB14E, channel state feedback on PUCCH and on PUSCH: CQI, precoder and rank as reported.
+//! 0xB14D and 0xB14E, channel state feedback on PUCCH and on PUSCH: CQI, precoder and rank as
+//! reported.
 //!
-//! 0xB14D versions 22, 24, 43, 101, 102, 103, 142, 164; 0xB14E versions 22, 23, 42, 101, 102, 103, 142, 164. Source: docs/reference/diag.md,
-//! records and layouts; 0xB14D 43, 101 and 102 and 0xB14E 42 and 102 agree with captures field by field. Reporting modes and
-//! types are those of TS 36.213 §7.2.1 and §7.2.2.
+//! 0xB14D versions 22, 24, 43, 101, 102, 103, 142, 164; 0xB14E versions 22, 23, 42, 101, 102, 103,
+//! 142, 164. Source: docs/reference/diag.md, records and layouts; 0xB14D 43, 101 and 102 and 0xB14E
+//! 42 and 102 agree with captures field by field. Reporting modes and types are those of TS 36.213
+//! §7.2.1 and §7.2.2.
 
 use super::common::CARRIER;
 use crate::layout::{Block, Field, Layout, Names, Part, bits, bytes, flag, names, u8, uint};

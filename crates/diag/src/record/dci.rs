@@ -1,8 +1,9 @@
-//! 0xB16C, downlink control information as ML1 reports it: uplink grants four subframes before they are used, and
-//! downlink assignments.
+//! 0xB16C, downlink control information as ML1 reports it: uplink grants four subframes before they
+//! are used, and downlink assignments.
 //!
-//! Versions 48, 49 and 50. Source: docs/reference/diag.md, records and layouts. In 48 a record has space for all grants and is 128
-//! bytes long, which its capture confirms. The layout of its downlink assignments is unknown.
+//! Versions 48, 49 and 50. Source: docs/reference/diag.md, records and layouts. In 48 a record has
+//! space for all grants and is 128 bytes long, which its capture confirms. The layout of its
+//! downlink assignments is unknown.
 
 use super::common::CARRIER;
 use crate::layout::{Block, Count, Field, Layout, Names, Part, bits, flag, names, u8, uint};

@@ -1,7 +1,8 @@
-//! 1xEV-DO: 0x106E connection attempts, 0x1071 why a connection ended, 0x118A searching while connected.
+//! 1xEV-DO: 0x106E connection attempts, 0x1071 why a connection ended, 0x118A searching while
+//! connected.
 //!
-//! 0x118A has version 0, the others none. Source: docs/reference/diag.md, records and layouts; 0x106E and 0x1071 agree with a capture
-//! field by field.
+//! 0x118A has version 0, the others none. Source: docs/reference/diag.md, records and layouts;
+//! 0x106E and 0x1071 agree with a capture field by field.
 
 use crate::layout::{Block, Field, Layout, Names, Part, bits, bytes, names, u8, u16, u32, uint};
 

@@ -1,4 +1,5 @@
-//! The evidence for each described version: a real capture, a published vector, or only a public document.
+//! The evidence for each described version: a real capture, a published vector, or only a public
+//! document.
 
 use super::Version;
 use crate::LogCode;
@@ -6,7 +7,8 @@ use crate::LogCode;
 /// The evidence for the description of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Evidence {
-    /// A real capture holds it, and the fields agree with the independent decoder's, if that one reads it.
+    /// A real capture holds it, and the fields agree with the independent decoder's, if that one
+    /// reads it.
     Capture,
     /// A payload published with another decoder's tests holds it.
     Vector,
@@ -14,7 +16,8 @@ pub enum Evidence {
     Synthetic,
 }
 
-/// The evidence for one version of a record, or of one of its sub-packets; a record without versions is number 0.
+/// The evidence for one version of a record, or of one of its sub-packets; a record without
+/// versions is number 0.
 pub fn evidence(code: LogCode, version: Version) -> Evidence {
     let seen = |list: &[(u16, &[Version])]| {
         list.iter().any(|(found, versions)| *found == code.0 && versions.contains(&version))

@@ -1,7 +1,7 @@
 //! 0xB16D, ML1's orders to the transmitter in each subframe: PUSCH with its block, or PUCCH.
 //!
-//! Version 49. Source: docs/reference/diag.md, records and layouts; no capture has it. A record is PUSCH if the total power is
-//! not negative: the source uses this rule, and has no better one.
+//! Version 49. Source: docs/reference/diag.md, records and layouts; no capture has it. A record is
+//! PUSCH if the total power is not negative: the source uses this rule, and has no better one.
 
 use super::common::CARRIER;
 use crate::layout::{

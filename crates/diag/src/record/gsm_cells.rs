@@ -1,10 +1,11 @@
-//! Cells of GSM: 0x5065 and 0x5066 found by their bursts, 0x506A and 0x506C received burst by burst, 0x5071 those
-//! around, 0x507A and 0x507B received power, 0x5130 and 0x51FC what reselection is decided by, 0x5134 the serving
-//! cell's identity.
+//! Cells of GSM: 0x5065 and 0x5066 found by their bursts, 0x506A and 0x506C received burst by
+//! burst, 0x5071 those around, 0x507A and 0x507B received power, 0x5130 and 0x51FC what reselection
+//! is decided by, 0x5134 the serving cell's identity.
 //!
-//! 0x506A has version 4, the others have none. Where a device has two subscriptions, 0x5A65, 0x5A66, 0x5A6C, 0x5A71,
-//! 0x5A7A, 0x5A7B, 0x5B30 and 0x5B34 have theirs first. Source: docs/reference/diag.md, records and layouts; 0x5065, 0x5066, 0x506A,
-//! 0x506C, 0x5071, 0x507A, 0x507B and 0x5134 agree with the vectors of another decoder; the others are in no capture.
+//! 0x506A has version 4, the others have none. Where a device has two subscriptions, 0x5A65,
+//! 0x5A66, 0x5A6C, 0x5A71, 0x5A7A, 0x5A7B, 0x5B30 and 0x5B34 have theirs first. Source:
+//! docs/reference/diag.md, records and layouts; 0x5065, 0x5066, 0x506A, 0x506C, 0x5071, 0x507A,
+//! 0x507B and 0x5134 agree with the vectors of another decoder; the others are in no capture.
 
 use crate::layout::{
     Bits, Block, Count, Field, Layout, Part, bits, bytes, flag, int, plmn, scaled, scaled_int, u8,
@@ -21,7 +22,8 @@ const fn unversioned(parts: &'static [Part]) -> Layout {
 
 const SUBSCRIPTION: &[Field] = &[uint("subscription", u8(0))];
 
-/// A record that two codes have, one of them a byte further on, after the number of the subscription.
+/// A record that two codes have, one of them a byte further on, after the number of the
+/// subscription.
 macro_rules! twins {
     ($own:ident, $dual:ident, $size:expr, $fields:ident) => {
         pub(super) static $own: &[Layout] = &[unversioned(&[block($size, &[$fields!(0)])])];
@@ -63,8 +65,9 @@ macro_rules! frequency_burst {
     };
 }
 
-/// The burst's contents are two bytes further on than in the source: there the bits are those of TS 44.018 §9.1.30a,
-/// with time and identity within their ranges and zeroes in the bits that have to be zero.
+/// The burst's contents are two bytes further on than in the source: there the bits are those of TS
+/// 44.018 §9.1.30a, with time and identity within their ranges and zeroes in the bits that have to
+/// be zero.
 macro_rules! synchronisation_burst {
     ($at:expr) => {
         &[

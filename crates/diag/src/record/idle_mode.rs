@@ -1,10 +1,11 @@
-//! 0xB17A, 0xB17D and 0xB181, camping on a cell: whether it is allowed, the measurements meanwhile, and the ranking of
-//! the cells of one frequency.
+//! 0xB17A, 0xB17D and 0xB181, camping on a cell: whether it is allowed, the measurements meanwhile,
+//! and the ranking of the cells of one frequency.
 //!
-//! Packet version 1; 0xB17A with sub-packets 4 of version 3 and 9 of version 2, 0xB17D with 1, 2, 7 and 8 of version 1 and
-//! 5 and 6 of version 3, 0xB181 with 5 of version 3 and 10 and 11, whose source does not distinguish versions. Source:
-//! docs/reference/diag.md, records and layouts, which has neither units nor the versions of sub-packets. Both come from the
-//! capture that has 0xB17A and 0xB17D. There the limits equal those of the cell's system information, and the levels
+//! Packet version 1; 0xB17A with sub-packets 4 of version 3 and 9 of version 2, 0xB17D with 1, 2, 7
+//! and 8 of version 1 and 5 and 6 of version 3, 0xB181 with 5 of version 3 and 10 and 11, whose
+//! source does not distinguish versions. Source: docs/reference/diag.md, records and layouts, which
+//! has neither units nor the versions of sub-packets. Both come from the capture that has 0xB17A
+//! and 0xB17D. There the limits equal those of the cell's system information, and the levels
 //! above them equal the measurements of 0xB17F at the same time.
 
 use super::sub::HEADER;
@@ -30,7 +31,8 @@ const fn decibels(name: &'static str, bits: Bits) -> Field {
     scaled(name, bits, 1.0, -30.0)
 }
 
-/// The least RSRP of a cell, TS 36.331's Q-RxLevMin counted from −70 and halved; 70 until the cell has broadcast it.
+/// The least RSRP of a cell, TS 36.331's Q-RxLevMin counted from −70 and halved; 70 until the cell
+/// has broadcast it.
 const fn least_rsrp(bits: Bits) -> Field {
     scaled("q_rx_lev_min_dbm", bits, 2.0, -140.0)
 }
@@ -93,7 +95,8 @@ pub(super) static SELECTION_LAYOUTS: &[Layout] = &[Layout {
     parts: &[HEADER, Part::SubPackets { count: u8(1), known: &[SELECTION, MEASUREMENT] }],
 }];
 
-/// Thresholds for measurements of other cells, in the units of TS 36.331, in the two halves of the word at `$at`.
+/// Thresholds for measurements of other cells, in the units of TS 36.331, in the two halves of the
+/// word at `$at`.
 macro_rules! thresholds {
     ($at:expr) => {
         &[
@@ -208,7 +211,8 @@ const SERVING: SubLayout = sub(
     )],
 );
 
-/// The source reads one layer more than are counted, and is not sure of their cells: neither is read.
+/// The source reads one layer more than are counted, and is not sure of their cells: neither is
+/// read.
 const FREQUENCIES: SubLayout = sub(
     11,
     "frequencies",

@@ -1,17 +1,17 @@
 //! Levels of LTE's cells, as the records of layer 1 write them: in sixteenths of a decibel.
 //!
-//! An RSRP of zero is −180 dBm, fifty decibels below the noise of a resource element (15 kHz × −174 dBm/Hz): no
-//! receiver measured it. The modem writes it for a missing antenna, and writes zero for all other levels of
-//! that antenna too. In all 16 879 cells of the shared captures whose 0xB193 has a map of receivers, the map agrees with this.
-//! A zero of RSRQ or RSSI beside a measured RSRP is different: it is the smallest value, −30 dB and
-//! −110 dBm, which weak neighbours have.
+//! An RSRP of zero is −180 dBm, fifty decibels below the noise of a resource element (15 kHz × −174
+//! dBm/Hz): no receiver measured it. The modem writes it for a missing antenna, and writes zero for
+//! all other levels of that antenna too. In all 16 879 cells of the shared captures whose 0xB193
+//! has a map of receivers, the map agrees with this. A zero of RSRQ or RSSI beside a measured RSRP
+//! is different: it is the smallest value, −30 dB and −110 dBm, which weak neighbours have.
 
 use crate::layout::{Bits, Field, scaled};
 
 const STEP: f64 = 0.0625;
 
-/// An RSRP of −140 dBm, the lowest that RRC reports (TS 36.133 §9.1.4). Modems of LTE-M write it for the second antenna,
-/// which they do not have, beside the lowest RSRQ and an RSSI of −10 dBm.
+/// An RSRP of −140 dBm, the lowest that RRC reports (TS 36.133 §9.1.4). Modems of LTE-M write it
+/// for the second antenna, which they do not have, beside the lowest RSRQ and an RSSI of −10 dBm.
 const LOWEST_REPORTED: u64 = 640;
 
 /// The same fields for a modem that writes [`LOWEST_REPORTED`] for an absent antenna.

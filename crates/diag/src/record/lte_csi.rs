@@ -17,8 +17,8 @@ pub struct LteCsi {
     pub mode: Option<u8>,
     /// Wideband CQI of the first codeword, 0..=15.
     pub cqi: u8,
-    /// The same of the second codeword, which has a meaning with several layers only. Reports without a precoder
-    /// have none (TS 36.213 §7.2.2).
+    /// The same of the second codeword, which has a meaning with several layers only. Reports
+    /// without a precoder have none (TS 36.213 §7.2.2).
     pub second: Option<u8>,
     /// Layers that it is for, 1..=4. If it is unknown, the last [`LteRank`] has it.
     pub rank: Option<u8>,
@@ -49,7 +49,8 @@ pub enum PeriodicReport {
 /// The bit paths of the fields of [`LteCsi`], in one version.
 struct Keys {
     report_type: Option<Bits>,
-    /// The version's number for reports of wideband CQI with a precoder. Those of rank and of wideband CQI alone follow.
+    /// The version's number for reports of wideband CQI with a precoder. Those of rank and of
+    /// wideband CQI alone follow.
     precoded: u64,
     subframe: Option<Bits>,
     frame: Option<Bits>,
@@ -122,8 +123,8 @@ const APERIODIC: [&str; 2] = ["wideband_cqi_0", "wideband_cqi_1"];
 static PERIODIC_KEYS: [Keys; 7] = {
     let of = PERIODIC_LAYOUTS;
     [
-        // The oldest version numbers its kinds of report one lower. The rank of the first three and of 164 is in
-        // reports of rank.
+        // The oldest version numbers its kinds of report one lower. The rank of the first three
+        // and of 164 is in reports of rank.
         Keys::of(&of[0], PERIODIC, 1, false),
         Keys::of(&of[1], PERIODIC, 2, false),
         Keys::of(&of[2], PERIODIC, 2, false),
@@ -217,7 +218,8 @@ mod tests {
         }
     }
 
-    /// A body of version 101 or 102: two bits of kind from the second of byte 3 on, CQI in the word at 4, rank in byte 9.
+    /// A body of version 101 or 102: two bits of kind from the second of byte 3 on, CQI in the word
+    /// at 4, rank in byte 9.
     fn report(version: u8, kind: u8, cqi: [u32; 2], rank: u8) -> Option<PeriodicReport> {
         let mut body = [0_u8; 12];
         body[0] = version;

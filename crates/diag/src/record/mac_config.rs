@@ -1,9 +1,10 @@
-//! 0xB060, MAC configuration: timers of buffer status reports and timing, random access, logical channels and their
-//! groups.
+//! 0xB060, MAC configuration: timers of buffer status reports and timing, random access, logical
+//! channels and their groups.
 //!
-//! Packet version 1 with sub-packets 0, 1, 2, 4, 13 of versions 1 and 2, 3 of versions 1, 2 and 5, 14 and 18 of version 1.
-//! Source: docs/reference/diag.md, records and layouts; all of version 1, 1, 2, 3, 4 and 13 of version 2, 14 and 18 agree with
-//! captures field by field. Times are milliseconds; 65535 is infinity.
+//! Packet version 1 with sub-packets 0, 1, 2, 4, 13 of versions 1 and 2, 3 of versions 1, 2 and 5,
+//! 14 and 18 of version 1. Source: docs/reference/diag.md, records and layouts; all of version 1,
+//! 1, 2, 3, 4 and 13 of version 2, 14 and 18 agree with captures field by field. Times are
+//! milliseconds; 65535 is infinity.
 
 use super::rach;
 use super::sub::HEADER;

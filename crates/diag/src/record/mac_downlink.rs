@@ -1,10 +1,11 @@
 //! 0xB063, MAC downlink transport blocks: sizes, padding and control elements.
 //!
-//! Packet version 1 with sub-packet 7 of versions 2 and 4; packet versions 49 and 50, which have no sub-packets. Source:
-//! docs/reference/diag.md, records and layouts, and for 49 and 50 the fields that two decoders agree on; 2 and 4 agree with captures
-//! field by field, 50 with the vectors of another decoder. Each sample of version 1 has a fixed head with the number of
-//! bytes of MAC header and control elements that follow. From 49 on each data unit and control element has a separate
-//! head.
+//! Packet version 1 with sub-packet 7 of versions 2 and 4; packet versions 49 and 50, which have no
+//! sub-packets. Source: docs/reference/diag.md, records and layouts, and for 49 and 50 the fields
+//! that two decoders agree on; 2 and 4 agree with captures field by field, 50 with the vectors of
+//! another decoder. Each sample of version 1 has a fixed head with the number of bytes of MAC
+//! header and control elements that follow. From 49 on each data unit and control element has a
+//! separate head.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -210,7 +211,8 @@ impl<'a> MacDownlink<'a> {
         checked_sub_packets(Self::CODE, LAYOUTS, body).map(|node| Self { node })
     }
 
-    /// Appends the body of a record with one sub-packet of version 4; parsing it gives the same values back.
+    /// Appends the body of a record with one sub-packet of version 4; parsing it gives the same
+    /// values back.
     ///
     /// # Errors
     ///

@@ -1,8 +1,9 @@
 //! 0xB064, MAC uplink transport blocks: grants, padding, buffer status and power headroom.
 //!
-//! Packet version 1 with sub-packet 8 of versions 1, 2, 3, 5 and 8. Source: docs/reference/diag.md, records and layouts; 1 and 2 agree
-//! with captures field by field, 3 and 5 with the vectors of another decoder. Each sample has a fixed head with the number of
-//! bytes of MAC header and control elements that follow.
+//! Packet version 1 with sub-packet 8 of versions 1, 2, 3, 5 and 8. Source: docs/reference/diag.md,
+//! records and layouts; 1 and 2 agree with captures field by field, 3 and 5 with the vectors of
+//! another decoder. Each sample has a fixed head with the number of bytes of MAC header and control
+//! elements that follow.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -198,7 +199,8 @@ impl<'a> MacUplink<'a> {
         checked_sub_packets(Self::CODE, LAYOUTS, body).map(|node| Self { node })
     }
 
-    /// Appends the body of a record with one sub-packet of version 2; parsing it gives the same values back.
+    /// Appends the body of a record with one sub-packet of version 2; parsing it gives the same
+    /// values back.
     ///
     /// # Errors
     ///

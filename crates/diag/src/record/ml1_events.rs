@@ -1,9 +1,12 @@
-//! Small records of ML1 and LL1: 0xB12A PCFICH decoding, 0xB144 random access transmission, 0xB16A contention resolution,
-//! 0xB184 carrier aggregation, 0xB18A radio link monitoring, 0xB198 discontinuous reception, 0xB1B2 offset calibration.
+//! Small records of ML1 and LL1: 0xB12A PCFICH decoding, 0xB144 random access transmission, 0xB16A
+//! contention resolution, 0xB184 carrier aggregation, 0xB18A radio link monitoring, 0xB198
+//! discontinuous reception, 0xB1B2 offset calibration.
 //!
-//! 0xB12A and 0xB144 version 161, 0xB16A version 1, 0xB184 versions 1 and 50, 0xB18A version 1, 0xB198 versions 1 and 2,
-//! 0xB1B2 versions 48 and 49. Source: docs/reference/diag.md, records and layouts; 0xB18A and 0xB198 agree with captures field by field. 0xB12A, 0xB16A,
-//! 0xB184 1 and 0xB1B2 48 are in captures that no other decoder reads, and give the cell that other records give there.
+//! 0xB12A and 0xB144 version 161, 0xB16A version 1, 0xB184 versions 1 and 50, 0xB18A version 1,
+//! 0xB198 versions 1 and 2, 0xB1B2 versions 48 and 49. Source: docs/reference/diag.md, records and
+//! layouts; 0xB18A and 0xB198 agree with captures field by field. 0xB12A, 0xB16A, 0xB184 1 and
+//! 0xB1B2 48 are in captures that no other decoder reads, and give the cell that other records give
+//! there.
 
 use super::common::CARRIER;
 use crate::layout::{

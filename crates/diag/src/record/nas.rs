@@ -12,9 +12,10 @@
 //! | 0xB814 | the NR message within a container, in plain | 1 |
 //! | 0xB815 | network slices | 1 |
 //!
-//! Source: docs/reference/diag.md, records and layouts. LTE's plain messages, bearers and states agree with captures field by
-//! field. LTE's protected messages decode as the kind that the record names. NR's records agree with a second decoder's vectors, except
-//! 0xB814 and 0xB815, which have no vectors.
+//! Source: docs/reference/diag.md, records and layouts. LTE's plain messages, bearers and states
+//! agree with captures field by field. LTE's protected messages decode as the kind that the record
+//! names. NR's records agree with a second decoder's vectors, except 0xB814 and 0xB815, which have
+//! no vectors.
 
 use crate::layout::{
     Block, Count, Layout, Names, Part, bits, bytes, flag, hex, names, plmn, u8, u16, u32, uint,
@@ -111,7 +112,8 @@ const MM5G: Names = &[
     (5, "deregistered_initiated"),
 ];
 
-/// Version 3.0 has the same layout as version 1, which is from before versions had a major and a minor number.
+/// Version 3.0 has the same layout as version 1, which is from before versions had a major and a
+/// minor number.
 pub(super) static MM5G_STATE: &[Layout] = &[Layout {
     versions: &[1, 0x3_0000],
     parts: &[Part::Block(Block {

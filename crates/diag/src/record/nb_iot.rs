@@ -1,8 +1,9 @@
-//! 0xB244 to 0xB24C and 0xB250, from narrowband modems: their control information, transport blocks,
-//! transmissions and cells.
+//! 0xB244 to 0xB24C and 0xB250, from narrowband modems: their control information, transport
+//! blocks, transmissions and cells.
 //!
-//! 0xB244 version 3, 0xB245 and 0xB246 version 2, 0xB24B version 1, 0xB24C version 4, 0xB250 version 1. Source: docs/reference/diag.md,
-//! records and layouts; all but 0xB250 agree with captures field by field.
+//! 0xB244 version 3, 0xB245 and 0xB246 version 2, 0xB24B version 1, 0xB24C version 4, 0xB250
+//! version 1. Source: docs/reference/diag.md, records and layouts; all but 0xB250 agree with
+//! captures field by field.
 
 use super::common::{ACK, PASS};
 use crate::layout::{
@@ -150,7 +151,8 @@ pub(super) static SYSTEM_LAYOUTS: &[Layout] = &[Layout {
     )],
 }];
 
-/// The one record in a capture ends in zeroes, as many as two more layers and three cells would take in each.
+/// The one record in a capture ends in zeroes, as many as two more layers and three cells would
+/// take in each.
 pub(super) static RESELECTION_LAYOUTS: &[Layout] = &[Layout {
     versions: &[4],
     parts: &[

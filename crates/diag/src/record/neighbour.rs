@@ -1,10 +1,11 @@
-//! 0xB195 and 0xB192, levels of neighbour cells in connected and in idle mode, and 0xB179 and 0xB19E, those of the same
-//! and of another frequency against the serving cell's.
+//! 0xB195 and 0xB192, levels of neighbour cells in connected and in idle mode, and 0xB179 and
+//! 0xB19E, those of the same and of another frequency against the serving cell's.
 //!
-//! 0xB195: packet version 1 with sub-packet 31 of versions 3, 4, 24; 0xB192: with sub-packets 26 of versions 1 and 2 and 27
-//! of versions 2 and 4; 0xB179: versions 3 and 4; 0xB19E: version 2. Source: docs/reference/diag.md, records and layouts; 0xB195 3 and 4 and both of
-//! 0xB179 agree with captures field by field, and the levels of single antennas are placed so that the combined one is
-//! the better of them in every record.
+//! 0xB195: packet version 1 with sub-packet 31 of versions 3, 4, 24; 0xB192: with sub-packets 26 of
+//! versions 1 and 2 and 27 of versions 2 and 4; 0xB179: versions 3 and 4; 0xB19E: version 2.
+//! Source: docs/reference/diag.md, records and layouts; 0xB195 3 and 4 and both of 0xB179 agree
+//! with captures field by field, and the levels of single antennas are placed so that the combined
+//! one is the better of them in every record.
 
 use super::common::CELL;
 use super::level::{rsrp, rsrq, rssi};

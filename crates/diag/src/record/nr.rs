@@ -1,8 +1,8 @@
 //! NR records: RRC's view of the cell, PDCP, RLC, MAC, and the measurements below them.
 //!
-//! A version is a word: the minor version in its lower half, the major one in its upper; the oldest records have
-//! small numbers instead. Sources: docs/reference/diag.md, records and layouts. [`super::evidence`] lists the evidence for each
-//! layout.
+//! A version is a word: the minor version in its lower half, the major one in its upper; the oldest
+//! records have small numbers instead. Sources: docs/reference/diag.md, records and layouts.
+//! [`super::evidence`] lists the evidence for each layout.
 
 pub(crate) mod ca_combos;
 pub(crate) mod cdrx;

@@ -1,7 +1,9 @@
-//! 0xB185 and 0xB188, neighbour cells of other systems while LTE serves: pilots of CDMA2000, cells of WCDMA.
+//! 0xB185 and 0xB188, neighbour cells of other systems while LTE serves: pilots of CDMA2000, cells
+//! of WCDMA.
 //!
-//! Packet version 1. Source: docs/reference/diag.md, records and layouts, which distinguishes neither the kinds of 0xB185 nor the
-//! versions of either; no capture has them. Levels are two's complement: the source subtracts 256 from all of them.
+//! Packet version 1. Source: docs/reference/diag.md, records and layouts, which distinguishes
+//! neither the kinds of 0xB185 nor the versions of either; no capture has them. Levels are two's
+//! complement: the source subtracts 256 from all of them.
 
 use super::sub::HEADER;
 use crate::layout::{

@@ -1,7 +1,8 @@
 //! 0xB130, PDCCH decoding result: every control message found, and whether it was kept.
 //!
-//! Versions 21, 24, 42, 43, 101, 121, 123, 141. Source: docs/reference/diag.md, records and layouts; 43 and 121 agree with captures
-//! field by field. The payload is eight bytes whatever the length of the message.
+//! Versions 21, 24, 42, 43, 101, 121, 123, 141. Source: docs/reference/diag.md, records and
+//! layouts; 43 and 121 agree with captures field by field. The payload is eight bytes whatever the
+//! length of the message.
 
 mod tables;
 
@@ -82,7 +83,8 @@ pub struct ControlMessage {
     pub carrier: u8,
     /// The addressee.
     pub rnti: Rnti,
-    /// Its format as the record numbers it: 0 is an uplink grant, 1..=7 are downlink assignments (1, 1A … 2A).
+    /// Its format as the record numbers it: 0 is an uplink grant, 1..=7 are downlink assignments
+    /// (1, 1A … 2A).
     pub format: u8,
     /// Control channel elements: 1, 2, 4 or 8; `None` for a number without a meaning.
     pub aggregation: Option<u8>,
@@ -99,7 +101,8 @@ pub struct ControlMessage {
 impl ControlMessage {
     /// The modem kept it: it is a grant or an assignment that took effect.
     pub const fn kept(&self) -> bool {
-        // The numbers below the first failure are successes, one for each format; so are those of the NB-IoT formats.
+        // The numbers below the first failure are successes, one for each format; so are those of
+        // the NB-IoT formats.
         matches!(self.prune_status, 1..=7 | 200..=202 | 216)
     }
 }

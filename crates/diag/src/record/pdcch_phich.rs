@@ -1,8 +1,9 @@
-//! 0xB16B, PDCCH and PHICH indication: downlink control messages and the base station's answers to uplink blocks.
+//! 0xB16B, PDCCH and PHICH indication: downlink control messages and the base station's answers to
+//! uplink blocks.
 //!
-//! Versions 5, 25, 33, 34, 42. Source: docs/reference/diag.md, records and layouts; 5, 25 and 34 agree with captures field by field. A
-//! subframe has the number of results of each kind. Every version reserves space
-//! for the maximum of each kind, whatever the numbers.
+//! Versions 5, 25, 33, 34, 42. Source: docs/reference/diag.md, records and layouts; 5, 25 and 34
+//! agree with captures field by field. A subframe has the number of results of each kind. Every
+//! version reserves space for the maximum of each kind, whatever the numbers.
 
 use super::common::{ACK, AGGREGATION, RNTI, SEARCH_SPACE};
 use super::{RecordError, checked};
@@ -271,8 +272,8 @@ mod tests {
 
     use super::*;
 
-    /// Subframes of `size` bytes with one answer and two messages each, one after the other; the rest of each is
-    /// filled with something.
+    /// Subframes of `size` bytes with one answer and two messages each, one after the other; the
+    /// rest of each is filled with something.
     fn report(version: u8, head: usize, answers: usize, size: usize) -> Vec<u8> {
         let mut body = alloc::vec![version, 0, 0, 4];
         for subframe in 0..4_u32 {

@@ -1,9 +1,10 @@
-//! 0xB0A3 and 0xB0B3, PDCP data PDUs under ciphering, and 0xB0A5 and 0xB0B5, signalling PDUs under integrity protection:
-//! sizes, times and counts. The keys that the records carry are not read.
+//! 0xB0A3 and 0xB0B3, PDCP data PDUs under ciphering, and 0xB0A5 and 0xB0B5, signalling PDUs under
+//! integrity protection: sizes, times and counts. The keys that the records carry are not read.
 //!
-//! Packet version 1 with sub-packet 195 of versions 1, 3, 24 (downlink) or 26 (uplink), 40 and 50, and with sub-packets
-//! 198 and 199 of version 1. Source: docs/reference/diag.md, records and layouts; 0xB0A3 1 and 24, 0xB0B3 1 and 26 and both
-//! signalling records agree with captures field by field.
+//! Packet version 1 with sub-packet 195 of versions 1, 3, 24 (downlink) or 26 (uplink), 40 and 50,
+//! and with sub-packets 198 and 199 of version 1. Source: docs/reference/diag.md, records and
+//! layouts; 0xB0A3 1 and 24, 0xB0B3 1 and 26 and both signalling records agree with captures field
+//! by field.
 
 use super::common::CIPHER;
 use super::sub::HEADER;

@@ -1,7 +1,8 @@
-//! 0xB0A1 and 0xB0B6, PDCP as newer modems log it: delivered downlink data, with the modem's clock, and the waiting time of
-//! uplink packets.
+//! 0xB0A1 and 0xB0B6, PDCP as newer modems log it: delivered downlink data, with the modem's clock,
+//! and the waiting time of uplink packets.
 //!
-//! 0xB0A1 version 53, 0xB0B6 version 56. Source: docs/reference/diag.md, records and layouts; no capture has them.
+//! 0xB0A1 version 53, 0xB0B6 version 56. Source: docs/reference/diag.md, records and layouts; no
+//! capture has them.
 
 use crate::layout::{Block, Count, Field, Layout, Names, Part, bits, names, u8, u16, u32, uint};
 

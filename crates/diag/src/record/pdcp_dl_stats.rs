@@ -1,8 +1,8 @@
-//! 0xB0A4, PDCP downlink statistics per radio bearer: all counters twice, since the modem started and since the bearer's
-//! last reset.
+//! 0xB0A4, PDCP downlink statistics per radio bearer: all counters twice, since the modem started
+//! and since the bearer's last reset.
 //!
-//! Packet version 1 with sub-packet 196 of versions 2 and 41. Source: docs/reference/diag.md, records and layouts; 2 agrees with
-//! captures field by field.
+//! Packet version 1 with sub-packet 196 of versions 2 and 41. Source: docs/reference/diag.md,
+//! records and layouts; 2 agrees with captures field by field.
 
 use super::common::BEARER_MODE;
 use super::sub::HEADER;

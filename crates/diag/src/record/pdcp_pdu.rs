@@ -1,8 +1,9 @@
 //! 0xB0A2 and 0xB0B2, PDCP control PDUs, and 0xB0B1, uplink data PDUs before ciphering.
 //!
-//! Packet version 1 with sub-packet 194, of versions 1 and 24 for control and of version 1 for data. Source: docs/reference/diag.md,
-//! records and layouts; 0xB0A2 24 and 0xB0B1 are in captures, and end where the record ends if the bytes logged follow each
-//! head. So they do in control's version 1, whose source takes them for two in every PDU.
+//! Packet version 1 with sub-packet 194, of versions 1 and 24 for control and of version 1 for
+//! data. Source: docs/reference/diag.md, records and layouts; 0xB0A2 24 and 0xB0B1 are in captures,
+//! and end where the record ends if the bytes logged follow each head. So they do in control's
+//! version 1, whose source takes them for two in every PDU.
 
 use super::common::BEARER_MODE;
 use super::sub::HEADER;

@@ -1,8 +1,8 @@
-//! 0xB0B4, PDCP uplink statistics per radio bearer: the backlog, and all counters twice, since the modem started and since
-//! the bearer's last reset.
+//! 0xB0B4, PDCP uplink statistics per radio bearer: the backlog, and all counters twice, since the
+//! modem started and since the bearer's last reset.
 //!
-//! Packet version 1 with sub-packet 197 of versions 1, 2, 3, 24 and 26. Source: docs/reference/diag.md, records and layouts; 2, 3 and 26
-//! agree with captures field by field.
+//! Packet version 1 with sub-packet 197 of versions 1, 2, 3, 24 and 26. Source:
+//! docs/reference/diag.md, records and layouts; 2, 3 and 26 agree with captures field by field.
 
 use super::common::BEARER_MODE;
 use super::sub::HEADER;

@@ -1,9 +1,11 @@
-//! 0xB132, PDSCH decoding result: every downlink transport block with its check, its HARQ history and its code blocks.
+//! 0xB132, PDSCH decoding result: every downlink transport block with its check, its HARQ history
+//! and its code blocks.
 //!
-//! Versions 24, 27, 42, 44, 105, 106, 124, 125, 126, 143. Source: docs/reference/diag.md, records and layouts; 126 agrees with captures
-//! field by field. Version 42 has the records of 44 under a header of 8 bytes: read so, its three records in the
-//! captures end where they should. Versions up to 106 write as many streams as there were, each with room for 13 or 32
-//! energy metrics; from 124 on there is always room for two blocks of 15.
+//! Versions 24, 27, 42, 44, 105, 106, 124, 125, 126, 143. Source: docs/reference/diag.md, records
+//! and layouts; 126 agrees with captures field by field. Version 42 has the records of 44 under a
+//! header of 8 bytes: read so, its three records in the captures end where they should. Versions up
+//! to 106 write as many streams as there were, each with room for 13 or 32 energy metrics; from 124
+//! on there is always room for two blocks of 15.
 
 use super::common::{CARRIER, PASS, RNTI};
 use super::{RecordError, checked};

@@ -1,7 +1,8 @@
 //! 0xB126, PDSCH demapper configuration: every downlink assignment, with its resource blocks.
 //!
-//! Versions 23, 28, 103, 104, 122, 123, 144. Source: docs/reference/diag.md, records and layouts; 23, 123 and 144 agree with captures
-//! field by field. Bit i of a bitmap is resource block i: the low word holds blocks 0..=63, the high word 64..=99.
+//! Versions 23, 28, 103, 104, 122, 123, 144. Source: docs/reference/diag.md, records and layouts;
+//! 23, 123 and 144 agree with captures field by field. Bit i of a bitmap is resource block i: the
+//! low word holds blocks 0..=63, the high word 64..=99.
 
 use sounding_units::{Bytes, Prb};
 
@@ -304,7 +305,8 @@ impl Iterator for Assignments<'_> {
             rnti_value: node.read(keys.rnti_value) as u16,
             rb_map: u128::from(node.read(keys.high)) << 64 | u128::from(node.read(keys.low)),
             rank: node.read(keys.rank) as u8 + 1,
-            // The record counts bits: in captures, eight times the size in MAC's record of the same subframe.
+            // The record counts bits: in captures, eight times the size in MAC's record of the same
+            // subframe.
             sizes: keys.tb.map(|bits| Bytes::new(node.read(bits) / 8)),
             modulations: keys.modulation.map(modulation),
         })

@@ -1,8 +1,9 @@
 //! 0xB173, PDSCH statistics: every downlink transport block, and whether it was received.
 //!
-//! Versions 5, 16, 24, 32, 34, 36, 37, 40, 48, 50. Source: docs/reference/diag.md, records and layouts; 16 and 36 agree with captures
-//! field by field, of 48 the structure does. A subframe always leaves room for two transport blocks. Version 50 lacks the
-//! number of resource blocks of a subframe, and what follows it is one byte earlier.
+//! Versions 5, 16, 24, 32, 34, 36, 37, 40, 48, 50. Source: docs/reference/diag.md, records and
+//! layouts; 16 and 36 agree with captures field by field, of 48 the structure does. A subframe
+//! always leaves room for two transport blocks. Version 50 lacks the number of resource blocks of a
+//! subframe, and what follows it is one byte earlier.
 
 mod tables;
 
@@ -71,7 +72,8 @@ pub struct PdschStat<'a> {
 pub struct PdschSubframe<'a> {
     /// When; `None` if the record has no valid subframe.
     pub tti: Option<Tti>,
-    /// Resource blocks assigned; if the version lacks them, those of the larger transport block, which has them all.
+    /// Resource blocks assigned; if the version lacks them, those of the larger transport block,
+    /// which has them all.
     pub rbs: Prb,
     /// Spatial layers.
     pub layers: u8,
@@ -190,8 +192,8 @@ impl<'a> PdschStat<'a> {
         })
     }
 
-    /// Whether the sizes of blocks include their CRC, as they do up to version 36. In later versions they do not, like
-    /// those in the tables.
+    /// Whether the sizes of blocks include their CRC, as they do up to version 36. In later
+    /// versions they do not, like those in the tables.
     pub fn counts_crc(&self) -> bool {
         self.keys.counts_crc
     }
@@ -283,7 +285,8 @@ mod tests {
 
     #[test]
     fn version_50_has_the_number_of_blocks_where_others_have_the_layers() {
-        // Frame 300, subframe 7; two layers, one block, the second secondary cell; room for a second block.
+        // Frame 300, subframe 7; two layers, one block, the second secondary cell; room for a
+        // second block.
         let mut record = [0; 40];
         record[..2].copy_from_slice(&(300u16 << 4 | 7).to_le_bytes());
         record[2..5].copy_from_slice(&[2, 1, 2]);

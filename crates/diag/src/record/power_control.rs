@@ -1,8 +1,9 @@
 //! 0xB16E and 0xB16F, PUSCH and PUCCH power control: path loss, commands and the resulting power.
 //!
-//! 0xB16E versions 4, 5, 25; 0xB16F versions 4 and 24. Source: docs/reference/diag.md, records and layouts; 0xB16E 5 and 25 and both
-//! of 0xB16F agree with captures field by field. A command of 31 on PUCCH or 15 on PUSCH means no command. Powers are
-//! two's complement: otherwise −1 dBm would read as 255.
+//! 0xB16E versions 4, 5, 25; 0xB16F versions 4 and 24. Source: docs/reference/diag.md, records and
+//! layouts; 0xB16E 5 and 25 and both of 0xB16F agree with captures field by field. A command of 31
+//! on PUCCH or 15 on PUSCH means no command. Powers are two's complement: otherwise −1 dBm would
+//! read as 255.
 
 use super::common::{CELL, DCI_FORMAT, PUCCH_FORMAT};
 use crate::layout::{

@@ -1,7 +1,7 @@
 //! 0xB13C, PUCCH transmission report: when, where and with what power control information went up.
 //!
-//! Versions 21, 22, 43, 101, 121, 142. Source: docs/reference/diag.md, records and layouts; 43 and 121 agree with captures field by
-//! field.
+//! Versions 21, 22, 43, 101, 121, 142. Source: docs/reference/diag.md, records and layouts; 43 and
+//! 121 agree with captures field by field.
 
 use super::common::{CARRIER, PUCCH_FORMAT};
 use crate::layout::{

@@ -1,9 +1,11 @@
-//! 0xB139, PUSCH transmit report: every uplink transmission, with its grant, its coding and its power.
+//! 0xB139, PUSCH transmit report: every uplink transmission, with its grant, its coding and its
+//! power.
 //!
-//! Versions 23, 24, 26, 43, 102, 122, 124, 144, 145, 161, 162. Source: docs/reference/diag.md, records and layouts; 43, 102 and 124
-//! agree with captures field by field, of 161 the structure does. The count of transmissions, the cell and the
-//! dispatch time are where they have always been; the rest moves. Power is seven bits of two's complement in dBm from
-//! version 43 on, and quarters of a decibel from 161 on.
+//! Versions 23, 24, 26, 43, 102, 122, 124, 144, 145, 161, 162. Source: docs/reference/diag.md,
+//! records and layouts; 43, 102 and 124 agree with captures field by field, of 161 the structure
+//! does. The count of transmissions, the cell and the dispatch time are where they have always
+//! been; the rest moves. Power is seven bits of two's complement in dBm from version 43 on, and
+//! quarters of a decibel from 161 on.
 
 mod tables;
 

@@ -1,9 +1,10 @@
-//! 0xB061 and 0xB062, random access: why it was started and with what configuration, and each attempt with its four
-//! messages.
+//! 0xB061 and 0xB062, random access: why it was started and with what configuration, and each
+//! attempt with its four messages.
 //!
-//! Packet version 1: 0xB061 with sub-packets 3 of versions 2, 4, 5 and 5 of versions 1 and 2; 0xB062 with sub-packet 6 of
-//! versions 2, 3, 4, 49, 50. Source: docs/reference/diag.md, records and layouts; 0xB061 3 v2 and v4 and 5 v1 and v2 and 0xB062 2, 3
-//! and 4 agree with captures, 0xB062 2, 3, 49 and 50 with the vectors of another decoder. Fields of messages that an
+//! Packet version 1: 0xB061 with sub-packets 3 of versions 2, 4, 5 and 5 of versions 1 and 2;
+//! 0xB062 with sub-packet 6 of versions 2, 3, 4, 49, 50. Source: docs/reference/diag.md, records
+//! and layouts; 0xB061 3 v2 and v4 and 5 v1 and v2 and 0xB062 2, 3 and 4 agree with captures,
+//! 0xB062 2, 3, 49 and 50 with the vectors of another decoder. Fields of messages that an
 //! attempt did not reach have arbitrary values.
 
 use super::sub::HEADER;
@@ -44,7 +45,8 @@ const CELL: &[Field] = &[uint("cell", u8(0))];
 /// Configuration of one cell.
 pub(super) const CELL_CONFIG: &[Part] = &[block(24, &[CELL, CONFIG_OF_CELL])];
 
-/// Configuration with levels of coverage enhancement. It always has room for three and four of them.
+/// Configuration with levels of coverage enhancement. It always has room for three and four of
+/// them.
 pub(super) const CONFIG_V5: &[Part] = &[
     block(24, &[CONFIG, &[uint("r13_present", u8(23))]]),
     block(1, &[&[uint("threshold_count", u8(0))]]),

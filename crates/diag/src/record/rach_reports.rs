@@ -1,8 +1,10 @@
-//! 0xB167, 0xB168 and 0xB169, random access as ML1 sees it: the preamble, the answer to it and the third message.
+//! 0xB167, 0xB168 and 0xB169, random access as ML1 sees it: the preamble, the answer to it and the
+//! third message.
 //!
-//! 0xB167 versions 5 and 40, 0xB168 version 24, 0xB169 version 40. Source: docs/reference/diag.md, records and layouts. 0xB167 5 is
-//! 40 without the carrier, found in a capture: preamble, offset and window there agree with MAC and with the cell's system
-//! information. If a field of the source is too narrow for its values, it extends here to the next field.
+//! 0xB167 versions 5 and 40, 0xB168 version 24, 0xB169 version 40. Source: docs/reference/diag.md,
+//! records and layouts. 0xB167 5 is 40 without the carrier, found in a capture: preamble, offset
+//! and window there agree with MAC and with the cell's system information. If a field of the source
+//! is too narrow for its values, it extends here to the next field.
 
 use super::common::CARRIER;
 use crate::layout::{Block, Field, Layout, Names, Part, bits, flag, int, names, u8, u16, uint};
@@ -37,7 +39,8 @@ macro_rules! preamble {
     };
 }
 
-/// Powers are two's complement: the source takes 255 from all of them, which leaves no positive one.
+/// Powers are two's complement: the source takes 255 from all of them, which leaves no positive
+/// one.
 const REQUEST: &[Field] = &[
     int("power_dbm", u8(8)),
     uint("beta", bits(9, 10, 0)),

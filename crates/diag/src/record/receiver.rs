@@ -1,7 +1,8 @@
-//! 0xB121, the loop that synchronises the sampling clock with the serving cell, and 0xB18F, the neighbours whose
-//! interference the receiver cancels.
+//! 0xB121, the loop that synchronises the sampling clock with the serving cell, and 0xB18F, the
+//! neighbours whose interference the receiver cancels.
 //!
-//! 0xB121 versions 22 and 41, 0xB18F version 54. Source: docs/reference/diag.md, records and layouts; no capture has these versions.
+//! 0xB121 versions 22 and 41, 0xB18F version 54. Source: docs/reference/diag.md, records and
+//! layouts; no capture has these versions.
 
 use super::common::CARRIER;
 use crate::layout::{

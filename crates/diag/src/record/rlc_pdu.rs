@@ -1,9 +1,10 @@
-//! 0xB082 and 0xB092, all PDUs of RLC acknowledged mode, downlink and uplink, and 0xB083, downlink status PDUs:
-//! sequence numbers, sizes, and requested retransmissions.
+//! 0xB082 and 0xB092, all PDUs of RLC acknowledged mode, downlink and uplink, and 0xB083, downlink
+//! status PDUs: sequence numbers, sizes, and requested retransmissions.
 //!
-//! Packet version 1 with sub-packet 65 and 70 of versions 3 and 4; 0xB083 version 48. Source: docs/reference/diag.md, records and
-//! layouts; version 3 of both agrees with captures field by field. Headers are read with sequence numbers of ten bits,
-//! the only ones of acknowledged mode in any capture.
+//! Packet version 1 with sub-packet 65 and 70 of versions 3 and 4; 0xB083 version 48. Source:
+//! docs/reference/diag.md, records and layouts; version 3 of both agrees with captures field by
+//! field. Headers are read with sequence numbers of ten bits, the only ones of acknowledged mode in
+//! any capture.
 
 use super::common::BEARER_MODE;
 use super::sub::HEADER;

@@ -1,8 +1,9 @@
-//! 0xB087 and 0xB097, RLC statistics per radio bearer, downlink and uplink: all counters twice, since the modem started
-//! and since the bearer's last reset.
+//! 0xB087 and 0xB097, RLC statistics per radio bearer, downlink and uplink: all counters twice,
+//! since the modem started and since the bearer's last reset.
 //!
-//! Packet version 1: 0xB087 with sub-packet 66 of versions 2 and 3, 0xB097 with sub-packet 71 of version 1. Source:
-//! docs/reference/diag.md, records and layouts; 0xB087 3 and 0xB097 1 agree with captures field by field.
+//! Packet version 1: 0xB087 with sub-packet 66 of versions 2 and 3, 0xB097 with sub-packet 71 of
+//! version 1. Source: docs/reference/diag.md, records and layouts; 0xB087 3 and 0xB097 1 agree with
+//! captures field by field.
 
 use super::common::BEARER_MODE;
 use super::sub::HEADER;

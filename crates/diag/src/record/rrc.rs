@@ -1,5 +1,5 @@
-//! Common code for the records of LTE's and NR's RRC messages: the message of each number, and messages in
-//! segments.
+//! Common code for the records of LTE's and NR's RRC messages: the message of each number, and
+//! messages in segments.
 
 use alloc::vec::Vec;
 
@@ -126,8 +126,8 @@ pub(super) fn pdu_of(pdus: Pdus, number: u64) -> Option<RrcPdu> {
     pdus.iter().find(|(found, _)| *found == number).map(|(_, pdu)| *pdu)
 }
 
-/// The kind of message and the part of it, if both are described. Versions differ in their numbers, so an unknown number is an
-/// error, like an undescribed version.
+/// The kind of message and the part of it, if both are described. Versions differ in their numbers,
+/// so an unknown number is an error, like an undescribed version.
 pub(super) fn described(
     log: &LogRecord<'_>,
     pdu: Option<RrcPdu>,
@@ -182,8 +182,8 @@ pub struct MessageSegments {
 }
 
 impl MessageSegments {
-    /// Takes the message of the next record, and returns the whole message that it completes. At most seven parts are
-    /// kept.
+    /// Takes the message of the next record, and returns the whole message that it completes. At
+    /// most seven parts are kept.
     pub fn handle_segment<'a>(&'a mut self, segment: Segment, bytes: &'a [u8]) -> Option<&'a [u8]> {
         let continues = match segment {
             Segment::Part(part) => part == self.parts + 1,
@@ -191,7 +191,8 @@ impl MessageSegments {
             Segment::Whole => false,
         };
         if !continues {
-            // A part without a beginning, unless it is a first one, is the rest of a message whose beginning is lost.
+            // A part without a beginning, unless it is a first one, is the rest of a message whose
+            // beginning is lost.
             let begins = matches!(segment, Segment::Whole | Segment::Part(1));
             let lost = self.parts > 0 || !begins;
             self.dropped += u64::from(lost);

@@ -1,7 +1,8 @@
 //! 0xB0C1 and 0xB0C2, the master information block and the serving cell as RRC knows them.
 //!
-//! 0xB0C1 versions 1, 2, 3 and 17 (narrowband), 0xB0C2 versions 2 and 3. Source: docs/reference/diag.md, records and layouts; 0xB0C1
-//! 1 and 2 and both of 0xB0C2 agree with captures field by field, 17 with the vector of another decoder.
+//! 0xB0C1 versions 1, 2, 3 and 17 (narrowband), 0xB0C2 versions 2 and 3. Source:
+//! docs/reference/diag.md, records and layouts; 0xB0C1 1 and 2 and both of 0xB0C2 agree with
+//! captures field by field, 17 with the vector of another decoder.
 
 use crate::layout::{Block, Field, Layout, Names, Part, names, u8, u16, u32, uint};
 

@@ -1,9 +1,10 @@
 //! 0xB0C0, LTE RRC messages over the air, with the cell they came through.
 //!
-//! Versions 2 to 9, 12 to 16, 19, 20, 22, 24 to 27, 29 to 31; in between there are versions whose numbers of the
-//! channels are unknown. Source: docs/reference/diag.md, records and layouts; 7, 8, 9, 13, 15, 19, 20 and 26 agree with
-//! captures field by field, 6, 24 and 30 with a second decoder's vectors. NB-IoT's numbers of 15 and 16 are from a third
-//! public decoder; in nine captures of NB-IoT modems every message that 15 numbers 41 and 43 to 46 decodes as that, to
+//! Versions 2 to 9, 12 to 16, 19, 20, 22, 24 to 27, 29 to 31; in between there are versions whose
+//! numbers of the channels are unknown. Source: docs/reference/diag.md, records and layouts; 7, 8,
+//! 9, 13, 15, 19, 20 and 26 agree with captures field by field, 6, 24 and 30 with a second
+//! decoder's vectors. NB-IoT's numbers of 15 and 16 are from a third public decoder; in nine
+//! captures of NB-IoT modems every message that 15 numbers 41 and 43 to 46 decodes as that, to
 //! its last byte.
 
 use super::rrc::{self, Pdus, RrcPdu, Segment, pdu_names, pdu_of};
@@ -30,7 +31,8 @@ macro_rules! release {
     };
 }
 
-/// Bearer and cell from `$at` on, the carrier's number of `$earfcn`, time and kind of message after it.
+/// Bearer and cell from `$at` on, the carrier's number of `$earfcn`, time and kind of message after
+/// it.
 macro_rules! message {
     ($at:expr, $earfcn:expr, $time:expr, $pdus:expr) => {
         &[

@@ -1,7 +1,8 @@
 //! 0xB821, NR RRC messages, with the cell they came through.
 //!
-//! Versions 7, 8, 9, 12, 14, 17, 19, 20, 23 to 26, 28. Source: docs/reference/diag.md, records and layouts; 8 agrees with
-//! captures field by field, whose messages also decode as the kinds of their numbers.
+//! Versions 7, 8, 9, 12, 14, 17, 19, 20, 23 to 26, 28. Source: docs/reference/diag.md, records and
+//! layouts; 8 agrees with captures field by field, whose messages also decode as the kinds of their
+//! numbers.
 
 use super::rrc::{self, Pdus, RrcPdu, Segment, pdu_names, pdu_of};
 use super::{RecordError, checked};
@@ -18,11 +19,12 @@ const RELEASE: &[Field] = &[
     uint("pci", u16(7)),
 ];
 
-/// The cell's identity, 36 bits above the 24 of its network's; all zero or nonsense where the modem knows none.
+/// The cell's identity, 36 bits above the 24 of its network's; all zero or nonsense where the modem
+/// knows none.
 const IDENTITY: Field = hex("cell_global_identity", u64(9));
 
-/// The fields after the cell: carrier, time, kind of message, blocks of system information, length. The first is at `$at`,
-/// the second has `$time` bits.
+/// The fields after the cell: carrier, time, kind of message, blocks of system information, length.
+/// The first is at `$at`, the second has `$time` bits.
 macro_rules! message {
     ($at:expr, $time:expr, $pdus:expr) => {
         &[

@@ -1,12 +1,13 @@
 //! 0xB193, serving cell measurement: signal strength and quality of the serving cells.
 //!
-//! Packet version 1 with sub-packet 25 of versions 4, 7, 18, 19, 22, 24, 35, 36, 40, 41, 48, 50, 57, 59, 60, 66. Source: docs/reference/diag.md, records
-//! and layouts; 4, 18, 19 and 36 agree with captures field by field, 41, 57, 59 and 60 with published payloads. In 48, 50 and 60 the words after the third RSRP
-//! are one word later than in the notes, as in 40. Read this way, the combined values are those of the best antenna in
-//! every vector and capture. By its source, 66 is 48 with eight bytes before each cell, up to RSSI; the words after it
-//! have other meanings. 41 has the cells of 48. In 57, 59
-//! and 60 the SNR is unknown; the levels after cancelling interference are where the RSRQ equals the combined one in
-//! every vector.
+//! Packet version 1 with sub-packet 25 of versions 4, 7, 18, 19, 22, 24, 35, 36, 40, 41, 48, 50,
+//! 57, 59, 60, 66. Source: docs/reference/diag.md, records and layouts; 4, 18, 19 and 36 agree with
+//! captures field by field, 41, 57, 59 and 60 with published payloads. In 48, 50 and 60 the words
+//! after the third RSRP are one word later than in the notes, as in 40. Read this way, the combined
+//! values are those of the best antenna in every vector and capture. By its source, 66 is 48 with
+//! eight bytes before each cell, up to RSSI; the words after it have other meanings. 41 has the
+//! cells of 48. In 57, 59 and 60 the SNR is unknown; the levels after cancelling interference are
+//! where the RSRQ equals the combined one in every vector.
 
 mod tables;
 
@@ -102,7 +103,8 @@ pub struct CellMeasurement {
     pub rsrq: Option<Decibels>,
     /// Received signal strength, dBm; `None` if nothing was received.
     pub rssi: Option<Decibels>,
-    /// Signal to noise ratio of the first two antennas, dB; of one that is not there none, and unknown in version 60.
+    /// Signal to noise ratio of the first two antennas, dB; of one that is not there none, and
+    /// unknown in version 60.
     pub snr: [Option<Decibels>; 2],
 }
 
@@ -165,7 +167,8 @@ mod tests {
 
     #[test]
     fn an_antenna_that_a_modem_of_lte_m_does_not_have_is_absent() {
-        // One sub-packet of version 18: RSRP of −140 dBm, RSRQ of −30 dB and RSSI of −10 dBm for the second antenna.
+        // One sub-packet of version 18: RSRP of −140 dBm, RSRQ of −30 dB and RSSI of −10 dBm for
+        // the second antenna.
         let mut body = [0_u8; 100];
         body[..8].copy_from_slice(&[1, 1, 0, 0, 25, 18, 96, 0]);
         let words =

@@ -17,7 +17,8 @@ pub(super) const fn samples(parts: &'static [Part]) -> Part {
     Part::List { name: "samples", count: Count::Says(u8(0)), parts }
 }
 
-/// The items of one list in all described sub-packets of a record, each with the keys of its version.
+/// The items of one list in all described sub-packets of a record, each with the keys of its
+/// version.
 pub(super) struct Samples<'a, K: 'static> {
     list: &'static str,
     subs: SubPackets<'a>,

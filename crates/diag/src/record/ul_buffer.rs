@@ -1,8 +1,9 @@
 //! 0xB066, MAC uplink buffer status: samples of the backlog of every logical channel.
 //!
-//! Packet version 1 with sub-packet 10 of versions 3, 5 and 24. Source: docs/reference/diag.md, records and layouts; 3 and 24 agree
-//! with captures field by field. Version 5 (NB-IoT modems) is the head of 3 with the channels of 24: read this way, the 40
-//! samples of each of its records in the captures end where the record ends.
+//! Packet version 1 with sub-packet 10 of versions 3, 5 and 24. Source: docs/reference/diag.md,
+//! records and layouts; 3 and 24 agree with captures field by field. Version 5 (NB-IoT modems) is
+//! the head of 3 with the channels of 24: read this way, the 40 samples of each of its records in
+//! the captures end where the record ends.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -186,7 +187,8 @@ impl<'a> UplinkBuffer<'a> {
         checked_sub_packets(Self::CODE, LAYOUTS, body).map(|node| Self { node })
     }
 
-    /// Appends the body of a record with one sub-packet of version 24; parsing it gives the same values back.
+    /// Appends the body of a record with one sub-packet of version 24; parsing it gives the same
+    /// values back.
     ///
     /// # Errors
     ///

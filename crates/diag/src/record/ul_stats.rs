@@ -1,7 +1,7 @@
 //! 0xB067, MAC uplink transmit statistics: grants received and used, buffer status reports by kind.
 //!
-//! Packet version 1 with sub-packet 11 of versions 1 and 2. Source: docs/reference/diag.md, records and layouts; both agree with
-//! captures field by field.
+//! Packet version 1 with sub-packet 11 of versions 1 and 2. Source: docs/reference/diag.md, records
+//! and layouts; both agree with captures field by field.
 
 use sounding_units::Bytes;
 

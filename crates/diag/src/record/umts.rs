@@ -1,9 +1,10 @@
 //! WCDMA and GSM: signalling and the device's own state. The records have no version.
 //!
-//! 0x412F RRC messages, 0x713A NAS messages, 0x7130 packet mobility state, 0x7131 circuit mobility state, 0x7135
-//! registration, 0x512F GSM radio resource messages, 0x5226 and 0x5230 those of GPRS; 0x5B2F and 0x7B3A are 0x512F and
-//! 0x713A of a device with two subscriptions. Source: docs/reference/diag.md, records and layouts; all that are in captures agree
-//! with them field by field but 0x512F, whose reference reads another record's layout, and 0x5230, which no other
+//! 0x412F RRC messages, 0x713A NAS messages, 0x7130 packet mobility state, 0x7131 circuit mobility
+//! state, 0x7135 registration, 0x512F GSM radio resource messages, 0x5226 and 0x5230 those of GPRS;
+//! 0x5B2F and 0x7B3A are 0x512F and 0x713A of a device with two subscriptions. Source:
+//! docs/reference/diag.md, records and layouts; all that are in captures agree with them field by
+//! field but 0x512F, whose reference reads another record's layout, and 0x5230, which no other
 //! decoder reads: the kind of each message is that of its second octet.
 
 use crate::layout::{
@@ -56,7 +57,8 @@ const fn sib(at: u16) -> [Field; 1] {
 const MESSAGE: Part = message(u16(2));
 const BLOCK: Part = Part::Rest { name: "message" };
 
-/// The channel is first and determines the layout of the rest, as the version does in other records.
+/// The channel is first and determines the layout of the rest, as the version does in other
+/// records.
 pub(super) static RRC: &[Layout] = &[
     Layout {
         versions: &[0, 1, 2, 3, 4, 5, 6, 7, 8, 0x0A],

@@ -1,8 +1,9 @@
-//! Cells of WCDMA: 0x4005 how they and those of GSM rank for reselection, 0x4125 the state of RRC, 0x4127 the identity of
-//! the serving one.
+//! Cells of WCDMA: 0x4005 how they and those of GSM rank for reselection, 0x4125 the state of RRC,
+//! 0x4127 the identity of the serving one.
 //!
-//! 0x4005 has its version in the two highest bits: 0, 1 and 2. The others have none. Source: docs/reference/diag.md, records and
-//! layouts; 0x4127 agrees with a capture field by field, it and 0x4005 2 with the vectors of another decoder.
+//! 0x4005 has its version in the two highest bits: 0, 1 and 2. The others have none. Source:
+//! docs/reference/diag.md, records and layouts; 0x4127 agrees with a capture field by field, it and
+//! 0x4005 2 with the vectors of another decoder.
 
 use crate::layout::{
     Bits, Block, Count, Field, Layout, Names, Part, bits, int, names, plmn_digits, scaled_int, u8,

@@ -1,7 +1,7 @@
 //! RLC of WCDMA: PDUs in 0x4135, 0x4145 and 0x4146, their ciphering in 0x4168 and 0x4169.
 //!
-//! None of them has a version. Source: docs/reference/diag.md, records and layouts; 0x4168 and 0x4169 agree with the vectors of
-//! another decoder, the others are in no capture.
+//! None of them has a version. Source: docs/reference/diag.md, records and layouts; 0x4168 and
+//! 0x4169 agree with the vectors of another decoder, the others are in no capture.
 
 use crate::layout::{
     Block, Count, Field, Layout, Names, Part, bits, hex, names, u8, u16, u32, uint,

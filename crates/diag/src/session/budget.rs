@@ -6,11 +6,12 @@ use sounding_units::HostInstant;
 
 use crate::LogCode;
 
-/// Bytes are counted over this long before they are judged (the radio's bursts last tens of milliseconds).
+/// Bytes are counted over this long before they are judged (the radio's bursts last tens of
+/// milliseconds).
 const WINDOW: Duration = Duration::from_secs(1);
 
-/// After a change of the mask the modem still sends buffered records: batches arrive about once a second
-/// (BISCAY §5.1).
+/// After a change of the mask the modem still sends buffered records: batches arrive about once a
+/// second (BISCAY §5.1).
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Counts received bytes, by code.
@@ -72,8 +73,9 @@ impl Budget {
 }
 
 impl Flood {
-    /// Removes the least important codes from `on`, which begins with the most important, until the rest is within
-    /// `limit`. Returns the removed codes, most important first. One code always stays, and codes without bytes stay.
+    /// Removes the least important codes from `on`, which begins with the most important, until the
+    /// rest is within `limit`. Returns the removed codes, most important first. One code always
+    /// stays, and codes without bytes stay.
     pub(super) fn relieve(&self, on: &mut Vec<LogCode>, limit: u64) -> Vec<LogCode> {
         let mut left = self.bytes_per_sec;
         let mut off = Vec::new();

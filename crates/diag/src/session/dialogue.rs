@@ -107,7 +107,8 @@ impl Session {
         self.steps.extend([Step::ReadEventMask, Step::MessageRanges]);
     }
 
-    /// Sets the mask of an equipment if the modem's differs from the requested one; at the end, only if the modem has this session's.
+    /// Sets the mask of an equipment if the modem's differs from the requested one; at the end,
+    /// only if the modem has this session's.
     pub(super) fn set_mask(&mut self, equipment: u8) {
         if self.state == State::Restoring {
             if self.masks.put_back(equipment) {

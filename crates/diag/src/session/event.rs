@@ -10,7 +10,8 @@ use crate::command::Refusal;
 pub enum Event {
     /// No answer. Records may come all the same, and are used.
     Mute,
-    /// No answer, but the port sends each request back: it is not a modem's Diag, but its AT commands.
+    /// No answer, but the port sends each request back: it is not a modem's Diag, but its AT
+    /// commands.
     Echoes,
     /// The modem answers.
     Answers(Identity),
@@ -42,20 +43,23 @@ pub enum Event {
         bytes_per_sec: u64,
         /// The limit.
         budget_bytes_per_sec: u64,
-        /// The codes that were switched off, most important first. Empty if log records are not the cause.
+        /// The codes that were switched off, most important first. Empty if log records are not
+        /// the cause.
         off: Vec<LogCode>,
         /// The part that is no log record: messages and events that another program switched on.
         others_per_sec: u64,
     },
-    /// The modem still has log masks of a killed session; those that it had found are restored at the end.
+    /// The modem still has log masks of a killed session; those that it had found are restored at
+    /// the end.
     Recalled,
-    /// Another port is gone, so the log mask that an earlier session found there cannot be restored.
+    /// Another port is gone, so the log mask that an earlier session found there cannot be
+    /// restored.
     Forgone {
         /// Its name.
         port: String,
     },
-    /// The found masks cannot be saved for the next session: if this one is killed, the modem keeps the mask that it
-    /// was given.
+    /// The found masks cannot be saved for the next session: if this one is killed, the modem keeps
+    /// the mask that it was given.
     Unkept {
         /// The reason.
         why: String,

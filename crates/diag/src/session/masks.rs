@@ -8,7 +8,8 @@ use super::step::Mask;
 use crate::LogCode;
 use crate::command::{EQUIPMENTS, LogMask};
 
-/// If a modem does not report how many codes an equipment has, all that 12 bits can number are assumed.
+/// If a modem does not report how many codes an equipment has, all that 12 bits can number are
+/// assumed.
 const ALL_ITEMS: u32 = 1 << 12;
 
 #[derive(Clone, Debug, Default)]
@@ -35,8 +36,8 @@ impl Masks {
         self.items = wanted.iter().map(|code| (code.equipment(), ALL_ITEMS)).collect();
     }
 
-    /// The modem reports its mask. It is saved as found unless this session has set it. If a killed session set it,
-    /// that session's saved mask is the one found.
+    /// The modem reports its mask. It is saved as found unless this session has set it. If a killed
+    /// session set it, that session's saved mask is the one found.
     pub(super) fn handle_read(&mut self, mask: &LogMask<'_>) -> bool {
         let (equipment, mask) = (mask.equipment, Mask::of(mask));
         // The mask itself knows best how many codes it has.
@@ -70,7 +71,8 @@ impl Masks {
         Note { masks: ours.chain(left.cloned()).collect() }
     }
 
-    /// The masks of an earlier session that may still be set, because the modem has not reported its masks.
+    /// The masks of an earlier session that may still be set, because the modem has not reported
+    /// its masks.
     pub(super) fn left(&self) -> Note {
         Note { masks: self.left.values().cloned().collect() }
     }
@@ -85,8 +87,9 @@ impl Masks {
         self.found.contains_key(&equipment)
     }
 
-    /// Decides on the mask of an equipment; whether it has to be set, because the modem has another. One that the modem does not
-    /// tell can never be restored, and is set only if `even_untold`.
+    /// Decides on the mask of an equipment; whether it has to be set, because the modem has
+    /// another. One that the modem does not tell can never be restored, and is set only if
+    /// `even_untold`.
     pub(super) fn decide(&mut self, equipment: u8, on: &[LogCode], even_untold: bool) -> bool {
         let Some(&items) = self.items.get(&equipment) else { return false };
         if !self.is_told(equipment) && !even_untold {

@@ -1,4 +1,5 @@
-//! The state that outlives a killed session: the masks that it set and those that it found, as text.
+//! The state that outlives a killed session: the masks that it set and those that it found, as
+//! text.
 //!
 //! ```text
 //! 11 4096 00…00 00…20…00      equipment, items, the mask that was found, the mask set

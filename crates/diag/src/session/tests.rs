@@ -17,7 +17,8 @@ struct Modem {
     masks: BTreeMap<u8, Vec<u8>>,
     mute: bool,
     refuses: Vec<u8>,
-    /// The payload of the answer to a request for a log mask, if it is not the mask; an empty one is no answer.
+    /// The payload of the answer to a request for a log mask, if it is not the mask; an empty one
+    /// is no answer.
     hides: Option<&'static [u8]>,
     /// Sends requests back.
     echoes: bool,
@@ -289,7 +290,8 @@ fn a_port_that_sends_requests_back_is_named_and_set_nothing() {
     let mut session = Session::new(wanted(&[PUSCH]));
     assert_eq!(talk(&mut session, &mut modem, 0, 1000), [Event::Echoes]);
     assert_eq!(modem.asked, vec![vec![0]; TRIES as usize]);
-    // A port that was taken for a modem's at first is no better: nothing that comes back is an answer.
+    // A port that was taken for a modem's at first is no better: nothing that comes back is an
+    // answer.
     modem.echoes = false;
     session.handle_reconnect();
     talk(&mut session, &mut modem, 1000, 3);

@@ -1,5 +1,6 @@
-//! Compares a decoded record with the reference's reading of it, name by name, in both directions. A field of ours
-//! without a rule fails the test. A field of the reference without a rule fails it too.
+//! Compares a decoded record with the reference's reading of it, name by name, in both directions.
+//! A field of ours without a rule fails the test. A field of the reference without a rule fails it
+//! too.
 
 use serde_json::{Map, Value as Json};
 
@@ -17,10 +18,12 @@ pub(crate) enum How {
     Same,
     /// Our number has this text; the reference's word for one it does not know is always the same.
     Text(&'static [(i64, &'static str)]),
-    /// The reference is wrong, and gives the result of this function. The table of its errors has the reason.
+    /// The reference is wrong, and gives the result of this function. The table of its errors has
+    /// the reason.
     Error(fn(&Item) -> Json),
-    /// The same number, except for an antenna that does not exist. Then we have no value, and the reference has the value
-    /// of zero steps, `zero`. Its RSRP for this antenna, named `rsrp`, is −180 dBm.
+    /// The same number, except for an antenna that does not exist. Then we have no value, and the
+    /// reference has the value of zero steps, `zero`. Its RSRP for this antenna, named `rsrp`,
+    /// is −180 dBm.
     Antenna { rsrp: &'static str, zero: f64 },
     /// As [`How::Error`], but the reference is right and only writes it differently.
     Differently(fn(&Item) -> Json),
@@ -99,7 +102,8 @@ pub(crate) fn compare(
     Ok(fields)
 }
 
-/// Whether the reference has nothing but zero steps for an antenna: its RSRP is the value of none, and so is this.
+/// Whether the reference has nothing but zero steps for an antenna: its RSRP is the value of none,
+/// and so is this.
 fn is_absent(theirs: &Map<String, Json>, rule: &Rule) -> bool {
     let How::Antenna { rsrp, zero } = rule.how else { return false };
     let has = |name: &str, value: f64| theirs.get(name).and_then(Json::as_f64) == Some(value);

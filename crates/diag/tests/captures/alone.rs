@@ -1,4 +1,5 @@
-//! Records in captures that no other decoder reads. Their values must agree with other records or with the standard.
+//! Records in captures that no other decoder reads. Their values must agree with other records or
+//! with the standard.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +31,8 @@ fn records(codes: &[u16]) -> Vec<Vec<(u16, Item)>> {
     all
 }
 
-/// So the described sizes, padding included, are the modem's, but for four records that are described only in part.
+/// So the described sizes, padding included, are the modem's, but for four records that are
+/// described only in part.
 #[test]
 fn no_record_of_a_capture_is_longer_than_its_layout() {
     let mut longer = BTreeMap::<(LogCode, Option<u32>), BTreeMap<usize, usize>>::new();
@@ -100,8 +102,9 @@ fn control_regions_have_a_length() {
     }
 }
 
-/// TS 36.321 §5.1.4: the window of an answer opens three subframes after the preamble, and to whom the answer is addressed
-/// is the preamble's subframe, counted from 1. Which preamble it was, MAC knows as well.
+/// TS 36.321 §5.1.4: the window of an answer opens three subframes after the preamble, and to whom
+/// the answer is addressed is the preamble's subframe, counted from 1. Which preamble it was, MAC
+/// knows as well.
 #[test]
 fn a_preamble_is_that_of_mac_and_its_answer_comes_in_the_window() {
     let mut sent = 0;
@@ -126,13 +129,15 @@ fn a_preamble_is_that_of_mac_and_its_answer_comes_in_the_window() {
     assert!(sent > 0 || known().is_none());
 }
 
-/// TS 36.304 §5.2.3.2: a cell is fit whose level and quality are above the least it asks for, and by how much is what
-/// remains; both in whole decibels, of the measurement that 0xB17F logs in the same moment.
+/// TS 36.304 §5.2.3.2: a cell is fit whose level and quality are above the least it asks for, and
+/// by how much is what remains; both in whole decibels, of the measurement that 0xB17F logs in the
+/// same moment.
 #[test]
 fn a_cell_is_selected_by_what_was_measured_and_what_it_asks_for() {
     let mut selected = 0;
     for (pair, capture) in found().pairs.iter().zip(records(&[0xB17A, 0xB17F])) {
-        // Of a capture that is known it is what its system information says; TS 36.331 §6.3.6 allows this much.
+        // Of a capture that is known it is what its system information says; TS 36.331 §6.3.6
+        // allows this much.
         let p_max = if pair.is_known() { 23.0..=23.0 } else { -30.0..=33.0 };
         let mut measured = None;
         for (code, record) in &capture {
@@ -167,8 +172,8 @@ fn a_cell_is_selected_by_what_was_measured_and_what_it_asks_for() {
     assert!(selected > 0 || known().is_none());
 }
 
-/// The message of a record is as long as the record says, not as long as the record: its second octet is then the kind of
-/// message that the record says it is (TS 24.007 §11.2.3.1).
+/// The message of a record is as long as the record says, not as long as the record: its second
+/// octet is then the kind of message that the record says it is (TS 24.007 §11.2.3.1).
 #[test]
 fn messages_of_gprs_are_of_the_recorded_kind() {
     let mut messages = 0;

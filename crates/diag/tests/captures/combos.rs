@@ -35,8 +35,8 @@ fn records(code: LogCode) -> Vec<Item> {
     found
 }
 
-/// The capture has all combinations of one device over several records, those of different sources interleaved; each
-/// says how many there are in all, with which it begins and how many it has.
+/// The capture has all combinations of one device over several records, those of different sources
+/// interleaved; each says how many there are in all, with which it begins and how many it has.
 #[test]
 fn band_combinations_of_a_device_are_complete() {
     let mut seen: BTreeMap<i64, i64> = BTreeMap::new();
@@ -64,7 +64,8 @@ fn band_combinations_of_a_device_are_complete() {
     assert!(seen.is_empty() || seen == whole, "{seen:?}");
 }
 
-/// The same for LTE, which says no more than how many there are in a record: all of a device's are there four times over.
+/// The same for LTE, which says no more than how many there are in a record: all of a device's are
+/// there four times over.
 #[test]
 fn lte_combinations_of_a_device_are_plausible() {
     let mut combos = BTreeMap::<usize, usize>::new();

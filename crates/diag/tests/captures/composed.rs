@@ -1,4 +1,5 @@
-//! A folder of foreign captures, composed here: it is found and compared, and what cannot be compared is reported.
+//! A folder of foreign captures, composed here: it is found and compared, and what cannot be
+//! compared is reported.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -57,7 +58,8 @@ fn write(path: &Path, bytes: &[u8]) {
     fs::write(path, bytes).unwrap();
 }
 
-/// A folder with a capture that has a reading, one without, a reading without a capture, and a note.
+/// A folder with a capture that has a reading, one without, a reading without a capture, and a
+/// note.
 fn folder(reason: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let at = |path: &str| folder.path().join(path);

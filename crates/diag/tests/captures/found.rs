@@ -1,7 +1,8 @@
 //! Finds the captures, and the captures that another reader has read.
 //!
 //! Every file under `captures` whose content is a capture counts. The reference's reading is
-//! `expected/{its path under captures, with _ for each /}.jsonl.zst`, in any folder under `expected`.
+//! `expected/{its path under captures, with _ for each /}.jsonl.zst`, in any folder under
+//! `expected`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,8 @@
-//! Compares our reading of real captures with an independent reader: every frame, and every field of every described
-//! record.
+//! Compares our reading of real captures with an independent reader: every frame, and every field
+//! of every described record.
 //!
-//! Both are found by looking: `SOUNDING_DATA` may name any folder with `captures` and `expected` in it.
+//! Both are found by looking: `SOUNDING_DATA` may name any folder with `captures` and `expected` in
+//! it.
 
 mod agree;
 mod all;
@@ -117,8 +118,9 @@ fn check_record(at: &str, log: &LogRecord<'_>, line: &expected::Line<'_>, seen: 
     }
 }
 
-/// Bytes of a record that its layout does not describe. If the reference reads only the header, the evidence for our
-/// layout is that it ends where the record ends, except for padding to a whole word.
+/// Bytes of a record that its layout does not describe. If the reference reads only the header, the
+/// evidence for our layout is that it ends where the record ends, except for padding to a whole
+/// word.
 fn unread(log: &LogRecord<'_>) -> usize {
     let layouts = record::layouts(log.code).expect("it is described");
     let version = log.code.version_of(log.body).expect("it has a version");

@@ -1,6 +1,8 @@
-//! The content of known captures: the number of frames, and of records that are compared field by field.
+//! The content of known captures: the number of frames, and of records that are compared field by
+//! field.
 //!
-//! So a change that reduces the number of compared records fails. Captures that are not listed here are compared too.
+//! So a change that reduces the number of compared records fails. Captures that are not listed here
+//! are compared too.
 
 /// The capture's path under `captures`, its frames and its compared records.
 pub(crate) const PINNED: &[(&str, usize, usize)] = &[

@@ -1,5 +1,5 @@
-//! Records made from the tables themselves: every version of every record, filled with meaningless numbers, with counts
-//! that fit what follows them. They carry no identities.
+//! Records made from the tables themselves: every version of every record, filled with meaningless
+//! numbers, with counts that fit what follows them. They carry no identities.
 
 use sounding_diag::layout::{Bits, Count, Layout, Part};
 use sounding_diag::{LogCode, LogRecord};

@@ -134,8 +134,8 @@ pub(crate) fn capture(data: &[u8]) -> Option<(u64, u64, u64)> {
     Some((counts.frames.good, counts.frames.bad, counts.logs))
 }
 
-/// A format and a size of chunks in two bytes, and a stream: its records are the same however it is cut, and every
-/// byte is accounted for.
+/// A format and a size of chunks in two bytes, and a stream: its records are the same however it is
+/// cut, and every byte is accounted for.
 #[allow(dead_code, reason = "each user of this file has its own targets")]
 pub(crate) fn formats(data: &[u8]) {
     let Some((&[format, size], stream)) = data.split_first_chunk::<2>() else { return };

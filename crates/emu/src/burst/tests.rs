@@ -12,7 +12,8 @@ struct Sending {
     change: u8,
 }
 
-/// Several senders of TCP and UDP. Most of their packets are consecutive; some are not, and some bytes are no packets.
+/// Several senders of TCP and UDP. Most of their packets are consecutive; some are not, and some
+/// bytes are no packets.
 fn packets() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let size = prop_oneof![6 => Just(700_usize), 1 => Just(0), 1 => Just(1), 1 => 1..1400_usize];
     let change = prop_oneof![12 => Just(0), 2 => 1..24_u8];
@@ -85,7 +86,8 @@ impl Senders {
     }
 }
 
-/// The indexes of a batch in the order in which they are written, and the packets that a receiver gets.
+/// The indexes of a batch in the order in which they are written, and the packets that a receiver
+/// gets.
 fn written(packets: &[Vec<u8>]) -> Vec<(Vec<usize>, Vec<Vec<u8>>)> {
     let mut groups = Groups::default();
     groups.arrange(packets.len(), |place| &packets[place]);
@@ -112,7 +114,8 @@ fn unidentified(packet: &[u8]) -> Vec<u8> {
     packet
 }
 
-/// Whether two packets must keep their order: they are of the same flow, or one of them may belong to any flow.
+/// Whether two packets must keep their order: they are of the same flow, or one of them may belong
+/// to any flow.
 fn are_ordered(one: &[u8], other: &[u8]) -> bool {
     let flow = |packet: &[u8]| match Kind::of(packet) {
         Kind::Segment(segment) => Some(segment.flow),

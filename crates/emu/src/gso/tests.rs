@@ -65,7 +65,8 @@ fn folded(bytes: &[u8]) -> u16 {
     ((sum & 0xFFFF) + (sum >> 16)) as u16
 }
 
-/// Cuts a superpacket as Linux does (net/ipv4/af_inet.c, tcp_offload.c, udp_offload.c), after the checks of the TUN device.
+/// Cuts a superpacket as Linux does (net/ipv4/af_inet.c, tcp_offload.c, udp_offload.c), after the
+/// checks of the TUN device.
 pub(crate) fn cut(written: &[u8]) -> Vec<Vec<u8>> {
     let (device, packet) = written.split_at(VNET_HEADER);
     let word = |at: usize| usize::from(u16::from_ne_bytes([device[at], device[at + 1]]));

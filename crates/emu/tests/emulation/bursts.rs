@@ -13,8 +13,8 @@ use sounding_testdata::may_emulate;
 use sounding_trace::Trace;
 use sounding_units::Rate;
 
-/// Up, a link that carries 96 Mbit/s, stands still for a fifth of a second and then carries 1500 packets in one moment, over and
-/// over; down, one that is always fast.
+/// Up, a link that carries 96 Mbit/s, stands still for a fifth of a second and then carries 1500
+/// packets in one moment, over and over; down, one that is always fast.
 fn config() -> Config {
     let steady = (1..=100).flat_map(|millis| [millis; 8]);
     let up = Trace::from_millis(steady.chain([300; 1500]).collect()).unwrap();

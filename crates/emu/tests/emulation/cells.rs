@@ -52,7 +52,8 @@ fn packets_cross_the_cell_both_ways_and_its_modem_writes_about_it() {
     assert!(u128::from(report.pace.steps.count()) >= report.ran.as_millis() / 2);
     for record in &report.records {
         let Outcome::Delivered { due, .. } = record.outcome else { panic!("{record:?}") };
-        // Asking for the first grant and HARQ's processing take some milliseconds of the cell's own time.
+        // Asking for the first grant and HARQ's processing take some milliseconds of the cell's own
+        // time.
         let least =
             Duration::from_millis(if record.direction == Direction::Uplink { 4 } else { 1 });
         assert!(due - record.entered >= least, "{record:?}");

@@ -69,7 +69,8 @@ fn a_log_replays_into_its_own_departures() {
         })
         .collect();
     assert!(replayed.len() > 20, "only {} departures", replayed.len());
-    // Packets that were still inside when the emulation ended may depart in the replay's last millisecond.
+    // Packets that were still inside when the emulation ended may depart in the replay's last
+    // millisecond.
     assert_eq!(replayed[..logged.len()], logged);
 }
 

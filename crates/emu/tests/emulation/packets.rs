@@ -58,7 +58,8 @@ fn a_record_says_when_a_packet_passed_where() {
     let record = report.records[0];
     assert_eq!((record.direction, record.size), (Direction::Uplink, Bytes::new(1500)));
     assert_eq!((record.flow.source, record.flow.destination), ports);
-    // A packet of 1500 bytes takes a millisecond at 12 Mbit/s: exact, because the model computes it.
+    // A packet of 1500 bytes takes a millisecond at 12 Mbit/s: exact, because the model computes
+    // it.
     assert_eq!(record.queueing_delay(), Some(Duration::from_millis(1)));
     assert_eq!(record.one_way_delay(), Some(Duration::from_millis(11)));
     let Outcome::Delivered { due, written, .. } = record.outcome else { panic!("{record:?}") };

@@ -4,8 +4,8 @@ use sounding_units::HostInstant;
 
 use super::{DelayKind, RanDelay};
 
-/// Events in the order of their begin, each with a mark of its keeper. One of the same begin and kind
-/// replaces the earlier one: its block was sent once more. Of more than 512 the earliest goes.
+/// Events in the order of their begin, each with a mark of its keeper. One of the same begin and
+/// kind replaces the earlier one: its block was sent once more. Of more than 512 the earliest goes.
 ///
 /// Both directions may begin an event at one time, so each direction needs its own.
 #[derive(Clone, Debug)]

@@ -17,13 +17,14 @@ const FEWEST: usize = 20;
 /// Means that are kept: those of ten seconds.
 const MEANS: usize = 2_048;
 
-/// What a radio lately added to a round trip, as two averages: what a device says to those that send to it (Gandalf §4.3;
-/// docs/interpretations/gandalf.md, interpretation 23).
+/// What a radio lately added to a round trip, as two averages: what a device says to those that
+/// send to it (Gandalf §4.3; docs/interpretations/gandalf.md, interpretation 23).
 ///
-/// * Retransmissions of HARQ and of RLC, of both directions, over the last 200 ms that are known. Data counts as sent evenly over that time, and what
-///   comes later does not pass what came before it.
-/// * By how much a usual wait for a grant was longer than the shortest one. A wait is the mean of 30 ms, the usual one the median of ten
-///   seconds.
+/// * Retransmissions of HARQ and of RLC, of both directions, over the last 200 ms that are known.
+///   Data counts as sent evenly over that time, and what comes later does not pass what came before
+///   it.
+/// * By how much a usual wait for a grant was longer than the shortest one. A wait is the mean of
+///   30 ms, the usual one the median of ten seconds.
 #[derive(Clone, Debug, Default)]
 pub struct Lately {
     down: Events,
@@ -34,7 +35,8 @@ pub struct Lately {
 }
 
 impl Lately {
-    /// Another event, in any order; one of the same direction, kind and begin replaces the earlier one.
+    /// Another event, in any order; one of the same direction, kind and begin replaces the earlier
+    /// one.
     pub fn handle_event(&mut self, event: RanDelay) {
         match (event.kind, event.direction) {
             (DelayKind::Scheduling, _) => self.handle_wait(event),
@@ -66,7 +68,8 @@ impl Lately {
         }
     }
 
-    /// The averages after this news. Of the uplink nothing may be known; then its retransmissions are not in the first.
+    /// The averages after this news. Of the uplink nothing may be known; then its retransmissions
+    /// are not in the first.
     pub fn handle_update(&mut self, update: &DelayUpdate) -> RadioDelay {
         update.events.iter().for_each(|event| self.handle_event(*event));
         let lately = |until: &HostInstant| update.heard_at - *until <= PATIENCE;
@@ -95,7 +98,8 @@ impl Lately {
     }
 }
 
-/// Nanoseconds times nanoseconds that data waits in an event of this length: less the later it came.
+/// Nanoseconds times nanoseconds that data waits in an event of this length: less the later it
+/// came.
 fn held(lasts: Duration, amount: Duration) -> u128 {
     // No event is so long; the product has to fit.
     let [lasts, amount] = [lasts, amount].map(|span| span.min(LASTS).as_nanos());

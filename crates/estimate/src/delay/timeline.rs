@@ -5,18 +5,18 @@ use sounding_units::HostInstant;
 use super::{DelayKind, DelayUpdate, Events, RanDelay, SAME_BLOCK};
 use crate::Direction;
 
-/// Events of a modem, and what they add to packets (Gandalf §4.3.1): the one rule for controllers, for
-/// the kernel's page of delays and for calls.
+/// Events of a modem, and what they add to packets (Gandalf §4.3.1): the one rule for controllers,
+/// for the kernel's page of delays and for calls.
 ///
-/// A packet of the uplink waits for a grant, and leaves with a block. Retransmissions that hold this
-/// block hold the packet too, those of HARQ and of RLC alike. A packet without a known wait counts as
-/// sent at once, so retransmissions still hold it.
+/// A packet of the uplink waits for a grant, and leaves with a block. Retransmissions that hold
+/// this block hold the packet too, those of HARQ and of RLC alike. A packet without a known wait
+/// counts as sent at once, so retransmissions still hold it.
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
     waits: Events,
     up: Events,
-    /// Retransmissions of the downlink, each with the time at which the first of its packets had left
-    /// its sender.
+    /// Retransmissions of the downlink, each with the time at which the first of its packets had
+    /// left its sender.
     down: Events<Option<HostInstant>>,
     up_until: Option<HostInstant>,
     down_until: Option<HostInstant>,
@@ -28,7 +28,8 @@ impl Timeline {
         Self::default()
     }
 
-    /// Another event, in any order; one of the same direction, kind and begin replaces the earlier one.
+    /// Another event, in any order; one of the same direction, kind and begin replaces the earlier
+    /// one.
     pub fn handle_event(&mut self, event: RanDelay) {
         match (event.kind, event.direction) {
             (DelayKind::Scheduling, _) => self.waits.insert(event, ()),
@@ -45,9 +46,9 @@ impl Timeline {
         (self.up_until, self.down_until) = (update.up_until, update.down_until);
     }
 
-    /// Whether all is known of a packet that entered the modem at `entered` and had passed its radio at
-    /// `passed`, and of one that the host received at `received`. A block that is not known yet may have
-    /// taken the first until it had passed.
+    /// Whether all is known of a packet that entered the modem at `entered` and had passed its
+    /// radio at `passed`, and of one that the host received at `received`. A block that is not
+    /// known yet may have taken the first until it had passed.
     pub fn knows(&self, entered: HostInstant, passed: HostInstant, received: HostInstant) -> bool {
         let has_left = self.last_wait().is_some_and(|last| last.to >= entered);
         let up = self.up_until.is_some_and(|until| until >= passed.max(entered + SAME_BLOCK));
@@ -83,8 +84,8 @@ impl Timeline {
         [waited, self.up.held(left, SAME_BLOCK)]
     }
 
-    /// What the radio added to the delay of a packet that the host received at this time, and that had
-    /// left its sender at `sent`.
+    /// What the radio added to the delay of a packet that the host received at this time, and that
+    /// had left its sender at `sent`.
     pub fn down(&mut self, received: HostInstant, sent: HostInstant) -> Duration {
         let mut most = Duration::ZERO;
         for (event, first) in self.down.iter_mut().filter(|(event, _)| event.releases(received)) {

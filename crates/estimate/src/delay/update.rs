@@ -8,15 +8,15 @@ use super::RanDelay;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DelayUpdate {
-    /// New events of both directions, in any order. One of the same direction, kind and begin replaces
-    /// an earlier one.
+    /// New events of both directions, in any order. One of the same direction, kind and begin
+    /// replaces an earlier one.
     pub events: Vec<RanDelay>,
     /// All events of the uplink up to this time are known; `None` if nothing is.
     pub up_until: Option<HostInstant>,
     /// All events of the downlink up to this time are known; `None` if nothing is.
     pub down_until: Option<HostInstant>,
-    /// When the host that has the update heard of the modem's newest record, on its own clock. A way
-    /// from the modem's host is no silence, however long it is.
+    /// When the host that has the update heard of the modem's newest record, on its own clock. A
+    /// way from the modem's host is no silence, however long it is.
     pub heard_at: HostInstant,
 }
 

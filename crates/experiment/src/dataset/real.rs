@@ -7,8 +7,8 @@ use super::scenario::Rat;
 use super::statistics::Figures;
 use crate::catalogue;
 
-/// The traces of an index (`traces/files.tsv`) that are of LTE or of NR below 6 GHz, with the index's fields; the
-/// direction is `up` or `down`.
+/// The traces of an index (`traces/files.tsv`) that are of LTE or of NR below 6 GHz, with the
+/// index's fields; the direction is `up` or `down`.
 ///
 /// # Errors
 ///
@@ -43,8 +43,9 @@ fn network(text: &str) -> Option<Rat> {
     }
 }
 
-/// BISCAY Table 2: what two flows of its controller carried together on average over its traces, mobile and static,
-/// Mbit/s. The paper does not give the mean of its traces; this is the nearest value.
+/// BISCAY Table 2: what two flows of its controller carried together on average over its traces,
+/// mobile and static, Mbit/s. The paper does not give the mean of its traces; this is the nearest
+/// value.
 pub const BISCAY_MOBILE: f64 = 2.0 * 12.76;
 /// [`BISCAY_MOBILE`] of static traces, Mbit/s.
 pub const BISCAY_STATIC: f64 = 2.0 * 8.89;

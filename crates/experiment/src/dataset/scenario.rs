@@ -30,7 +30,8 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// That of a trace by its number, so that every stretch of ten has the shares of the whole (BISCAY §A.4).
+    /// That of a trace by its number, so that every stretch of ten has the shares of the whole
+    /// (BISCAY §A.4).
     fn of(number: u32) -> Self {
         let (rat, number) = (if number.is_multiple_of(2) { Rat::Lte } else { Rat::Nr }, number / 2);
         let (period, statics) = match rat {
@@ -62,8 +63,8 @@ pub(super) fn entry(order: &Order, number: u32) -> Entry {
     Entry { name: format!("{:03}-{}", number + 1, scenario.name()), scenario, plan }
 }
 
-/// A random place, a network around it and its other users. All of it is chosen: no public set says where its traces
-/// were made. The result is compared with public traces.
+/// A random place, a network around it and its other users. All of it is chosen: no public set says
+/// where its traces were made. The result is compared with public traces.
 fn plan(order: &Order, scenario: &Scenario, seed: u64) -> String {
     let lots = &mut ChaCha8Rng::seed_from_u64(seed);
     let Scenario { rat, mobile, on_peak } = *scenario;
@@ -72,7 +73,8 @@ fn plan(order: &Order, scenario: &Scenario, seed: u64) -> String {
         scenario.name(),
         order.duration.as_micros(),
     );
-    // Sites of a city stand some 500 m apart (TR 38.901 Table 7.2-1); a device that moves meets three of them.
+    // Sites of a city stand some 500 m apart (TR 38.901 Table 7.2-1); a device that moves meets
+    // three of them.
     let sites: &[f64] = if mobile { &[0.0, 500.0, 1_000.0] } else { &[0.0] };
     let load = if on_peak { between(lots, 0.4, 0.7) } else { between(lots, 0.05, 0.25) };
     // Carriers of a site; the second is for aggregation, downlink only.

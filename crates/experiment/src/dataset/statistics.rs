@@ -73,7 +73,8 @@ pub struct Comparison {
     pub traces: usize,
     /// Minimum, median and maximum of their means, Mbit/s.
     pub means_mbit_per_sec: [f64; 3],
-    /// Median over the traces of the 5th percentile of a trace's rates per second, divided by the trace's mean.
+    /// Median over the traces of the 5th percentile of a trace's rates per second, divided by the
+    /// trace's mean.
     pub p5_over_mean: f64,
     /// The same ratio for the 95th percentile.
     pub p95_over_mean: f64,

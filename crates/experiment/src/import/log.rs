@@ -10,7 +10,8 @@ use sounding_units::Bytes;
 
 use super::ImportError;
 
-/// Maximum number of packets and opportunities of a log: 1.5 GB of memory, and seven minutes of a gigabit.
+/// Maximum number of packets and opportunities of a log: 1.5 GB of memory, and seven minutes of a
+/// gigabit.
 pub const MAX_EVENTS: usize = 50_000_000;
 
 /// The contents of a log.

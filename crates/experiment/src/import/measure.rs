@@ -1,13 +1,15 @@
 //! Measurements of a log, by the definitions of its own tools.
 //!
-//! * mm-link: bytes are those of IP, without the 4 of a TUN header. Time runs from the arrival of the first packet that
-//!   counts to the end of the window, or to the last departure; packets that left in it count. Throughput and capacity are
-//!   over that time; delays are those of the queue, in whole milliseconds, with mm-delay's beside it one way if the log
-//!   says how much that was. A percentile is the value at the rank rounded down, as in mm-throughput-graph.
-//! * Pantheon: throughput is the bytes that left ÷ the time from the first departure to the last. The delay is that of the
-//!   whole path. Loss is 1 − bytes that left ÷ bytes that arrived, so packets in flight at the end count as lost.
-//!   Capacity is over the time from the first opportunity to the last. A percentile is the value at the nearest rank, as
-//!   in numpy's `nearest`.
+//! * mm-link: bytes are those of IP, without the 4 of a TUN header. Time runs from the arrival of
+//!   the first packet that counts to the end of the window, or to the last departure; packets that
+//!   left in it count. Throughput and capacity are over that time; delays are those of the queue,
+//!   in whole milliseconds, with mm-delay's beside it one way if the log says how much that was. A
+//!   percentile is the value at the rank rounded down, as in mm-throughput-graph.
+//! * Pantheon: throughput is the bytes that left ÷ the time from the first departure to the last.
+//!   The delay is that of the whole path. Loss is 1 − bytes that left ÷ bytes that arrived, so
+//!   packets in flight at the end count as lost. Capacity is over the time from the first
+//!   opportunity to the last. A percentile is the value at the nearest rank, as in numpy's
+//!   `nearest`.
 
 use std::time::Duration;
 

@@ -36,7 +36,8 @@ struct Bin {
     delay: Duration,
 }
 
-/// Writes the series of a run: bins from the log's beginning to the last departure, each flow's in each.
+/// Writes the series of a run: bins from the log's beginning to the last departure, each flow's in
+/// each.
 pub(super) fn write(
     results: &Results,
     run: usize,

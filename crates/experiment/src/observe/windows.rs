@@ -1,5 +1,5 @@
-//! A run of a plan's cell, seen from outside: what each flow got every 100 ms, how much waited for it at the radio, and
-//! who had the resource blocks.
+//! A run of a plan's cell, seen from outside: what each flow got every 100 ms, how much waited for
+//! it at the radio, and who had the resource blocks.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -55,7 +55,8 @@ impl Account {
         others as f64 / all.max(1) as f64
     }
 
-    /// The part of a window in which data waited for one other device than this one, the one with the most.
+    /// The part of a window in which data waited for one other device than this one, the one with
+    /// the most.
     pub fn others_waited(&self, device: u16, window: usize) -> f64 {
         let slots = self.slots.get(window).copied().unwrap_or(0);
         let others = self.waited.iter().filter(|(other, _)| **other != device);

@@ -31,7 +31,8 @@ impl Group {
 pub struct Actors {
     /// The devices.
     pub groups: Vec<Group>,
-    /// For each flow of the network: its entry in the plan, its number among the flows of that entry, and its port.
+    /// For each flow of the network: its entry in the plan, its number among the flows of that
+    /// entry, and its port.
     pub flows: Vec<Actor>,
 }
 
@@ -137,7 +138,8 @@ impl Actors {
     }
 }
 
-/// Longest name in bytes. A file's name has that of a flow and that of its device, and at most 255 bytes.
+/// Longest name in bytes. A file's name has that of a flow and that of its device, and at most 255
+/// bytes.
 const LONGEST_NAME: usize = 100;
 
 /// Names become parts of the names of files.

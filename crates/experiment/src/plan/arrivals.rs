@@ -25,8 +25,9 @@ pub struct Arrival {
 }
 
 impl Arrival {
-    /// Those of an actor, in order of time: a Poisson process, each at a device of the group that is drawn by lot. They
-    /// follow from the seed and are the same whatever else the plan has. `None` of an actor with another traffic.
+    /// Those of an actor, in order of time: a Poisson process, each at a device of the group that
+    /// is drawn by lot. They follow from the seed and are the same whatever else the plan has.
+    /// `None` of an actor with another traffic.
     pub fn all(run: &Run, actors: &Actors, actor: &Actor) -> Option<Vec<Self>> {
         let stated = &run.plan.flows[actor.plan];
         let TrafficPlan::Arrivals { load, sizes } = &stated.traffic else { return None };

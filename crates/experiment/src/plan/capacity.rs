@@ -20,8 +20,8 @@ pub(super) enum Capacity {
 }
 
 impl Capacity {
-    /// Reads the value of a key; files are relative to `folder`, and `column` is the rate's column in a log of
-    /// G-NetTrack.
+    /// Reads the value of a key; files are relative to `folder`, and `column` is the rate's column
+    /// in a log of G-NetTrack.
     pub(super) fn read(
         key: &str,
         text: &str,
@@ -71,8 +71,8 @@ impl Capacity {
         }
     }
 
-    /// The link of a run of so long that begins `from` after the beginning of the file. Steps have no other beginning than
-    /// their own.
+    /// The link of a run of so long that begins `from` after the beginning of the file. Steps have
+    /// no other beginning than their own.
     pub(super) fn schedule(self, from: Duration, lasts: Duration) -> Result<Schedule, String> {
         Ok(match self {
             Self::Steps(steps) => steps.into(),

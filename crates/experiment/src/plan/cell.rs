@@ -36,7 +36,8 @@ pub struct DevicePlan {
     pub modem: Option<ModemPlan>,
     /// Random places of the devices, instead of a trajectory.
     pub scatter: Option<Scatter>,
-    /// The name of devices before it: each stands where the one of the same number does, as a second bearer of it would.
+    /// The name of devices before it: each stands where the one of the same number does, as a
+    /// second bearer of it would.
     pub beside: Option<String>,
     /// Everything else.
     pub config: DeviceConfig,
@@ -51,10 +52,12 @@ pub struct ModemPlan {
     /// Interval at which the host drains the port: BISCAY §4, 1 ms if the modem allows it.
     #[serde(deserialize_with = "time::duration")]
     pub drain: Duration,
-    /// Interval at which an estimate is published, if the plan sets it; otherwise what the controllers of its flows want, mostly 10 ms.
+    /// Interval at which an estimate is published, if the plan sets it; otherwise what the
+    /// controllers of its flows want, mostly 10 ms.
     #[serde(deserialize_with = "some_time")]
     pub every: Option<Duration>,
-    /// From its publication to the controller: the host's own time, and the way to the sender where that is elsewhere.
+    /// From its publication to the controller: the host's own time, and the way to the sender
+    /// where that is elsewhere.
     #[serde(deserialize_with = "time::duration")]
     pub latency: Duration,
     /// How granted bytes are counted, if the plan sets it.
@@ -62,8 +65,8 @@ pub struct ModemPlan {
     pub method: Option<Method>,
     /// Whether estimates use the cell's sniffer too.
     pub sniffer: bool,
-    /// Part of a transport block that is not IP, as estimates assume it, where the plan says so: γ of PBE-CC's Equation 5, without IP's
-    /// own headers.
+    /// Part of a transport block that is not IP, as estimates assume it, where the plan says so: γ
+    /// of PBE-CC's Equation 5, without IP's own headers.
     pub overhead: Option<f64>,
     /// How much faster the modem's clock runs than the host's, in millionths.
     pub drift_ppm: f64,

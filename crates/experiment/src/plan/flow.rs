@@ -40,7 +40,8 @@ pub struct FlowPlan {
     /// Delay between the starts of consecutive flows.
     #[serde(default, deserialize_with = "time::duration")]
     pub stagger: Duration,
-    /// One-way delay between its far end and the network, in each direction, in addition to the network's. Default none.
+    /// One-way delay between its far end and the network, in each direction, in addition to the
+    /// network's. Default none.
     #[serde(default, deserialize_with = "time::duration")]
     pub delay: Duration,
     /// When its receiver acknowledges.
@@ -49,7 +50,8 @@ pub struct FlowPlan {
     /// The resolution of its receiver's time stamps. Default 1 ms.
     #[serde(default = "millisecond", deserialize_with = "time::duration")]
     pub tick: Duration,
-    /// Packets that arrive within this time are processed together, as GRO does. Default: each packet by itself.
+    /// Packets that arrive within this time are processed together, as GRO does. Default: each
+    /// packet by itself.
     #[serde(default, deserialize_with = "time::duration")]
     pub batch: Duration,
     /// Limit on unacknowledged data, besides the window. Default: no limit.
@@ -138,7 +140,8 @@ pub enum TrafficPlan {
         #[serde(deserialize_with = "time::duration")]
         think: Duration,
     },
-    /// Transfers that arrive at random (Poisson). Each is a fresh flow to a random device of the group.
+    /// Transfers that arrive at random (Poisson). Each is a fresh flow to a random device of the
+    /// group.
     Arrivals {
         /// The load of all together, payload.
         #[serde(deserialize_with = "quantity::rate")]
@@ -175,7 +178,8 @@ impl TrafficPlan {
         }
     }
 
-    /// The traffic as a byte stream; of arrivals, one of them. An error with the rate for datagrams.
+    /// The traffic as a byte stream; of arrivals, one of them. An error with the rate for
+    /// datagrams.
     ///
     /// # Errors
     ///

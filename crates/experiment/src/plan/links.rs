@@ -20,8 +20,8 @@ use super::capacity::Capacity;
 pub struct LinkPlan {
     /// Name of its device in flows.
     pub name: Option<String>,
-    /// The uplink: a file beside the plan (mahimahi's packet deliveries, lines of seconds and Mbit/s, or a log of
-    /// G-NetTrack), a rate as `12Mbit`, or steps as `0s 20Mbit, 5s 5Mbit`.
+    /// The uplink: a file beside the plan (mahimahi's packet deliveries, lines of seconds and
+    /// Mbit/s, or a log of G-NetTrack), a rate as `12Mbit`, or steps as `0s 20Mbit, 5s 5Mbit`.
     pub up: String,
     /// The downlink.
     pub down: String,

@@ -36,8 +36,8 @@ pub enum Built<P> {
 /// Links that are given, and a wired segment at their far end.
 type WiredLinks<P> = Wired<Links<Pipe<Through<P>>>, P>;
 
-/// The network of a plan, without flows; its devices are those of [`Actors`](super::Actors). Traces that the plan names
-/// are relative to `folder`.
+/// The network of a plan, without flows; its devices are those of [`Actors`](super::Actors). Traces
+/// that the plan names are relative to `folder`.
 ///
 /// # Errors
 ///
@@ -256,8 +256,8 @@ impl<P> Network<P> for Built<P> {
     }
 }
 
-/// A device's link over time, where it is known: links are given, and a modelled cell is not. Behind a wired segment
-/// there are two.
+/// A device's link over time, where it is known: links are given, and a modelled cell is not.
+/// Behind a wired segment there are two.
 ///
 /// # Errors
 ///

@@ -12,7 +12,8 @@ use sounding_units::{Bytes, HostInstant};
 use super::quantity::ORACLE;
 use super::{Actors, Plan, Run, Wrong, given};
 
-/// It must be the only flow of a given link: its share with other flows, or the grants of a cell, are unknown.
+/// It must be the only flow of a given link: its share with other flows, or the grants of a cell,
+/// are unknown.
 pub(super) fn check(plan: &Plan, actors: &Actors) -> Result<(), Wrong> {
     for actor in &actors.flows {
         let flow = &plan.flows[actor.plan];
@@ -37,7 +38,8 @@ pub(super) fn check(plan: &Plan, actors: &Actors) -> Result<(), Wrong> {
 /// A packet that arrives at a link is carried in the next millisecond at the earliest.
 const NEXT: Duration = Duration::from_millis(1);
 
-/// Makes the oracle of a port; it sends so that its packets arrive just when the link can carry them.
+/// Makes the oracle of a port; it sends so that its packets arrive just when the link can carry
+/// them.
 pub(crate) fn oracle(
     run: &Run,
     port: Port,

@@ -15,8 +15,8 @@ fn at(span: Duration) -> HostInstant {
     HostInstant::default() + span
 }
 
-/// Adds the flows of a plan to a world, and lets them listen to the modems of their devices. The flows of the world are
-/// those of `actors`, in their order.
+/// Adds the flows of a plan to a world, and lets them listen to the modems of their devices. The
+/// flows of the world are those of `actors`, in their order.
 pub fn populate<N: Network<Segment>>(
     world: &mut World<N>,
     run: &Run,

@@ -16,8 +16,9 @@ pub(crate) fn names_files(key: &str) -> bool {
     matches!(first, Some("links" | "wire")) && matches!(last, Some("up" | "down"))
 }
 
-/// The values of one element of a list: for a pattern of files (`traces/*.down`) each match, by its path from `folder`
-/// on and sorted; for other values the value itself. Fails with the pattern's fault.
+/// The values of one element of a list: for a pattern of files (`traces/*.down`) each match, by its
+/// path from `folder` on and sorted; for other values the value itself. Fails with the pattern's
+/// fault.
 pub(super) fn values<'i>(
     key: &str,
     value: Value<'i>,

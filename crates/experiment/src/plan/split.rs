@@ -1,6 +1,7 @@
 //! Tables with keys of the plan and keys of another type.
 //!
-//! `serde(flatten)` could do it, but would lose an error's place in the file and the list of known keys.
+//! `serde(flatten)` could do it, but would lose an error's place in the file and the list of known
+//! keys.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -59,7 +59,8 @@ impl Set {
     }
 }
 
-/// Key of a set value while it is read; with the equals sign as long as the shortest key with its own.
+/// Key of a set value while it is read; with the equals sign as long as the shortest key with its
+/// own.
 const NAME: &str = "v";
 
 /// One run: a plan without sweeps, and one seed.
@@ -151,7 +152,8 @@ impl Text {
         Ok(())
     }
 
-    /// All runs, in the order of the plan: the last key of a sweep changes fastest, and seeds before it.
+    /// All runs, in the order of the plan: the last key of a sweep changes fastest, and seeds
+    /// before it.
     ///
     /// # Errors
     ///
@@ -175,7 +177,8 @@ impl Text {
             let plan = self.plan(&swept)?;
             let seeds = plan.seeds.all().len();
             kept = kept.saturating_add(seeds.saturating_mul(own + plan.entries() * ENTRY));
-            // If seeds are not swept, each run has the same number of them: an excess is refused before it is made.
+            // If seeds are not swept, each run has the same number of them: an excess is refused
+            // before it is made.
             let to_come = if sweeps_seeds { 1 } else { combinations - combination };
             if runs.len() + seeds.saturating_mul(to_come) > MAX_RUNS || kept > MAX_KEPT {
                 let message = format!(

@@ -15,8 +15,8 @@ pub(super) type Root<'i> = Spanned<DeTable<'i>>;
 /// Most parts of a path: plans are read, searched and dropped level by level.
 const DEEPEST: usize = 32;
 
-/// Sets a key by its dotted path. Parts of a path are keys, and for entries of lists numbers, names, or `*` for
-/// all. Fails with the existing alternatives.
+/// Sets a key by its dotted path. Parts of a path are keys, and for entries of lists numbers,
+/// names, or `*` for all. Fails with the existing alternatives.
 pub(super) fn put<'i>(
     table: &mut DeTable<'i>,
     path: &[&str],

@@ -13,7 +13,8 @@ fn setting(outcome: &Outcome) -> Setting<'_> {
     (outcome.seed, values.map(|(key, value)| (key.as_str(), value.as_str())).collect())
 }
 
-/// Sets the distance of every flow that has an oracle in its place in exactly one other run, or is one.
+/// Sets the distance of every flow that has an oracle in its place in exactly one other run, or is
+/// one.
 pub(crate) fn compare(outcomes: &mut [Outcome]) {
     let mut oracles: HashMap<(Setting<'_>, usize), Option<(f64, f64)>> = HashMap::new();
     for outcome in outcomes.iter() {

@@ -39,8 +39,8 @@ pub(super) struct CarrierLog {
 /// A device that may be in the table.
 pub(super) struct Known {
     pub(super) name: String,
-    /// The carriers on which it has a row in each bin: those that it may use, if it has flows. On others it has one if
-    /// it had resource blocks.
+    /// The carriers on which it has a row in each bin: those that it may use, if it has flows. On
+    /// others it has one if it had resource blocks.
     pub(super) always: Vec<CarrierId>,
 }
 

@@ -1,5 +1,5 @@
-//! Measurements that need all of a run: shares over sliding windows, when flows converged to a fair share, and how long
-//! they stalled. Memory does not grow with a run's length.
+//! Measurements that need all of a run: shares over sliding windows, when flows converged to a fair
+//! share, and how long they stalled. Memory does not grow with a run's length.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -15,11 +15,12 @@ use crate::plan::{Actors, Plan, Run, TrafficPlan, Wrong, given, offered};
 /// Windows slide by this part of their width.
 const STEPS: usize = 5;
 
-/// A flow whose data does not arrive for longer than this is stalled. Chosen: a user of a video call notices it, and it is Linux's
-/// minimum retransmission timeout.
+/// A flow whose data does not arrive for longer than this is stalled. Chosen: a user of a video
+/// call notices it, and it is Linux's minimum retransmission timeout.
 const STALL: Duration = Duration::from_millis(200);
 
-/// A flow has converged when its windows differ from the fair share by at most this part, for a time. Chosen.
+/// A flow has converged when its windows differ from the fair share by at most this part, for a
+/// time. Chosen.
 const NEAR: f64 = 0.25;
 const FOR: Duration = Duration::from_secs(5);
 
@@ -195,8 +196,8 @@ impl Gauge {
         }
     }
 
-    /// The fair share in a window: an equal part of a given link's capacity or, in a cell, of its flows' throughput.
-    /// `None` before the flow begins, and without other flows.
+    /// The fair share in a window: an equal part of a given link's capacity or, in a cell, of its
+    /// flows' throughput. `None` before the flow begins, and without other flows.
     fn fair(&self, flow: usize, from: HostInstant, to: HostInstant) -> Option<f64> {
         let flow = &self.flows[flow];
         if !flow.is_there(from, to) {
@@ -223,8 +224,8 @@ impl Gauge {
     }
 }
 
-/// Groups of bulk flows of a direction that share a network: over given links those of a device; behind a wire or in a
-/// cell all of them.
+/// Groups of bulk flows of a direction that share a network: over given links those of a device;
+/// behind a wire or in a cell all of them.
 fn groups(plan: &Plan, actors: &Actors) -> Vec<Vec<usize>> {
     let shared = plan.cell.is_some() || plan.wire.is_some();
     let mut groups: Vec<(_, Vec<usize>)> = Vec::new();

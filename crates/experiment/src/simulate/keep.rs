@@ -8,7 +8,8 @@ use sounding_export::table::TableError;
 
 use crate::plan::{Run, Text};
 
-/// The outputs of a run to keep besides its outcome. The log of a plan's sniffer is kept if any other output is.
+/// The outputs of a run to keep besides its outcome. The log of a plan's sniffer is kept if any
+/// other output is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Keep {
     /// A time series of each flow, in bins of this width.
@@ -17,7 +18,8 @@ pub struct Keep {
     pub packets: bool,
     /// What each modem wrote, as a capture.
     pub captures: bool,
-    /// Each flow's deliveries, as a packet-delivery file of mahimahi, from the end of the warm-up on.
+    /// Each flow's deliveries, as a packet-delivery file of mahimahi, from the end of the warm-up
+    /// on.
     pub traces: bool,
     /// The times of each packet at the stages of a modelled cell: the truth, for evaluation only.
     pub truth: bool,

@@ -20,10 +20,11 @@ use super::way;
 use crate::observe::Sink;
 use crate::plan::{Actors, Cell as CellPlan, Plan};
 
-/// The parts of a packet's delay. A packet waits for earlier ones at its device (`queue`). At the head of the queue it waits
-/// for the scheduler or, in the uplink, for the grant that its buffer status report requested (`grant`). It is sent
-/// (`sending`), in several blocks if it does not fit into one. It is in the air until all of it is decoded,
-/// including repetitions of HARQ and RLC (`air`). It is delivered when all earlier packets are complete (`order`).
+/// The parts of a packet's delay. A packet waits for earlier ones at its device (`queue`). At the
+/// head of the queue it waits for the scheduler or, in the uplink, for the grant that its buffer
+/// status report requested (`grant`). It is sent (`sending`), in several blocks if it does not fit
+/// into one. It is in the air until all of it is decoded, including repetitions of HARQ and RLC
+/// (`air`). It is delivered when all earlier packets are complete (`order`).
 const TRUTH: [(&str, Kind); 10] = [
     ("device", Kind::Text),
     ("direction", Kind::Text),
@@ -271,7 +272,8 @@ fn known(cell: &CellPlan, actors: &Actors, busy: &[Device]) -> BTreeMap<DeviceId
 }
 
 impl Lines {
-    /// NG-Scope has a line for each subframe without messages; counts of idle resource blocks need them.
+    /// NG-Scope has a line for each subframe without messages; counts of idle resource blocks need
+    /// them.
     fn silence(&mut self, carrier: &CarrierConfig, like: SlotId, until: u64) -> Result<(), Failed> {
         if carrier.rat != Rat::Lte {
             return Ok(());
@@ -291,7 +293,8 @@ impl Lines {
     }
 
     fn write(&mut self, heard: &Heard) -> Result<(), Failed> {
-        // By the time of day, as a sniffer's host has it and modems have it from a network: a log fits the run's captures.
+        // By the time of day, as a sniffer's host has it and modems have it from a network: a log
+        // fits the run's captures.
         let begins = Duration::from_nanos(ClockConfig::default().begins.unix_nanos());
         let mut heard = *heard;
         let (Heard::Nothing(moment) | Heard::Dci(Message { moment, .. })) = &mut heard;

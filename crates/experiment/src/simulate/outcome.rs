@@ -72,8 +72,9 @@ pub struct FlowOutcome {
     pub completion_p999_ms: Option<f64>,
     /// Number of completions.
     pub completed: u64,
-    /// From its beginning to the first of five seconds in which every window of the plan's width stays within a quarter
-    /// of the fair share. `None` for a flow that never converges, and if the fair share is unknown.
+    /// From its beginning to the first of five seconds in which every window of the plan's width
+    /// stays within a quarter of the fair share. `None` for a flow that never converges, and
+    /// if the fair share is unknown.
     pub convergence_ms: Option<f64>,
     /// Total of a bulk flow's gaps of more than 200 ms.
     pub stalled_ms: Option<f64>,
@@ -151,7 +152,8 @@ pub struct FromOracle {
     pub queueing_p95_ms: f64,
 }
 
-/// A distribution, in milliseconds. An unknown value, for a flow measured elsewhere, is not a number.
+/// A distribution, in milliseconds. An unknown value, for a flow measured elsewhere, is not a
+/// number.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Delays {
     /// Mean, ms.
@@ -203,8 +205,9 @@ fn ms(span: Duration) -> f64 {
 }
 
 impl Pantheon {
-    /// Its rank is that of NumPy's percentile with the interpolation "nearest", which Pantheon uses: for `n` values sorted from 0
-    /// on, `0.95 (n - 1)` rounded to the nearest, halves to the even one.
+    /// Its rank is that of NumPy's percentile with the interpolation "nearest", which Pantheon
+    /// uses: for `n` values sorted from 0 on, `0.95 (n - 1)` rounded to the nearest, halves to
+    /// the even one.
     pub(super) fn of(report: &Report) -> Self {
         let between = report.arrivals.map(|(first, last)| last - first);
         let throughput = between.filter(|between| !between.is_zero());

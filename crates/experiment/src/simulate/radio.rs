@@ -22,16 +22,16 @@ const EVENTS: [(&str, Kind); 6] = [
     ("number", Kind::Int),
 ];
 
-/// Transmissions are counted in spans of this length. Consecutive spans with failures are one burst. Chosen: a few round
-/// trips of HARQ.
+/// Transmissions are counted in spans of this length. Consecutive spans with failures are one
+/// burst. Chosen: a few round trips of HARQ.
 const BURST: Duration = Duration::from_millis(20);
 
-/// A span is part of a burst if at least this many of its transmissions failed, and at least half of them. Chosen: link adaptation
-/// aims at a tenth, which is far below.
+/// A span is part of a burst if at least this many of its transmissions failed, and at least half
+/// of them. Chosen: link adaptation aims at a tenth, which is far below.
 const BURST_FAILURES: u32 = 4;
 
-/// If the packet at the head of the queue waits this long for the scheduler or a grant, the event is a silence. Chosen: several times
-/// the longest wait of a scheduling request in an idle cell.
+/// If the packet at the head of the queue waits this long for the scheduler or a grant, the event
+/// is a silence. Chosen: several times the longest wait of a scheduling request in an idle cell.
 const SILENCE: Duration = Duration::from_millis(100);
 
 /// The table of a run.
@@ -53,7 +53,8 @@ struct Burst {
     span: u64,
     all: u32,
     failed: u32,
-    /// The burst so far: its first span, the span after its last, and the number of failed transmissions.
+    /// The burst so far: its first span, the span after its last, and the number of failed
+    /// transmissions.
     spans: Option<(u64, u64, u32)>,
 }
 
@@ -202,7 +203,8 @@ impl Burst {
 
     /// There are no more transmissions. Returns the bursts that end now.
     fn end(&mut self) -> impl Iterator<Item = (u64, u64, u32)> {
-        // The first call closes the current span. The second finds the span after it empty, and so ends the burst.
+        // The first call closes the current span. The second finds the span after it empty, and so
+        // ends the burst.
         let next = self.span + 1;
         [self.reach(next), self.reach(next + 1)].into_iter().flatten()
     }

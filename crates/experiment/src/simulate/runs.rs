@@ -28,8 +28,9 @@ pub struct Finished {
     pub complete: bool,
 }
 
-/// Makes all runs on `jobs` threads. `open` gives the place for a run's outputs. `progress` is called on this thread
-/// with the virtual time that has passed since its last call. When `stop` rises, running ones are cancelled.
+/// Makes all runs on `jobs` threads. `open` gives the place for a run's outputs. `progress` is
+/// called on this thread with the virtual time that has passed since its last call. When `stop`
+/// rises, running ones are cancelled.
 ///
 /// The first run that fails ends all, and so does a file that cannot be written.
 ///

@@ -141,8 +141,8 @@ fn row(outcome: &Outcome, flow: &FlowOutcome) -> Vec<Option<Cell>> {
     row
 }
 
-/// A row for each entry of the plan's flows and each combination of swept values: the sum of its flows' throughput,
-/// the delays of all their packets, and the mean over seeds.
+/// A row for each entry of the plan's flows and each combination of swept values: the sum of its
+/// flows' throughput, the delays of all their packets, and the mean over seeds.
 pub fn table(finished: &Finished) -> String {
     let mut rows: BTreeMap<(usize, usize), Merged> = BTreeMap::new();
     let mut combinations: Vec<&[(String, String)]> = Vec::new();

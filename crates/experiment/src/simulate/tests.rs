@@ -141,7 +141,8 @@ fn the_number_of_threads_changes_no_byte() {
     assert_eq!(json(&one).expect("JSON"), json(&three).expect("JSON"));
 }
 
-/// The same digest as in every other build. The links are given here, because the results of a modelled cell may change with its model.
+/// The same digest as in every other build. The links are given here, because the results of a
+/// modelled cell may change with its model.
 #[test]
 fn the_same_plan_is_the_same_in_every_build() {
     let (finished, _) = run(LINKS, &Keep::default(), 2);
@@ -164,7 +165,8 @@ fn a_flow_that_stops_leaves_the_link_to_the_others() {
     let (finished, _) = run(LINKS, &Keep::default(), 2);
     for outcome in &finished.outcomes {
         let [bulk, short, steady] = &outcome.flows[..] else { panic!("three flows") };
-        // In the 8 measured seconds it sends for three, at 12 and 6 Mbit/s, and has a share of that.
+        // In the 8 measured seconds it sends for three, at 12 and 6 Mbit/s, and has a share of
+        // that.
         let most = (12.0 + 2.0 * 6.0) / 8.0;
         assert!(short.throughput_mbit_per_sec < most, "{short:?}");
         let used = bulk.utilisation.expect("links are given");

@@ -44,7 +44,8 @@ const SERIES: [(&str, Kind); 16] = [
     ("pacing_mbit_per_sec", Kind::Real),
     ("state", Kind::Text),
     ("estimate_mbit_per_sec", Kind::Real),
-    // Capacity of the link that the flow shares with others of its device and direction; unknown for a modelled cell.
+    // Capacity of the link that the flow shares with others of its device and direction; unknown
+    // for a modelled cell.
     ("capacity_mbit_per_sec", Kind::Real),
 ];
 

@@ -66,7 +66,8 @@ struct Origin {
     commit: String,
     plan: String,
     set: Vec<String>,
-    /// Number of runs, and a number derived from the swept values of each: a set of files may have changed.
+    /// Number of runs, and a number derived from the swept values of each: a set of files may have
+    /// changed.
     runs: usize,
     values: String,
     /// The kept files of each run besides its outcome.
@@ -109,8 +110,8 @@ pub struct Folder {
 const ORIGIN: &str = "sweep.json";
 
 impl Folder {
-    /// Opens or makes the folder of a sweep and finds its finished runs. Parts may be made in one folder at the same
-    /// time, each by one process; `wait` makes a second process wait.
+    /// Opens or makes the folder of a sweep and finds its finished runs. Parts may be made in one
+    /// folder at the same time, each by one process; `wait` makes a second process wait.
     ///
     /// # Errors
     ///
@@ -152,7 +153,8 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Checks again which runs are finished. An invalid file, for example after a power cut, does not count.
+    /// Checks again which runs are finished. An invalid file, for example after a power cut, does
+    /// not count.
     pub fn look(&mut self, runs: &[Run]) {
         let is_whole = |run: &&Run| self.load(run).is_ok_and(|outcome| is_of(&outcome, run));
         self.finished = runs.iter().filter(is_whole).map(|run| run.number).collect();
@@ -190,8 +192,8 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// [`SweepError::Other`] if the other folder belongs to another sweep; [`SweepError::Write`] if a
-    /// file cannot be read or written.
+    /// [`SweepError::Other`] if the other folder belongs to another sweep; [`SweepError::Write`] if
+    /// a file cannot be read or written.
     pub fn take(
         &mut self,
         other: &Path,
@@ -240,7 +242,8 @@ fn there(path: &Path) -> Result<Option<Origin>, SweepError> {
     Ok(Some(origin))
 }
 
-/// A whole sweep has the folder for itself; a part has its part for itself, and shares the folder with other parts.
+/// A whole sweep has the folder for itself; a part has its part for itself, and shares the folder
+/// with other parts.
 fn locks(path: &Path, part: Part, wait: bool) -> Result<Vec<File>, SweepError> {
     let lock = |name: &str, shared: bool| {
         let path = path.join(name);

@@ -22,8 +22,8 @@ impl Default for Part {
 }
 
 impl Part {
-    /// Whether a run is in it. Runs that lie next to each other in a plan take about as long, so each part gets some of
-    /// all kinds.
+    /// Whether a run is in it. Runs that lie next to each other in a plan take about as long, so
+    /// each part gets some of all kinds.
     pub fn has(&self, run: &Run) -> bool {
         (run.number - 1) % self.of == self.number - 1
     }

@@ -1,8 +1,9 @@
 //! Many runs in few rows: for each kind of run the middle of each figure, and how sure it is.
 //!
-//! If files are swept, a value is a file's mean over seeds, and a row has the median over files with a bootstrap
-//! interval. Otherwise a value is a seed's result, and a row has the mean with Student's interval. Several seeds over
-//! one file are not several files: counted as such, they would make any figure look certain.
+//! If files are swept, a value is a file's mean over seeds, and a row has the median over files
+//! with a bootstrap interval. Otherwise a value is a seed's result, and a row has the mean with
+//! Student's interval. Several seeds over one file are not several files: counted as such, they
+//! would make any figure look certain.
 
 use std::fmt::Write as _;
 

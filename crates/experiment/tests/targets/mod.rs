@@ -8,8 +8,9 @@ use sounding_experiment::plan::{Actors, PlanError, Run, Text, network};
 const MAX_DEVICES: u16 = 16;
 const MAX_CARRIERS: usize = 4;
 
-/// The text of a plan, and behind each zero byte a key that is set in it. It is refused, with a place in the text, or
-/// yields runs, whose networks are built or refused. Returns the number of runs.
+/// The text of a plan, and behind each zero byte a key that is set in it. It is refused, with a
+/// place in the text, or yields runs, whose networks are built or refused. Returns the number of
+/// runs.
 pub(crate) fn plan(data: &[u8]) -> Option<usize> {
     let mut parts = str::from_utf8(data).ok()?.split('\0');
     let mut text = Text::new("plan.toml", parts.next()?, PathBuf::from("nowhere"));

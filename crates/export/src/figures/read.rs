@@ -13,9 +13,9 @@ use crate::table::TableError;
 /// The metadata of a table: names and values.
 pub type About = Vec<(String, String)>;
 
-/// Reads the `wanted` columns and calls `each` for every row. `each` receives one cell for each wanted column, in their
-/// order. The cell is `None` if it is empty or the table lacks the column. A column whose type no table of figures has
-/// counts as missing.
+/// Reads the `wanted` columns and calls `each` for every row. `each` receives one cell for each
+/// wanted column, in their order. The cell is `None` if it is empty or the table lacks the column.
+/// A column whose type no table of figures has counts as missing.
 ///
 /// # Errors
 ///

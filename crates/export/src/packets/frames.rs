@@ -72,7 +72,8 @@ fn cut(number: u64, error: &PcapError) -> String {
     }
 }
 
-/// Ticks of an interface's clock in nanoseconds. A pcapng counts microseconds unless an option says otherwise.
+/// Ticks of an interface's clock in nanoseconds. A pcapng counts microseconds unless an option says
+/// otherwise.
 fn nanos(ticks: u128, interface: &InterfaceDescriptionBlock<'_>) -> u64 {
     let resolution = interface.options.iter().find_map(|option| match option {
         InterfaceDescriptionOption::IfTsResol(resolution) => Some(*resolution),

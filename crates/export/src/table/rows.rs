@@ -54,7 +54,8 @@ pub(super) type Id = usize;
 /// A row: cells by the names of their columns.
 pub(super) type Row = Vec<(Id, Cell)>;
 
-/// The names of columns, each put together once: a capture has millions of cells and some hundred columns.
+/// The names of columns, each put together once: a capture has millions of cells and some hundred
+/// columns.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     names: Vec<Rc<str>>,

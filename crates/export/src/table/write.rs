@@ -18,7 +18,8 @@ use crate::privacy::Privacy;
 
 /// Rows of a group. Chosen; readers work best with some ten thousands and more.
 const GROUP_ROWS: usize = 1 << 17;
-/// The largest size of all buffered rows in bytes. A larger group is written before it has its full number of rows.
+/// The largest size of all buffered rows in bytes. A larger group is written before it has its full
+/// number of rows.
 const WAITING_BYTES: usize = 256 << 20;
 
 /// Why a table cannot be written.
@@ -125,7 +126,8 @@ impl<W: Write + Send> Tables<W> {
         Ok(())
     }
 
-    /// Writes the buffered rows and the ends of the files. Returns the writers in the order of the log codes.
+    /// Writes the buffered rows and the ends of the files. Returns the writers in the order of the
+    /// log codes.
     ///
     /// # Errors
     ///
@@ -143,7 +145,8 @@ impl<W: Write + Send> Tables<W> {
     }
 }
 
-/// The library's output, which it does not own: if it owned it, it would turn errors into text on return.
+/// The library's output, which it does not own: if it owned it, it would turn errors into text on
+/// return.
 struct Lent<W>(Arc<Mutex<W>>);
 
 impl<W: Write> Write for Lent<W> {

@@ -16,8 +16,8 @@ use sounding_units::ModemInstant;
 const SHOWN: &[&str] =
     &["offset", "code", "name", "stamp", "unix_ns", "radio", "decoded", "redacted", "len_bytes"];
 
-/// Reads records, each with a code, a length in two bytes and a body. Writes them in every format and reads them back.
-/// The output must not contain hidden content. Returns the number of records.
+/// Reads records, each with a code, a length in two bytes and a body. Writes them in every format
+/// and reads them back. The output must not contain hidden content. Returns the number of records.
 pub(crate) fn export(data: &[u8]) -> usize {
     let records = records(data);
     for privacy in [Privacy::Redact, Privacy::Expose] {
@@ -63,7 +63,8 @@ fn lines(records: &[LogRecord<'_>], privacy: Privacy) {
         assert_eq!(line["unix_ns"].is_null(), record.time().is_none(), "{line}");
         let line = line.as_object().expect("a line is an object");
         if privacy == Privacy::Redact && privacy::identifies(record) {
-            // The captures test which parts of a message are shown (`crates/sounding/tests/privacy.rs`).
+            // The captures test which parts of a message are shown
+            // (`crates/sounding/tests/privacy.rs`).
             assert!(line.keys().all(|name| SHOWN.contains(&name.as_str())), "{line:?}");
         } else {
             assert!(line.contains_key("fields") != line.contains_key("raw"), "{line:?}");

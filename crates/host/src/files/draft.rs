@@ -10,8 +10,8 @@ use super::place::{Over, Place, special};
 use super::writer::Writer;
 use super::{Access, inherited};
 
-/// A file on its way, which is there whole or not at all. A device, a pipe or a descriptor that the path names is written to
-/// directly.
+/// A file on its way, which is there whole or not at all. A device, a pipe or a descriptor that the
+/// path names is written to directly.
 #[derive(Debug)]
 pub struct Draft {
     out: BufWriter<File>,

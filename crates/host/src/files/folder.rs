@@ -60,8 +60,8 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// `AlreadyExists` if the folder has a file of that name; otherwise the kernel's error, if it cannot
-    /// be made.
+    /// `AlreadyExists` if the folder has a file of that name; otherwise the kernel's error, if it
+    /// cannot be made.
     pub fn file(&self, name: &str) -> io::Result<File> {
         self.create(OsStr::new(name))
     }
@@ -90,7 +90,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Gives the folder its final name. An empty folder may already have this name, but nothing else, unless it is replaced.
+    /// Gives the folder its final name. An empty folder may already have this name, but nothing
+    /// else, unless it is replaced.
     ///
     /// # Errors
     ///

@@ -20,8 +20,8 @@ impl Link {
     ///
     /// # Errors
     ///
-    /// `AlreadyExists` if something has the name; otherwise the kernel's error, if the link cannot be
-    /// made.
+    /// `AlreadyExists` if something has the name; otherwise the kernel's error, if the link cannot
+    /// be made.
     pub fn create(path: &Path, to: &Path) -> io::Result<Self> {
         let writer = Writer::now()?;
         let place = writer.act(|| {

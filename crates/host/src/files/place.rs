@@ -1,4 +1,5 @@
-//! The place of a result: a folder that is open, and a name in it. A folder that is open cannot be swapped for another.
+//! The place of a result: a folder that is open, and a name in it. A folder that is open cannot be
+//! swapped for another.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -43,7 +44,8 @@ pub enum Over {
 }
 
 impl Place {
-    /// The place of a path, with the rights of the writer. It follows a link that the path ends with only if asked to.
+    /// The place of a path, with the rights of the writer. It follows a link that the path ends
+    /// with only if asked to.
     pub(super) fn of(writer: &Writer, path: &Path, follow: bool) -> io::Result<Self> {
         if matches!(writer, Writer::Root) {
             let (folder, name) = walk(path, End::Name { follow })?;
@@ -101,8 +103,8 @@ impl Place {
         }
     }
 
-    /// Gives the final name to what has a temporary one. The old file steps aside first where the kernel cannot put
-    /// one in the other's place, and comes back after a failure.
+    /// Gives the final name to what has a temporary one. The old file steps aside first where the
+    /// kernel cannot put one in the other's place, and comes back after a failure.
     pub(super) fn take(&self, temporary: &OsStr, over: Over) -> io::Result<()> {
         let there = self.there()?;
         if let Some(there) = &there {
@@ -174,7 +176,8 @@ pub(super) fn special(writer: &Writer, path: &Path) -> io::Result<Option<File>> 
     if matches!(kind(&about), SFlag::S_IFREG | SFlag::S_IFDIR | SFlag::S_IFLNK) {
         return Ok(None);
     }
-    // `/dev/null` and its like, which keep nothing. In a container their owner may be an unmapped user.
+    // `/dev/null` and its like, which keep nothing. In a container their owner may be an unmapped
+    // user.
     const MEMORY: u64 = 1;
     let keeps_nothing = kind(&about) == SFlag::S_IFCHR && major(about.st_rdev) == MEMORY;
     if !keeps_nothing && about.st_uid != 0 && about.st_uid != writer.uid() {
@@ -219,7 +222,8 @@ enum End {
     Folder,
 }
 
-/// Goes along a path as root, folder by folder. It follows no link in a folder that others may change.
+/// Goes along a path as root, folder by folder. It follows no link in a folder that others may
+/// change.
 fn walk(path: &Path, end: End) -> io::Result<(OwnedFd, Option<OsString>)> {
     let begin = |path: &Path| {
         open(

@@ -14,8 +14,8 @@ use crate::privilege::{Capabilities, keep_only};
 pub(super) enum Writer {
     /// This process's user, with its own rights, which are not root's.
     Own,
-    /// The user who called sudo, with the groups of that user and without root's rights. So a link leads root no further
-    /// than that user.
+    /// The user who called sudo, with the groups of that user and without root's rights. So a link
+    /// leads root no further than that user.
     User(Caller, Vec<u32>),
     /// Root, for which no other user is known. It follows no link of other users.
     Root,

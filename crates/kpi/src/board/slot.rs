@@ -1,15 +1,15 @@
 //! One slot: three buffers. The writer fills the one that was published longest ago.
 //!
 //! ```text
-//!             post n                         post n + 1                     post n + 2
-//! buffer 0    [mark n | sample] ◀ latest     [mark n | sample]              [mark n | sample]
-//! buffer 1    [n − 2 …]                      [mark n + 1 | …] ◀ latest      [mark n + 1 | …]
-//! buffer 2    [n − 1 …]                      [n − 1 …]                      [mark n + 2 | …] ◀ latest
+//!           post n                      post n + 1                  post n + 2
+//! buffer 0  [mark n | sample] ◀ latest  [mark n | sample]           [mark n | sample]
+//! buffer 1  [n − 2 …]                   [mark n + 1 | …] ◀ latest   [mark n + 1 | …]
+//! buffer 2  [n − 1 …]                   [n − 1 …]                   [mark n + 2 | …] ◀ latest
 //! ```
 //!
-//! A reader takes the latest buffer and checks its mark before and after. It starts over only if the writer meanwhile
-//! posted twice more and began a third time. It never waits for the writer: a writer that stops at any point leaves the
-//! latest buffer complete.
+//! A reader takes the latest buffer and checks its mark before and after. It starts over only if
+//! the writer meanwhile posted twice more and began a third time. It never waits for the writer: a
+//! writer that stops at any point leaves the latest buffer complete.
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
@@ -37,11 +37,13 @@ pub struct Sample {
     pub modem_at: ModemInstant,
     /// When the record arrived at the host.
     pub received_at: HostInstant,
-    /// The number of values so far, this one included: a reader can count the values that it missed.
+    /// The number of values so far, this one included: a reader can count the values that it
+    /// missed.
     pub sequence: u64,
     /// The value, in the unit of the KPI.
     pub value: f64,
-    /// Sum of all values so far, in the unit of the KPI. The difference of two reads is the sum of the values in between, also of missed ones.
+    /// Sum of all values so far, in the unit of the KPI. The difference of two reads is the sum of
+    /// the values in between, also of missed ones.
     pub total: f64,
     /// Its item in the record, [packed](sounding_diag::layout::Item::packed).
     pub item: u64,

@@ -8,8 +8,8 @@ use crate::Reading;
 
 /// The one that posts.
 ///
-/// Readings are taken in one by one and posted together, so that a record of thirty transmissions moves a slot once
-/// and not thirty times: readers see the newest, and the sum of all.
+/// Readings are taken in one by one and posted together, so that a record of thirty transmissions
+/// moves a slot once and not thirty times: readers see the newest, and the sum of all.
 #[derive(Debug)]
 pub struct Writer {
     slots: Vec<Draft>,

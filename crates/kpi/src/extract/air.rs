@@ -6,9 +6,9 @@ use sounding_units::ModemInstant;
 
 /// The offset between subframe or slot numbers and the modem's clock.
 ///
-/// A record is stamped when it is complete: between zero and one writing interval after its newest block. All records
-/// of a RAT share the frame boundaries. The record with the shortest delay after its newest block shows them best, and
-/// dates the others.
+/// A record is stamped when it is complete: between zero and one writing interval after its newest
+/// block. All records of a RAT share the frame boundaries. The record with the shortest delay after
+/// its newest block shows them best, and dates the others.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Air {
     anchor: Option<Anchor>,
@@ -25,11 +25,12 @@ struct Anchor {
 /// The period of the system frame number (TS 36.331 §6.2.2, TS 38.331 §6.2.2), in nanoseconds.
 const CYCLE: u64 = 10_240_000_000;
 
-/// The longest interval at which records are written is 300 ms; a record that seems to be later comes from a cell whose
-/// frames begin elsewhere.
+/// The longest interval at which records are written is 300 ms; a record that seems to be later
+/// comes from a cell whose frames begin elsewhere.
 const MAX_NS: u64 = 400_000_000;
 
-/// The network's time and the modem's stamps may drift apart by one nanosecond in this many nanoseconds.
+/// The network's time and the modem's stamps may drift apart by one nanosecond in this many
+/// nanoseconds.
 const DRIFT: u64 = 20_000;
 
 impl Air {
@@ -38,7 +39,8 @@ impl Air {
         self.anchor.is_some()
     }
 
-    /// A record was stamped, and its newest subframe or slot began so long after cycle 0 did: when that was.
+    /// A record was stamped, and its newest subframe or slot began so long after cycle 0 did: when
+    /// that was.
     pub(super) fn date(&mut self, stamped: ModemInstant, within: Duration) -> ModemInstant {
         let late = self.lateness(stamped, within);
         stamped.saturating_before(Duration::from_nanos(late))
@@ -53,7 +55,8 @@ impl Air {
                 let elapsed = (stamped - anchor.seen).as_nanos() as u64;
                 let crept = (anchor.phase + (elapsed / DRIFT).min(MAX_NS)) % CYCLE;
                 let late = (phase + CYCLE - crept) % CYCLE;
-                // Earlier than any before: by less than a cycle, so it seems to be late by nearly one.
+                // Earlier than any before: by less than a cycle, so it seems to be late by nearly
+                // one.
                 if late > MAX_NS { phase } else { crept }
             }
             None => phase,

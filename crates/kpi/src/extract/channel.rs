@@ -18,7 +18,8 @@ impl Ranks {
         }
     }
 
-    /// The rank that a report of quality is for, which another mode may have set aside (TS 36.213 §7.2.2).
+    /// The rank that a report of quality is for, which another mode may have set aside (TS 36.213
+    /// §7.2.2).
     fn of(&self, report: &LteCsi) -> Option<u8> {
         let (mode, rank) = (*self.0.get(usize::from(report.carrier.unwrap_or(0)))?)?;
         (mode == report.mode).then_some(rank)

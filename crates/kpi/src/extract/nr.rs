@@ -13,7 +13,8 @@ use sounding_units::{Bytes, ModemInstant};
 use super::air::Air;
 use crate::{Allocation, Backlog, BufferStatus, Coding, Direction, Grant, Kpi, Layer, Signal};
 
-/// Common state of NR's records: the offset between slot numbers and the modem's clock, and the length of a slot.
+/// Common state of NR's records: the offset between slot numbers and the modem's clock, and the
+/// length of a slot.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Frames {
     air: Air,
@@ -26,8 +27,8 @@ impl Frames {
         self.air.is_known()
     }
 
-    /// The length of slots of a record that does not have it, and whose last slot is this one: that of other records, or the
-    /// longest possible.
+    /// The length of slots of a record that does not have it, and whose last slot is this one: that
+    /// of other records, or the longest possible.
     pub(super) fn numerology_for(&self, last: u16) -> Option<u8> {
         let fits = |numerology: &u8| last < 10 << numerology;
         self.numerology.filter(fits).or_else(|| (0..=6).find(fits))
@@ -56,7 +57,8 @@ impl Dates {
     }
 
     pub(super) fn of(&self, slot: Option<Slot>) -> ModemInstant {
-        // Records hold a second of slots at most; more is a number out of order, which is as good as the newest.
+        // Records hold a second of slots at most; more is a number out of order, which is as good
+        // as the newest.
         const LONGEST: Duration = Duration::from_secs(2);
         match (self.newest, slot) {
             (Some(newest), Some(slot)) if newest.since(slot) <= LONGEST => {
@@ -106,8 +108,8 @@ pub(super) fn downlink(
 
 /// Received blocks at the MAC layer: bytes that no subheader accounts for are padding.
 ///
-/// The record does not have the length of its slots. Other records have it; without them the longest possible slots are
-/// assumed.
+/// The record does not have the length of its slots. Other records have it; without them the
+/// longest possible slots are assumed.
 pub(super) fn downlink_blocks(
     stamped: ModemInstant,
     data: &NrDownlinkData<'_>,
@@ -162,8 +164,8 @@ pub(super) fn uplink(
             allocation: Some(Allocation {
                 prb: tx.rbs,
                 coding: Coding::Nr(tx.mcs),
-                // Single-carrier transmissions have one (TS 38.211 §6.3.1.3); that of others follows from a precoding
-                // whose table is configured.
+                // Single-carrier transmissions have one (TS 38.211 §6.3.1.3); that of others
+                // follows from a precoding whose table is configured.
                 layers: tx.transform_precoding.then_some(1),
             }),
             report: None,

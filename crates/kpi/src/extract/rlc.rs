@@ -1,5 +1,5 @@
-//! PDUs of RLC and the status reports about them: 0xB082, 0xB083, 0xB092 of LTE, 0xB84E, 0xB857, 0xB869, 0xB870 of NR
-//! (Gandalf §B.3.2).
+//! PDUs of RLC and the status reports about them: 0xB082, 0xB083, 0xB092 of LTE, 0xB84E, 0xB857,
+//! 0xB869, 0xB870 of NR (Gandalf §B.3.2).
 
 use alloc::vec::Vec;
 
@@ -25,10 +25,12 @@ const CODES: [(u16, Direction); 7] = [
 ];
 /// The first log code of NR.
 const NR: u16 = 0xB800;
-/// LTE's configurations of bearers from this number on are those of signalling, whose PDUs hold no packets. Records 0xB091 of
-/// captures name 33 and 34 the first two signalling bearers, and 1 to 3 data bearers.
+/// LTE's configurations of bearers from this number on are those of signalling, whose PDUs hold no
+/// packets. Records 0xB091 of captures name 33 and 34 the first two signalling bearers, and 1 to 3
+/// data bearers.
 const SIGNALLING: u64 = 33;
-/// NR's logical channels of data and signalling bearers (TS 38.321 Table 6.2.1-1); the first three are signalling's.
+/// NR's logical channels of data and signalling bearers (TS 38.321 Table 6.2.1-1); the first three
+/// are signalling's.
 const CHANNELS: core::ops::RangeInclusive<u64> = 4..=32;
 /// The end of a PDU in a status: all ones (TS 36.322 §6.2.2.16, TS 38.322 §6.2.3.16).
 const LTE_END: u64 = 0x7FFF;
@@ -171,7 +173,8 @@ impl Found {
         let Open { sn, is_segment, is_last, begin, lengths, pdu_bytes, .. } = self.open;
         let Some(sn) = sn else { return };
         let part = if is_segment {
-            // Two octets of fixed header, two of the segment's, and twelve bits for each length (TS 36.322 §6.2.1.5).
+            // Two octets of fixed header, two of the segment's, and twelve bits for each length (TS
+            // 36.322 §6.2.1.5).
             let header = 4 + (lengths * 12).div_ceil(8);
             let to = begin + pdu_bytes.saturating_sub(header);
             RlcPart::Bytes { from: begin as u32, to: (!is_last).then_some(to as u32) }
@@ -207,7 +210,8 @@ impl Found {
         }
     }
 
-    /// The PDUs of a channel in a block of NR's uplink. A part of a packet has the packet's number, so none is known to be whole.
+    /// The PDUs of a channel in a block of NR's uplink. A part of a packet has the packet's number,
+    /// so none is known to be whole.
     fn end_nr_up(&mut self) {
         let Open { sn: Some(first), count, last_sn, .. } = self.open else { return };
         if count == 0 || !self.carries_packets() {

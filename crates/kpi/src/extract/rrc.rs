@@ -14,7 +14,8 @@ pub(super) fn nr(at: ModemInstant, rrc: &NrRrc<'_>, sink: &mut impl FnMut(Kpi)) 
     read(at, rrc.pdu, rrc.segment, rrc.message, sink);
 }
 
-/// A segmented message, or one that does not decode, is skipped here: its subscribers receive the reason.
+/// A segmented message, or one that does not decode, is skipped here: its subscribers receive the
+/// reason.
 fn read(
     at: ModemInstant,
     pdu: Option<RrcPdu>,

@@ -34,8 +34,8 @@ fn downlink(facts: &Facts, place: usize) -> Option<Slots<'_>> {
     }
 }
 
-/// The default of an absent field depends on the spacing of the bandwidth part of the list. The message has it before
-/// the list, if at all; otherwise it is unknown from this message.
+/// The default of an absent field depends on the spacing of the bandwidth part of the list. The
+/// message has it before the list, if at all; otherwise it is unknown from this message.
 fn uplink(facts: &Facts, place: usize) -> Option<Slots<'_>> {
     let before = facts.facts.get(..place)?;
     let Fact { place, known: Known::PuschTimeAllocations(entries) } = facts.facts.get(place)?
@@ -129,7 +129,8 @@ mod tests {
         found
     }
 
-    /// TS 38.331 §6.3.2, PUSCH-TimeDomainResourceAllocation: 1 at 15 and 30 kHz, 2 at 60 kHz, 3 at 120 kHz.
+    /// TS 38.331 §6.3.2, PUSCH-TimeDomainResourceAllocation: 1 at 15 and 30 kHz, 2 at 60 kHz, 3 at
+    /// 120 kHz.
     #[test]
     fn slots_left_out_stand_for_what_the_spacing_makes_them() {
         for (spacing, slots) in [(15, 1.0), (30, 1.0), (60, 2.0), (120, 3.0)] {

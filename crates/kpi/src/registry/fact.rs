@@ -6,8 +6,8 @@ use sounding_rrc::facts::{Event, Facts, Known, Place};
 /// Takes a value and which of the message's it is.
 pub(crate) type Give<'g> = dyn FnMut(Item, f64) + 'g;
 
-/// The KPIs of one record's messages, a line for each: name, unit, range, the specification's name of the message or
-/// member, how it is read, section, and description.
+/// The KPIs of one record's messages, a line for each: name, unit, range, the specification's name
+/// of the message or member, how it is read, section, and description.
 macro_rules! facts {
     ($($(#[$doc:meta])* $table:ident = $code:literal { $(
         $name:literal $unit:ident $least:literal..=$most:literal
@@ -93,11 +93,12 @@ pub(super) fn of_event(facts: &Facts, worth: fn(Event) -> Option<f64>, give: &mu
     }
 }
 
-/// The state that an event leaves the connection in, where it does so for LTE and NR alike: 0 idle, 1 connected,
-/// 2 suspended or inactive.
+/// The state that an event leaves the connection in, where it does so for LTE and NR alike: 0 idle,
+/// 1 connected, 2 suspended or inactive.
 pub(super) fn state_of(event: Event) -> Option<f64> {
     match event {
-        // If a device could not reestablish its connection, only its request for a new one shows that.
+        // If a device could not reestablish its connection, only its request for a new one shows
+        // that.
         Event::Request | Event::Release | Event::ReestablishmentReject => Some(0.0),
         Event::Setup
         | Event::SetupComplete

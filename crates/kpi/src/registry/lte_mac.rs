@@ -92,7 +92,8 @@ STATISTICS = 0xB067 {
 }
 }
 
-/// As a scheduler reads a report: the upper end of the range, and of the open-ended last one the lower.
+/// As a scheduler reads a report: the upper end of the range, and of the open-ended last one the
+/// lower.
 fn bsr_bytes(index: f64) -> Option<f64> {
     const OPEN_ENDED: f64 = 150_000.0;
     if !(0.0..64.0).contains(&index) {

@@ -1,6 +1,8 @@
-//! LTE's physical layer: BISCAY's PRB, TBS, MCS and layers per carrier, and HARQ as Gandalf follows it.
+//! LTE's physical layer: BISCAY's PRB, TBS, MCS and layers per carrier, and HARQ as Gandalf follows
+//! it.
 //!
-//! Fields of downlink blocks are of those to this device; paging and system information are left out.
+//! Fields of downlink blocks are of those to this device; paging and system information are left
+//! out.
 
 use super::table::kpis;
 

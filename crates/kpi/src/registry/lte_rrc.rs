@@ -1,5 +1,5 @@
-//! Facts from LTE's RRC messages: the state of the connection, timers, carriers and measurements of the master group.
-//! They contain no identity and no location, because every user can read a board.
+//! Facts from LTE's RRC messages: the state of the connection, timers, carriers and measurements of
+//! the master group. They contain no identity and no location, because every user can read a board.
 
 use sounding_diag::layout::Item;
 use sounding_rrc::facts::{Event, Facts, MeasuredCell, Measurement, Period, Place, Rat};
@@ -123,7 +123,8 @@ MEASUREMENTS = 0xB0C0 {
 }
 }
 
-/// Facts about LTE's master group. For NR, whose messages also come inside LTE's, the modem logs its own records.
+/// Facts about LTE's master group. For NR, whose messages also come inside LTE's, the modem logs
+/// its own records.
 fn group(place: &Place) -> bool {
     !place.nr && !place.secondary
 }
@@ -138,7 +139,8 @@ fn scell(place: &Place) -> bool {
     group(place) && place.scell.is_some()
 }
 
-/// A message that needs a connection shows that there is one, because a recording can begin during a connection.
+/// A message that needs a connection shows that there is one, because a recording can begin during
+/// a connection.
 fn state(facts: &Facts, give: &mut Give<'_>) {
     let state = facts.event.and_then(|event| match event {
         Event::Reconfiguration | Event::ReconfigurationComplete | Event::MeasurementReport => {

@@ -1,5 +1,6 @@
-//! NR: the fields of 5G records in BISCAY's formula and in Gandalf's Appendix B. The numbering of subcarrier spacing
-//! and slots is the record's own. Fields of downlink blocks are of all blocks, to any address.
+//! NR: the fields of 5G records in BISCAY's formula and in Gandalf's Appendix B. The numbering of
+//! subcarrier spacing and slots is the record's own. Fields of downlink blocks are of all blocks,
+//! to any address.
 
 use sounding_phy::nr;
 
@@ -287,7 +288,8 @@ SERVING = 0xB823 {
 }
 }
 
-/// The two bits of the segmentation info among the six before the sequence number: D/C, P, SI, and two reserved ones.
+/// The two bits of the segmentation info among the six before the sequence number: D/C, P, SI, and
+/// two reserved ones.
 fn segmentation(flags: f64) -> Option<f64> {
     (0.0..64.0).contains(&flags).then(|| f64::from(flags as u8 >> 2 & 3))
 }

@@ -1,7 +1,7 @@
-//! Facts from NR's RRC messages: the state of the connection, timers, time-domain allocations, carriers and
-//! measurements. Without its own core network, NR's messages come inside LTE's, for a secondary group of cells. The
-//! modem logs them as NR's records then too, and they are read there. No identity and no location is among them,
-//! because everyone can read a board.
+//! Facts from NR's RRC messages: the state of the connection, timers, time-domain allocations,
+//! carriers and measurements. Without its own core network, NR's messages come inside LTE's, for a
+//! secondary group of cells. The modem logs them as NR's records then too, and they are read there.
+//! No identity and no location is among them, because everyone can read a board.
 
 use sounding_diag::layout::Item;
 use sounding_rrc::facts::{Event, Facts, MeasuredCell, Measurement, Period, Place, Rat};
@@ -68,7 +68,8 @@ TIMERS = 0xB821 {
         "TS 38.331 §6.3.2" "short cycle before long ones; 0 for none";
 }
 
-/// Time-domain allocations of the first cell: which slots and symbols a grant can choose, by the number it chooses with.
+/// Time-domain allocations of the first cell: which slots and symbols a grant can choose, by the
+/// number it chooses with.
 ALLOCATIONS = 0xB821 {
     "nr.rrc.pdsch.allocations" Count 1..=16 "pdsch-TimeDomainAllocationList" [cell PdschTimeAllocations(list) => some(list.len() as u32)]
         "TS 38.331 §6.3.2; Gandalf B.3.1" "entries of the list that a downlink assignment chooses from";
@@ -295,8 +296,8 @@ fn scell(place: &Place) -> bool {
     group(place) && place.scell.is_some()
 }
 
-/// The state after a reconfiguration depends on its connection, which the message does not name. Only a handover
-/// of the master group shows it.
+/// The state after a reconfiguration depends on its connection, which the message does not name.
+/// Only a handover of the master group shows it.
 fn state(facts: &Facts, give: &mut Give<'_>) {
     let state = facts.event.and_then(|event| match event {
         Event::Handover => (facts.message == "rrcReconfiguration").then_some(1.0),

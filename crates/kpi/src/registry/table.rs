@@ -1,7 +1,7 @@
 //! The syntax of a table of KPIs.
 
-/// The KPIs of one record, a line for each: name, unit, range, path (with a conversion, if the field is
-/// not the value already), section, and meaning.
+/// The KPIs of one record, a line for each: name, unit, range, path (with a conversion, if the
+/// field is not the value already), section, and meaning.
 macro_rules! kpis {
     ($($(#[$doc:meta])* $table:ident = $code:literal { $(
         $name:literal $unit:ident $least:literal..=$most:literal
@@ -26,7 +26,8 @@ macro_rules! kpis {
     )* };
 }
 
-/// `times N`, `plus N`, `by CHOICES`, `through FUNCTION`; without a conversion it is the field's value.
+/// `times N`, `plus N`, `by CHOICES`, `through FUNCTION`; without a conversion it is the field's
+/// value.
 macro_rules! conversion {
     () => {
         $crate::registry::Conversion::PLAIN

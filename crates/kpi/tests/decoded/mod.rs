@@ -1,4 +1,5 @@
-//! KPIs the long way: the whole record decoded, and the values at a path of it looked up by their names.
+//! KPIs the long way: the whole record decoded, and the values at a path of it looked up by their
+//! names.
 
 use sounding_diag::LogRecord;
 use sounding_diag::layout::Value;

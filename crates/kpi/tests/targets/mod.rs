@@ -8,10 +8,11 @@ use sounding_units::ModemInstant;
 
 use crate::decoded::{At, decoded, subscribed};
 
-/// The input is a set of KPIs in eight bytes, a code in two bytes, and a body. The values of any set of KPIs must equal those of
-/// the decoded record. Returns the number of values.
+/// The input is a set of KPIs in eight bytes, a code in two bytes, and a body. The values of any
+/// set of KPIs must equal those of the decoded record. Returns the number of values.
 ///
-/// If the record does not decode, each KPI must give the same as when it is subscribed alone: a value or an error.
+/// If the record does not decode, each KPI must give the same as when it is subscribed alone: a
+/// value or an error.
 pub(crate) fn kpi(data: &[u8]) -> Option<usize> {
     let (chosen, data) = data.split_first_chunk::<8>()?;
     let (code, body) = data.split_first_chunk::<2>()?;
@@ -19,8 +20,8 @@ pub(crate) fn kpi(data: &[u8]) -> Option<usize> {
     let log = LogRecord { code, at: ModemInstant::default(), stamp: 0, radio: None, body };
     let _ = extract(&log, |kpi| drop(format!("{kpi:?}")));
 
-    // The bits repeat, so that one of them selects each KPI. KPIs of other records have no effect, so
-    // a few of them are enough.
+    // The bits repeat, so that one of them selects each KPI. KPIs of other records have no effect,
+    // so a few of them are enough.
     let kpis = fields()
         .enumerate()
         .filter(|(at, kpi)| (kpi.code == code || at % 32 == 0) && chosen >> (at % 64) & 1 != 0);

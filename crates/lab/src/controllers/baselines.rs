@@ -1,5 +1,5 @@
-//! Published properties of the baseline controllers, from theory, a specification or a paper, compared with this project's
-//! implementations: in virtual time, on a link of fixed rate.
+//! Published properties of the baseline controllers, from theory, a specification or a paper,
+//! compared with this project's implementations: in virtual time, on a link of fixed rate.
 //!
 //! A property is one line of a table, which the test and the verb `lab run baselines` both use.
 
@@ -188,8 +188,8 @@ mod tests {
 
     #[test]
     fn every_baseline_of_the_registry_has_properties() {
-        // On a link without a modem a law does not control the flow, and no delay is known to be the radio's. Variants that
-        // Gandalf's evaluation compares with are judged there.
+        // On a link without a modem a law does not control the flow, and no delay is known to be
+        // the radio's. Variants that Gandalf's evaluation compares with are judged there.
         let variants = ["copa-smoothed", "vivace-smoothed", "gcc-smoothed", "vivace-published"];
         let baselines = sounding_baselines::names().filter(|name| {
             RadioController::by_name(name).is_none()

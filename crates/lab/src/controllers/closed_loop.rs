@@ -1,8 +1,9 @@
-//! Controllers on modelled cells whose grants depend on what is sent (a closed loop), compared with the capacity of the same
-//! cell.
+//! Controllers on modelled cells whose grants depend on what is sent (a closed loop), compared with
+//! the capacity of the same cell.
 //!
 //! A seed determines a cell. First a saturating flow measures the cell's capacity. Then a flow that
-//! never queues measures the delay of an empty cell. Then each contender runs, with only the cell's modem as input.
+//! never queues measures the delay of an empty cell. Then each contender runs, with only the cell's
+//! modem as input.
 
 mod aim;
 mod contender;

@@ -1,4 +1,5 @@
-//! Every controller over every recorded link: BISCAY §5.3.3 (Figure 8) with the traces that are public.
+//! Every controller over every recorded link: BISCAY §5.3.3 (Figure 8) with the traces that are
+//! public.
 //!
 //! The plan is an ordinary sweep. This module has the list of files by kind, and the table by kind.
 
@@ -51,8 +52,8 @@ impl Default for Choice {
     }
 }
 
-/// Whether a controller differs from the others here: without a modem, one that falls back to CUBIC is plain CUBIC.
-/// One that follows a device's reports is BBR there.
+/// Whether a controller differs from the others here: without a modem, one that falls back to CUBIC
+/// is plain CUBIC. One that follows a device's reports is BBR there.
 fn is_somebody(name: &&str) -> bool {
     !sounding_baselines::needs(name).is_some_and(|needs| needs.remote)
         && RadioController::by_name(name)
@@ -75,9 +76,10 @@ pub fn chosen(data: &Path, choice: &Choice) -> io::Result<Vec<Link>> {
 
 /// The plan of a choice; its files are beside the index of the traces.
 ///
-/// As in BISCAY §5.3.2: the emulator of Pantheon, one flow, an endless queue. Other settings are those of the
-/// measurements with mahimahi that the simulator is compared with: 20 ms in each direction, and a sender's buffer of 4 MiB, Linux's
-/// `tcp_wmem`. Acknowledgements go over 48 Mbit/s, as in Orca and DeepCC.
+/// As in BISCAY §5.3.2: the emulator of Pantheon, one flow, an endless queue. Other settings are
+/// those of the measurements with mahimahi that the simulator is compared with: 20 ms in each
+/// direction, and a sender's buffer of 4 MiB, Linux's `tcp_wmem`. Acknowledgements go over 48
+/// Mbit/s, as in Orca and DeepCC.
 pub fn plan(data: &Path, links: &[Link], choice: &Choice) -> Text {
     let Choice { duration, seeds, controllers, .. } = choice;
     let mut text = format!(

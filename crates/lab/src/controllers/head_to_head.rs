@@ -1,7 +1,9 @@
-//! Our controllers in virtual time beside other implementations of the same in real time, over the same recorded links.
+//! Our controllers in virtual time beside other implementations of the same in real time, over the
+//! same recorded links.
 //!
-//! The others are programs that the user has built. They run unmodified through the emulator, sender at the near end
-//! and receiver at the far end, and are measured by the packets that the emulator saw.
+//! The others are programs that the user has built. They run unmodified through the emulator,
+//! sender at the near end and receiver at the far end, and are measured by the packets that the
+//! emulator saw.
 
 pub(crate) mod experiment;
 mod measure;
@@ -34,7 +36,8 @@ const BACK: Rate = Rate::from_bits_per_sec(100_000_000);
 const THROUGHPUT_TOLERANCE: f64 = 0.10;
 const P95_TOLERANCE: f64 = 0.20;
 
-/// The links: a name, and the file whose opportunities the data gets, whichever direction it was recorded in.
+/// The links: a name, and the file whose opportunities the data gets, whichever direction it was
+/// recorded in.
 pub const LINKS: [(&str, &str); 3] = [
     ("vz-short.down", "Verizon-LTE-short.down"),
     ("tm-driving.down", "TMobile-LTE-driving.down"),

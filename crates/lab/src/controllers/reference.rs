@@ -44,7 +44,8 @@ impl Hears {
         }
     }
 
-    /// The reference of a name without numbers. Chosen: over recorded links it carries about what `sounding` does.
+    /// The reference of a name without numbers. Chosen: over recorded links it carries about what
+    /// `sounding` does.
     const fn usual(self) -> Reference {
         let [room, span] = match self {
             Self::Always => [4, 10],
@@ -62,8 +63,8 @@ impl Hears {
 const MAX_MS: u64 = 10_000;
 
 impl Reference {
-    /// From names as `present`, `reported`, `present-15ms` (its queue target) and `reported-15ms-over-30ms` (and its
-    /// span).
+    /// From names as `present`, `reported`, `present-15ms` (its queue target) and
+    /// `reported-15ms-over-30ms` (and its span).
     pub fn by_name(name: &str) -> Option<Self> {
         let hears = Hears::ALL.into_iter().find(|hears| name.starts_with(hears.name()))?;
         let usual = hears.usual();
@@ -77,7 +78,8 @@ impl Reference {
         (!span.is_zero()).then_some(Self { hears, room, span })
     }
 
-    /// The delays of its knowledge: `lead` from the sender to the link, `late` from there to the sender.
+    /// The delays of its knowledge: `lead` from the sender to the link, `late` from there to the
+    /// sender.
     pub(crate) fn word(self, lead: Duration, late: Duration) -> Word {
         let Self { hears, room, span } = self;
         Word { lead, late, every: hears.every(), span, room }

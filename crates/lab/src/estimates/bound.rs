@@ -1,10 +1,11 @@
-//! Whether the bound of an estimate, `Capacity` or `Floor`, is right: seeded runs of the modelled cell, whose
-//! backlog is the truth.
+//! Whether the bound of an estimate, `Capacity` or `Floor`, is right: seeded runs of the modelled
+//! cell, whose backlog is the truth.
 //!
-//! Every millisecond with a usable estimate is judged. A bound refers to an earlier time, because the modem's reports
-//! have a lag, and to the 20 ms before it (see [`sounding_link::Bound`]). It is compared with
-//! the truth at that time, which depends on the cell alone. The truth is `Capacity` if in each of those 20 ms data waited that had
-//! entered at least a grant cycle before. For scale, each is also compared with whether any data waited at that time.
+//! Every millisecond with a usable estimate is judged. A bound refers to an earlier time, because
+//! the modem's reports have a lag, and to the 20 ms before it (see [`sounding_link::Bound`]). It is
+//! compared with the truth at that time, which depends on the cell alone. The truth is `Capacity`
+//! if in each of those 20 ms data waited that had entered at least a grant cycle before. For scale,
+//! each is also compared with whether any data waited at that time.
 
 pub(crate) mod experiment;
 mod judge;
@@ -44,8 +45,8 @@ pub struct Counts {
     pub ticks: u64,
     /// By the true and the estimated bound, `Floor` before `Capacity`.
     pub labels: [[u64; 2]; 2],
-    /// Wrong labels within 20 ms of a change of the truth itself. A queue that comes and goes as fast as a label looks
-    /// back is reported late or early, and this cannot be avoided.
+    /// Wrong labels within 20 ms of a change of the truth itself. A queue that comes and goes as
+    /// fast as a label looks back is reported late or early, and this cannot be avoided.
     pub near_change: u64,
     /// By whether data waited at that time, and the estimated bound.
     pub at_once: [[u64; 2]; 2],

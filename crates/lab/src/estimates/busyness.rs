@@ -1,10 +1,12 @@
-//! Whether a background flow knows that its cell is busy: its label beside the cell's own account of its resource blocks.
+//! Whether a background flow knows that its cell is busy: its label beside the cell's own account
+//! of its resource blocks.
 //!
-//! A window of 100 ms in which the flow sent is judged. The label is that of its last departure: "free" while the law sends
-//! freely (`sending`, `normal`) or proves what it believes (`proving`), and "busy" otherwise. It has to be "busy" in a window in which another device was backlogged,
-//! and "free" in one in which others had less than a twentieth of the resource blocks. Windows between are counted apart: a
-//! rival that has all that it asks for is there, and is not harmed. The first five seconds are not judged, because the laws
-//! learn the cell in them.
+//! A window of 100 ms in which the flow sent is judged. The label is that of its last departure:
+//! "free" while the law sends freely (`sending`, `normal`) or proves what it believes (`proving`),
+//! and "busy" otherwise. It has to be "busy" in a window in which another device was backlogged,
+//! and "free" in one in which others had less than a twentieth of the resource blocks. Windows
+//! between are counted apart: a rival that has all that it asks for is there, and is not harmed.
+//! The first five seconds are not judged, because the laws learn the cell in them.
 
 pub(crate) mod experiment;
 mod scene;
@@ -23,8 +25,8 @@ pub use scene::{Network, Receiver, Scene, Scheduler};
 /// The laws that are judged.
 pub const LAWS: [&str; 2] = ["background", "legilimens"];
 
-/// Beside a rival that is backlogged throughout, so many windows are called busy; alone, no more than one less this. Of
-/// the cell of 20 MHz with ticks of 1 ms, at every speed.
+/// Beside a rival that is backlogged throughout, so many windows are called busy; alone, no more
+/// than one less this. Of the cell of 20 MHz with ticks of 1 ms, at every speed.
 const RIGHT: f64 = 0.95;
 
 /// Which runs.
@@ -64,7 +66,8 @@ impl AddAssign for Counts {
 }
 
 impl Counts {
-    /// The part of windows beside a backlogged rival, or alone, that were called busy; `None` without any.
+    /// The part of windows beside a backlogged rival, or alone, that were called busy; `None`
+    /// without any.
     pub fn called_busy(&self, beside: bool) -> Option<f64> {
         let [all, called] = if beside { self.busy } else { self.alone };
         (all > 0).then(|| called as f64 / all as f64)

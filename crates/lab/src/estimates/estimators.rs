@@ -1,6 +1,6 @@
-//! Correlation of each method's rate with the goodput of a saturating flow, over modelled links, from the
-//! bytes of the modelled modem and a sniffer. BISCAY §5.2, CQIC §3.3 and PBE-CC §4.2.1 evaluate their estimates in the same
-//! way.
+//! Correlation of each method's rate with the goodput of a saturating flow, over modelled links,
+//! from the bytes of the modelled modem and a sniffer. BISCAY §5.2, CQIC §3.3 and PBE-CC §4.2.1
+//! evaluate their estimates in the same way.
 
 mod crowd;
 pub(crate) mod experiment;
@@ -24,8 +24,9 @@ pub(crate) use score::pearson;
 
 use crate::table::Table;
 
-/// Part of a transport block of the modelled bearer that is IP, in 1/1000: six bytes per packet and nine per block are headers.
-/// Real networks have more headers, 50 by [`Config::ip_share_permille`](sounding_link::Config).
+/// Part of a transport block of the modelled bearer that is IP, in 1/1000: six bytes per packet and
+/// nine per block are headers. Real networks have more headers, 50 by
+/// [`Config::ip_share_permille`](sounding_link::Config).
 pub(crate) const IP_SHARE_PERMILLE: u32 = 990;
 
 /// A flow for this long at least: the first 22 s are learnt from.

@@ -1,8 +1,9 @@
-//! The same cell, seed and flow twice: this kernel's controllers in real time, and this project's in virtual time.
+//! The same cell, seed and flow twice: this kernel's controllers in real time, and this project's
+//! in virtual time.
 //!
-//! Both have the same measurements: received bytes of IP between the warm-up and the end, and one-way delay from the packet's
-//! entry into the network to its exit. The sender differs: the kernel's own code, its buffers and the
-//! machine.
+//! Both have the same measurements: received bytes of IP between the warm-up and the end, and
+//! one-way delay from the packet's entry into the network to its exit. The sender differs: the
+//! kernel's own code, its buffers and the machine.
 
 pub(crate) mod experiment;
 
@@ -33,7 +34,8 @@ const CELLS: [(&str, &str); 2] = [
 /// The senders.
 const CONTROLLERS: [&str; 4] = ["reno", "cubic", "bbr", "biscay"];
 
-/// This kernel's controllers in real time, compared with this project's in virtual time, over the same modelled cells
+/// This kernel's controllers in real time, compared with this project's in virtual time, over the
+/// same modelled cells
 #[derive(Clone, Debug, clap::Args)]
 pub struct Plan {
     /// Duration of each flow; the first fifth is not measured
@@ -64,8 +66,9 @@ pub struct Row {
     pub kernel: Side,
     /// In virtual time.
     pub virtual_time: Side,
-    /// The part of the measured time in which BISCAY's flow was on its fallback in the kernel, in percent. The law
-    /// changes to it after 60 ms in which a busy machine does not run the daemon.
+    /// The part of the measured time in which BISCAY's flow was on its fallback in the kernel, in
+    /// percent. The law changes to it after 60 ms in which a busy machine does not run the
+    /// daemon.
     pub fallback_percent: Option<f64>,
     /// Times that the real-time run fell behind the clock; if any, the row is unreliable.
     pub times_behind: u64,
@@ -102,7 +105,8 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(&Row)) -> Result<Agreement, Fai
     for (cell, carrier) in CELLS {
         for seed in 1..=plan.seeds {
             for way in ["up", "down"] {
-                // Without a backlog, grants of a downlink are only a floor, so they cannot set a window.
+                // Without a backlog, grants of a downlink are only a floor, so they cannot set a
+                // window.
                 let runners =
                     CONTROLLERS.into_iter().filter(|name| *name != "biscay" || way == "up");
                 for controller in runners {
@@ -173,7 +177,8 @@ fn real(plan: &Plan, run: &Run) -> Result<Real, EmulateError> {
     })
 }
 
-/// The part of a span in which the law did not control a flow, from its daemon's events, in percent.
+/// The part of a span in which the law did not control a flow, from its daemon's events, in
+/// percent.
 pub(crate) fn fallback_percent(said: &[Json], (from, to): (HostInstant, HostInstant)) -> f64 {
     let (mut since, mut off, mut away) = (from, true, Duration::ZERO);
     for transition in said.iter().filter(|event| event["event"] == "transition") {

@@ -1,8 +1,9 @@
-//! The modelled cell held against the papers that measured real ones, and against real captures and logs.
+//! The modelled cell held against the papers that measured real ones, and against real captures and
+//! logs.
 //!
-//! The modem's figures are read from its Diag bytes, delays are those of packets, and the other users of a cell are
-//! those that a sniffer sees. Nothing is read from inside the model, except the moment at which a packet left the
-//! modem's buffer.
+//! The modem's figures are read from its Diag bytes, delays are those of packets, and the other
+//! users of a cell are those that a sniffer sees. Nothing is read from inside the model, except the
+//! moment at which a packet left the modem's buffer.
 
 mod answer;
 pub(crate) mod experiment;

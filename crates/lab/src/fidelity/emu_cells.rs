@@ -1,10 +1,13 @@
-//! Whether modelled cells keep up with the clock: datagrams at a rate, how late each was, how late each slot.
+//! Whether modelled cells keep up with the clock: datagrams at a rate, how late each was, how late
+//! each slot.
 //!
-//! Lateness of a packet is the time at which the receiver's kernel got it minus the time that the network computed. Lateness
-//! of a step is the time at which its work was done minus the time at which it was due. A step is a slot of a carrier, or the departure
-//! of a packet or a record between two slots. A repetition of RLC releases many packets at once, and this kernel receives them
-//! one after the other, or some dozens together. At hundreds of Mbit/s the last of them is a millisecond or more after the first.
-//! So the first packet of those that are due at the same time is counted separately: it shows the emulator's own lateness.
+//! Lateness of a packet is the time at which the receiver's kernel got it minus the time that the
+//! network computed. Lateness of a step is the time at which its work was done minus the time at
+//! which it was due. A step is a slot of a carrier, or the departure of a packet or a record
+//! between two slots. A repetition of RLC releases many packets at once, and this kernel receives
+//! them one after the other, or some dozens together. At hundreds of Mbit/s the last of them is a
+//! millisecond or more after the first. So the first packet of those that are due at the same time
+//! is counted separately: it shows the emulator's own lateness.
 
 pub(crate) mod experiment;
 
@@ -112,7 +115,8 @@ pub struct Row {
     pub times_behind: u64,
     /// CPU time of the thread that moves packets, in percent of a core.
     pub cpu_percent: f64,
-    /// The result of the trial before the start, in percent of a core; with all that the cell carries.
+    /// The result of the trial before the start, in percent of a core; with all that the cell
+    /// carries.
     pub trial_percent: f64,
     /// Records that the modem made.
     pub records: u64,

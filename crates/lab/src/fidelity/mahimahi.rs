@@ -1,7 +1,9 @@
-//! The emulator compared with mahimahi: kernel CUBIC and BBR over the same traces, measured by the same definitions.
+//! The emulator compared with mahimahi: kernel CUBIC and BBR over the same traces, measured by the
+//! same definitions.
 //!
-//! The reference ran `mm-delay 20 mm-link UP DOWN` with an infinite queue and the system's default socket buffers on an
-//! idle machine, one flow of iperf3, and measured 60 s from the first full data packet on.
+//! The reference ran `mm-delay 20 mm-link UP DOWN` with an infinite queue and the system's default
+//! socket buffers on an idle machine, one flow of iperf3, and measured 60 s from the first full
+//! data packet on.
 
 mod compare;
 pub(crate) mod experiment;
@@ -30,15 +32,16 @@ pub use reference::Reference;
 /// One-way delay of the reference.
 const DELAY: Duration = Duration::from_millis(20);
 
-/// How long before its first byte a flow connects: two round trips and what iperf3 needs between them, 103 to 153 ms in
-/// the reference's logs.
+/// How long before its first byte a flow connects: two round trips and what iperf3 needs between
+/// them, 103 to 153 ms in the reference's logs.
 const CONNECT_BEFORE: Duration = Duration::from_millis(130);
 
-/// iperf3's first data on a connection, to name its test: 93 bytes in the reference's logs, 56 of them headers.
+/// iperf3's first data on a connection, to name its test: 93 bytes in the reference's logs, 56 of
+/// them headers.
 const COOKIE: usize = 37;
 
-/// The default of the reference's machine. It shows in the CUBIC rows: iperf3 chooses the congestion control of a
-/// connected socket, which has begun with BBR and stays paced.
+/// The default of the reference's machine. It shows in the CUBIC rows: iperf3 chooses the
+/// congestion control of a connected socket, which has begun with BBR and stays paced.
 const DEFAULT_CONGESTION: [&str; 2] = ["net.ipv4.tcp_congestion_control", "bbr"];
 
 /// The reference's settings for large buffers: limits that no flow here comes near.
@@ -51,7 +54,8 @@ const AFTER: Duration = Duration::from_millis(500);
 /// The command.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Folder of the shared data: traces in `traces/mahimahi/traces`, the reference in `reference`.
+    /// Folder of the shared data: traces in `traces/mahimahi/traces`, the reference in
+    /// `reference`.
     pub data: PathBuf,
     /// Repetitions of each row.
     pub reps: usize,
@@ -63,8 +67,8 @@ pub struct Plan {
     pub jobs: usize,
 }
 
-/// The files of the six directions, as the reference used them: the T-Mobile driving uplink is not public, so the
-/// short one replaces it.
+/// The files of the six directions, as the reference used them: the T-Mobile driving uplink is not
+/// public, so the short one replaces it.
 const TRACES: [(&str, &str, &str); 3] = [
     ("vz-short", "Verizon-LTE-short.up", "Verizon-LTE-short.down"),
     ("tm-driving", "TMobile-LTE-short.up", "TMobile-LTE-driving.down"),
@@ -80,7 +84,8 @@ pub(crate) struct Task {
     pub(crate) congestion: &'static str,
     pub(crate) up: Schedule,
     pub(crate) down: Schedule,
-    /// When the first data packet reached the reference's link, from the beginning of the trace, in each repetition.
+    /// When the first data packet reached the reference's link, from the beginning of the trace,
+    /// in each repetition.
     pub(crate) starts: Vec<Duration>,
 }
 
@@ -176,7 +181,8 @@ fn repeat(
     let config = Config { record: true, sysctls, ..Config::new(way(&task.up), way(&task.down)) };
     let emulation = Emulation::start(config)?;
     let started = emulation.started();
-    // The downlink's data meets the delay first, so it has to leave that much earlier to be in time.
+    // The downlink's data meets the delay first, so it has to leave that much earlier to be in
+    // time.
     let before_link = match task.direction {
         Direction::Uplink => Duration::ZERO,
         Direction::Downlink => DELAY,

@@ -1,5 +1,5 @@
-//! The chain of comparisons behind a figure of virtual time: mahimahi with the emulator, and the emulator with virtual time, over
-//! the same recorded links, with CUBIC and BBR.
+//! The chain of comparisons behind a figure of virtual time: mahimahi with the emulator, and the
+//! emulator with virtual time, over the same recorded links, with CUBIC and BBR.
 //!
 //! ```text
 //! mahimahi ◀── agrees ──▶ emulator ◀── agrees ──▶ virtual time
@@ -7,7 +7,8 @@
 //!  this kernel's TCP       this kernel's TCP       simulated TCP
 //! ```
 //!
-//! Socket buffers never limit a flow, in all three. Only [`mahimahi`] compares the effect of buffers.
+//! Socket buffers never limit a flow, in all three. Only [`mahimahi`] compares the effect of
+//! buffers.
 
 pub(crate) mod experiment;
 mod page;
@@ -26,8 +27,8 @@ use crate::fidelity::mahimahi::{self, Buffers, Figures, Plan, Reference, Task, V
 /// One-way delay of the reference.
 const DELAY: Duration = Duration::from_millis(20);
 
-/// A shift of a few milliseconds changes which part of the trace a burst meets. So each start time of the kernel's flows is also
-/// simulated with these offsets, minus their mean.
+/// A shift of a few milliseconds changes which part of the trace a burst meets. So each start time
+/// of the kernel's flows is also simulated with these offsets, minus their mean.
 const STARTS: [Duration; 5] = [
     Duration::from_millis(0),
     Duration::from_millis(4),
@@ -91,7 +92,8 @@ pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Chain, Failed> {
     Ok(Chain { provenance: begun.end(), window_s, jobs: plan.jobs, links })
 }
 
-/// mahimahi's results with large buffers. For BBR results with other buffers count too, because no buffer limits its window.
+/// mahimahi's results with large buffers. For BBR results with other buffers count too, because no
+/// buffer limits its window.
 fn reference(plan: &Plan) -> Result<Reference, Failed> {
     let read = |name: &str| Reference::read(&plan.data.join("reference").join(name));
     let mut reference = read("mahimahi_big_sndbuf.json")?;

@@ -1,9 +1,9 @@
-//! `background` in this kernel beside `background` in virtual time, on the same plan: the rate of a download, the rate of a rival
-//! beside it, and the time of the law in each of its states.
+//! `background` in this kernel beside `background` in virtual time, on the same plan: the rate of a
+//! download, the rate of a rival beside it, and the time of the law in each of its states.
 //!
-//! Kernel flows run over the modelled cell in real time. The rival is CUBIC at another device of the cell, in the kernel and
-//! in virtual time. It comes after a third of a run and goes after two thirds. A load is many short transfers at four other
-//! devices, the same ones in both worlds.
+//! Kernel flows run over the modelled cell in real time. The rival is CUBIC at another device of
+//! the cell, in the kernel and in virtual time. It comes after a third of a run and goes after two
+//! thirds. A load is many short transfers at four other devices, the same ones in both worlds.
 
 pub(crate) mod experiment;
 mod kernel;
@@ -24,13 +24,16 @@ use crate::experiment::Failed;
 use crate::table::Table;
 use load::Transfer;
 
-/// Kernel and virtual time may differ by this part of the throughput, and by so many points of each state.
+/// Kernel and virtual time may differ by this part of the throughput, and by so many points of each
+/// state.
 const THROUGHPUT: f64 = 0.10;
 const POINTS: f64 = 10.0;
-/// Less is no throughput that could be compared, in Mbit/s: a tenth of a percent of the cell. Chosen.
+/// Less is no throughput that could be compared, in Mbit/s: a tenth of a percent of the cell.
+/// Chosen.
 const NONE: f64 = 0.05;
 
-/// So many more sets of virtual runs, of the same transfers with other draws of the law, show what chance makes of a median. Chosen.
+/// So many more sets of virtual runs, of the same transfers with other draws of the law, show what
+/// chance makes of a median. Chosen.
 const SETS: u64 = 20;
 
 /// Which runs.
@@ -104,7 +107,8 @@ pub struct Row {
     pub virtual_time: Seen,
     /// In this kernel.
     pub kernel: Seen,
-    /// The lowest and the highest median of the download's throughput in other sets of as many virtual runs, Mbit/s.
+    /// The lowest and the highest median of the download's throughput in other sets of as many
+    /// virtual runs, Mbit/s.
     pub chance: [f64; 2],
 }
 

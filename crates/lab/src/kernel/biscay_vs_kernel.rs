@@ -1,4 +1,5 @@
-//! The laws compared with BBR and CUBIC over many links, several runs each: the table and its conclusions.
+//! The laws compared with BBR and CUBIC over many links, several runs each: the table and its
+//! conclusions.
 
 pub(crate) mod experiment;
 
@@ -27,8 +28,8 @@ pub struct Plan {
     pub data: std::path::PathBuf,
     /// Only links whose name contains this.
     pub filter: Option<String>,
-    /// The senders: `biscay`, `sounding`, either of them with CUBIC as fallback, or a congestion control of this
-    /// kernel.
+    /// The senders: `biscay`, `sounding`, either of them with CUBIC as fallback, or a congestion
+    /// control of this kernel.
     pub senders: Vec<String>,
     /// Runs of each algorithm over each link.
     pub reps: u32,

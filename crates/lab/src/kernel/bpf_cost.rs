@@ -1,8 +1,9 @@
-//! CPU cost of the laws and of Copa compared with the kernel's own congestion controls, over a veth pair at full speed and paced to 1
-//! Gbit/s.
+//! CPU cost of the laws and of Copa compared with the kernel's own congestion controls, over a veth
+//! pair at full speed and paced to 1 Gbit/s.
 //!
-//! The aim is a CPU time per gigabyte within 5 % of BBR's. Comparisons of CPU time need a quiet machine. The runs are
-//! interleaved, so that a slow drift affects all in the same way, and the spread is part of the report.
+//! The aim is a CPU time per gigabyte within 5 % of BBR's. Comparisons of CPU time need a quiet
+//! machine. The runs are interleaved, so that a slow drift affects all in the same way, and the
+//! spread is part of the report.
 
 pub(crate) mod experiment;
 mod table;
@@ -55,15 +56,16 @@ pub enum Contender {
     Cubic,
     /// The kernel's BBR.
     Bbr,
-    /// The kernel's BBR, limited to the rate that laws are [fed](Self::Fed) with. Full speed only: a flow that paces
-    /// works for each burst, one held by its window does not.
+    /// The kernel's BBR, limited to the rate that laws are [fed](Self::Fed) with. Full speed only:
+    /// a flow that paces works for each burst, one held by its window does not.
     BbrPaced,
     /// A law without a feed: BBR controls the flow.
     Unfed(Law),
-    /// A law with an estimate of the limit. Without a limit the estimate is nine tenths of BBR's rate in the previous run: with more, this
-    /// machine would be the bottleneck, and BBR would take over. The bound is `Capacity`. For a law that [probes](Law::probes) it is
-    /// `Floor`, as from a modem without a backlog: with `Capacity` it would lower its queue target on a constant link until there
-    /// is a backlog.
+    /// A law with an estimate of the limit. Without a limit the estimate is nine tenths of BBR's
+    /// rate in the previous run: with more, this machine would be the bottleneck, and BBR would
+    /// take over. The bound is `Capacity`. For a law that [probes](Law::probes) it is
+    /// `Floor`, as from a modem without a backlog: with `Capacity` it would lower its queue target
+    /// on a constant link until there is a backlog.
     Fed(Law),
     /// Copa without a feed: plain Copa.
     Copa,
@@ -84,7 +86,8 @@ impl Contender {
 
     const COPA: [Self; 2] = [Self::Copa, Self::CopaFed];
 
-    /// The BBR that it is compared with: at full speed a law that keeps to its rate with one that is paced as well.
+    /// The BBR that it is compared with: at full speed a law that keeps to its rate with one that
+    /// is paced as well.
     fn twin(self, limit: Option<Rate>) -> Self {
         match self {
             Self::Fed(law) if limit.is_none() && !law.probes() => Self::BbrPaced,
@@ -126,8 +129,8 @@ pub struct Run {
     pub goodput_bits_per_sec: u64,
     /// CPU time of the sending thread for each 10^9 bytes, in seconds.
     pub sender_secs_per_gb: f64,
-    /// CPU time of the whole machine for each 10^9 bytes, in seconds, without that of the feeding thread. Other
-    /// programs' work is included.
+    /// CPU time of the whole machine for each 10^9 bytes, in seconds, without that of the feeding
+    /// thread. Other programs' work is included.
     pub total_secs_per_gb: f64,
     /// What a law that was fed set; `None` of others.
     pub fed: Option<FedRun>,
@@ -148,7 +151,8 @@ pub struct FedRun {
     pub least_rtt_us: Option<u64>,
 }
 
-/// Mean time of one call of a program, measured in separate runs because counting costs some 20 ns a call.
+/// Mean time of one call of a program, measured in separate runs because counting costs some 20 ns
+/// a call.
 #[derive(Clone, Debug, Serialize)]
 pub struct CallCost {
     /// The law, with or without an estimate.
@@ -161,8 +165,8 @@ pub struct CallCost {
     pub calls: u64,
     /// Mean time of a call in nanoseconds, counting included.
     pub nanos_per_call: f64,
-    /// Time of all calls per 10^9 bytes, in seconds. Without BBR's own work, the rest is an upper limit for the
-    /// cost of BPF.
+    /// Time of all calls per 10^9 bytes, in seconds. Without BBR's own work, the rest is an upper
+    /// limit for the cost of BPF.
     pub secs_per_gb: f64,
 }
 
@@ -225,8 +229,9 @@ fn spread(mut values: Vec<f64>) -> (f64, f64, f64) {
     }
 }
 
-/// The indices of the two sorted values between which the true median is with 95 % confidence, for any
-/// distribution. With fewer than six values they are the first and the last, with less confidence.
+/// The indices of the two sorted values between which the true median is with 95 % confidence, for
+/// any distribution. With fewer than six values they are the first and the last, with less
+/// confidence.
 fn around_the_median(count: usize) -> (usize, usize) {
     let below = Binomial::new(0.5, count as u64).map_or(0, |below| below.inverse_cdf(0.025));
     let least = (below as usize).saturating_sub(1);
@@ -234,8 +239,8 @@ fn around_the_median(count: usize) -> (usize, usize) {
 }
 
 impl Report {
-    /// CPU time per gigabyte over BBR's of the same repetition and limit: the median of the ratios, and between which the
-    /// true one is with a confidence of 95 %; `None` without both.
+    /// CPU time per gigabyte over BBR's of the same repetition and limit: the median of the ratios,
+    /// and between which the true one is with a confidence of 95 %; `None` without both.
     pub fn over_bbr(&self, contender: Contender, limit: Option<Rate>) -> Option<(f64, f64, f64)> {
         let bbr = contender.twin(limit);
         let pairs = self.of(contender, bits(limit)).filter_map(|run| {

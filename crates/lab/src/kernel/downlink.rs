@@ -1,8 +1,9 @@
-//! A download over a modelled cell: unmodified, with its receive window limited by the device, and from senders that receive
-//! the device's rate.
+//! A download over a modelled cell: unmodified, with its receive window limited by the device, and
+//! from senders that receive the device's rate.
 //!
-//! The device's modem is read, so the estimates come all the way from Diag records. The packets that carry them to a sender cross the
-//! emulated network. The limited sender is this kernel's unmodified CUBIC.
+//! The device's modem is read, so the estimates come all the way from Diag records. The packets
+//! that carry them to a sender cross the emulated network. The limited sender is this kernel's
+//! unmodified CUBIC.
 
 pub(crate) mod experiment;
 
@@ -25,8 +26,8 @@ use crate::experiment::Failed;
 use crate::fidelity::agreement::fallback_percent;
 use crate::table::Table;
 
-/// A download over a modelled cell: unmodified, with its receive window limited by the device, and with senders that
-/// use the device's TCP option
+/// A download over a modelled cell: unmodified, with its receive window limited by the device, and
+/// with senders that use the device's TCP option
 #[derive(Clone, Debug, clap::Args)]
 pub struct Plan {
     /// Duration of each flow; the first fifth is not measured
@@ -41,7 +42,8 @@ pub struct Plan {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub seeds: u32,
 
-    /// How the sender gets the device's rate: unclamped (CUBIC), bbr, clamped, option (BISCAY), pbe-cc, cqic
+    /// How the sender gets the device's rate: unclamped (CUBIC), bbr, clamped, option (BISCAY),
+    /// pbe-cc, cqic
     #[arg(
         long,
         value_name = "LIST",
@@ -115,7 +117,8 @@ pub struct Row {
     pub retransmitted: u32,
     /// The part of the time in which the receive window limited the sender, in percent.
     pub window_limited_percent: f64,
-    /// The part of the measured time in which a sender with the option fell back to its stock algorithm, in percent.
+    /// The part of the measured time in which a sender with the option fell back to its stock
+    /// algorithm, in percent.
     pub fallback_percent: Option<f64>,
     /// Times that the emulation fell behind the clock; if any, the row is unreliable.
     pub times_behind: u64,

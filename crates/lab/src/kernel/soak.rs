@@ -7,8 +7,8 @@ use sounding_testbed::soak::{self, Plan};
 
 use crate::experiment::{Card, End, Experiment, Host, Needs, Outcome, program, report};
 
-/// Starts and ends links, flows and daemons for a long time; fails on a leak, an alarm of the kernel, or a stalled
-/// flow
+/// Starts and ends links, flows and daemons for a long time; fails on a leak, an alarm of the
+/// kernel, or a stalled flow
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     /// Duration

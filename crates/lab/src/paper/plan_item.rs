@@ -1,4 +1,5 @@
-//! An item whose table has a row for each kind of run: what is different from the plan, and the means over seeds.
+//! An item whose table has a row for each kind of run: what is different from the plan, and the
+//! means over seeds.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +12,11 @@ use sounding_experiment::provenance::{Begun, Provenance};
 use super::{Ours, PaperItem, PlanFlags, Report, Rows, no_row};
 use crate::experiment::{Card, Experiment, Host, Outcome, report_share};
 
-/// An item of a paper's evaluation in virtual time: the paper's figures, the measured ones, and why they differ
+/// An item of a paper's evaluation in virtual time: the paper's figures, the measured ones, and why
+/// they differ
 ///
-/// A modelled cell, and what its modem writes. The plan is that of the paper's folder in papers/, which `sounding sim` runs too.
+/// A modelled cell, and what its modem writes. The plan is that of the paper's folder in papers/,
+/// which `sounding sim` runs too.
 #[derive(clap::Args)]
 pub(crate) struct ItemFlags {
     #[command(flatten)]

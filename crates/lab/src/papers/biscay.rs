@@ -1,9 +1,11 @@
-//! BISCAY's evaluation (§5), item by item: the paper's figures, the measured ones, and why they differ.
+//! BISCAY's evaluation (§5), item by item: the paper's figures, the measured ones, and why they
+//! differ.
 //!
-//! Plans and the paper's figures are the files of `papers/biscay`. In most of them flows run over given links in
-//! virtual time, and the estimates come from what the links' modems would have written. The loop is open, as in the paper's
-//! emulator; `closed_loop` is the alternative. [`methods`] and [`views`] evaluate a modem's data, [`private`] runs this
-//! kernel over a modelled cell.
+//! Plans and the paper's figures are the files of `papers/biscay`. In most of them flows run over
+//! given links in virtual time, and the estimates come from what the links' modems would have
+//! written. The loop is open, as in the paper's emulator; `closed_loop` is the alternative.
+//! [`methods`] and [`views`] evaluate a modem's data, [`private`] runs this kernel over a modelled
+//! cell.
 
 mod distance;
 mod experiment;
@@ -53,8 +55,8 @@ enum Told {
     Once,
 }
 
-/// Runs everything that a plan names over these links, on `jobs` threads. `read` opens modem output; `progress` is called after
-/// each link.
+/// Runs everything that a plan names over these links, on `jobs` threads. `read` opens modem
+/// output; `progress` is called after each link.
 pub fn measure(
     plan: &Plan,
     entries: &[Entry],

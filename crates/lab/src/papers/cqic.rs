@@ -1,4 +1,5 @@
-//! CQIC's evaluation: its estimate over modelled links, and its sender in virtual time, beside the paper's figures.
+//! CQIC's evaluation: its estimate over modelled links, and its sender in virtual time, beside the
+//! paper's figures.
 
 mod capacity;
 mod downloads;
@@ -39,8 +40,8 @@ pub enum Item {
 }
 
 impl Item {
-    /// Its files in `papers/cqic`, and its subject. All of Fig. 5 has one plan; Figs. 2 to 4 have the links of
-    /// `sounding lab run estimators`.
+    /// Its files in `papers/cqic`, and its subject. All of Fig. 5 has one plan; Figs. 2 to 4 have
+    /// the links of `sounding lab run estimators`.
     pub const fn files(self) -> PaperItem {
         let fig5 = paper_item!("cqic", "fig5");
         let item = match self {

@@ -1,4 +1,5 @@
-//! Gandalf's evaluation: the plan of `papers/gandalf` in virtual time, beside the paper's figures, and what it takes to trust it.
+//! Gandalf's evaluation: the plan of `papers/gandalf` in virtual time, beside the paper's figures,
+//! and what it takes to trust it.
 
 mod accuracy;
 mod controls;

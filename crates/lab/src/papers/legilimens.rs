@@ -1,4 +1,5 @@
-//! Legilimens' evaluation: the plans of `papers/legilimens` in virtual time, beside the paper's figures.
+//! Legilimens' evaluation: the plans of `papers/legilimens` in virtual time, beside the paper's
+//! figures.
 
 mod figures;
 mod measured;

@@ -1,6 +1,7 @@
 use sounding_units::HostInstant;
 
-/// Queueing in both directions that is aimed at (draft-irtf-iccrg-ledbat-plus-plus), in microseconds.
+/// Queueing in both directions that is aimed at (draft-irtf-iccrg-ledbat-plus-plus), in
+/// microseconds.
 const TARGET_US: u64 = 60_000;
 /// The first slow start ends at three quarters of it (draft).
 const SLOW_START_ENDS_US: u64 = TARGET_US / 4 * 3;
@@ -25,8 +26,8 @@ const MAX_MSS: u64 = 65_535;
 
 /// The window of a background flow whose receiver has no usable clock: LEDBAT++, in whole numbers.
 ///
-/// `ledbat++` of this crate is the algorithm itself. This one exists because a kernel program has no fractions, and both
-/// have to decide alike.
+/// `ledbat++` of this crate is the algorithm itself. This one exists because a kernel program has
+/// no fractions, and both have to decide alike.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ByDelay {
     mss: u64,
@@ -68,8 +69,8 @@ impl ByDelay {
         self.cwnd
     }
 
-    /// An acknowledgement of `acked` bytes that measured this RTT. With `grows` unset the window is not what limits the
-    /// sender, or losses are being repaired.
+    /// An acknowledgement of `acked` bytes that measured this RTT. With `grows` unset the window is
+    /// not what limits the sender, or losses are being repaired.
     pub(super) fn handle_ack(&mut self, now: HostInstant, rtt_us: u32, acked: u64, grows: bool) {
         let now = now.as_nanos();
         if rtt_us == 0 {
@@ -132,7 +133,8 @@ impl ByDelay {
         }
     }
 
-    /// Grows by a part of a segment a round, or shrinks in proportion to the excess, by half a round at most.
+    /// Grows by a part of a segment a round, or shrinks in proportion to the excess, by half a
+    /// round at most.
     fn steer(&mut self, queueing: u64, divisor: u64, acked: u64) {
         if queueing <= TARGET_US {
             let whole = divisor * self.cwnd;

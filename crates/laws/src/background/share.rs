@@ -10,17 +10,21 @@ const HEAD: u32 = 4;
 const LONG: u32 = 10;
 /// Pieces that suffice where the share is small.
 const SHORT: u32 = 5;
-/// The highest rate over [`LONG`] pieces is remembered for so long: a rival that came has shown itself by then, and a fade of
-/// a walking user has not made an old rate wrong.
+/// The highest rate over [`LONG`] pieces is remembered for so long: a rival that came has shown
+/// itself by then, and a fade of a walking user has not made an old rate wrong.
 const REMEMBERED: Duration = Duration::from_millis(1_500);
-/// The shortest gap between readings is remembered for so long: it is the receiver's way of working, which seldom changes. A rival that
-/// came under a round-robin scheduler shows as long as that is known (interpretation 36).
+/// The shortest gap between readings is remembered for so long: it is the receiver's way of
+/// working, which seldom changes. A rival that came under a round-robin scheduler shows as long as
+/// that is known (interpretation 36).
 const BATCHED: Duration = Duration::from_secs(60);
-/// Heads that have to be seen before the cell is called free: one may be a moment of a fading channel.
+/// Heads that have to be seen before the cell is called free: one may be a moment of a fading
+/// channel.
 const HEADS: u32 = 6;
-/// Of so many no share is judged yet: beside a head that was lower than the cell every share is large, and the mean remembers it.
+/// Of so many no share is judged yet: beside a head that was lower than the cell every share is
+/// large, and the mean remembers it.
 const KNOWN: u32 = 4;
-/// In thousandths of the cell: below, others use it; above, it is free. In between the verdict stays.
+/// In thousandths of the cell: below, others use it; above, it is free. In between the verdict
+/// stays.
 const BUSY: u64 = 580;
 const FREE: u64 = 650;
 /// Over [`SHORT`] pieces.
@@ -46,11 +50,13 @@ pub(super) enum Verdict {
     Open,
 }
 
-/// The flow's share of its cell while it had data waiting: its rate beside what the cell gives a flow that is alone.
+/// The flow's share of its cell while it had data waiting: its rate beside what the cell gives a
+/// flow that is alone.
 ///
-/// The latter is the highest of three figures: the mean of the best 20 ms at the head of each burst, the median of what one
-/// reading of the receiver's clock brings, and, in a flow that sends on, its rate over 200 ms in the last seconds. The first
-/// is true beside one or two rivals, the second beside many, the third where the flow was alone lately.
+/// The latter is the highest of three figures: the mean of the best 20 ms at the head of each
+/// burst, the median of what one reading of the receiver's clock brings, and, in a flow that sends
+/// on, its rate over 200 ms in the last seconds. The first is true beside one or two rivals, the
+/// second beside many, the third where the flow was alone lately.
 ///
 /// All in whole numbers, as the kernel has them. Rates are bytes a second.
 #[derive(Clone, Copy, Debug)]
@@ -113,8 +119,9 @@ impl Share {
     }
 
     /// Takes in what one reading of the receiver's clock brought.
-    /// `acked` is what the acknowledgement that ended it brought: readings are known no more exactly than that.
-    /// `modem` is the part of the device's most resource blocks that it had while data waited, in thousandths.
+    /// `acked` is what the acknowledgement that ended it brought: readings are known no more
+    /// exactly than that. `modem` is the part of the device's most resource blocks that it had
+    /// while data waited, in thousandths.
     pub(super) fn handle_slot(
         &mut self,
         now: u64,
@@ -192,7 +199,8 @@ impl Share {
         }
     }
 
-    /// The least that most readings bring. A receiver that processes arrivals in batches never has neighbouring readings.
+    /// The least that most readings bring. A receiver that processes arrivals in batches never has
+    /// neighbouring readings.
     fn learn_reading(&mut self, now: u64, bytes: u64, acked: u64, ticks: u32, tick: u64) {
         let window = BATCHED.as_nanos() as u64;
         let batch = self.batch.get_or_insert(Windowed::min(window, now, ticks));
@@ -212,7 +220,8 @@ impl Share {
         self.most.map(|most| most.best()).max(self.heads).max(self.reading)
     }
 
-    /// What the cell gives this flow now, in this burst; `None` before the first 20 ms of it are over.
+    /// What the cell gives this flow now, in this burst; `None` before the first 20 ms of it are
+    /// over.
     pub(super) fn given(&self) -> Option<u64> {
         let [newest, before] = self.last;
         Some(newest.max(before)).filter(|rate| *rate > 0)
@@ -223,8 +232,9 @@ impl Share {
         self.is_free && self.seen >= HEADS
     }
 
-    /// A modem's part relates to the most that the device had. Beside a rival that was there all along, heads show that. So
-    /// it is the share of as much of the cell as single readings show (interpretation 35).
+    /// A modem's part relates to the most that the device had. Beside a rival that was there all
+    /// along, heads show that. So it is the share of as much of the cell as single readings
+    /// show (interpretation 35).
     fn of_blocks(&self, part: u16) -> u64 {
         let heads = self.heads.unwrap_or(0);
         let cell = heads.max(self.reading.unwrap_or(0)).max(1);
@@ -245,7 +255,8 @@ mod tests {
     use super::*;
     use sounding_cc::part::Gap;
 
-    /// What a flow with data waiting makes of 300 ms whose first 80 bring 9 kB each, and the others so much.
+    /// What a flow with data waiting makes of 300 ms whose first 80 bring 9 kB each, and the others
+    /// so much.
     fn burst(share: &mut Share, now: &mut u64, bytes: u64, modem: Option<u16>) -> Verdict {
         share.begin();
         let gap = Gap { ticks: 1, backlogged: true };

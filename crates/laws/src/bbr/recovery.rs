@@ -6,7 +6,8 @@ use super::Bbr;
 /// What loss does to BBR's window (§4.2.3.4).
 ///
 /// ```text
-/// None ──(loss)────▶ Entering ──(first ACK)──▶ Conserving ──(a round)──▶ Repairing ──(all repaired)──▶ None
+/// None ──(loss)────▶ Entering ──(first ACK)──▶ Conserving ──(a round)──▶ Repairing ──(all
+/// repaired)──▶ None
 ///   └───(timeout)──────────────────────────────────────────────────────▶ Repairing
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,8 +15,8 @@ pub(super) enum Conservation {
     #[default]
     None,
     Entering,
-    /// Packet conservation: one packet leaves for each delivered one. It ends when a packet is delivered that left after
-    /// this number of delivered bytes.
+    /// Packet conservation: one packet leaves for each delivered one. It ends when a packet is
+    /// delivered that left after this number of delivered bytes.
     Conserving {
         ends_at: Bytes,
     },

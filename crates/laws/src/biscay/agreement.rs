@@ -4,8 +4,8 @@ use super::FeedEstimate;
 
 /// Counts how many estimates in a row agree, so that a single wrong one at the start has no effect.
 ///
-/// BISCAY §A.5.1 leaves STARTUP when "a reliable KPI-based bandwidth prediction can be made" and does not define
-/// this. Here two samples within 30 % are enough (interpretation 8).
+/// BISCAY §A.5.1 leaves STARTUP when "a reliable KPI-based bandwidth prediction can be made" and
+/// does not define this. Here two samples within 30 % are enough (interpretation 8).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Agreement {
     last: Option<(Rate, HostInstant)>,
@@ -13,7 +13,8 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Folds one estimate in; the count of agreeing ones, it included. The same sample twice counts once.
+    /// Folds one estimate in; the count of agreeing ones, it included. The same sample twice counts
+    /// once.
     pub fn handle_estimate(&mut self, estimate: &FeedEstimate) -> u32 {
         let (rate, at) = (estimate.rate, estimate.sampled_at);
         match self.last {

@@ -10,11 +10,12 @@ use super::{Agreement, Biscay, Command, Config, FeedEstimate, PathSample, Snapsh
 use crate::radio_law::{Ack, Beside, FeedUpdate, RadioLaw};
 use crate::{over_stock::OverStock, phase::Phase, stock::Fallback};
 
-/// The kernel's own minimum RTT, which the law goes by, is one of five minutes (Linux `tcp_min_rtt_wlen`).
+/// The kernel's own minimum RTT, which the law goes by, is one of five minutes (Linux
+/// `tcp_min_rtt_wlen`).
 const RTT_MIN_LASTS: u64 = 300_000_000_000;
 
-/// The law over a stock algorithm. One difference to the kernel: flows divide a link by their number
-/// (BISCAY §A.5.2). In the kernel, flows leave unused parts to the others.
+/// The law over a stock algorithm. One difference to the kernel: flows divide a link by their
+/// number (BISCAY §A.5.2). In the kernel, flows leave unused parts to the others.
 pub type BiscayController = OverStock<Flow>;
 
 /// The law and its input.

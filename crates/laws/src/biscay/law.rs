@@ -11,8 +11,8 @@ use super::{
     Timeout,
 };
 
-/// Below 1.2 Mbit/s TCP hands down single segments, above it at least two, as BBR has it do (Linux tcp_bbr.c,
-/// `bbr_min_tso_rate`).
+/// Below 1.2 Mbit/s TCP hands down single segments, above it at least two, as BBR has it do (Linux
+/// tcp_bbr.c, `bbr_min_tso_rate`).
 const SLOW: u64 = 150_000;
 /// 100 Gbit/s in bytes/s: no radio carries more, and the products below stay under 2^64.
 const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
@@ -20,8 +20,9 @@ const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
 const MAX_LEAD: Duration = Duration::from_secs(1);
 /// Bounds of the products below; no path and no setting comes near.
 const MAX_MSS: u64 = 65_535;
-/// 1 Mbit/s in bytes/s. Below it the window holds a flow back, not the pacing timer: at a rate of zero the timer
-/// would outlive the outage. Chosen; pinned by `a_link_that_carries_nothing_keeps_two_segments`.
+/// 1 Mbit/s in bytes/s. Below it the window holds a flow back, not the pacing timer: at a rate of
+/// zero the timer would outlive the outage. Chosen; pinned by
+/// `a_link_that_carries_nothing_keeps_two_segments`.
 const MIN_PACING: u64 = 125_000;
 /// Window after a timeout, as after any restart: RFC 6928's IW10 (interpretation 10).
 const RESTART_CWND: u32 = 10;
@@ -55,7 +56,8 @@ struct Longer {
     until: HostInstant,
 }
 
-/// The flow's part of the link in bytes/s, as IP packets and as payload; and the link's rate for all flows, IP.
+/// The flow's part of the link in bytes/s, as IP packets and as payload; and the link's rate for
+/// all flows, IP.
 #[derive(Clone, Copy)]
 struct Share {
     link: u64,
@@ -124,7 +126,8 @@ impl Biscay {
         self.step(now, feed, path, timeout, Some(ack))
     }
 
-    /// Reads the feed again before a flow sends after a pause, because the result of the last acknowledgement may be old.
+    /// Reads the feed again before a flow sends after a pause, because the result of the last
+    /// acknowledgement may be old.
     pub fn handle_restart(
         &mut self,
         now: HostInstant,
@@ -135,8 +138,9 @@ impl Biscay {
         self.step(now, feed, path, timeout, None)
     }
 
-    /// The smallest RTT (interpretation 5). The kernel's minimum looks back five minutes, and a flow that keeps a link full never sees
-    /// it empty. If the flow's window alone explains an RTT, the path did not become longer.
+    /// The smallest RTT (interpretation 5). The kernel's minimum looks back five minutes, and a
+    /// flow that keeps a link full never sees it empty. If the flow's window alone explains an
+    /// RTT, the path did not become longer.
     fn update_rtt(&mut self, rtt_min_us: u64, mss: u64) {
         let fits = payload(self.share, mss) * rtt_min_us.min(MAX_RTT_US) / 1_000_000;
         let makes = matches!(self.state, State::RadioLimited { .. })
@@ -334,9 +338,10 @@ impl Biscay {
     }
 }
 
-/// The window in segments: share × (RTT + allowance), and a part of three bursts. TCP sends a burst at once; it is a millisecond at the
-/// rate of the whole link (Linux `sk_pacing_shift`; BBR budgets the same three). With three bursts for each flow, every further flow
-/// would lengthen the queue. The same holds for the minimum window, so flows also divide that.
+/// The window in segments: share × (RTT + allowance), and a part of three bursts. TCP sends a burst
+/// at once; it is a millisecond at the rate of the whole link (Linux `sk_pacing_shift`; BBR budgets
+/// the same three). With three bursts for each flow, every further flow would lengthen the queue.
+/// The same holds for the minimum window, so flows also divide that.
 ///
 /// While `queue_test`, the window is three quarters of this.
 fn window(config: &Config, share: Share, rtt_min_us: u64, mss: u64, queue_test: bool) -> u32 {

@@ -1,4 +1,5 @@
-//! Parameters of the law that plans may set. Interpretations are in docs/interpretations/biscay.md, reasons in [`Config`].
+//! Parameters of the law that plans may set. Interpretations are in docs/interpretations/biscay.md,
+//! reasons in [`Config`].
 
 use sounding_cc::parameter::{Kind, Parameter, Values};
 

@@ -10,7 +10,8 @@ pub(super) const MAX_GAIN: u64 = 4000;
 pub(super) const MAX_SEGS: u64 = 1 << 20;
 /// Bytes of TCP and IPv4 headers with timestamps in each segment.
 pub(super) const HEADERS: u64 = 52;
-/// Rounds of a lowered window until the decision: one to drain the queue, one to measure the effect.
+/// Rounds of a lowered window until the decision: one to drain the queue, one to measure the
+/// effect.
 const ASK_ROUNDS: u32 = 2;
 
 /// Measurements of one round trip.
@@ -85,9 +86,10 @@ impl Round {
         self.limited
     }
 
-    /// Upper bound of what the path delivered, in payload bytes/s: BBR's filter, and where the window was the limit,
-    /// at most the round's largest flight in its smallest RTT (Little's law). The filter alone remembers ten
-    /// rounds, each as long as the queue that the flow builds meanwhile.
+    /// Upper bound of what the path delivered, in payload bytes/s: BBR's filter, and where the
+    /// window was the limit, at most the round's largest flight in its smallest RTT (Little's
+    /// law). The filter alone remembers ten rounds, each as long as the queue that the flow
+    /// builds meanwhile.
     pub(super) fn delivery(&self, e2e: u64, mss: u64) -> u64 {
         let flight = u64::from(self.inflight).min(MAX_SEGS);
         match self.rtt_us {
@@ -98,17 +100,18 @@ impl Round {
 
     /// Evidence of the round for a path narrower than the radio.
     ///
-    /// BISCAY §A.5.1 line 26 compares `cellular_bw > end_to_end_bw`. Literally this is always true: the flow's own window
-    /// limits the delivery, and a share that has just grown is above every delivery so far. So a round counts only under
-    /// stricter conditions:
+    /// BISCAY §A.5.1 line 26 compares `cellular_bw > end_to_end_bw`. Literally this is always true:
+    /// the flow's own window limits the delivery, and a share that has just grown is above
+    /// every delivery so far. So a round counts only under stricter conditions:
     ///
     /// * the application was never the limit;
-    /// * the flight filled the window, and even the smallest RTT of the round was so long that flight ÷ RTT stays
-    ///   below the share. A window of share × (RTTmin + allowance) takes that long only behind a queue, or on a path
-    ///   longer than RTTmin. If the end-to-end rate is only old, or the application sent less, the RTT stays short;
+    /// * the flight filled the window, and even the smallest RTT of the round was so long that
+    ///   flight ÷ RTT stays below the share. A window of share × (RTTmin + allowance) takes that
+    ///   long only behind a queue, or on a path longer than RTTmin. If the end-to-end rate is only
+    ///   old, or the application sent less, the RTT stays short;
     /// * or, with a shallow buffer or a policer, which never queue, a tenth of the round was lost;
-    /// * the share is the smallest of this round and of the one before, because what is acknowledged in one round
-    ///   was sent in the one before.
+    /// * the share is the smallest of this round and of the one before, because what is
+    ///   acknowledged in one round was sent in the one before.
     pub(super) fn evidence(
         &self,
         config: &Config,
@@ -137,9 +140,10 @@ impl Round {
 
     /// Combines the round with the previous ones.
     ///
-    /// If a window is full and comes back late, either a queue holds it up or the path has become longer, as after a
-    /// handover. The kernel's minimum remembers the shorter path for minutes, and a BBR that uses it starves itself. To
-    /// distinguish the two, continue with three quarters of the window: that shortens a queue, but not a path.
+    /// If a window is full and comes back late, either a queue holds it up or the path has become
+    /// longer, as after a handover. The kernel's minimum remembers the shorter path for
+    /// minutes, and a BBR that uses it starves itself. To distinguish the two, continue with
+    /// three quarters of the window: that shortens a queue, but not a path.
     pub(super) fn suspect(
         &self,
         config: &Config,

@@ -10,8 +10,8 @@ use super::*;
 use crate::radio_law::Ack;
 use path::{Drive, World};
 
-/// Settings with round numbers and a pace below the share, so that the expected values of tests do not depend on the
-/// defaults.
+/// Settings with round numbers and a pace below the share, so that the expected values of tests do
+/// not depend on the defaults.
 fn plain() -> Config {
     Config { allowance: Duration::from_millis(10), pacing_gain_permille: 990, ..Config::default() }
 }
@@ -112,7 +112,8 @@ fn a_wire_narrower_than_the_radio_is_found_within_two_seconds() {
     let mut drive = settled(World { radio: 40_000, ..World::default() });
     drive.world.wire = 10_000;
     let took = drive.run_until(5_000, is_narrow).unwrap();
-    // Three rounds, each as long as the queue that the wrong window builds, one to build it, and two to try a smaller one.
+    // Three rounds, each as long as the queue that the wrong window builds, one to build it, and
+    // two to try a smaller one.
     assert!((400..=1_900).contains(&took), "{took} ms");
 }
 

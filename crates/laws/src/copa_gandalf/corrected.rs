@@ -20,8 +20,8 @@ const EVERY: u32 = 6;
 const PATIENCE: u32 = table::slots_in(delay::PATIENCE) as u32;
 /// So many are settled at an acknowledgement at most.
 const BATCH: usize = 4;
-/// A bucket of means of 30 ms: several usual intervals of buffer status reports. Gandalf §4.3.2 removes
-/// what is as fast as these.
+/// A bucket of means of 30 ms: several usual intervals of buffer status reports. Gandalf §4.3.2
+/// removes what is as fast as these.
 const SHOWN_NS: u64 = 3_750_000;
 /// A bucket of means of 200 ms.
 const RECENT_NS: u64 = 25_000_000;
@@ -34,12 +34,14 @@ const USUAL_STEP: u32 = 20;
 const USUAL_OVER_SHORTEST: u32 = 6_000;
 /// A floor that rose by more is reported to Copa.
 const FLOOR_RAISED: u32 = 250;
-/// A device's report makes an RTT shorter by this part of the smallest one at most, and the path's RTT longer by as much. So a lying device
-/// can hide at most a quarter of the smallest RTT of queue. A lie of ten seconds raises the least RTT of ten seconds: then the device is
-/// doubted for as long (interpretation 23).
+/// A device's report makes an RTT shorter by this part of the smallest one at most, and the path's
+/// RTT longer by as much. So a lying device can hide at most a quarter of the smallest RTT of
+/// queue. A lie of ten seconds raises the least RTT of ten seconds: then the device is doubted for
+/// as long (interpretation 23).
 const PEER_PART: u32 = 8;
 
-/// A device that fell silent is not heard again for so long: Copa would take a queue that comes and goes for another flow's.
+/// A device that fell silent is not heard again for so long: Copa would take a queue that comes and
+/// goes for another flow's.
 const PEER_PAUSE: u64 = 1_000_000_000;
 
 /// Which side says what the radio added.
@@ -59,11 +61,11 @@ struct Sample {
     rtt: u32,
 }
 
-/// The RTT of the path, microseconds: the smallest mean, and as much more as a usual wait is longer than the shortest one. By a modem, also by as much as
-/// is not known of a wait.
+/// The RTT of the path, microseconds: the smallest mean, and as much more as a usual wait is longer
+/// than the shortest one. By a modem, also by as much as is not known of a wait.
 ///
-/// Most packets are sent once. So the smallest RTT that was measured is without a retransmission, and a smaller mean without them had too
-/// much taken off, which a mean of few RTTs may show.
+/// Most packets are sent once. So the smallest RTT that was measured is without a retransmission,
+/// and a smaller mean without them had too much taken off, which a mean of few RTTs may show.
 #[derive(Clone, Copy, Debug)]
 struct Floor {
     least: Windowed<u32>,
@@ -100,8 +102,8 @@ impl Floor {
     }
 }
 
-/// A flow under Copa whose RTTs are without retransmissions of the radio, as far as they are known. Waits for grants stay in them, and a
-/// usual one is the path's.
+/// A flow under Copa whose RTTs are without retransmissions of the radio, as far as they are known.
+/// Waits for grants stay in them, and a usual one is the path's.
 ///
 /// A server has no modem. There a device at the other end says both averages.
 #[derive(Clone, Debug)]
@@ -280,15 +282,16 @@ impl Corrected {
             self.newest = at;
             let sent = table::slot_of(ack.sent) as u32;
             self.samples.push_back(Sample { at, sent, rtt: ack.rtt_us });
-            // The same RTTs as exact ones: all packets of a block arrive at once, and waited longer the earlier they came.
+            // The same RTTs as exact ones: all packets of a block arrive at once, and waited longer
+            // the earlier they came.
             self.raw.push((ack.now.as_nanos() / SHOWN_NS) as u32, ack.rtt_us);
             self.shown = self.raw.get().saturating_sub(self.recent.get());
         }
         if self.active.is_some() { self.shown.max(self.floor()) } else { ack.rtt_us }
     }
 
-    /// An RTT as measured; whether a device may be believed after it. If the path got longer, it is not for a while. If the device
-    /// lied, that while shows the path.
+    /// An RTT as measured; whether a device may be believed after it. If the path got longer, it is
+    /// not for a while. If the device lied, that while shows the path.
     fn believes(&mut self, now: HostInstant, rtt: u32) -> bool {
         if rtt == 0 {
             return self.doubted_until.is_none();
@@ -339,8 +342,9 @@ impl Corrected {
         }
     }
 
-    /// An acknowledgement with the RTT as measured. There is no table for a flow that does not leave over the modem. `said` is what the
-    /// device at the other end says lately; nothing in it is known of one that says nothing.
+    /// An acknowledgement with the RTT as measured. There is no table for a flow that does not
+    /// leave over the modem. `said` is what the device at the other end says lately; nothing in
+    /// it is known of one that says nothing.
     pub fn handle_ack(&mut self, table: Option<&Table>, said: RadioDelay, ack: &CopaAck) {
         let mut shown = CopaAck { rtt_us: ack.rtt_us.min(MAX_RTT_US), ..*ack };
         let (now, rtt) = (ack.now, shown.rtt_us);

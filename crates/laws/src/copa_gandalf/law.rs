@@ -162,14 +162,16 @@ impl CopaLaw {
         }
     }
 
-    /// The window rises at its least pace: a queue may be hidden, and what rises ever faster meanwhile would fill a buffer.
+    /// The window rises at its least pace: a queue may be hidden, and what rises ever faster
+    /// meanwhile would fill a buffer.
     pub(super) fn rise_slowly(&mut self) {
         if self.velocity.trend == Some(Trend::Up) {
             self.velocity.value = 1;
         }
     }
 
-    /// From now on RTTs are on another scale, whose least is this: without what the radio added, or with it.
+    /// From now on RTTs are on another scale, whose least is this: without what the radio added, or
+    /// with it.
     pub(super) fn rebase(&mut self, now: HostInstant, least: u32, corrected: bool) {
         self.corrected = corrected;
         let Some(delay) = &mut self.delay else { return };
@@ -289,8 +291,8 @@ impl CopaLaw {
         u32::try_from(self.cwnd / ONE).unwrap_or(u32::MAX)
     }
 
-    /// Twice the window ÷ the standing RTT, bytes/s of payload; `None` without an RTT. Another pace holds
-    /// for corrected RTTs after slow start: slow start needs room to double.
+    /// Twice the window ÷ the standing RTT, bytes/s of payload; `None` without an RTT. Another pace
+    /// holds for corrected RTTs after slow start: slow start needs room to double.
     pub fn pacing(&self, mss: u32) -> Option<u64> {
         let mss = u64::from(mss.clamp(1, 65_535));
         let standing = u64::from(self.delay?.standing.best()).max(1);

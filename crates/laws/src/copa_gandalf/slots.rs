@@ -11,7 +11,8 @@ const WAITS: Duration = Duration::from_millis(50);
 /// Slots further back than this are not written again: no sample waits for so long.
 const WRITTEN: u64 = table::slots_in(PATIENCE);
 
-/// Writes into a [`Table`](super::Table) what the radio added to packets, from a modem's delay events.
+/// Writes into a [`Table`](super::Table) what the radio added to packets, from a modem's delay
+/// events.
 ///
 /// A slot is written once all events of its time are known, and again when one is corrected.
 #[derive(Clone, Debug, Default)]
@@ -54,7 +55,8 @@ impl Written {
 }
 
 impl DelaySlots {
-    /// Another event, in any order; one of the same direction, kind and begin replaces the earlier one.
+    /// Another event, in any order; one of the same direction, kind and begin replaces the earlier
+    /// one.
     pub fn handle_event(&mut self, event: RanDelay) {
         match (event.kind, event.direction) {
             (DelayKind::Scheduling, _) => {
@@ -89,8 +91,8 @@ impl DelaySlots {
             // A packet for which there was no block yet still waits, where waits are known at all.
             let left = self.timeline.last_wait().map_or(until, |last| last.to);
             for slot in self.up.take(until.min(left)) {
-                // The less of both ends: where another wait begins within the slot, a packet of the one before it has not
-                // the next one's.
+                // The less of both ends: where another wait begins within the slot, a packet of the
+                // one before it has not the next one's.
                 let [begin, end] = table::ends(slot).map(|at| self.timeline.up_parts(at));
                 let parts = [0, 1].map(|part| Duration::min(begin[part], end[part]));
                 put(Place::Up(slot as usize % SLOTS), table::up_word(slot, parts));

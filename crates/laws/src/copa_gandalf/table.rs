@@ -29,9 +29,9 @@ pub enum Place {
 
 /// What the radio itself added to packets, by time.
 ///
-/// A word names its slot, so one that was not overwritten for a round of the ring is not taken for another's. In the
-/// uplink it has the microseconds of a wait for a grant and of a retransmission, in the downlink the number of a retransmission's burst
-/// and its microseconds.
+/// A word names its slot, so one that was not overwritten for a round of the ring is not taken for
+/// another's. In the uplink it has the microseconds of a wait for a grant and of a retransmission,
+/// in the downlink the number of a retransmission's burst and its microseconds.
 #[derive(Clone, Debug)]
 pub struct Table {
     heard_at: u64,

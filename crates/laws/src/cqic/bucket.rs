@@ -3,9 +3,11 @@ use sounding_units::{Bytes, HostInstant, Rate};
 /// Packets that may leave at once (interpretation 7).
 const DEPTH: u64 = 2;
 
-/// The token bucket of §4.1, counted in nanoseconds of the pace: a packet of `P` bytes takes `T_p = P / B` of them.
+/// The token bucket of §4.1, counted in nanoseconds of the pace: a packet of `P` bytes takes `T_p =
+/// P / B` of them.
 ///
-/// It has a debt where it has no tokens: the time until which the packets that left would take, at the pace at which each left.
+/// It has a debt where it has no tokens: the time until which the packets that left would take, at
+/// the pace at which each left.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bucket {
     /// When all that left is paid for.

@@ -23,8 +23,8 @@ const AFTER_TIMEOUT: u64 = 50;
 /// ```text
 /// from            event                                        to
 /// any             a report of a rate                           RadioLimited
-/// any in control  a timeout                                    Hold, which only a report of a later sample ends
-/// any in control  the device is on the way to another cell     Handover
+/// any in control  a timeout                                    Hold, which only a report of a
+/// later sample ends any in control  the device is on the way to another cell     Handover
 /// any in control  the last report is older than `max_age`      NoEstimate
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -57,18 +57,20 @@ const MAX_SILENCE: Parameter = Parameter {
 pub struct Config {
     /// Round trips in which a flow reaches its fair share. Default 3 (§4.1).
     pub ramp_rtts: u32,
-    /// How much later than the earliest packets may be, for HARQ's three repetitions and jitter. Default 27 ms (§4.2.2).
+    /// How much later than the earliest packets may be, for HARQ's three repetitions and jitter.
+    /// Default 27 ms (§4.2.2).
     pub late_by: Duration,
-    /// Packets of so long a time in a row have to be late, or on time, until the bottleneck is believed to have moved.
-    /// Default 6 ms, of six subframes (Eq. 6).
+    /// Packets of so long a time in a row have to be late, or on time, until the bottleneck is
+    /// believed to have moved. Default 6 ms, of six subframes (Eq. 6).
     pub late_for: Duration,
-    /// Whether late packets count only where less arrives than the device reports. Default true; the paper has it false
-    /// (interpretation 10).
+    /// Whether late packets count only where less arrives than the device reports. Default true;
+    /// the paper has it false (interpretation 10).
     pub judge_by_delivery: bool,
-    /// Whether a flow sends its fair share even where the device was granted less. Default true; the paper has it false
-    /// (interpretation 17).
+    /// Whether a flow sends its fair share even where the device was granted less. Default true;
+    /// the paper has it false (interpretation 17).
     pub keeps_fair_share: bool,
-    /// Window beyond rate times RTprop: a quarter of it, and at least this. Default 40 ms (interpretation 9).
+    /// Window beyond rate times RTprop: a quarter of it, and at least this. Default 40 ms
+    /// (interpretation 9).
     pub slack: Duration,
     /// Least window, in segments. Default 4, as BBR.
     pub min_cwnd: u32,

@@ -8,7 +8,8 @@ use super::Config;
 /// How long the earliest packet says how long the way is (§4.2.2).
 const LASTS: Duration = Duration::from_secs(10);
 
-/// So much later than the earliest is still as early as packets come: the jitter of 94.1 % of the time (§4.2.2).
+/// So much later than the earliest is still as early as packets come: the jitter of 94.1 % of the
+/// time (§4.2.2).
 const JITTER: Duration = Duration::from_millis(3);
 
 /// Which packets are late, and how many of them came in a row (§4.2.2).
@@ -77,8 +78,8 @@ impl LateRun {
         (self.late, self.on_time) = (self.late + acked, Bytes::ZERO);
     }
 
-    /// Whether the last packets were late, `enough` of them, and not all at once: a radio that stood still hands over at once
-    /// what it held (interpretation 26).
+    /// Whether the last packets were late, `enough` of them, and not all at once: a radio that
+    /// stood still hands over at once what it held (interpretation 26).
     pub(super) fn is_late(&self, config: &Config, enough: Bytes) -> bool {
         self.late >= enough && self.late_span >= config.late_for
     }
@@ -93,8 +94,8 @@ impl LateRun {
         (self.late, self.on_time) = (Bytes::ZERO, Bytes::ZERO);
     }
 
-    /// Whether no packet has come as early as the earliest for ten seconds: the queue has to be drained, to see how long the
-    /// way is now.
+    /// Whether no packet has come as early as the earliest for ten seconds: the queue has to be
+    /// drained, to see how long the way is now.
     pub(super) fn is_due(&self, now: HostInstant) -> bool {
         now - self.early_at > LASTS
     }

@@ -1,10 +1,11 @@
 use sounding_units::Bytes;
 
-/// A flow that delivers less than this many hundredths of the claim is not limited by the radio. Chosen:
-/// Equation 5 and the average over a round trip are off by some 10 %.
+/// A flow that delivers less than this many hundredths of the claim is not limited by the radio.
+/// Chosen: Equation 5 and the average over a round trip are off by some 10 %.
 const NARROW: u64 = 85;
 
-/// A claim is no more than so many hundredths of what arrives, or it is not believed (interpretation 12).
+/// A claim is no more than so many hundredths of what arrives, or it is not believed
+/// (interpretation 12).
 const BELIEVED: u64 = 125;
 
 /// So many rounds in a row have to show a claim that is too high.
@@ -38,9 +39,10 @@ impl Claims {
 
 /// What the device claims beside what arrives, round by round.
 ///
-/// What arrives in a round left in the one before, at a rate that was claimed by then. Where a queue shows that too much is sent, it is
-/// compared with the mean claim of either round, whichever is less; where only a device's word is in doubt, with the least claim of
-/// both. All rates are payload, in bytes a second.
+/// What arrives in a round left in the one before, at a rate that was claimed by then. Where a
+/// queue shows that too much is sent, it is compared with the mean claim of either round, whichever
+/// is less; where only a device's word is in doubt, with the least claim of both. All rates are
+/// payload, in bytes a second.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Delivery {
     /// The round ends once this is delivered.
@@ -117,8 +119,8 @@ impl Delivery {
         self.last.max(self.best)
     }
 
-    /// Whether less arrived in the last round than was claimed and sent, and than is claimed now: a radio that fades is reported
-    /// later than it delivers less.
+    /// Whether less arrived in the last round than was claimed and sent, and than is claimed now: a
+    /// radio that fades is reported later than it delivers less.
     pub(super) fn is_narrow(&self, claimed: u64) -> bool {
         self.last * 100 < self.wanted.min(claimed) * NARROW
     }

@@ -19,7 +19,8 @@ const RTT_LASTS: Duration = Duration::from_secs(10);
 const DRAIN: u64 = 50;
 /// The fair share counts as reached from so many hundredths of it on (interpretation 10).
 const REACHED: u64 = 95;
-/// Growth of a rate whose capacity is unknown, in a round and in hundredths: at first as slow start, later as BBR probes.
+/// Growth of a rate whose capacity is unknown, in a round and in hundredths: at first as slow
+/// start, later as BBR probes.
 const FIRST_GROWTH: u64 = 200;
 const GROWTH: u64 = 125;
 /// The highest gain of BBR's ProbeBW, which PBE-CC enters directly (§4.2.3, interpretation 19).
@@ -108,7 +109,8 @@ impl Law {
         Rate::from_bytes_per_sec(rate.max(self.slowest()))
     }
 
-    /// The rate; no more than a quarter above what arrives while packets are late, whatever is claimed (interpretation 25).
+    /// The rate; no more than a quarter above what arrives while packets are late, whatever is
+    /// claimed (interpretation 25).
     fn sends(&self) -> u64 {
         let arrives = self.delivery.arrives();
         let is_full = arrives > 0 && self.late.is_late(&self.config, self.enough());
@@ -118,7 +120,8 @@ impl Law {
         self.target.min(delivery::most_of(arrives).max(self.first_rate()))
     }
 
-    /// The most that BBR may send while the law does not control the flow (Eq. 7, and the guard against misreports).
+    /// The most that BBR may send while the law does not control the flow (Eq. 7, and the guard
+    /// against misreports).
     pub fn limit(&self) -> Option<Rate> {
         let most = match self.state {
             State::BottleneckElsewhere => {
@@ -136,7 +139,8 @@ impl Law {
         self.cut.take().map(Rate::from_bytes_per_sec)
     }
 
-    /// A window of four segments a round trip: at less a flow would not learn that the path is back.
+    /// A window of four segments a round trip: at less a flow would not learn that the path is
+    /// back.
     fn slowest(&self) -> u64 {
         self.a_round_trip(self.mss * u64::from(self.config.min_cwnd))
     }
@@ -175,7 +179,8 @@ impl Law {
         rate.min(MAX_RATE).bytes_per_sec() * self.mss / (self.mss + self.headers)
     }
 
-    /// N_pkt (Eq. 6), as payload. A claim that is too high would make it longer than it is to take (interpretation 25).
+    /// N_pkt (Eq. 6), as payload. A claim that is too high would make it longer than it is to take
+    /// (interpretation 25).
     fn enough(&self) -> Bytes {
         let claimed = self.share.map_or(self.target, |share| share.rate);
         let rate = match self.delivery.arrives() {
@@ -300,8 +305,9 @@ impl Law {
         }
     }
 
-    /// The rate while the radio is the bottleneck: C_p, and no less than C_f unless packets are late. A rival that is backlogged leaves
-    /// nothing idle, and C_p alone then follows whatever the flow sends, down to nothing (interpretation 17).
+    /// The rate while the radio is the bottleneck: C_p, and no less than C_f unless packets are
+    /// late. A rival that is backlogged leaves nothing idle, and C_p alone then follows
+    /// whatever the flow sends, down to nothing (interpretation 17).
     fn steady(&self, share: Share) -> u64 {
         let entitled = share.fair.filter(|_| self.config.keeps_fair_share);
         match entitled {
@@ -340,7 +346,8 @@ impl Law {
         self.advance(ack.now);
     }
 
-    /// Whether more is sent than arrives, and no more has arrived for one RTprop: the end of a ramp (§4.1, interpretation 25).
+    /// Whether more is sent than arrives, and no more has arrived for one RTprop: the end of a ramp
+    /// (§4.1, interpretation 25).
     fn is_flat(&self, ack: &Ack) -> bool {
         let exceeds = self.target > delivery::most_of(self.delivery.arrives());
         exceeds && !ack.is_limited && ack.now - self.peak.1 >= self.rtt_min()

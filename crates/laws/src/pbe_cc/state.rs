@@ -19,7 +19,8 @@ use crate::phase::Phase;
 /// Ramp, RadioLimited,   N_pkt packets are late, and less arrives than     Drain
 ///   Probing               was claimed
 /// RadioLimited          no packet is as early as D_prop for ten seconds   Drain
-/// Drain                 one RTprop                                        BottleneckElsewhere, or as before it
+/// Drain                 one RTprop                                        BottleneckElsewhere, or
+/// as before it
 /// BottleneckElsewhere   N_pkt packets are on time, and C_f arrives        RadioLimited
 /// RadioLimited          three rounds of less than four fifths of a claim  EstimateTooHigh
 /// EstimateTooHigh       the claim is no more than 1.25 of what arrives    RadioLimited
@@ -54,9 +55,11 @@ pub enum State {
         /// What comes next: whether the queue is one of the Internet.
         elsewhere: bool,
     },
-    /// The bottleneck is in the Internet: BBR controls the flow, and probes no further than the fair share (§4.2.3).
+    /// The bottleneck is in the Internet: BBR controls the flow, and probes no further than the
+    /// fair share (§4.2.3).
     BottleneckElsewhere,
-    /// Less arrives than is claimed: BBR controls the flow, and sends no more than 1.25 of what arrives.
+    /// Less arrives than is claimed: BBR controls the flow, and sends no more than 1.25 of what
+    /// arrives.
     EstimateTooHigh,
 }
 
@@ -91,7 +94,8 @@ impl Share {
         self.fair.unwrap_or(self.rate)
     }
 
-    /// Where a flow is whose bottleneck is the radio: a rate that is only what was asked for grows by so many hundredths a round.
+    /// Where a flow is whose bottleneck is the radio: a rate that is only what was asked for grows
+    /// by so many hundredths a round.
     pub(super) fn state(&self, growth: u64) -> State {
         if self.fair.is_some() || self.bound == Bound::Capacity {
             State::RadioLimited

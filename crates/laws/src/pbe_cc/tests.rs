@@ -29,7 +29,8 @@ fn claim(rate: u64, fair: u64, carriers: u32) -> FeedUpdate {
     carries(rate, Bound::Capacity, fair)
 }
 
-/// A flow at the end of a path that delivers what is sent up to `carries`, and delays what is too much.
+/// A flow at the end of a path that delivers what is sent up to `carries`, and delays what is too
+/// much.
 struct Flow {
     law: Law,
     now: u64,

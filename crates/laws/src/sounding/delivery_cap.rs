@@ -1,13 +1,15 @@
-/// The window is for at most this multiple of the measured delivery rate, headers included: BBR starts with 2.885
-/// (interpretation 12).
+/// The window is for at most this multiple of the measured delivery rate, headers included: BBR
+/// starts with 2.885 (interpretation 12).
 const GAIN: u64 = 3;
-/// The maximum covers the deliveries of this round and this many earlier rounds, or twice as many: BBR's filter has ten.
+/// The maximum covers the deliveries of this round and this many earlier rounds, or twice as many:
+/// BBR's filter has ten.
 const ROUNDS: u32 = 5;
 
-/// The path's delivered rate, bytes/s of payload: the one measurement that does not depend on a publisher.
+/// The path's delivered rate, bytes/s of payload: the one measurement that does not depend on a
+/// publisher.
 ///
-/// A flow that has not sent a round without limit, or not for ten rounds, has no measurement and uses the whole
-/// estimate.
+/// A flow that has not sent a round without limit, or not for ten rounds, has no measurement and
+/// uses the whole estimate.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DeliveryCap {
     /// The most of this round; 0 of one that the application held back.
@@ -19,10 +21,11 @@ pub(super) struct DeliveryCap {
 }
 
 impl DeliveryCap {
-    /// An acknowledgement that measured `rate`, if any. A rate that the application `limited` is only a lower bound for the path.
+    /// An acknowledgement that measured `rate`, if any. A rate that the application `limited` is
+    /// only a lower bound for the path.
     pub(super) fn handle_ack(&mut self, over: bool, rate: Option<u64>, limited: bool) {
-        // A limited round has no measurement, but earlier ones age. Otherwise a flow that starts slowly
-        // and then has little to send would always be limited to its first round.
+        // A limited round has no measurement, but earlier ones age. Otherwise a flow that starts
+        // slowly and then has little to send would always be limited to its first round.
         if over {
             if self.rounds >= ROUNDS {
                 (self.before, self.most, self.rounds) = (self.most, 0, 0);

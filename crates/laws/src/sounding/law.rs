@@ -13,41 +13,44 @@ use super::{MAX_RATE, micros};
 use crate::phase::Phase;
 use crate::radio_law::{Ack, FeedUpdate};
 
-/// A capacity that is at most this old gives a probe's first rate; an older one counts as unknown. Chosen: with 300 ms
-/// a link that fades is probed too hard each time it comes back.
+/// A capacity that is at most this old gives a probe's first rate; an older one counts as unknown.
+/// Chosen: with 300 ms a link that fades is probed too hard each time it comes back.
 const KNOWN_FOR: Duration = Duration::from_secs(1);
-/// Rounds of a queue without a backlog at the radio until the queue test, unless the queue grows. Chosen: with three,
-/// results on modelled cells are not better.
+/// Rounds of a queue without a backlog at the radio until the queue test, unless the queue grows.
+/// Chosen: with three, results on modelled cells are not better.
 const SUSPECT_ROUNDS: u32 = 2;
-/// Rounds of a lowered window until the path counts as longer: one to drain the queue, one to measure that the RTT stays.
+/// Rounds of a lowered window until the path counts as longer: one to drain the queue, one to
+/// measure that the RTT stays.
 const ASK_ROUNDS: u32 = 2;
-/// The radio is the bottleneck again once it has had a backlog for this many RTTs: a burst of the stock algorithm's probing
-/// is over after one.
+/// The radio is the bottleneck again once it has had a backlog for this many RTTs: a burst of the
+/// stock algorithm's probing is over after one.
 const BACK_AFTER_RTTS: u64 = 2;
-/// If a wire carries more than this many eighths of its old rate, it has become wider: half of what BBR's probing would find.
+/// If a wire carries more than this many eighths of its old rate, it has become wider: half of what
+/// BBR's probing would find.
 const WIDER_EIGHTHS: u64 = 9;
-/// A radio repeats lost blocks. If one byte in this many of a round is lost, more was sent than the path carries.
+/// A radio repeats lost blocks. If one byte in this many of a round is lost, more was sent than the
+/// path carries.
 const LOSSY: u64 = 10;
 
 /// Where the bottleneck is believed to be, and what the law does.
 ///
 /// ```text
-/// from                  event                                                     to
-/// any                   no estimate, or the publisher is silent                   NoEstimate
-/// any                   the device is on the way to another cell                  Handover
-/// NoEstimate, Handover  an estimate: a floor                                      Probing
-/// the first six         an estimate: all that the radio has (a backlog)           RadioLimited
-/// RadioLimited          every request is granted                                  Probing
-/// RadioLimited          a tenth of a round is lost, and much less arrives         EstimateTooHigh
-/// Probing               a queue, a loss or a mark                                 Hold
-/// Hold                  a round without                                           Probing
-/// Hold                  two rounds of a queue                                     QueueTest
-/// Probing, Hold         a queue grows, and much less arrives than the radio had   QueueTest
-/// QueueTest             the RTT shrinks with the window                           BottleneckElsewhere
-/// QueueTest             it does not: the path is longer                           Probing
-/// BottleneckElsewhere   a backlog at the radio for two RTTs                       RadioLimited
-/// BottleneckElsewhere   an eighth more arrives, and no queue                      Probing
-/// EstimateTooHigh       three quarters of the estimate arrive                     as from NoEstimate
+/// from                  event                                              to
+/// any                   no estimate, or the publisher is silent            NoEstimate
+/// any                   the device is on the way to another cell           Handover
+/// NoEstimate, Handover  an estimate: a floor                               Probing
+/// the first six         an estimate: all that the radio has (a backlog)    RadioLimited
+/// RadioLimited          every request is granted                           Probing
+/// RadioLimited          a tenth of a round is lost, and much less arrives  EstimateTooHigh
+/// Probing               a queue, a loss or a mark                          Hold
+/// Hold                  a round without                                    Probing
+/// Hold                  two rounds of a queue                              QueueTest
+/// Probing, Hold         a queue grows, and much less arrives than it had   QueueTest
+/// QueueTest             the RTT shrinks with the window                    BottleneckElsewhere
+/// QueueTest             it does not: the path is longer                    Probing
+/// BottleneckElsewhere   a backlog at the radio for two RTTs                RadioLimited
+/// BottleneckElsewhere   an eighth more arrives, and no queue               Probing
+/// EstimateTooHigh       three quarters of the estimate arrive              as from NoEstimate
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -79,7 +82,8 @@ pub enum State {
         /// Since when the radio has a backlog.
         backlog_since: Option<HostInstant>,
     },
-    /// Much less arrives than the estimate allows, and the rest is lost: the stock algorithm controls the flow.
+    /// Much less arrives than the estimate allows, and the rest is lost: the stock algorithm
+    /// controls the flow.
     EstimateTooHigh,
 }
 
@@ -108,8 +112,9 @@ struct Capacity {
     at: HostInstant,
 }
 
-/// One flow under the law of this project. Integers only, and step by step the arithmetic of `sounding.h` of `sounding-bpf`,
-/// which the kernel runs; a property test there holds the two together.
+/// One flow under the law of this project. Integers only, and step by step the arithmetic of
+/// `sounding.h` of `sounding-bpf`, which the kernel runs; a property test there holds the two
+/// together.
 #[derive(Clone, Debug)]
 pub struct Law {
     state: State,
@@ -192,8 +197,8 @@ impl Law {
         self.window.handle_undone();
     }
 
-    /// The publisher wrote, or has become silent. `part` is this flow's part of the link, and `shadow` the stock
-    /// algorithm's window.
+    /// The publisher wrote, or has become silent. `part` is this flow's part of the link, and
+    /// `shadow` the stock algorithm's window.
     pub fn handle_feed(&mut self, now: HostInstant, word: FeedUpdate, part: Part, shadow: Bytes) {
         self.handle_part(part);
         if !matches!(word, FeedUpdate::Carries(_)) {
@@ -204,7 +209,8 @@ impl Law {
                 let rate = report.rate.bytes_per_sec().min(MAX_RATE);
                 self.handle_rate(now, rate, report.bound, part, shadow.count());
             }
-            // The old cell's state is not valid in the next, and the bytes in flight are enough to start with.
+            // The old cell's state is not valid in the next, and the bytes in flight are enough to
+            // start with.
             FeedUpdate::Handover if self.law_controls() => {
                 (self.state, self.capacity) = (State::Handover, None);
                 self.queue_target.forget();
@@ -288,8 +294,9 @@ impl Law {
         }
     }
 
-    /// Applies an acknowledgement. Returns a rate once, when the flow leaves for another bottleneck than the radio: the
-    /// stock algorithm's bandwidth filter must not exceed it from here on, and has to measure the RTT again.
+    /// Applies an acknowledgement. Returns a rate once, when the flow leaves for another bottleneck
+    /// than the radio: the stock algorithm's bandwidth filter must not exceed it from here on,
+    /// and has to measure the RTT again.
     pub fn handle_ack(&mut self, ack: &Ack) -> Option<Rate> {
         let seen = self.path.handle_ack(ack);
         let acked = ack.acked.count().min(window::MAX_CWND);
@@ -407,8 +414,8 @@ impl Law {
         self.state = State::QueueTest { rounds: 0, rtt };
     }
 
-    /// If the stock algorithm's probing found free capacity, the wire may be wider than the radio again, and a climb is
-    /// faster.
+    /// If the stock algorithm's probing found free capacity, the wire may be wider than the radio
+    /// again, and a climb is faster.
     fn look_for_more(&mut self, now: HostInstant) {
         let arrives = self.delivery.unwrap_or_default();
         if self.carried > 0 && arrives * 8 > self.carried * WIDER_EIGHTHS {
@@ -417,7 +424,8 @@ impl Law {
         }
     }
 
-    /// Whether the delivery rate through the growing queue is much less than this flow's part of the radio's last capacity.
+    /// Whether the delivery rate through the growing queue is much less than this flow's part of
+    /// the radio's last capacity.
     fn is_narrower(&self, now: HostInstant) -> bool {
         let queue = self.queue_growth.rtt().saturating_sub(self.path.least().unwrap_or_default());
         let is_known = queue >= path::QUEUE_US && self.is_capacity_known(now);

@@ -8,20 +8,22 @@ use crate::radio_law::Ack;
 const MIN_LASTS: u64 = 10_000_000_000;
 /// This many RTT samples with a queue are enough, also before their round is over (RFC 9406 §4.3).
 const SAMPLES: u32 = 8;
-/// Smallest delay, beyond all jitter, that counts as a queue: every packet of a round has waited this long. On an uplink even the
-/// smallest RTT of a round varies with the intervals of reports and with repeated blocks. Chosen on four
-/// seeds: with 16 ms uplinks carried up to 7 % less; pinned by the tests on modelled cells.
+/// Smallest delay, beyond all jitter, that counts as a queue: every packet of a round has waited
+/// this long. On an uplink even the smallest RTT of a round varies with the intervals of reports
+/// and with repeated blocks. Chosen on four seeds: with 16 ms uplinks carried up to 7 % less;
+/// pinned by the tests on modelled cells.
 pub(super) const QUEUE_US: u64 = 25_000;
-/// Limit on the jitter: the mean delay in a round, beyond the smallest, from scheduling, HARQ and reordering. It is one
-/// repetition of LTE in FDD and the wait for a grant. Chosen.
+/// Limit on the jitter: the mean delay in a round, beyond the smallest, from scheduling, HARQ and
+/// reordering. It is one repetition of LTE in FDD and the wait for a grant. Chosen.
 const MAX_JITTER_US: u64 = 20_000;
 
-/// What acknowledgements show of a path: its RTT without queue, the radio's extra delay without a queue, and the queue
-/// on top. All in microseconds.
+/// What acknowledgements show of a path: its RTT without queue, the radio's extra delay without a
+/// queue, and the queue on top. All in microseconds.
 ///
-/// A block that is repeated, or waits for its grant, is late without congestion. If every packet of a round waits, that
-/// is congestion. The smallest RTT of a round beyond the overall minimum is the standing queue. The mean beyond the
-/// smallest is the radio's extra delay for packets without a queue.
+/// A block that is repeated, or waits for its grant, is late without congestion. If every packet of
+/// a round waits, that is congestion. The smallest RTT of a round beyond the overall minimum is the
+/// standing queue. The mean beyond the smallest is the radio's extra delay for packets without a
+/// queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PathRtt {
     least: Option<Windowed<u64>>,
@@ -89,7 +91,8 @@ impl PathRtt {
         Seen { over, queue }
     }
 
-    /// Begins a round with the data that leaves from now on. `delivered` is [`Ack::delivered`], wrapping.
+    /// Begins a round with the data that leaves from now on. `delivered` is [`Ack::delivered`],
+    /// wrapping.
     pub(super) fn begin_round(&mut self, delivered: u32) {
         self.round_ends_at = delivered;
         (self.smallest, self.sum, self.samples) = (None, 0, 0);

@@ -3,23 +3,26 @@ use sounding_units::HostInstant;
 use super::window::MAX_CWND;
 use super::{MAX_RATE, micros};
 
-/// The smallest RTTs of consecutive slots are compared. A slot lasts at least this time and at least an RTT. It is longer than
-/// the effect of a cell's grant and report intervals on single packets.
+/// The smallest RTTs of consecutive slots are compared. A slot lasts at least this time and at
+/// least an RTT. It is longer than the effect of a cell's grant and report intervals on single
+/// packets.
 const SLOT_US: u64 = 12_000;
 /// See [`SLOT_US`]. At 1 Mbit/s acknowledgements of two segments are 24 ms apart.
 const SAMPLES: u32 = 3;
-/// The smallest RTT must grow by at least this part of the time between them: a queue grows this fast if less than three quarters of the
-/// sent bytes arrive.
+/// The smallest RTT must grow by at least this part of the time between them: a queue grows this
+/// fast if less than three quarters of the sent bytes arrive.
 const STEEP: u64 = 4;
-/// Number of slots in a row with such growth. Chosen with [`SLOT_US`]: with four, wires of 15 Mbit/s are found after up to 1.2 s
-/// instead of 0.8. With either, fading cells are not mistaken for a wire.
+/// Number of slots in a row with such growth. Chosen with [`SLOT_US`]: with four, wires of 15
+/// Mbit/s are found after up to 1.2 s instead of 0.8. With either, fading cells are not mistaken
+/// for a wire.
 const SLOTS: u32 = 3;
 
 /// Detects a growing queue: packets arrive steadily, and at a lower rate than they were sent.
 ///
-/// A radio's repetitions and missing grants delay all packets behind them. Then all arrive at once, and each packet
-/// has waited less than the previous one, so the smallest RTT of a slot hardly grows. Before a wire that carries
-/// less than the radio, each packet waits longer than the previous one. This shows long before the round ends.
+/// A radio's repetitions and missing grants delay all packets behind them. Then all arrive at once,
+/// and each packet has waited less than the previous one, so the smallest RTT of a slot hardly
+/// grows. Before a wire that carries less than the radio, each packet waits longer than the
+/// previous one. This shows long before the round ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueueGrowth {
     /// When the growth began, and the bytes acknowledged since.
@@ -94,7 +97,8 @@ mod tests {
 
     use super::*;
 
-    /// Whether any of these, each this many milliseconds after the one before, ends a queue_growth; 1200 bytes each.
+    /// Whether any of these, each this many milliseconds after the one before, ends a queue_growth;
+    /// 1200 bytes each.
     fn rises(acks: impl IntoIterator<Item = (u64, u64)>) -> Option<u64> {
         let mut now = HostInstant::from_nanos(1_000_000_000);
         let mut queue_growth = QueueGrowth::new(now);

@@ -8,35 +8,37 @@ use super::micros;
 const FIRST_US: u64 = 8_000;
 /// More is a queue.
 const MAX_US: u64 = 40_000;
-/// The minimum on a link that varies, and the additional microseconds for each thousandth of variation. Capacity that a
-/// link gains between two estimates is used only by a flow that has data queued there. Chosen with
-/// [`MIN_PER_VARIATION`], [`MORE_PER_VARIATION`] and the span of estimates, on the cells of seeds 11 to 40 and on
-/// recorded links.
+/// The minimum on a link that varies, and the additional microseconds for each thousandth of
+/// variation. Capacity that a link gains between two estimates is used only by a flow that has data
+/// queued there. Chosen with [`MIN_PER_VARIATION`], [`MORE_PER_VARIATION`] and the span of
+/// estimates, on the cells of seeds 11 to 40 and on recorded links.
 const MIN_US: u64 = 13_000;
 /// See [`MIN_US`].
 const MIN_PER_VARIATION: u64 = 200;
-/// QueueTarget goes by this much of the time in which a backlog never ended, and comes by this much of the time in which it did, in
-/// thousandths: a link is full two fifths of the time at least.
+/// QueueTarget goes by this much of the time in which a backlog never ended, and comes by this much
+/// of the time in which it did, in thousandths: a link is full two fifths of the time at least.
 const LESS_PERMILLE: u64 = 12;
 /// See [`LESS_PERMILLE`].
 const MORE_PERMILLE: u64 = 10;
-/// Additional target for each thousandth by which the radio varies, in ten thousandths: a radio exceeds its mean only
-/// for a sender with queued data.
+/// Additional target for each thousandth by which the radio varies, in ten thousandths: a radio
+/// exceeds its mean only for a sender with queued data.
 const MORE_PER_VARIATION: u64 = 5;
 /// Longest time between reports that counts: a silence shows no backlog.
 const MAX_ELAPSED_US: u64 = 100_000;
-/// The variation is that of the last this many estimates, as 2 to this: a third of a second at one in 10 ms.
+/// The variation is that of the last this many estimates, as 2 to this: a third of a second at one
+/// in 10 ms.
 const SHIFT: u32 = 5;
 /// Variation of an unknown link: that of links that fade at walking speed.
 const UNKNOWN_PERMILLE: u64 = 200;
 /// A probe's first step per thousandth of the variation, in 64ths of the acknowledged bytes.
 const STEP_PER_MILLE: u64 = 40;
-/// The smallest and the largest first step of a probe, in the same unit. Chosen like the others, on the cells of seeds 1 to 6. On a
-/// constant link a step of a quarter makes a queue of a quarter of an RTT. On a fading link a smaller step carries less.
+/// The smallest and the largest first step of a probe, in the same unit. Chosen like the others, on
+/// the cells of seeds 1 to 6. On a constant link a step of a quarter makes a queue of a quarter of
+/// an RTT. On a fading link a smaller step carries less.
 const STEPS: (u64, u64) = (2, 16);
 
-/// The backlog kept at the radio on purpose, so that it always has data although repetitions and grants have their own
-/// rhythm, channels improve and estimates are some time old.
+/// The backlog kept at the radio on purpose, so that it always has data although repetitions and
+/// grants have their own rhythm, channels improve and estimates are some time old.
 ///
 /// The length of all that need not be known: the modem reports when no backlog was left.
 #[derive(Clone, Copy, Debug)]
@@ -97,8 +99,8 @@ impl QueueTarget {
         self.span.max((self.variation() * MIN_PER_VARIATION).min(MIN_US))
     }
 
-    /// The first step of a probe on a link that was full a moment ago, in 64ths of the acknowledged bytes. Either the link now
-    /// carries more, or the flow requested less.
+    /// The first step of a probe on a link that was full a moment ago, in 64ths of the acknowledged
+    /// bytes. Either the link now carries more, or the flow requested less.
     pub(super) fn first_step(&self) -> u64 {
         (self.variation() * STEP_PER_MILLE / 1000).clamp(STEPS.0, STEPS.1)
     }

@@ -68,8 +68,8 @@ impl Drive {
     }
 }
 
-/// Two segments of the same round every 5 ms, 4.6 Mbit/s, each pair later by `later` than the previous one, until the queue test.
-/// Returns the number of pairs.
+/// Two segments of the same round every 5 ms, 4.6 Mbit/s, each pair later by `later` than the
+/// previous one, until the queue test. Returns the number of pairs.
 fn until_asked(drive: &mut Drive, later: Duration, bound: Bound) -> Option<u32> {
     (0..40).find(|_| {
         drive.told(20, bound);
@@ -100,7 +100,8 @@ fn a_queue_that_grows_elsewhere_is_asked_about_before_its_round_is_over() {
     let mut drive = begun();
     let asked = until_asked(&mut drive, Duration::from_millis(4), Bound::Floor).unwrap();
     assert!(asked < 16, "{asked}");
-    // Three quarters of the flight at the present delivery rate, not at that of the last whole round.
+    // Three quarters of the flight at the present delivery rate, not at that of the last whole
+    // round.
     let under_way = 2 * MSS.count() * 200 * drive.rtt.as_millis() as u64 / 1000;
     let cwnd = drive.law.cwnd().count();
     assert!((under_way * 6 / 10..under_way * 3 / 4).contains(&cwnd), "{cwnd} of {under_way}");
@@ -143,7 +144,8 @@ fn what_a_rival_makes_the_queue_lose_says_nothing_of_the_estimate() {
     drive.told(12, Bound::Capacity);
     drive.rtt = RTT * 5;
     for round in 0..100 {
-        // The queue fills for two seconds, and overflows from then on: longer than an unconfirmed minimum RTT is kept.
+        // The queue fills for two seconds, and overflows from then on: longer than an unconfirmed
+        // minimum RTT is kept.
         drive.round(2, if round < 10 { 0 } else { 4 });
         drive.told(12, Bound::Capacity);
         assert_eq!(drive.law.state(), State::RadioLimited, "round {round}");
@@ -219,13 +221,14 @@ fn a_link_that_changes_is_followed_at_its_rate_and_not_by_a_burst_or_a_pause() {
         let to = settled(&mut drive, after);
         let moved = way.map(|cwnd| cwnd.abs_diff(from) * 100 / to.abs_diff(from));
         assert!(moved.is_sorted(), "{from} {way:?} {to}");
-        // A link that varies has more room than one that has settled, so the way down is not over yet.
+        // A link that varies has more room than one that has settled, so the way down is not over
+        // yet.
         assert!(moved[0] < 60 && moved[3] > 50, "{from} {way:?} {to}");
     }
 }
 
-/// A link of 12 Mbit/s that is full for this many seconds, on a path of this length. Returns the RTT without queue that
-/// is assumed.
+/// A link of 12 Mbit/s that is full for this many seconds, on a path of this length. Returns the
+/// RTT without queue that is assumed.
 fn filled(drive: &mut Drive, path: Duration, seconds: u64) -> Duration {
     let until = drive.now + Duration::from_secs(seconds);
     while drive.now < until {

@@ -13,13 +13,16 @@ use crate::radio_law::Ack;
 pub(super) const MAX_STEP: u64 = 64;
 /// The pacing rate must use the window within an RTT, also with coarse pacing.
 const PACING_PERMILLE: u64 = 1250;
-/// The least window of all flows of a link together; BBR's for one. Each has its part of it, and two at least: on a link that
-/// nearly stops, four for each would make the queue longer by every flow that shares it.
+/// The least window of all flows of a link together; BBR's for one. Each has its part of it, and
+/// two at least: on a link that nearly stops, four for each would make the queue longer by every
+/// flow that shares it.
 const MIN_SEGMENTS: u64 = 4;
-/// The minimum window of a flow, so that delayed acknowledgements are sent at once; and the initial window (RFC 6928: IW10).
+/// The minimum window of a flow, so that delayed acknowledgements are sent at once; and the initial
+/// window (RFC 6928: IW10).
 const FEWEST: u64 = 2;
 const INITIAL: u64 = 10;
-/// 1 GB: more than any path of this kind holds. Keeps the products below under 2^64, as the next two do.
+/// 1 GB: more than any path of this kind holds. Keeps the products below under 2^64, as the next
+/// two do.
 pub(super) const MAX_CWND: u64 = 1 << 30;
 /// No segment is longer.
 const MAX_MSS: u64 = 65_535;
@@ -27,8 +30,8 @@ const MAX_MSS: u64 = 65_535;
 const MIN_PACING: u64 = 125_000;
 /// Shortest time for a rate: a shorter one depends on the clock more than on the path.
 const MIN_RTT_US: u64 = 1_000;
-/// A flow that gets less than three quarters of its part for this long has a rival that does not share. Chosen: longer than
-/// any climb or handover.
+/// A flow that gets less than three quarters of its part for this long has a rival that does not
+/// share. Chosen: longer than any climb or handover.
 const RIVAL_AFTER: Duration = Duration::from_secs(1);
 /// A competitor's standing queue is at least this long, beyond the radio's jitter.
 const RIVAL_QUEUE_US: u64 = 32_000;
@@ -108,9 +111,10 @@ impl Window {
 
     /// The link has had this rate for this time.
     ///
-    /// Moves the window to a new rate over one RTT. Packets in flight left at the old rate. If the link became faster,
-    /// a window for the new rate alone would put the difference into the queue at once. If it became slower, sending
-    /// would stop until the excess has arrived. A window that follows over an RTT sends at the new rate.
+    /// Moves the window to a new rate over one RTT. Packets in flight left at the old rate. If the
+    /// link became faster, a window for the new rate alone would put the difference into the
+    /// queue at once. If it became slower, sending would stop until the excess has arrived. A
+    /// window that follows over an RTT sends at the new rate.
     pub(super) fn follow(&mut self, share: u64, elapsed: Duration, path: &PathRtt) {
         let Some(least) = path.least().filter(|_| self.pipe > 0) else {
             self.pipe = share;
@@ -131,14 +135,15 @@ impl Window {
 
     /// Bytes of this flow in flight and in the queue.
     ///
-    /// They include a part of a burst of the link. With a full burst for each flow, every further flow would lengthen the
-    /// queue.
+    /// They include a part of a burst of the link. With a full burst for each flow, every further
+    /// flow would lengthen the queue.
     fn held(&self, share: Share, path: &PathRtt, queue_target: &QueueTarget) -> u64 {
         let Some(least) = path.least() else { return self.cwnd };
         let payload = self.payload(share.sure);
         let mut queue_target = queue_target.span();
         if self.has_rival() {
-            // While the competitor causes the RTT. A tenth less, so that queues of this law's flows do not sustain each other.
+            // While the competitor causes the RTT. A tenth less, so that queues of this law's flows
+            // do not sustain each other.
             queue_target =
                 queue_target.max(((least + path.queue()) * 9 / 10).saturating_sub(least));
         }
@@ -157,7 +162,8 @@ impl Window {
         self.set(self.cwnd.max(self.held(share, path, queue_target)));
     }
 
-    /// The first estimate is a floor: continue at the stock algorithm's window, but with at most twice the grants.
+    /// The first estimate is a floor: continue at the stock algorithm's window, but with at most
+    /// twice the grants.
     pub(super) fn begin(
         &mut self,
         share: Share,
@@ -193,8 +199,8 @@ impl Window {
         self.set(self.cwnd * wanted.min(found) / found.max(1));
     }
 
-    /// Three quarters of the bytes that were in flight while an RTT was that long: the window may since have grown with
-    /// the grants. A rate of zero is unknown.
+    /// Three quarters of the bytes that were in flight while an RTT was that long: the window may
+    /// since have grown with the grants. A rate of zero is unknown.
     pub(super) fn begin_queue_test(&mut self, rate: u64, rtt: u64) {
         let under_way = if rate > 0 { rate * rtt / 1_000_000 } else { self.cwnd };
         self.set(under_way.min(self.cwnd) * 3 / 4);
@@ -206,7 +212,8 @@ impl Window {
         self.forget_pipe();
     }
 
-    /// Whether the window limited the flow, and not the application. Paced packets need not have left yet.
+    /// Whether the window limited the flow, and not the application. Paced packets need not have
+    /// left yet.
     pub(super) fn is_used(&self, ack: &Ack) -> bool {
         ack.in_flight.count() >= self.cwnd / 2
     }
@@ -242,7 +249,8 @@ impl Window {
         self.rival == Rival::Known
     }
 
-    /// Whether a competitor fills the queue until packets are lost, which then do not show the radio's capacity.
+    /// Whether a competitor fills the queue until packets are lost, which then do not show the
+    /// radio's capacity.
     pub(super) fn is_crowded(&self, path: &PathRtt) -> bool {
         let least = path.least().unwrap_or(u64::MAX);
         self.has_rival() && path.queue() / CROWDED_RTTS >= least

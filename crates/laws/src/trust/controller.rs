@@ -9,7 +9,8 @@ use sounding_units::{Bytes, HostInstant, Rate};
 use super::{Input, Trust};
 use crate::limits::micros;
 
-/// The kernel's least RTT is one of five minutes (Linux `tcp_min_rtt_wlen`), and BBR's bandwidth the most of ten rounds.
+/// The kernel's least RTT is one of five minutes (Linux `tcp_min_rtt_wlen`), and BBR's bandwidth
+/// the most of ten rounds.
 const RTT_MIN_LASTS: u64 = 300_000_000_000;
 const BANDWIDTH_ROUNDS: u64 = 10;
 /// The time that a claim's window has room for besides: the laws' default.

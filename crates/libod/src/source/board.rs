@@ -12,7 +12,8 @@ use crate::sample::Sample;
 pub(crate) struct Board {
     reader: Reader,
     subscribed: Vec<Subscribed>,
-    /// Index of the KPI at which the next read begins: with a short buffer all KPIs get their turn.
+    /// Index of the KPI at which the next read begins: with a short buffer all KPIs get their
+    /// turn.
     next: usize,
 }
 
@@ -55,7 +56,8 @@ impl Board {
             Some(Sample::of(kpi, &sample, now, stale))
         })?;
         match (read, writer) {
-            // A reader without a place at the wake-up socket: its descriptor stays readable without values, so a poll would loop.
+            // A reader without a place at the wake-up socket: its descriptor stays readable without
+            // values, so a poll would loop.
             (0, Writer::Alive) if self.reader.is_turned_away() => Err(full()),
             (0, Writer::Alive) => Err(nothing_yet()),
             (0, Writer::Lost) => Err(gone()),

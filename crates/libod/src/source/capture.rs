@@ -14,7 +14,8 @@ use super::{begun, no_such_kpi, nothing_subscribed, nothing_yet};
 use crate::error::{Failure, code};
 use crate::sample::Sample;
 
-/// A recorded stream: every value, in order. It is read in chunks, so large captures need no more memory.
+/// A recorded stream: every value, in order. It is read in chunks, so large captures need no more
+/// memory.
 pub(crate) struct Capture {
     file: File,
     /// The bytes read from the file, and how many of them are consumed.
@@ -82,7 +83,8 @@ impl Capture {
             while self.waiting.is_empty() {
                 match self.advance() {
                     Ok(true) => {}
-                    // Samples from before the error are returned first; the next call returns the error again.
+                    // Samples from before the error are returned first; the next call returns the
+                    // error again.
                     Err(error) if filled == 0 => return Err(error),
                     Ok(false) | Err(_) => return Ok(filled),
                 }

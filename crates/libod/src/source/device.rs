@@ -19,7 +19,8 @@ use crate::sample::Sample;
 /// A modem that only this process reads, in a separate thread.
 pub(crate) struct Device {
     source: Source,
-    /// Opened at the start, so that the caller gets an error at once. The thread takes it when reading begins.
+    /// Opened at the start, so that the caller gets an error at once. The thread takes it when
+    /// reading begins.
     transport: Option<Box<dyn Transport>>,
     kpis: Vec<&'static NamedKpi>,
     subscribed: Vec<Subscribed>,
@@ -65,7 +66,8 @@ impl Device {
 
     pub(super) fn read(&mut self, samples: &mut [Sample]) -> Result<usize, Failure> {
         let shared = self.begin()?;
-        // Clear it before reading: later samples make the descriptor readable again. An error means that it was not readable.
+        // Clear it before reading: later samples make the descriptor readable again. An error means
+        // that it was not readable.
         let _ = shared.event.read();
         let is_gone = shared.gone.load(Ordering::Acquire);
         let now = monotonic_now();

@@ -52,9 +52,10 @@ impl Rig {
     }
 }
 
-/// A C program with its own source: a kind, the number of calls, two bytes for each, and the file or the text that is
-/// opened. Calls come in any order, also before `od_open` and after `od_close`. Each does what the header says: it
-/// gives one of the listed errnos, or at most as many samples as fit. Returns how many samples were read.
+/// A C program with its own source: a kind, the number of calls, two bytes for each, and the file
+/// or the text that is opened. Calls come in any order, also before `od_open` and after `od_close`.
+/// Each does what the header says: it gives one of the listed errnos, or at most as many samples as
+/// fit. Returns how many samples were read.
 pub(crate) fn libod(data: &[u8]) -> usize {
     let Some((&[kind, count], rest)) = data.split_first_chunk::<2>() else { return 0 };
     let (calls, file) = rest.split_at((usize::from(count) * 2).min(rest.len()));

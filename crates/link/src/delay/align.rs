@@ -1,7 +1,9 @@
-//! The difference between two clocks over the time of a capture, in which they drift (Gandalf §4.3.1).
+//! The difference between two clocks over the time of a capture, in which they drift (Gandalf
+//! §4.3.1).
 //!
-//! `shift::search` compares some hundred events at once. Here its answers for stretches of a capture are put together: the best
-//! of some stretches says where the others are looked for, and all of them decide whether it is believed.
+//! `shift::search` compares some hundred events at once. Here its answers for stretches of a
+//! capture are put together: the best of some stretches says where the others are looked for, and
+//! all of them decide whether it is believed.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -11,14 +13,17 @@ use sounding_units::HostInstant;
 
 use super::shift::{ACCEPTED, Burst, FARTHEST, MOST_EVENTS, Shift, ends, search};
 
-/// Clocks that drift by 20 ppm differ by 0.6 ms more after this: less than an event and its burst may be apart.
+/// Clocks that drift by 20 ppm differ by 0.6 ms more after this: less than an event and its burst
+/// may be apart.
 const STRETCH: Duration = Duration::from_secs(30);
 /// Stretches that are searched as far as the caller asks for.
 const FAR: usize = 16;
-/// A clock's drift from one stretch to the next, and what a better answer may differ by: chosen; 100 ppm over 200 s.
+/// A clock's drift from one stretch to the next, and what a better answer may differ by: chosen;
+/// 100 ppm over 200 s.
 const NEAR: Duration = Duration::from_millis(20);
-/// Fewer events than this decide nothing about the clocks. With eight, as in one search, a shift of other packets fits by chance
-/// if minutes are searched. Chosen; pinned by `packets_of_another_time_are_refused`.
+/// Fewer events than this decide nothing about the clocks. With eight, as in one search, a shift of
+/// other packets fits by chance if minutes are searched. Chosen; pinned by
+/// `packets_of_another_time_are_refused`.
 const FEWEST: usize = 20;
 
 /// How a receiver's clock and a device's differ, from stretch to stretch.
@@ -43,8 +48,8 @@ impl Alignment {
         self.events >= FEWEST && self.ratio() >= ACCEPTED
     }
 
-    /// The receiver's time less the device's at this time of the device, in nanoseconds: between the middles of stretches on a line,
-    /// outside of them as at the nearest one.
+    /// The receiver's time less the device's at this time of the device, in nanoseconds: between
+    /// the middles of stretches on a line, outside of them as at the nearest one.
     pub fn nanos_at(&self, device: HostInstant) -> i64 {
         let after = self.stretches.partition_point(|(at, _)| *at <= device);
         let before = after.checked_sub(1).and_then(|at| self.stretches.get(at));
@@ -78,8 +83,9 @@ struct Stretch<'a> {
     middle: HostInstant,
 }
 
-/// The difference at which most repeats of the uplink end with a burst, no farther from `guess` than `most`: the receiver's time
-/// less the device's in nanoseconds, two minutes at most, as in [`search`]. `None` without an event or a burst in reach.
+/// The difference at which most repeats of the uplink end with a burst, no farther from `guess`
+/// than `most`: the receiver's time less the device's in nanoseconds, two minutes at most, as in
+/// [`search`]. `None` without an event or a burst in reach.
 ///
 /// `events` are in any order; the latest of the same begin counts.
 pub fn align(

@@ -7,25 +7,29 @@ use super::overhead::{Overhead, PARTS};
 
 /// Packets that wait in the modem; of more, the oldest count as gone.
 const KEPT: usize = 8_192;
-/// Packets that the host handed over at one time count as so far apart, in order: a block may take the first and leave the others.
+/// Packets that the host handed over at one time count as so far apart, in order: a block may take
+/// the first and leave the others.
 const APART: Duration = Duration::from_micros(1);
 /// Packets are handed over in order of time, but for what clocks differ.
 const TOGETHER: Duration = Duration::from_millis(1);
-/// A packet that entered so shortly before a block may not be in its report: host and modem do not agree better.
+/// A packet that entered so shortly before a block may not be in its report: host and modem do not
+/// agree better.
 const NEAR: Duration = Duration::from_millis(1);
 /// Without a packet for so long the host no longer tells of them.
 const SILENT: Duration = Duration::from_secs(2);
 
 /// The packets that the host handed to its modem and that are not known to have left, in order.
 ///
-/// Blocks carry bytes, so packets are counted off by bytes. Two things keep the count right. A block that could have carried more
-/// leaves nothing behind. And a report says within a range how much is left.
+/// Blocks carry bytes, so packets are counted off by bytes. Two things keep the count right. A
+/// block that could have carried more leaves nothing behind. And a report says within a range how
+/// much is left.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Handed {
     waiting: VecDeque<(ModemInstant, i64)>,
     /// Bytes of IP in `waiting`.
     bytes: i64,
-    /// 16ths of a byte that blocks carried beyond whole packets; negative where packets were counted off too early.
+    /// 16ths of a byte that blocks carried beyond whole packets; negative where packets were
+    /// counted off too early.
     credit: i64,
     overhead: Overhead,
     /// Since the buffer was empty: what left, in how many blocks, and packets and their bytes.
@@ -35,7 +39,8 @@ pub(super) struct Handed {
     newest: Option<ModemInstant>,
 }
 
-/// Packets that a block completed: when the first of them entered, and when the first that it did not.
+/// Packets that a block completed: when the first of them entered, and when the first that it did
+/// not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Completed {
     pub(super) from: ModemInstant,
@@ -69,7 +74,8 @@ impl Handed {
         Some(at)
     }
 
-    /// A block at this time carried so many bytes, and left behind what is in this range, if it says that.
+    /// A block at this time carried so many bytes, and left behind what is in this range, if it
+    /// says that.
     pub(super) fn handle_block(
         &mut self,
         at: ModemInstant,

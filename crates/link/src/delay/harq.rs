@@ -7,14 +7,16 @@ use sounding_units::ModemInstant;
 
 use super::Event;
 
-/// A repeat that comes later has another cause: its process was used anew meanwhile, and a record is missing.
+/// A repeat that comes later has another cause: its process was used anew meanwhile, and a record
+/// is missing.
 const LATEST: Duration = Duration::from_millis(100);
 
 /// Processes that are followed: those of 16 carriers with 16 each. Further ones are ignored.
 const PROCESSES: usize = 256;
 
-/// From the begin of a block's subframe or slot until its packets reach the host: the slot, and demodulation and decoding, 1.5 ms
-/// in LTE (TR 36.912 §B.2), in NR about N1 of the shortest slots (TS 38.214 Table 5.3-1).
+/// From the begin of a block's subframe or slot until its packets reach the host: the slot, and
+/// demodulation and decoding, 1.5 ms in LTE (TR 36.912 §B.2), in NR about N1 of the shortest slots
+/// (TS 38.214 Table 5.3-1).
 pub(super) const fn delivery(is_nr: bool) -> Duration {
     if is_nr { Duration::from_micros(1_000) } else { Duration::from_micros(2_500) }
 }
@@ -65,7 +67,8 @@ impl Harq {
         self.processes.last_mut().map(|process| (process, true))
     }
 
-    /// A block of the downlink that was or was not decoded; the event, if it was decoded after a repeat.
+    /// A block of the downlink that was or was not decoded; the event, if it was decoded after a
+    /// repeat.
     pub(super) fn handle_received(&mut self, grant: &Grant) -> Option<Event> {
         let arrived = grant.decoded?;
         let (process, is_new) = self.process(grant)?;

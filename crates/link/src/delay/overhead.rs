@@ -1,22 +1,27 @@
-/// The overhead of packets and blocks is counted in parts of a byte, so that a thousand packets are wrong by less than one.
+/// The overhead of packets and blocks is counted in parts of a byte, so that a thousand packets are
+/// wrong by less than one.
 pub(super) const PARTS: i64 = 16;
-/// What the headers of a packet take in blocks, and reports with it, before it is measured, in bytes: PDCP, RLC and MAC (TS 36.321
-/// §6.2, TS 38.321 §6.2). And the most that counts as such.
+/// What the headers of a packet take in blocks, and reports with it, before it is measured, in
+/// bytes: PDCP, RLC and MAC (TS 36.321 §6.2, TS 38.321 §6.2). And the most that counts as such.
 const USUAL: i64 = 8;
 const MOST: i64 = 48;
 /// Of so many stretches the newest count.
 const MEMORY: f64 = 64.0;
-/// Less than this part of the determinant's terms is what rounding leaves: all stretches have as many packets a block.
+/// Less than this part of the determinant's terms is what rounding leaves: all stretches have as
+/// many packets a block.
 const ALIKE: f64 = 1e-3;
 
-/// What blocks carry beside packets: so much with each packet, and so much in each block, for its own header, reports and status.
+/// What blocks carry beside packets: so much with each packet, and so much in each block, for its
+/// own header, reports and status.
 ///
-/// Known is only the sum, of each stretch from an empty buffer to the next. Stretches have more or fewer packets a block, so that a line
-/// through them (least squares, the newest count most) says both.
+/// Known is only the sum, of each stretch from an empty buffer to the next. Stretches have more or
+/// fewer packets a block, so that a line through them (least squares, the newest count most) says
+/// both.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Overhead {
     known: Option<(i64, i64)>,
-    /// Sums of packets squared, packets by blocks, blocks squared, packets by bytes and blocks by bytes; each by packets.
+    /// Sums of packets squared, packets by blocks, blocks squared, packets by bytes and blocks by
+    /// bytes; each by packets.
     sums: [f64; 5],
 }
 

@@ -1,8 +1,10 @@
-//! What the radio added to each packet of an upload, from when its receiver got it (Gandalf §4.3.1).
+//! What the radio added to each packet of an upload, from when its receiver got it (Gandalf
+//! §4.3.1).
 //!
-//! An event ends with a burst: nothing arrived for as long as it took, and then several packets at once. The first of them is late
-//! by the whole event. Each later one is by less, as it was sent later. Where nothing says when they were sent, they count as sent
-//! evenly over the event (docs/interpretations/gandalf.md, 19 and 24).
+//! An event ends with a burst: nothing arrived for as long as it took, and then several packets at
+//! once. The first of them is late by the whole event. Each later one is by less, as it was sent
+//! later. Where nothing says when they were sent, they count as sent evenly over the event
+//! (docs/interpretations/gandalf.md, 19 and 24).
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -50,8 +52,8 @@ impl Added {
     }
 }
 
-/// What the radio added to each of the packets, which are in the order in which they were received. `events` are in any order;
-/// of the same kind and begin the last counts.
+/// What the radio added to each of the packets, which are in the order in which they were received.
+/// `events` are in any order; of the same kind and begin the last counts.
 pub fn added(packets: &[Received], events: &[RanDelay], clocks: &Alignment) -> Vec<Added> {
     let mut all = vec![Added::default(); packets.len()];
     for kind in [DelayKind::Harq, DelayKind::Rlc] {
@@ -85,8 +87,9 @@ fn latest(events: &[RanDelay], kind: DelayKind) -> Vec<RanDelay> {
     of
 }
 
-/// The packets that came at an event's end, after a time without one: as long as the event, or since the end of the one before it, which
-/// may be later than its begin. Repeats overlap: a packet belongs to the one whose end is nearest.
+/// The packets that came at an event's end, after a time without one: as long as the event, or
+/// since the end of the one before it, which may be later than its begin. Repeats overlap: a packet
+/// belongs to the one whose end is nearest.
 fn burst(
     packets: &[Received],
     event: &RanDelay,

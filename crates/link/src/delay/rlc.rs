@@ -10,7 +10,8 @@ use super::harq::delivery;
 
 /// Bearers that are followed, in both directions. Further ones are ignored.
 const BEARERS: usize = 32;
-/// Sequence numbers that are kept of a bearer: more than LTE's window (TS 36.322 §7.2). In NR as many of the newest.
+/// Sequence numbers that are kept of a bearer: more than LTE's window (TS 36.322 §7.2). In NR as
+/// many of the newest.
 const NUMBERS: usize = 1_024;
 /// Requests for a repeat, and repeats without one, that are kept.
 const KEPT: usize = 1_024;
@@ -25,12 +26,12 @@ const SOONEST: Duration = Duration::from_millis(2);
 
 /// RLC's own repeats, by bearer (Gandalf §B.3.2).
 ///
-/// A number that comes a second time was repeated if a status asked for it in between; otherwise it is a part that was cut off, a
-/// copy that crossed a status, or in the downlink one that HARQ delivered out of order. Data and status come in different
-/// records, and in either order.
+/// A number that comes a second time was repeated if a status asked for it in between; otherwise it
+/// is a part that was cut off, a copy that crossed a status, or in the downlink one that HARQ
+/// delivered out of order. Data and status come in different records, and in either order.
 ///
-/// In the downlink a PDU that does not arrive has no time. The gap holds data. It begins when the next one
-/// arrives (interpretation 12 of docs/interpretations/gandalf.md).
+/// In the downlink a PDU that does not arrive has no time. The gap holds data. It begins when the
+/// next one arrives (interpretation 12 of docs/interpretations/gandalf.md).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rlc {
     bearers: Vec<Bearer>,
@@ -205,7 +206,8 @@ impl Bearer {
             *place = Place::new(pdu.at);
             return None;
         }
-        // One request is answered by all parts of the PDU. NR's records do not say which part it is.
+        // One request is answered by all parts of the PDU. NR's records do not say which part it
+        // is.
         let is_again = place.before < place.last;
         let continues = match pdu.part {
             RlcPart::Bytes { from, .. } => from > 0,
@@ -311,7 +313,8 @@ impl Numbers {
 
     /// The place of a number among all, and the newest before it; `None` if numbers begin with it.
     ///
-    /// RLC that is re-established begins with zero, and not every log has the message. Then nothing is newer for a while.
+    /// RLC that is re-established begins with zero, and not every log has the message. Then nothing
+    /// is newer for a while.
     fn place(&mut self, sn: u32, at: ModemInstant) -> (i64, Option<i64>) {
         let sn = i64::from(sn) % self.count;
         if let Some((newest, since)) = self.newest {

@@ -13,29 +13,34 @@ const KEPT: usize = 256;
 /// Answers from which the usual one is taken, and the fewest.
 const ANSWERS: usize = 64;
 const FEWEST: usize = 8;
-/// Intervals of reports from which the usual one is taken, the fewest, and what it is before: what networks have (Gandalf §4.3.2).
+/// Intervals of reports from which the usual one is taken, the fewest, and what it is before: what
+/// networks have (Gandalf §4.3.2).
 const INTERVALS: usize = 32;
 const FEWEST_INTERVALS: usize = 4;
 const NOMINAL_INTERVAL: Duration = Duration::from_millis(5);
-/// Where reports are rarer than this, the wait for them is longer than congestion takes to build up, and it is left alone.
+/// Where reports are rarer than this, the wait for them is longer than congestion takes to build
+/// up, and it is left alone.
 const LONGEST_INTERVAL: Duration = Duration::from_millis(20);
 /// A pause between reports that is no interval of a timer: the device had nothing to send.
 const PAUSE: Duration = Duration::from_millis(100);
-/// The most that a request of an empty buffer may take (sr-Periodicity, its answer and that of the report).
+/// The most that a request of an empty buffer may take (sr-Periodicity, its answer and that of the
+/// report).
 const REQUEST: Duration = Duration::from_millis(40);
 /// Fewer bytes of padding are no sign of an empty buffer: no header of a further unit fits.
 const NO_ROOM: u64 = 2;
 
 /// How long uplink data waits until it is reported and granted, block by block (Gandalf §3.2).
 ///
-/// Two curves of bytes over time say it. Blocks show what has left. A report, or padding, shows what has entered by then: what has
-/// left and what waits. Between two of these points data is taken to enter evenly. A byte waits for as long as the
-/// curves are apart at its height. Where the host tells of its packets, these are in the place of the curve of entries.
+/// Two curves of bytes over time say it. Blocks show what has left. A report, or padding, shows
+/// what has entered by then: what has left and what waits. Between two of these points data is
+/// taken to enter evenly. A byte waits for as long as the curves are apart at its height. Where the
+/// host tells of its packets, these are in the place of the curve of entries.
 ///
-/// The wait that no queue makes ends when the first report after the byte's arrival is answered. The answer takes what
-/// it usually takes, and at most two intervals between reports (Equation 4). Data that waits longer waits behind other data. By the same
-/// excess the part before is not the scheduler's either, because grants came all the time.
-/// Usual answers are interpretation 17, and the host's packets interpretation 16 of docs/interpretations/gandalf.md.
+/// The wait that no queue makes ends when the first report after the byte's arrival is answered.
+/// The answer takes what it usually takes, and at most two intervals between reports (Equation 4).
+/// Data that waits longer waits behind other data. By the same excess the part before is not the
+/// scheduler's either, because grants came all the time. Usual answers are interpretation 17, and
+/// the host's packets interpretation 16 of docs/interpretations/gandalf.md.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scheduling {
     newest: Option<ModemInstant>,
@@ -87,7 +92,8 @@ impl Scheduling {
     /// An uplink block as MAC filled it; other records are ignored.
     pub(super) fn handle_block(&mut self, grant: &Grant) {
         let Some(padding) = grant.padding else { return };
-        // Several carriers' blocks of one time come one after the other. A block that comes far too late has been accounted for.
+        // Several carriers' blocks of one time come one after the other. A block that comes far too
+        // late has been accounted for.
         let at = self.newest.map_or(grant.at, |newest| newest.max(grant.at));
         let first = self.newest.is_none();
         self.newest = Some(at);
@@ -180,7 +186,8 @@ impl Scheduling {
             let waited = at - from;
             let scheduled = match report {
                 Some(report) => (report - from) + answer,
-                // It left before any report of it: with a request, or in room that was granted for other data.
+                // It left before any report of it: with a request, or in room that was granted for
+                // other data.
                 None => waited.min(REQUEST),
             };
             let beyond = waited.saturating_sub(scheduled);

@@ -1,8 +1,9 @@
-//! The difference between the clock of a packets' receiver and a device's (Gandalf §4.3.1, "Handling uplink retransmissions").
+//! The difference between the clock of a packets' receiver and a device's (Gandalf §4.3.1,
+//! "Handling uplink retransmissions").
 //!
-//! A repeat of the uplink leaves a mark in the packets alone: nothing arrives for as long as it takes, and then several packets
-//! at once. The shift between both clocks is the one at which most of the modem's events end with such a burst. It contains
-//! the way from the radio to the receiver.
+//! A repeat of the uplink leaves a mark in the packets alone: nothing arrives for as long as it
+//! takes, and then several packets at once. The shift between both clocks is the one at which most
+//! of the modem's events end with such a burst. It contains the way from the radio to the receiver.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -12,11 +13,13 @@ use sounding_estimate::{DelayKind, RanDelay};
 use sounding_kpi::Direction;
 use sounding_units::HostInstant;
 
-/// The shortest idle period before a burst: a repeat of NR takes no less in the tables of Gandalf (§B.3.3).
+/// The shortest idle period before a burst: a repeat of NR takes no less in the tables of Gandalf
+/// (§B.3.3).
 const SHORTEST: Duration = Duration::from_millis(4);
 /// Packets of a burst come so close to its first.
 const TOGETHER: Duration = Duration::from_millis(1);
-/// A burst may be this far from an event's end at the right shift. Chosen: half of what separates two LTE subframes, and jitter.
+/// A burst may be this far from an event's end at the right shift. Chosen: half of what separates
+/// two LTE subframes, and jitter.
 const NEAR: i64 = 1_000_000;
 /// The idle period may be shorter than the event by this: the packet before it came late.
 const SHORTER: Duration = Duration::from_millis(2);
@@ -46,7 +49,8 @@ pub struct Burst {
 /// The best shift between two clocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shift {
-    /// The receiver's time of an event's packets, less the device's time of its end, in nanoseconds.
+    /// The receiver's time of an event's packets, less the device's time of its end, in
+    /// nanoseconds.
     pub nanos: i64,
     /// Events with a burst at this shift.
     pub matched: usize,
@@ -91,8 +95,9 @@ pub fn bursts(arrivals: impl IntoIterator<Item = HostInstant>) -> Vec<Burst> {
     found
 }
 
-/// The shift at which most repeats of the uplink end with a burst, no farther from `guess` than `most` (both in the sense of
-/// [`Shift::nanos`]; at most two minutes). `None` without an event or a burst in reach.
+/// The shift at which most repeats of the uplink end with a burst, no farther from `guess` than
+/// `most` (both in the sense of [`Shift::nanos`]; at most two minutes). `None` without an event or
+/// a burst in reach.
 ///
 /// Events of other kinds and directions are ignored. Of events with the same begin the last counts.
 pub fn search(bursts: &[Burst], events: &[RanDelay], guess: i64, most: Duration) -> Option<Shift> {
@@ -132,8 +137,8 @@ pub fn search(bursts: &[Burst], events: &[RanDelay], guess: i64, most: Duration)
     })
 }
 
-/// Ends of the uplink's repeats, in order of time, and how long nothing arrived before. Repeats overlap: what ends right after another
-/// one held nothing alone, and leaves no mark.
+/// Ends of the uplink's repeats, in order of time, and how long nothing arrived before. Repeats
+/// overlap: what ends right after another one held nothing alone, and leaves no mark.
 pub(super) fn ends(events: &[RanDelay]) -> Vec<(HostInstant, Duration)> {
     let again = |event: &&RanDelay| {
         event.direction == Direction::Uplink && event.kind != DelayKind::Scheduling

@@ -5,8 +5,8 @@ use core::time::Duration;
 use sounding_kpi::{Change, Connection, Signal};
 use sounding_units::ModemInstant;
 
-/// A device that has not reached its new cell by then has failed to: the longest T304 but one (TS 36.331 §6.3.4, TS
-/// 38.331 §6.3.2); networks configure 1 s and less.
+/// A device that has not reached its new cell by then has failed to: the longest T304 but one (TS
+/// 36.331 §6.3.4, TS 38.331 §6.3.2); networks configure 1 s and less.
 const REACHED_WITHIN: Duration = Duration::from_secs(2);
 
 /// The known state of a device's connection.
@@ -29,7 +29,8 @@ pub(super) enum Attachment {
 }
 
 impl Attachment {
-    /// Applies an RRC change of the connection. Returns whether earlier grants no longer predict later ones.
+    /// Applies an RRC change of the connection. Returns whether earlier grants no longer predict
+    /// later ones.
     pub(super) fn handle_change(&mut self, told: &Connection) -> bool {
         *self = match told.change {
             Change::Begins => Self::Steady,

@@ -6,12 +6,13 @@ use core::time::Duration;
 use sounding_kpi::{BufferStatus, Direction, Grant};
 use sounding_units::{Bytes, ModemInstant};
 
-/// How long data must stay queued before a link counts as full. If it were shorter, the bursts of an ACK-clocked
-/// window would count. If it were longer, a sender would learn late that it has filled the link. Chosen; pinned by the
-/// seeded runs of `sounding-lab`.
+/// How long data must stay queued before a link counts as full. If it were shorter, the bursts of
+/// an ACK-clocked window would count. If it were longer, a sender would learn late that it has
+/// filled the link. Chosen; pinned by the seeded runs of `sounding-lab`.
 pub(super) const FILLED_FOR: Duration = Duration::from_millis(20);
 
-/// A base station serves a queue at least so often, other users and all. Chosen; pinned by the same runs.
+/// A base station serves a queue at least so often, other users and all. Chosen; pinned by the same
+/// runs.
 const SERVED_WITHIN: Duration = Duration::from_millis(40);
 
 /// Reports of one cycle: a block in each subframe of each of a few carriers may have one.
@@ -19,8 +20,9 @@ const MAX_REPORTS: usize = 64;
 
 /// The demand that the blocks of one direction show.
 ///
-/// A padded block emptied the buffer, unless its own report says otherwise. A block without padding left data behind. If
-/// the device reports how much, the blocks of the next grant cycle show whether that was served in time.
+/// A padded block emptied the buffer, unless its own report says otherwise. A block without padding
+/// left data behind. If the device reports how much, the blocks of the next grant cycle show
+/// whether that was served in time.
 ///
 /// ```text
 ///             a full block                 full for `FILLED_FOR`
@@ -55,8 +57,9 @@ struct Waiting {
 }
 
 impl Demand {
-    /// Reports come every 5 ms in LTE and NR, and their bytes are sent within two intervals (Gandalf §4.3.2, Equation
-    /// 4); a third interval allows for a repeated block. A base station sees its own queue.
+    /// Reports come every 5 ms in LTE and NR, and their bytes are sent within two intervals
+    /// (Gandalf §4.3.2, Equation 4); a third interval allows for a repeated block. A base
+    /// station sees its own queue.
     pub(super) const fn new(direction: Direction) -> Self {
         let cycle = match direction {
             Direction::Uplink => Duration::from_millis(15),
@@ -134,7 +137,8 @@ impl Demand {
         if self.emptied.is_some_and(|emptied| at <= emptied) {
             return;
         }
-        // Data behind a repeated block may have been sent long before the repeat arrives: a repeat alone shows nothing.
+        // Data behind a repeated block may have been sent long before the repeat arrives: a repeat
+        // alone shows nothing.
         let goes_on = |waiting: &Waiting| {
             !self.out_of_order || waiting.filled() || at - waiting.newest <= FILLED_FOR
         };
@@ -154,7 +158,8 @@ impl Demand {
     pub(super) fn backlogged_since(&self, now: ModemInstant) -> Option<ModemInstant> {
         let waiting = self.waiting?;
         let end = match self.out_of_order {
-            // A downlink block may by chance be exactly as large as the remaining data. Then no data waits.
+            // A downlink block may by chance be exactly as large as the remaining data. Then no
+            // data waits.
             true if now - waiting.newest > SERVED_WITHIN => return None,
             true => waiting.newest,
             false => waiting.newest.max(now),
@@ -163,7 +168,8 @@ impl Demand {
         (end - since >= FILLED_FOR).then_some(since)
     }
 
-    /// Since when more has waited than was granted, and the newest block that left something behind.
+    /// Since when more has waited than was granted, and the newest block that left something
+    /// behind.
     pub(super) fn waited(&self, now: ModemInstant) -> Option<(ModemInstant, ModemInstant)> {
         self.backlogged_since(now).zip(self.waiting.map(|waiting| waiting.newest))
     }

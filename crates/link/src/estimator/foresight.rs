@@ -8,9 +8,9 @@ use crate::window::Window;
 const LONG: Duration = Duration::from_millis(100);
 /// How long a rate is typically used after it is reported: a round-trip time.
 ///
-/// The rate at that later time is a mean over the short span too. With a mean over the long span, a capture with a burst of
-/// 40 ms in each 160 ms is recognised as well. But on TMobile-LTE-driving.down the throughput is then 73 % of the link's capacity
-/// instead of 93 %.
+/// The rate at that later time is a mean over the short span too. With a mean over the long span, a
+/// capture with a burst of 40 ms in each 160 ms is recognised as well. But on
+/// TMobile-LTE-driving.down the throughput is then 73 % of the link's capacity instead of 93 %.
 const AHEAD: Duration = Duration::from_millis(50);
 /// Interval at which both means are compared.
 const EVERY: Duration = Duration::from_millis(10);
@@ -18,16 +18,17 @@ const EVERY: Duration = Duration::from_millis(10);
 const SHIFT: u32 = 5;
 /// A short mean is kept to unless the long one has less than this much of its error, in percent.
 ///
-/// Chosen on recorded links and on cells of seeds 11 to 30. There the short mean is better than its errors suggest,
-/// because a sender keeps getting updates. With 80, recorded links lose half a percent of throughput. With 60, one of
-/// the bursty captures is not recognised.
+/// Chosen on recorded links and on cells of seeds 11 to 30. There the short mean is better than its
+/// errors suggest, because a sender keeps getting updates. With 80, recorded links lose half a
+/// percent of throughput. With 60, one of the bursty captures is not recognised.
 const LESS_THAN_PERCENT: u64 = 67;
 
 /// Decides which of two past means would have predicted better.
 ///
-/// A mean over a short time follows a link that fades. If grants alternate between bursts and pauses faster than a
-/// round-trip time, a short mean describes a burst that is already over: the sender has most in flight while the link
-/// is paused. A mean over a longer time then predicts better.
+/// A mean over a short time follows a link that fades. If grants alternate between bursts and
+/// pauses faster than a round-trip time, a short mean describes a burst that is already over: the
+/// sender has most in flight while the link is paused. A mean over a longer time then predicts
+/// better.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Foresight {
     /// Time of the next comparison.

@@ -5,9 +5,10 @@ use core::time::Duration;
 use sounding_kpi::{Channel, CqiTable};
 use sounding_units::ModemInstant;
 
-/// The device's own reports of its channels show it. A CQI of 0 is out of range: not even QPSK with the lowest code
-/// rate would arrive (TS 36.213 §7.2.3, TS 38.214 §5.2.2.1), and the control channel with the assignments is hardly
-/// better protected. The report goes over the uplink, whether or not data comes.
+/// The device's own reports of its channels show it. A CQI of 0 is out of range: not even QPSK with
+/// the lowest code rate would arrive (TS 36.213 §7.2.3, TS 38.214 §5.2.2.1), and the control
+/// channel with the assignments is hardly better protected. The report goes over the uplink,
+/// whether or not data comes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hearing {
     /// The newest report of each carrier, LTE's before NR's.
@@ -17,7 +18,8 @@ pub(super) struct Hearing {
 /// Carriers that are tracked separately; records have no more.
 const CARRIERS: usize = 8;
 
-/// Reports arrive every 20 to 160 ms if they are configured; older ones do not describe the present. Chosen.
+/// Reports arrive every 20 to 160 ms if they are configured; older ones do not describe the
+/// present. Chosen.
 const REPORT_VALID: Duration = Duration::from_millis(200);
 
 impl Hearing {

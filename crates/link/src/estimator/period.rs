@@ -4,9 +4,10 @@ use sounding_units::ModemInstant;
 
 /// Detects modems that write the records of an estimate rarely.
 ///
-/// Most modems report a block within 300 ms. Some NB-IoT modems write one record per second with all blocks of that
-/// second. Their rate has to be a mean over that second, and holds until the next record. If a record lists only one
-/// block, rare records and rare traffic look alike. A block that was old when it was reported shows the difference.
+/// Most modems report a block within 300 ms. Some NB-IoT modems write one record per second with
+/// all blocks of that second. Their rate has to be a mean over that second, and holds until the
+/// next record. If a record lists only one block, rare records and rare traffic look alike. A block
+/// that was old when it was reported shows the difference.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Period {
     /// The newest records, in a ring.
@@ -55,8 +56,9 @@ impl Period {
         reach.max(gap.unwrap_or_default()).min(Self::LONGEST)
     }
 
-    /// The time up to which all grants have been reported, if records are rare. It is the newest record, plus a period
-    /// for each record that was due and missing, because there was no grant in that period.
+    /// The time up to which all grants have been reported, if records are rare. It is the newest
+    /// record, plus a period for each record that was due and missing, because there was no
+    /// grant in that period.
     pub(super) fn reported_until(&self, now: ModemInstant) -> Option<ModemInstant> {
         let period = self.get();
         let stamped = self.stamped.filter(|_| period > Duration::ZERO)?;
@@ -66,8 +68,8 @@ impl Period {
         Some(stamped + period * u32::try_from(missed).unwrap_or(u32::MAX))
     }
 
-    /// The time after the newest record when the next one is overdue. A block that it does not list was then not
-    /// granted.
+    /// The time after the newest record when the next one is overdue. A block that it does not list
+    /// was then not granted.
     pub(super) fn overdue(&self) -> Duration {
         self.get() * 3 / 2
     }

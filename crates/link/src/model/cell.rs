@@ -1,9 +1,10 @@
 //! PBE-CC's monitor: a device's resource blocks, and its share of the idle ones (PBE-CC §4.2.1).
 //!
-//! C_p = Σ over cells of R_w · (P_a + P_idle / N), averaged over the last round trip, and from it C_t by Equation 5.
-//! R_w and P_a are in the modem's own record of its grants. P_idle and N need a sniffer's log of all control messages.
-//! Without one they are unknown. The rate is then what the device was granted, which is a capacity only while the
-//! device was backlogged. The widest grants so far bound the fair share from above.
+//! C_p = Σ over cells of R_w · (P_a + P_idle / N), averaged over the last round trip, and from it
+//! C_t by Equation 5. R_w and P_a are in the modem's own record of its grants. P_idle and N need a
+//! sniffer's log of all control messages. Without one they are unknown. The rate is then what the
+//! device was granted, which is a capacity only while the device was backlogged. The widest grants
+//! so far bound the fair share from above.
 
 use core::time::Duration;
 
@@ -29,8 +30,9 @@ const MIN_BLOCKS: u32 = 50;
 /// What a sniffer reported longer ago than this says nothing about now: it reports every slot.
 pub const HEARD_VALID: Duration = Duration::from_millis(100);
 
-/// The last blocks of a burst are small, and most of their bits are headers: so many resource blocks say what one carries (half a
-/// subframe of 20 MHz; interpretation 24). With fewer in a round trip R_w is that of the last half second.
+/// The last blocks of a burst are small, and most of their bits are headers: so many resource
+/// blocks say what one carries (half a subframe of 20 MHz; interpretation 24). With fewer in a
+/// round trip R_w is that of the last half second.
 const ENOUGH_PRB: u32 = 50;
 
 /// State of the cells that serve a device.
@@ -40,14 +42,15 @@ pub struct CellView {
     pub rate: Rate,
     /// C_f: what it would have if all users with data had the same; `None` without a sniffer.
     pub fair_share: Option<Rate>,
-    /// The rate now of the most resource blocks that it ever had in 100 ms. Without a sniffer the share of the idle
-    /// ones is unknown, and this is the only known upper bound.
+    /// The rate now of the most resource blocks that it ever had in 100 ms. Without a sniffer the
+    /// share of the idle ones is unknown, and this is the only known upper bound.
     pub ceiling: Rate,
     /// Users with data on the primary cell, this one included; `None` without a sniffer.
     pub users: Option<u32>,
     /// Carriers that are switched on for this device.
     pub carriers: u32,
-    /// Part of the resource blocks of all its cells that no user has, 0..=1; `None` without a sniffer.
+    /// Part of the resource blocks of all its cells that no user has, 0..=1; `None` without a
+    /// sniffer.
     pub idle: Option<f64>,
     /// Host time since a sniffer of the primary cell was last received; `None` without one.
     pub heard: Option<Duration>,
@@ -109,7 +112,8 @@ impl CellMonitor {
         }
     }
 
-    /// The device is in another cell: nothing of the last one is true of it (§4.2.1 is silent; interpretation 11).
+    /// The device is in another cell: nothing of the last one is true of it (§4.2.1 is silent;
+    /// interpretation 11).
     pub(super) fn handle_handover(&mut self) {
         self.heard = [const { None }; CELLS];
         self.heard_at = [None; CELLS];
@@ -118,7 +122,8 @@ impl CellMonitor {
         (self.reported, self.activation) = ([None; CELLS], None);
     }
 
-    /// The sniffer numbers cells as the modem does carriers, the primary is 0, until grants show another order.
+    /// The sniffer numbers cells as the modem does carriers, the primary is 0, until grants show
+    /// another order.
     pub(super) fn handle_heard(&mut self, now: HostInstant, heard: &Heard) {
         let moment = match heard {
             Heard::Nothing(moment) => moment,
@@ -168,8 +173,8 @@ impl CellMonitor {
         Some(self.heard[cell].as_ref()?.share(span, rnti))
     }
 
-    /// Whether a carrier other than the primary is switched on: it was used before the timer that switches it off, and no
-    /// control element did so since.
+    /// Whether a carrier other than the primary is switched on: it was used before the timer that
+    /// switches it off, and no control element did so since.
     fn is_active(
         &self,
         slots: &Slots,
@@ -211,7 +216,8 @@ impl CellMonitor {
             let modem = Own::of(slots, end, span, carrier);
             let sniffed = share.and_then(|share| share.own);
             let of_all = share.and_then(|share| share.bits_per_prb);
-            // A modem knows the sizes of its blocks; a sniffer has to know which tables are configured.
+            // A modem knows the sizes of its blocks; a sniffer has to know which tables are
+            // configured.
             let own_or_others = modem
                 .bits_per_prb
                 .or(sniffed.filter(|own| own.is_enough(span)).and_then(|own| own.bits_per_prb))
@@ -221,7 +227,8 @@ impl CellMonitor {
             let Some(bits) = own_or_others else { continue };
             carriers += 1;
             let blocks_per_slot = blocks_per_slot(slots, end, carrier);
-            // A device that pauses had few blocks. Its possible rate needs as many blocks as the carrier's width implies.
+            // A device that pauses had few blocks. Its possible rate needs as many blocks as the
+            // carrier's width implies.
             let blocks = |prb_per_sec: f64| {
                 let in_slot = share.map(|share| share.in_slot).filter(|prb| *prb > 0.0);
                 let needed = in_slot.map_or(0.0, |prb| prb_per_sec / prb * blocks_per_slot);
@@ -230,7 +237,8 @@ impl CellMonitor {
             let carries = |prb_per_sec| {
                 errors.transport(bits * prb_per_sec, self.headers, blocks(prb_per_sec))
             };
-            // Both terms by one clock: what the modem reports comes later, and would be counted twice.
+            // Both terms by one clock: what the modem reports comes later, and would be counted
+            // twice.
             let mut prb_per_sec = sniffed.map_or(modem.prb_per_sec, |own| own.prb_per_sec);
             if share.is_none() {
                 // No less than what it has is its part of a carrier without a sniffer.
@@ -342,7 +350,8 @@ impl Errors {
             return Self { p: bit_error_rate(sinr_db), measured: false };
         }
         let first = f64::from(first);
-        // Each repeat that has to be repeated again is one more: what is sent in all is C_t · (1 + lost).
+        // Each repeat that has to be repeated again is one more: what is sent in all is C_t · (1 +
+        // lost).
         let lost = f64::from(again) / first;
         Self { p: bit_error_rate_of(lost, bits as f64 / first), measured: true }
     }

@@ -1,8 +1,11 @@
-//! CQIC: what a CQI stands for, times how much of the carrier the device is served (CQIC §3.2, §3.3).
+//! CQIC: what a CQI stands for, times how much of the carrier the device is served (CQIC §3.2,
+//! §3.3).
 //!
-//! For each carrier a table from CQI to rate. It starts as the standard's and is updated with the real blocks at each CQI. A rate here
-//! belongs to one resource block. Times the resource blocks that the device has while data waits for it, it is the paper's product of the
-//! carrier's rate and the DTX ratio, whatever the carrier's width (`docs/interpretations/cqic.md`, interpretations 1 to 6).
+//! For each carrier a table from CQI to rate. It starts as the standard's and is updated with the
+//! real blocks at each CQI. A rate here belongs to one resource block. Times the resource blocks
+//! that the device has while data waits for it, it is the paper's product of the carrier's rate and
+//! the DTX ratio, whatever the carrier's width (`docs/interpretations/cqic.md`, interpretations 1
+//! to 6).
 
 mod kept;
 mod served;
@@ -26,14 +29,15 @@ pub(crate) use served::Pending;
 /// Carriers that are tracked separately; records of LTE and NR have no more.
 const CARRIERS: usize = 8;
 
-/// Records of grants and of reports come in their own time, LTE's downlink statistics up to 300 ms late: what a block
-/// was sent at is settled after this.
+/// Records of grants and of reports come in their own time, LTE's downlink statistics up to 300 ms
+/// late: what a block was sent at is settled after this.
 const SETTLED: Duration = Duration::from_millis(400);
 
 /// The table is updated from the blocks of this much time.
 const LESSON: Duration = Duration::from_millis(20);
 
-/// A carrier whose channel was not reported for so long is off, or the device has no connection (interpretation 3).
+/// A carrier whose channel was not reported for so long is off, or the device has no connection
+/// (interpretation 3).
 const REPORTED: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Copy, Debug)]

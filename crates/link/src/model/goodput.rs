@@ -1,15 +1,17 @@
 //! From what a link sends to what a transport gets: PBE-CC's Equation 5.
 //!
-//! C_p = C_t + C_t · (1 − (1 − p)^L) + γ · C_p: of what is sent, a part repeats blocks that were lost, and a part is
-//! headers. γ is 6.8 % up to the payload of a UDP packet of 1500 bytes (§4.2.1); up to its IP header, which is how rates
-//! count here, that is 5.0 %: the share that is configured.
+//! C_p = C_t + C_t · (1 − (1 − p)^L) + γ · C_p: of what is sent, a part repeats blocks that were
+//! lost, and a part is headers. γ is 6.8 % up to the payload of a UDP packet of 1500 bytes
+//! (§4.2.1); up to its IP header, which is how rates count here, that is 5.0 %: the share that is
+//! configured.
 
-/// Share of transport blocks that are lost, as link adaptation leaves it at most where nothing was measured: it aims at
-/// 10 % (TS 36.213 §7.2.3).
+/// Share of transport blocks that are lost, as link adaptation leaves it at most where nothing was
+/// measured: it aims at 10 % (TS 36.213 §7.2.3).
 const MAX_LOST: f64 = 0.12;
 
-/// Rate of bit errors at a SINR, the three curves that PBE-CC's Figure 6(b) fits to its places. Where they change over
-/// is chosen: the figure's places are 10 and 25 dB apart from the edge of a cell.
+/// Rate of bit errors at a SINR, the three curves that PBE-CC's Figure 6(b) fits to its places.
+/// Where they change over is chosen: the figure's places are 10 and 25 dB apart from the edge of a
+/// cell.
 pub(super) fn bit_error_rate(sinr_db: Option<f32>) -> f64 {
     match sinr_db {
         Some(db) if db >= 15.0 => 1e-6,
@@ -28,8 +30,8 @@ fn lost(p: f64, bits: f64) -> f64 {
     1.0 - libm::exp(libm::log(1.0 - p) * bits)
 }
 
-/// C_t of a C_p, in the same unit. `block` gives the bits of a block at a C_t; `p` is the rate of bit errors, which is
-/// not bounded where it was measured.
+/// C_t of a C_p, in the same unit. `block` gives the bits of a block at a C_t; `p` is the rate of
+/// bit errors, which is not bounded where it was measured.
 pub(super) fn transport(
     physical: f64,
     headers: f64,

@@ -11,7 +11,8 @@ use super::sniffed::Sniffed;
 /// Grants that are compared at once: about as many as one record holds.
 const BATCH: usize = 16;
 
-/// So many of them have to be found in a row of messages to one user, and so much more than to the next best.
+/// So many of them have to be found in a row of messages to one user, and so much more than to the
+/// next best.
 const MATCHED_PERMILLE: usize = 600;
 const BEYOND_NEXT_PERMILLE: usize = 1_400;
 
@@ -19,11 +20,12 @@ const BEYOND_NEXT_PERMILLE: usize = 1_400;
 const LOST_PERMILLE: usize = 250;
 const LOST_AFTER: u32 = 3;
 
-/// Grants that messages may be for, at most: a cell's half second has some ten thousand. A flood of messages finds no user, and takes
-/// no more time.
+/// Grants that messages may be for, at most: a cell's half second has some ten thousand. A flood of
+/// messages finds no user, and takes no more time.
 const MAX_VOTES: usize = 1 << 15;
 
-/// What both clocks are cut to: slots of LTE last a millisecond, and dates of a record may be off by part of one.
+/// What both clocks are cut to: slots of LTE last a millisecond, and dates of a record may be off
+/// by part of one.
 const STEP: u64 = 500_000;
 
 /// A device on a cell.

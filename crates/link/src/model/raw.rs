@@ -1,7 +1,7 @@
 //! One raw KPI and a straight line: what BISCAY §5.2 compares with.
 //!
-//! The line is fitted by least squares to the bytes that were granted in the first part of a run, and does not change
-//! afterwards: such methods train in one place and run in the next.
+//! The line is fitted by least squares to the bytes that were granted in the first part of a run,
+//! and does not change afterwards: such methods train in one place and run in the next.
 
 use core::time::Duration;
 
@@ -93,7 +93,8 @@ impl Regression {
             _ => {}
         }
         let Some(began) = self.began else { return };
-        // A clock that was set leaves bins without end. The slots that are kept still fill a few of them.
+        // A clock that was set leaves bins without end. The slots that are kept still fill a few of
+        // them.
         if modem_now - self.bin > Duration::from_secs(2) {
             self.bin = modem_now.saturating_before(SETTLED);
         }

@@ -21,8 +21,8 @@ pub(super) struct Slot {
     pub(super) again: u32,
     /// Bits that are known to have arrived, or in the uplink to have been sent for the first time.
     pub(super) new_bits: u64,
-    /// Whether it is LTE's, where two blocks of one carrier in one subframe share resource blocks. In NR a second block
-    /// belongs to another carrier, which the record does not name.
+    /// Whether it is LTE's, where two blocks of one carrier in one subframe share resource blocks.
+    /// In NR a second block belongs to another carrier, which the record does not name.
     lte: bool,
     /// Sum of I_MCS, in LTE I_TBS, of the blocks sent for the first time.
     pub(super) mcs: u32,

@@ -1,11 +1,13 @@
-//! One cell as a sniffer receives it: the resource blocks of each user in the last round trip (PBE-CC §4.2.1).
+//! One cell as a sniffer receives it: the resource blocks of each user in the last round trip
+//! (PBE-CC §4.2.1).
 
 use alloc::collections::{BTreeMap, VecDeque};
 use core::time::Duration;
 
 use sounding_trace::dci::Dci;
 
-/// Maximum number of kept messages of a cell: all that its control channel can carry in half a second, with NR's shortest usual slots.
+/// Maximum number of kept messages of a cell: all that its control channel can carry in half a
+/// second, with NR's shortest usual slots.
 const CAPACITY: usize = 20_000;
 
 /// How long messages are kept: until the modem has reported the same grants.
@@ -15,12 +17,13 @@ const KEPT: Duration = Duration::from_millis(500);
 const SLOTS: usize = 160;
 const FRAMES_PER_SEC: f64 = 100.0;
 
-/// A slot of the frame belongs to the direction after this many messages in it: a single one may be a false decoding.
+/// A slot of the frame belongs to the direction after this many messages in it: a single one may be
+/// a false decoding.
 const SEEN: u8 = 2;
 
-/// A user has data, and not only control traffic, if it is active in more subframes than this and has more
-/// resource blocks than `CONTROL_PRB` in each of them on average (PBE-CC §4.2.1: T_a > 1, P_a > 4). Users of falsely decoded
-/// messages do not meet this.
+/// A user has data, and not only control traffic, if it is active in more subframes than this and
+/// has more resource blocks than `CONTROL_PRB` in each of them on average (PBE-CC §4.2.1: T_a > 1,
+/// P_a > 4). Users of falsely decoded messages do not meet this.
 const CONTROL_SLOTS: u32 = 1;
 const CONTROL_PRB: u32 = 4;
 
@@ -43,11 +46,12 @@ pub(super) struct Sniffed {
     messages: VecDeque<Message>,
     /// The newest received time.
     newest: Duration,
-    /// Resource blocks of the cell, if the format has them; otherwise the most that were granted in a slot.
+    /// Resource blocks of the cell, if the format has them; otherwise the most that were granted
+    /// in a slot.
     width: Option<u16>,
     widest: u32,
-    /// Messages of the direction in each slot of a frame, up to [`SEEN`]. Slots without messages belong to the other direction (in
-    /// TDD), or do not exist at the cell's numerology.
+    /// Messages of the direction in each slot of a frame, up to [`SEEN`]. Slots without messages
+    /// belong to the other direction (in TDD), or do not exist at the cell's numerology.
     used: [u8; SLOTS],
     /// The slot that is being received, and the resource blocks granted in it so far.
     slot: (Duration, u32),
@@ -195,8 +199,8 @@ impl Sniffed {
     }
 }
 
-/// Users with data, counted in consecutive windows. A change by one counts if it shows in two windows in a row: a user that pauses
-/// between two bursts still counts (interpretation 4).
+/// Users with data, counted in consecutive windows. A change by one counts if it shows in two
+/// windows in a row: a user that pauses between two bursts still counts (interpretation 4).
 #[derive(Clone, Copy, Debug)]
 struct UserCount {
     settled: u32,

@@ -202,7 +202,8 @@ fn what_is_sent_again_carries_nothing_to_a_transport() {
 
 #[test]
 fn a_raw_kpi_is_fitted_in_the_first_twenty_seconds() {
-    // The more resource blocks and the better the level, the more: two megabits for each five of either.
+    // The more resource blocks and the better the level, the more: two megabits for each five of
+    // either.
     let at_step = |ms: u64| 10 + 5 * (ms / 1_000 % 4);
     let learn = |ms: u64, at| {
         let prb = at_step(ms);

@@ -25,8 +25,9 @@ pub(crate) const fn method_knobs(number: u8) -> u8 {
 /// Bit of the first byte: the stream is used as a sniffer's log too.
 pub(crate) const SNIFFED: u8 = 1 << 6;
 
-/// The input is a configuration and a chunk size in two bytes, and a stream. The estimates must not depend on how the stream is
-/// cut, and the rate must be possible for a link. Returns the number of KPIs.
+/// The input is a configuration and a chunk size in two bytes, and a stream. The estimates must not
+/// depend on how the stream is cut, and the rate must be possible for a link. Returns the number of
+/// KPIs.
 pub(crate) fn link(data: &[u8]) -> Option<u64> {
     let (&[knobs, size], stream) = data.split_first_chunk::<2>()?;
     let way = if knobs & 1 == 0 { Direction::Uplink } else { Direction::Downlink };

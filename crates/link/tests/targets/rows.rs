@@ -50,11 +50,12 @@ impl Event {
     }
 }
 
-/// Rows of 100 ms in the ten seconds after which a pause is one row. A record that is believed at once may be preceded by three that
-/// waited. The last rows of the time before are held until then.
+/// Rows of 100 ms in the ten seconds after which a pause is one row. A record that is believed at
+/// once may be preceded by three that waited. The last rows of the time before are held until then.
 const MOST: usize = 4 * 104 + 120;
 
-/// The input is events; the rows of each are limited, and what is not believed changes nothing. Returns the number of lines.
+/// The input is events; the rows of each are limited, and what is not believed changes nothing.
+/// Returns the number of lines.
 pub(crate) fn rows(data: &[u8]) -> usize {
     let mut sounder = Sounder::new(Config::new(Direction::Uplink)).with_delays();
     let mut series = Series::new(Duration::from_millis(100), &sounder);

@@ -70,7 +70,8 @@ impl Answers {
         LogMask { equipment, items: self.items[at], bits: &self.masks[at] }
     }
 
-    /// Applies a request, and appends the payload of the answer. Returns whether it knows the request.
+    /// Applies a request, and appends the payload of the answer. Returns whether it knows the
+    /// request.
     pub(crate) fn answer(&mut self, request: &[u8], out: &mut Vec<u8>) -> bool {
         let Some(parsed) = Request::parse(request) else {
             // As modems do: the error, then the request.

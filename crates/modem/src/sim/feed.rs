@@ -71,8 +71,8 @@ pub fn feed(begin: HostInstant) -> io::Result<(Feed, Fed)> {
 }
 
 impl Feed {
-    /// Hands over bytes in HDLC frames that were made at `at`; false if the modem has ended or does not keep up. Never
-    /// waits.
+    /// Hands over bytes in HDLC frames that were made at `at`; false if the modem has ended or does
+    /// not keep up. Never waits.
     pub fn send(&self, at: HostInstant, bytes: Vec<u8>) -> bool {
         let sent = self.pieces.try_send(Piece { at, bytes, used: 0 }).is_ok();
         // The write fails only if the counter is full, and then the modem is woken anyway.
@@ -114,7 +114,8 @@ impl Fed {
                     self.rest.used = self.rest.bytes.len() - input.len();
                 }
                 None => {
-                    // Before the check, so that later data is not missed. An empty read is no failure.
+                    // Before the check, so that later data is not missed. An empty read is no
+                    // failure.
                     let _ = self.awake.read();
                     match self.pieces.try_recv() {
                         Ok(piece) => self.rest = piece,

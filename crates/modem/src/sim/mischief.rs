@@ -72,7 +72,8 @@ impl Chance {
         if self.happens(garbage) {
             let len = 1 + self.below(64);
             let mut noise: Vec<u8> = (0..len).map(|_| self.random.next_u32() as u8).collect();
-            // The bytes end like a frame, so that the next frame is not lost. Terminators inside are replaced.
+            // The bytes end like a frame, so that the next frame is not lost. Terminators inside
+            // are replaced.
             noise.retain(|&byte| byte != MARK);
             noise.extend([b'!', MARK]);
             fate.before.get_or_insert_default().extend(noise);
@@ -92,7 +93,8 @@ impl Chance {
     fn broken(&mut self, payload: &[u8]) -> Vec<u8> {
         let mut frame = Vec::new();
         hdlc::encode(payload, &mut frame);
-        // Not into its terminator, and not so that a terminator or an escape comes or goes: one frame stays one frame.
+        // Not into its terminator, and not so that a terminator or an escape comes or goes: one
+        // frame stays one frame.
         let within = frame.len() - 1;
         let start = self.below(within);
         for at in (start..within).chain(0..start) {
@@ -106,7 +108,8 @@ impl Chance {
         frame
     }
 
-    /// The clock's reading for a record that is made `due` after the first, or `None` if it is right.
+    /// The clock's reading for a record that is made `due` after the first, or `None` if it is
+    /// right.
     pub(super) fn stamp(
         &self,
         first: ModemInstant,

@@ -18,7 +18,8 @@ pub struct Behaviour {
     pub high_water: usize,
     /// Records wait at most this long, drained or not.
     pub release: Duration,
-    /// Every log code, event and message is on from the start, as in a modem that another program has configured.
+    /// Every log code, event and message is on from the start, as in a modem that another program
+    /// has configured.
     pub all_on: bool,
     /// Requests for log masks are refused, as some phones do.
     pub hides_masks: bool,
@@ -75,7 +76,8 @@ pub struct Tally {
     pub broken: u64,
     /// Requests answered, those refused included.
     pub answered: u64,
-    /// Requests that it refused: the simulated modem supports only those that a reader of log records needs.
+    /// Requests that it refused: the simulated modem supports only those that a reader of log
+    /// records needs.
     pub refused: u64,
     /// Number of drain commands.
     pub drained: u64,
@@ -175,8 +177,9 @@ impl SimModem {
         self.send();
     }
 
-    /// Advances the time. `attended` says whether a reader has the port open. The first record waits for that, and for
-    /// a mask with a code of this script: masks come one equipment after the other.
+    /// Advances the time. `attended` says whether a reader has the port open. The first record
+    /// waits for that, and for a mask with a code of this script: masks come one equipment
+    /// after the other.
     pub(super) fn handle_time(&mut self, now: HostInstant, attended: bool) {
         if self.begin.is_none() && attended && self.is_wanted() {
             self.begin = Some(now);

@@ -188,7 +188,8 @@ impl SimPort {
         }
     }
 
-    /// Waits for input from the host, if one is connected, or for `other` to be readable, at most for `patience`.
+    /// Waits for input from the host, if one is connected, or for `other` to be readable, at most
+    /// for `patience`.
     pub(super) fn wait(&self, other: Option<BorrowedFd<'_>>, patience: Duration) -> io::Result<()> {
         let host = match &self.end {
             End::Packets { client: Some(client), .. } => Some(client.as_fd()),
@@ -225,7 +226,8 @@ impl SimPort {
         self.queue(bytes);
     }
 
-    /// A vendor's router combines packets that arrive together into one message, as the driver of `/dev/diag` does.
+    /// A vendor's router combines packets that arrive together into one message, as the driver of
+    /// `/dev/diag` does.
     fn queue_piece(&mut self, piece: &[u8]) {
         let len = (piece.len() as u32).to_le_bytes();
         match self.queue.back_mut() {

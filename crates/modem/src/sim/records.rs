@@ -122,7 +122,8 @@ impl Record<'_> {
     pub(super) fn into_payload(self, stamp: Option<u64>) -> Vec<u8> {
         let mut payload = self.payload.into_owned();
         if let Some(stamp) = stamp {
-            // Behind command, lengths and code; and behind the wrapper of a modem with several subscriptions.
+            // Behind command, lengths and code; and behind the wrapper of a modem with several
+            // subscriptions.
             let at = if payload[0] == MULTI_RADIO { 16 } else { 8 };
             payload[at..at + 8].copy_from_slice(&stamp.to_le_bytes());
         }

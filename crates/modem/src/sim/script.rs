@@ -25,7 +25,8 @@ pub(super) struct Scripted {
 }
 
 impl Script {
-    /// The log records of a capture. Answers to another program's requests and broken frames are left out.
+    /// The log records of a capture. Answers to another program's requests and broken frames are
+    /// left out.
     pub fn of(capture: &[u8]) -> Self {
         let mut script = Self::default();
         let mut deframer = Deframer::new();

@@ -1,7 +1,7 @@
 //! A log that is read while it grows, as `tail -F` does.
 //!
-//! Only what is written from now on counts, but for the line that says which columns there are. A log that is replaced or cut
-//! is read from its beginning, and so is a FIFO whose next writer came.
+//! Only what is written from now on counts, but for the line that says which columns there are. A
+//! log that is replaced or cut is read from its beginning, and so is a FIFO whose next writer came.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -107,7 +107,8 @@ fn start(
                 position = end as u64 + 1;
             }
         }
-        // The last line may be half written, and then its rest is skipped; so its last byte is read again.
+        // The last line may be half written, and then its rest is skipped; so its last byte is read
+        // again.
         let last = metadata.len().saturating_sub(1);
         if last >= position && metadata.len() > 0 && (position > 0 || !log.has_header()) {
             position = last;
@@ -148,7 +149,8 @@ impl Open {
         Ok(count)
     }
 
-    /// Whether the log of this name is another one, or was cut. One that has no name any more may still grow.
+    /// Whether the log of this name is another one, or was cut. One that has no name any more may
+    /// still grow.
     fn is_over(&self, path: &Path) -> bool {
         let Ok(metadata) = fs::metadata(path) else { return false };
         let is_other = (metadata.dev(), metadata.ino()) != self.identity;

@@ -1,9 +1,11 @@
-//! Whose sockets have a port of this host. A datagram does not say who sent it, and any user can take a port that is free.
+//! Whose sockets have a port of this host. A datagram does not say who sent it, and any user can
+//! take a port that is free.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader};
 
-/// The kernel's lists of UDP sockets of the network namespace, IPv6's with those that receive IPv4 too.
+/// The kernel's lists of UDP sockets of the network namespace, IPv6's with those that receive IPv4
+/// too.
 const LISTS: [&str; 2] = ["/proc/thread-self/net/udp", "/proc/thread-self/net/udp6"];
 
 /// The users that a service on this host may be of.
@@ -25,7 +27,8 @@ impl Trusted {
 
     /// An error unless every UDP socket on this port is a trusted user's, and there is one.
     ///
-    /// The address does not matter: a socket at any address of this host may send in the name of another one (`IP_PKTINFO`).
+    /// The address does not matter: a socket at any address of this host may send in the name of
+    /// another one (`IP_PKTINFO`).
     pub(super) fn check(self, port: u16) -> Result<(), String> {
         let unknown = |error| format!("the owner of UDP port {port} is unknown: {error}");
         let mut found = false;

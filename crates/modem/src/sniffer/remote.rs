@@ -1,11 +1,13 @@
 //! NG-Scope's service over UDP, asked for its messages until they come.
 //!
-//! Nothing is received but from the address that is named: the socket is connected to it. One on loopback is asked from
-//! loopback alone. Who sends from that address is not known. On this host the owner of the port is (see [`Trusted`]). Over a network
-//! it takes a path that no other can send on.
+//! Nothing is received but from the address that is named: the socket is connected to it. One on
+//! loopback is asked from loopback alone. Who sends from that address is not known. On this host
+//! the owner of the port is (see [`Trusted`]). Over a network it takes a path that no other can
+//! send on.
 //!
-//! Datagrams are read in rounds, and the owner is looked up after each: a datagram counts only if it came before a look that found
-//! no other owner. A user that takes the port on another of this host's addresses, sends, and gives it back before that look is not seen.
+//! Datagrams are read in rounds, and the owner is looked up after each: a datagram counts only if
+//! it came before a look that found no other owner. A user that takes the port on another of this
+//! host's addresses, sends, and gives it back before that look is not seen.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -22,11 +24,12 @@ use super::{Batch, Outlet, Trusted};
 /// How long a datagram is waited for before it is looked whether any is wanted.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// A service that sends nothing for this long is asked again: it may have been started anew, and forgets whom it served.
+/// A service that sends nothing for this long is asked again: it may have been started anew, and
+/// forgets whom it served.
 const ASKS: Duration = Duration::from_secs(1);
 
-/// Datagrams of a round at most, and the pause after it. A cell has one a millisecond, and some are late; of a flood the kernel drops what
-/// is more. Estimates come every 10 ms.
+/// Datagrams of a round at most, and the pause after it. A cell has one a millisecond, and some are
+/// late; of a flood the kernel drops what is more. Estimates come every 10 ms.
 const ROUND: usize = 64;
 const PAUSE: Duration = Duration::from_millis(2);
 
@@ -56,7 +59,8 @@ fn connect(address: SocketAddr) -> io::Result<UdpSocket> {
         IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
-    // NG-Scope serves five addresses and forgets none: a client that is started again had better have the one it had.
+    // NG-Scope serves five addresses and forgets none: a client that is started again had better
+    // have the one it had.
     let usual = address.port().checked_add(1).map(|port| SocketAddr::new(local, port));
     let socket = usual.map(UdpSocket::bind).and_then(Result::ok);
     let socket = socket.map_or_else(|| UdpSocket::bind(SocketAddr::new(local, 0)), Ok)?;
@@ -75,7 +79,8 @@ struct Service {
 }
 
 impl Service {
-    /// Receives until nothing is wanted any more. `here` says whose a service on this host may be, and its port.
+    /// Receives until nothing is wanted any more. `here` says whose a service on this host may be,
+    /// and its port.
     fn receive(
         &mut self,
         socket: &UdpSocket,

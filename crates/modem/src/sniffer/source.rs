@@ -21,7 +21,8 @@ pub enum SnifferSource {
     Udp {
         /// Where it is.
         address: SocketAddr,
-        /// A user of this host, by number, whose sockets may have its port besides root's and this process's own.
+        /// A user of this host, by number, whose sockets may have its port besides root's and this
+        /// process's own.
         user: Option<u32>,
     },
 }

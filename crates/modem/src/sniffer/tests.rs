@@ -61,7 +61,8 @@ fn append(path: &Path, text: &str) {
     file.write_all(text.as_bytes()).expect("it is written");
 }
 
-/// A log to which one line at a time is added until one comes: only then is the log known to be open.
+/// A log to which one line at a time is added until one comes: only then is the log known to be
+/// open.
 fn grow_until_read(sniffer: &mut Sniffer, path: &Path, format: Format, slot: u8) -> Vec<u8> {
     let began = Instant::now();
     let mut slots = Vec::new();

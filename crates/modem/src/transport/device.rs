@@ -7,7 +7,8 @@ use std::time::Duration;
 use super::open::open_device;
 use super::{OpenError, Read, Transport, outcome, wait};
 
-/// A Diag port of the kernel's WWAN framework, as `/dev/wwan0qcdm0`: HDLC frames, and no terminal settings.
+/// A Diag port of the kernel's WWAN framework, as `/dev/wwan0qcdm0`: HDLC frames, and no terminal
+/// settings.
 #[derive(Debug)]
 pub struct CharDevice {
     file: File,

@@ -12,7 +12,8 @@ use sounding_host::{Capabilities, keep_only};
 use super::open::open_device;
 use super::{OpenError, Read, Transport, outcome, userspace, wait};
 
-/// Requests of the driver. They are plain numbers, from before the kernel's scheme of sizes and directions.
+/// Requests of the driver. They are plain numbers, from before the kernel's scheme of sizes and
+/// directions.
 mod request {
     pub(super) const SWITCH_LOGGING: libc::c_ulong = 7;
     pub(super) const DEINIT: libc::c_ulong = 9;
@@ -32,8 +33,8 @@ const MODEM: u8 = 0;
 
 /// An open `/dev/diag`, with its log switched to this process.
 ///
-/// Older drivers do not support poll: it always reports data, and the read then sleeps. A thread reads and passes the
-/// frames on through a pipe, which supports it.
+/// Older drivers do not support poll: it always reports data, and the read then sleeps. A thread
+/// reads and passes the frames on through a pipe, which supports it.
 #[derive(Debug)]
 pub struct DiagChar {
     device: Arc<File>,
@@ -43,7 +44,8 @@ pub struct DiagChar {
 
 /// Requests to the driver. A stand-in answers in tests, because only phones have the driver.
 trait Driver {
-    /// An argument by pointer. The driver copies as much as its own structure has, and may write it back.
+    /// An argument by pointer. The driver copies as much as its own structure has, and may write it
+    /// back.
     fn by_pointer(&self, request: libc::c_ulong, argument: &mut [u8]) -> io::Result<()>;
     /// An argument that is the number itself.
     fn by_value(&self, request: libc::c_ulong, argument: u32) -> io::Result<()>;
@@ -53,7 +55,8 @@ impl Driver for File {
     fn by_pointer(&self, request: libc::c_ulong, argument: &mut [u8]) -> io::Result<()> {
         let mut padded = [0; 64];
         padded[..argument.len()].copy_from_slice(argument);
-        // SAFETY: the driver reads or writes no more than its largest structure, 28 bytes, and 64 are there.
+        // SAFETY: the driver reads or writes no more than its largest structure, 28 bytes, and 64
+        // are there.
         let result = unsafe { libc::ioctl(self.as_raw_fd(), request as _, padded.as_mut_ptr()) };
         argument.copy_from_slice(&padded[..argument.len()]);
         if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
@@ -69,9 +72,10 @@ impl Driver for File {
 
 /// Requests the log for this process.
 ///
-/// The argument has grown with Android: mode and mask of peripherals; then a mask of protection domains and a
-/// parameter; then a peripheral; then a mask of devices. Each begins like its predecessor, and a driver does not read beyond its
-/// end, so the longest works for all. The oldest drivers take a number, not a pointer.
+/// The argument has grown with Android: mode and mask of peripherals; then a mask of protection
+/// domains and a parameter; then a peripheral; then a mask of devices. Each begins like its
+/// predecessor, and a driver does not read beyond its end, so the longest works for all. The oldest
+/// drivers take a number, not a pointer.
 fn switch_logging(driver: &impl Driver) -> io::Result<()> {
     let mut peripherals = 0xFF_u32.to_le_bytes();
     let peripherals = match driver.by_pointer(request::PERIPHERALS, &mut peripherals) {
@@ -94,8 +98,8 @@ fn switch_logging(driver: &impl Driver) -> io::Result<()> {
     driver.by_value(request::SWITCH_LOGGING, MEMORY_DEVICE)
 }
 
-/// Makes the modem buffer until it gets a drain command. Returns whether it does; a peripheral without that feature
-/// refuses.
+/// Makes the modem buffer until it gets a drain command. Returns whether it does; a peripheral
+/// without that feature refuses.
 fn buffer(driver: &impl Driver) -> bool {
     // Mode 1 sends at the high mark; the marks are the driver's own, in per cent.
     let threshold = &mut [MODEM, 1, 85, 15];
@@ -169,7 +173,8 @@ impl Transport for DiagChar {
 
 impl Drop for DiagChar {
     fn drop(&mut self) {
-        // The modem goes back to sending at once, and the driver wakes the thread with a last message.
+        // The modem goes back to sending at once, and the driver wakes the thread with a last
+        // message.
         let _ = self.device.by_pointer(request::BUFFERING, &mut [MODEM, 0, 85, 15]);
         let _ = self.device.by_value(request::DEINIT, 0);
     }
@@ -221,7 +226,8 @@ mod tests {
                 asked.iter().find(|(r, _)| *r == request::SWITCH_LOGGING).expect("asked");
             assert_eq!(seen.len(), len);
             assert_eq!(seen[..8], [2, 0, 0, 0, 0x7F, 0, 0, 0]);
-            // The parameter of Android 7 is at the place where later versions have the lowest byte of a mask, which is empty.
+            // The parameter of Android 7 is at the place where later versions have the lowest byte
+            // of a mask, which is empty.
             assert_eq!(seen[8], 0);
         }
     }

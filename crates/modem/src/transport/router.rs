@@ -14,8 +14,8 @@ use super::{Framing, OpenError, Read, Transport, outcome, userspace, wait};
 
 /// The socket of a diag-router, an abstract one that keeps packets apart.
 ///
-/// The open router sends and receives bare packets. A phone vendor's router replaces `/dev/diag` and uses its protocol:
-/// wrapped HDLC, and the numbers of its ioctls as messages.
+/// The open router sends and receives bare packets. A phone vendor's router replaces `/dev/diag`
+/// and uses its protocol: wrapped HDLC, and the numbers of its ioctls as messages.
 #[derive(Debug)]
 pub struct Router {
     socket: OwnedFd,
@@ -24,13 +24,14 @@ pub struct Router {
     wrapped: Vec<u8>,
 }
 
-/// The socket of a router, and the users that it may run as: the first process that binds an abstract socket's name owns
-/// it.
+/// The socket of a router, and the users that it may run as: the first process that binds an
+/// abstract socket's name owns it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RouterSocket {
     /// The name of the socket; without it, those that routers of the kind are known by.
     pub name: Option<String>,
-    /// Another user id whose process may answer there; processes of root and of the caller's user always may.
+    /// Another user id whose process may answer there; processes of root and of the caller's user
+    /// always may.
     pub served_by: Option<u32>,
 }
 
@@ -85,7 +86,8 @@ impl Router {
                 let kind = SockType::SeqPacket;
                 let socket = socket(AddressFamily::Unix, kind, flags, None)?;
                 connect(socket.as_raw_fd(), &address)?;
-                // Credentials of the listener, as of its start: no other process can replace it on this connection.
+                // Credentials of the listener, as of its start: no other process can replace it on
+                // this connection.
                 let peer = getsockopt(&socket, sockopt::PeerCredentials)?;
                 Ok((socket, peer))
             });
@@ -107,8 +109,9 @@ impl Router {
 
 /// The names that a router may be found under.
 ///
-/// Its name is `\0diag`. The router's authors copy that with a function that stops at its first byte, a zero, into an
-/// address of the full size: the kernel sees a name of 107 zeros. Others pad the name, or do not.
+/// Its name is `\0diag`. The router's authors copy that with a function that stops at its first
+/// byte, a zero, into an address of the full size: the kernel sees a name of 107 zeros. Others pad
+/// the name, or do not.
 fn candidates(name: Option<&str>) -> Vec<Vec<u8>> {
     let padded = |name: &str| {
         let mut padded = name.as_bytes().to_vec();

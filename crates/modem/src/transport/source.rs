@@ -125,8 +125,8 @@ impl Source {
         }
     }
 
-    /// The same with a user, by number, whose process may answer on a router's socket; it has no effect on other
-    /// sources.
+    /// The same with a user, by number, whose process may answer on a router's socket; it has no
+    /// effect on other sources.
     #[must_use]
     pub fn served_by(self, user: Option<u32>) -> Self {
         let socket = |socket| RouterSocket { served_by: user, ..socket };
@@ -143,7 +143,8 @@ impl Source {
         matches!(self.place(), Self::Router(_) | Self::VendorRouter(_))
     }
 
-    /// Whether it is worth waiting for once it has closed: a device may be plugged in again, a file is over.
+    /// Whether it is worth waiting for once it has closed: a device may be plugged in again, a file
+    /// is over.
     pub fn may_return(&self) -> bool {
         match self.place() {
             Self::Stdin => false,

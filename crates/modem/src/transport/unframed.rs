@@ -7,10 +7,11 @@ use sounding_diag::packet::Packet;
 
 use super::{Framing, Read, Transport};
 
-/// A port whose modem has the HDLC framing switched off: `7E 01`, a length, the packet, `7E`, both ways.
+/// A port whose modem has the HDLC framing switched off: `7E 01`, a length, the packet, `7E`, both
+/// ways.
 ///
-/// It returns packets, as a router does, so that its callers need not know. A stretch that is no packet is returned as
-/// one without a byte, which every reader counts as damage.
+/// It returns packets, as a router does, so that its callers need not know. A stretch that is no
+/// packet is returned as one without a byte, which every reader counts as damage.
 #[derive(Debug)]
 pub struct Unframed {
     port: Box<dyn Transport>,

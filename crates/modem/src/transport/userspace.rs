@@ -1,8 +1,9 @@
 //! The framing of Diag bytes between `/dev/diag` and user space.
 //!
-//! A read gives `u32 kind`, `u32 count`, then `count` times `u32 length` and that many bytes of HDLC. Before the length of
-//! data from a second chip there is a negative number that names the chip. A write is `u32 kind` and HDLC. All numbers are
-//! little-endian. Source: docs/reference/diag.md, transport.
+//! A read gives `u32 kind`, `u32 count`, then `count` times `u32 length` and that many bytes of
+//! HDLC. Before the length of data from a second chip there is a negative number that names the
+//! chip. A write is `u32 kind` and HDLC. All numbers are little-endian. Source:
+//! docs/reference/diag.md, transport.
 
 /// The kind of Diag bytes; others announce masks, packets of other clients, or the end.
 pub(super) const DATA: u32 = 0x20;
@@ -12,8 +13,8 @@ pub(super) fn wrap(bytes: &[u8]) -> Vec<u8> {
     [&DATA.to_le_bytes(), bytes].concat()
 }
 
-/// The pieces of HDLC in one read. Data of another kind has none. Bytes that do not fit their lengths end
-/// the list.
+/// The pieces of HDLC in one read. Data of another kind has none. Bytes that do not fit their
+/// lengths end the list.
 pub(super) fn pieces(read: &[u8]) -> impl Iterator<Item = &[u8]> {
     let (kind, rest) = word(read).unwrap_or_default();
     let (count, rest) = word(rest).filter(|_| kind == DATA).unwrap_or_default();

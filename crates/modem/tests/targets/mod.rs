@@ -46,7 +46,8 @@ struct Scripted {
 }
 
 impl Scripted {
-    /// A framing in one byte, then reads: a length and this many bytes. Length zero is a read that brings nothing.
+    /// A framing in one byte, then reads: a length and this many bytes. Length zero is a read that
+    /// brings nothing.
     fn port(data: &[u8]) -> Box<dyn Transport> {
         let (framing, reads) = data.split_first().unwrap_or((&0, &[]));
         match framing % 3 {
@@ -129,7 +130,8 @@ fn probed(data: &[u8]) {
     probe(Scripted::port(data).as_mut(), Duration::from_secs(1)).expect("it reads");
 }
 
-/// A capture that is replayed, whole or as a script: every byte of it has its turn, in order. Records without a time change nothing.
+/// A capture that is replayed, whole or as a script: every byte of it has its turn, in order.
+/// Records without a time change nothing.
 fn paced(data: &[u8]) {
     let pacing = ReplaySchedule::of(data);
     let script = Script::of(data);

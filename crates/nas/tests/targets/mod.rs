@@ -3,8 +3,8 @@
 use serde_json::Value as Json;
 use sounding_nas::{Direction, NasMessage, System};
 
-/// One byte for the radio and the direction, then a message. It may decode or not. Of a decoded message, others are
-/// shown nothing that is not in it.
+/// One byte for the radio and the direction, then a message. It may decode or not. Of a decoded
+/// message, others are shown nothing that is not in it.
 pub(crate) fn nas(data: &[u8]) -> Option<NasMessage> {
     let (&kind, message) = data.split_first()?;
     let system = if kind & 1 == 0 { System::Eps } else { System::FiveGs };

@@ -8,8 +8,8 @@ use crate::Modulation;
 use crate::lte::{self, TbsIndex};
 use crate::nr::{self, McsTable};
 
-/// The loss probability of a transport block, by SINR. Made once for a grant; [`error_rate`](Self::error_rate) is
-/// cheap.
+/// The loss probability of a transport block, by SINR. Made once for a grant;
+/// [`error_rate`](Self::error_rate) is cheap.
 #[derive(Clone, Copy, Debug)]
 pub struct Bler {
     /// Curves of the next smaller and the next larger simulated code block.
@@ -22,7 +22,8 @@ pub struct Bler {
 }
 
 impl Bler {
-    /// Error rate of the transport block at a SINR in dB. Range 0..=1; it never rises with the SINR.
+    /// Error rate of the transport block at a SINR in dB. Range 0..=1; it never rises with the
+    /// SINR.
     #[inline]
     pub fn error_rate(&self, sinr_db: f32) -> f32 {
         let first = self.curves[0].against(sinr_db);
@@ -34,7 +35,8 @@ impl Bler {
         any_of(rate(against), self.blocks)
     }
 
-    /// SINR in dB at which the error rate has fallen to `wanted`, to a thousandth of a decibel. Range -60..=60.
+    /// SINR in dB at which the error rate has fallen to `wanted`, to a thousandth of a decibel.
+    /// Range -60..=60.
     pub fn sinr_db(&self, wanted: f32) -> f32 {
         let (mut low, mut high) = (-60.0f32, 60.0f32);
         while high - low > 0.001 {
@@ -60,7 +62,8 @@ fn any_of(each: f32, blocks: u32) -> f32 {
     if blocks == 1 {
         return each;
     }
-    // In double precision, to keep small probabilities. Repeated squaring is fast because there are few blocks.
+    // In double precision, to keep small probabilities. Repeated squaring is fast because there are
+    // few blocks.
     let (mut all, mut power, mut left) = (1.0f64, 1.0 - f64::from(each), blocks);
     while left > 0 {
         if left & 1 == 1 {
@@ -89,8 +92,9 @@ static NR: [[[Curve; 5]; 29]; 6] = {
 
 /// Error rates of an NR transport block; `None` for a reserved I_MCS or an empty block.
 ///
-/// Uses Sionna's AWGN curves of the MCS for code blocks of 24 to 2000 bits. Between them the odds are interpolated over the
-/// logarithm of the size. Larger code blocks count as 2000. All code blocks of a transport block must arrive.
+/// Uses Sionna's AWGN curves of the MCS for code blocks of 24 to 2000 bits. Between them the odds
+/// are interpolated over the logarithm of the size. Larger code blocks count as 2000. All code
+/// blocks of a transport block must arrive.
 pub fn nr_bler(table: McsTable, i_mcs: u8, tbs_bits: u32) -> Option<Bler> {
     let scheme = nr::mcs(table, i_mcs).filter(|_| tbs_bits > 0)?;
     let blocks = nr::code_blocks(tbs_bits, scheme.rate_2048);
@@ -129,8 +133,8 @@ static LTE: [[Curve; 34]; 4] = {
     curves
 };
 
-/// Logarithm of the odds against the loss of a single code block, if at least one of `blocks` (1 to 5) is lost with a probability of
-/// 50, 10 and 1 %: p = 1 - (1 - P)^(1/n).
+/// Logarithm of the odds against the loss of a single code block, if at least one of `blocks` (1 to
+/// 5) is lost with a probability of 50, 10 and 1 %: p = 1 - (1 - P)^(1/n).
 const fn of_each(blocks: u32) -> [f32; 3] {
     match blocks {
         1 => [0.0, 2.197225, 4.59512],
@@ -142,11 +146,13 @@ const fn of_each(blocks: u32) -> [f32; 3] {
     }
 }
 
-/// Error rates of an LTE transport block in either direction; `None` for BPSK and 1024QAM or an empty block.
+/// Error rates of an LTE transport block in either direction; `None` for BPSK and 1024QAM or an
+/// empty block.
 ///
-/// Uses OpenAirInterface's AWGN curves of 25 resource blocks by modulation and I_TBS. A block of that size has one to five
-/// code blocks. The error rate of one code block gives the rate for another number of them. Curves of I_MCS 28 and of combinations
-/// that only uplinks have are shifted from the nearest row of the modulation, and those of 256QAM from NR.
+/// Uses OpenAirInterface's AWGN curves of 25 resource blocks by modulation and I_TBS. A block of
+/// that size has one to five code blocks. The error rate of one code block gives the rate for
+/// another number of them. Curves of I_MCS 28 and of combinations that only uplinks have are
+/// shifted from the nearest row of the modulation, and those of 256QAM from NR.
 pub fn lte_bler(modulation: Modulation, index: TbsIndex, tbs_bits: u32) -> Option<Bler> {
     let at = match modulation {
         Modulation::Qpsk => 0,
@@ -184,7 +190,8 @@ mod tests {
 
     #[test]
     fn simulated_curves_of_nr_are_met_where_they_were_simulated() {
-        // Sionna, PDSCH table 1, I_MCS 20, code blocks of 1000 bits: 10 % at 11.55 dB. A block of 984 bits has that.
+        // Sionna, PDSCH table 1, I_MCS 20, code blocks of 1000 bits: 10 % at 11.55 dB. A block of
+        // 984 bits has that.
         let bler = nr_bler(McsTable::Qam64, 20, 984).expect("not reserved");
         assert!(bler.is_simulated());
         assert!((bler.sinr_db(0.1) - 11.55).abs() < 0.01, "{}", bler.sinr_db(0.1));
@@ -224,8 +231,9 @@ mod tests {
 
     #[test]
     fn a_higher_mcs_needs_more_signal() {
-        // At sizes where the grid of simulated SINRs is fine enough: whole code blocks. Excluded are the two changes of
-        // modulation in NR's first table, where the efficiency hardly changes.
+        // At sizes where the grid of simulated SINRs is fine enough: whole code blocks. Excluded
+        // are the two changes of modulation in NR's first table, where the efficiency
+        // hardly changes.
         for table in [McsTable::Qam64, McsTable::Qam256, McsTable::Qam64LowSe, McsTable::Qam1024] {
             let needed: Vec<f32> = (0..29)
                 .filter_map(|i_mcs| nr_bler(table, i_mcs, 1960))

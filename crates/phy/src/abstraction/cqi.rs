@@ -1,5 +1,5 @@
-//! From SINR to CQI: the highest whose block would be lost at most once in ten times (TS 36.213 §7.2.3,
-//! TS 38.214 §5.2.2.1).
+//! From SINR to CQI: the highest whose block would be lost at most once in ten times (TS 36.213
+//! §7.2.3, TS 38.214 §5.2.2.1).
 
 use super::bler::LARGEST;
 use super::curve::{AGAINST, Curve};
@@ -26,15 +26,15 @@ static LTE_CURVES: [[Curve; 15]; 2] = {
     curves
 };
 
-/// Error rate of a block with the modulation and code rate of an LTE CQI (TS 36.213 Table 7.2.3-1), by LTE-Sim; `None` for CQI 0 and
-/// above 15.
+/// Error rate of a block with the modulation and code rate of an LTE CQI (TS 36.213 Table 7.2.3-1),
+/// by LTE-Sim; `None` for CQI 0 and above 15.
 pub fn cqi_bler(channel: Channel, index: u8, sinr_db: f32) -> Option<f32> {
     let curve = LTE_CURVES[channel as usize].get(usize::from(index).checked_sub(1)?)?;
     Some(curve.error_rate(sinr_db))
 }
 
-/// SINR at which NR loses one in ten code blocks of 2000 bits with this modulation and rate: every CQI is a row of one of
-/// the MCS tables, if possible of the table it is used with.
+/// SINR at which NR loses one in ten code blocks of 2000 bits with this modulation and rate: every
+/// CQI is a row of one of the MCS tables, if possible of the table it is used with.
 const fn nr_threshold(row: (u8, u16), used_with: nr::McsTable) -> f32 {
     let mcs_tables =
         [used_with, nr::McsTable::Qam64, nr::McsTable::Qam256, nr::McsTable::Qam64LowSe];
@@ -74,15 +74,15 @@ fn reached(thresholds: &[f32; 15], sinr_db: f32) -> u8 {
     thresholds.iter().map(|threshold| u8::from(*threshold <= sinr_db)).sum()
 }
 
-/// The CQI that an LTE device reports at a SINR, by the curves of [`lte_bler`](super::lte_bler) at the CQI's code rate.
-/// Range 0..=15.
+/// The CQI that an LTE device reports at a SINR, by the curves of [`lte_bler`](super::lte_bler) at
+/// the CQI's code rate. Range 0..=15.
 pub fn lte_cqi(table: lte::CqiTable, sinr_db: f32) -> u8 {
     reached(&tables::LTE_CQI[table as usize], sinr_db)
 }
 
-/// The CQI that an NR device reports at a SINR, by the curves of [`nr_bler`](super::nr_bler) for code blocks of 2000 bits.
-/// Range 0..=15. Table 3 is meant for an error rate of 1 in 100 000, which the
-/// simulations do not reach: its CQIs too are those of 1 in 10.
+/// The CQI that an NR device reports at a SINR, by the curves of [`nr_bler`](super::nr_bler) for
+/// code blocks of 2000 bits. Range 0..=15. Table 3 is meant for an error rate of 1 in 100 000,
+/// which the simulations do not reach: its CQIs too are those of 1 in 10.
 pub fn nr_cqi(table: nr::CqiTable, sinr_db: f32) -> u8 {
     reached(&NR_THRESHOLDS[table as usize], sinr_db)
 }

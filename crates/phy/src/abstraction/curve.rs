@@ -3,11 +3,12 @@ use super::tables;
 /// Odds against an error, as natural logarithm, at error rates of 50, 10 and 1 %.
 pub(super) const AGAINST: [f32; 3] = [0.0, 2.197_224_6, 4.595_12];
 
-/// Error rate by SINR: in logarithms of the odds a line through given points, bent smoothly at them, and straight
-/// beyond.
+/// Error rate by SINR: in logarithms of the odds a line through given points, bent smoothly at
+/// them, and straight beyond.
 ///
-/// Between points it is the cubic whose slope at each point is the harmonic mean of the slopes to both sides, which
-/// keeps it rising (Fritsch and Butland, 1984); so the error rate falls strictly, and meets the points exactly.
+/// Between points it is the cubic whose slope at each point is the harmonic mean of the slopes to
+/// both sides, which keeps it rising (Fritsch and Butland, 1984); so the error rate falls strictly,
+/// and meets the points exactly.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Curve {
     /// SINR of the points, dB.
@@ -78,8 +79,8 @@ const fn hermite(mean: f32, begin: f32, end: f32, width: f32) -> [f32; 3] {
     [begin, (3.0 * mean - 2.0 * begin - end) / width, (begin + end - 2.0 * mean) / (width * width)]
 }
 
-/// The error rate with these odds against it: 1 / (1 + e^x), by straight lines between 1280 points. Beyond e^20 : 1 it
-/// is certain.
+/// The error rate with these odds against it: 1 / (1 + e^x), by straight lines between 1280 points.
+/// Beyond e^20 : 1 it is certain.
 #[inline]
 pub(super) fn rate(against: f32) -> f32 {
     const POINTS_PER_UNIT: f32 = 32.0;

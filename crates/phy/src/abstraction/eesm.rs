@@ -3,9 +3,9 @@ use libm::{expf, log10f, logf, powf};
 use super::tables;
 use crate::nr::{self, McsTable};
 
-/// β of the exponential effective SINR mapping for an I_MCS; `None` for reserved ones and for 1024QAM, for which no β is
-/// published. The published betas are for NR's first two MCS tables. A row of another table uses the β of the row with the
-/// same modulation and the nearest code rate.
+/// β of the exponential effective SINR mapping for an I_MCS; `None` for reserved ones and for
+/// 1024QAM, for which no β is published. The published betas are for NR's first two MCS tables. A
+/// row of another table uses the β of the row with the same modulation and the nearest code rate.
 pub fn eesm_beta(table: McsTable, i_mcs: u8) -> Option<f32> {
     nr::mcs(table, i_mcs)?;
     let beta = BETA[table as usize][usize::from(i_mcs)];
@@ -45,8 +45,8 @@ const fn nearest((order, rate): (u8, u16)) -> f32 {
     best
 }
 
-/// The SINR in dB of white noise with the same loss probability as a block whose parts have these SINRs: -β ln(mean(e^(-γ/β))).
-/// `None` without parts.
+/// The SINR in dB of white noise with the same loss probability as a block whose parts have these
+/// SINRs: -β ln(mean(e^(-γ/β))). `None` without parts.
 pub fn effective_sinr_db(beta: f32, parts_db: &[f32]) -> Option<f32> {
     if parts_db.is_empty() {
         return None;

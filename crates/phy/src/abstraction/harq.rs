@@ -1,7 +1,7 @@
 use libm::{log10f, powf};
 
-/// The combined gain of transmissions of a block at equal SINR, in dB over the first: chase combining adds their
-/// powers. About 3 dB for the second.
+/// The combined gain of transmissions of a block at equal SINR, in dB over the first: chase
+/// combining adds their powers. About 3 dB for the second.
 pub const REPEAT_GAIN_DB: [f32; 8] =
     [0.0, 3.010_3, 4.771_213, 6.020_6, 6.989_7, 7.781_513, 8.450_98, 9.030_9];
 

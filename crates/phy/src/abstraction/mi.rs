@@ -3,8 +3,8 @@ use libm::{erf, expm1, log1p};
 use super::tables;
 use crate::Modulation;
 
-/// A code rate whose code block errors LENA (ns-3) gives by mutual information. Accumulated over transmissions it
-/// models incremental redundancy.
+/// A code rate whose code block errors LENA (ns-3) gives by mutual information. Accumulated over
+/// transmissions it models incremental redundancy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MiRate(u8);
 
@@ -33,8 +33,8 @@ impl MiRate {
         tables::MI_RATES[usize::from(self.0)].1
     }
 
-    /// Error rate of a code block by the mean mutual information of its bits, 0..=1: half of 1 - erf((I - b) / (√2 c)).
-    /// Blocks take the largest simulated size that is not above theirs.
+    /// Error rate of a code block by the mean mutual information of its bits, 0..=1: half of 1 -
+    /// erf((I - b) / (√2 c)). Blocks take the largest simulated size that is not above theirs.
     pub fn code_block_error_rate(self, bits: u32, information: f64) -> f64 {
         let at = tables::MI_SIZES.partition_point(|size| *size <= bits).saturating_sub(1);
         let (b, c) = tables::MI_FITS[usize::from(self.0)][at];

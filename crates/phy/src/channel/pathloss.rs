@@ -37,7 +37,8 @@ impl Geometry {
 }
 
 const LIGHT_M_PER_S: f64 = 3.0e8;
-/// Height of the surroundings of the device in urban scenarios, h_E. TR 38.901 draws other values for devices above 13 m.
+/// Height of the surroundings of the device in urban scenarios, h_E. TR 38.901 draws other values
+/// for devices above 13 m.
 const EFFECTIVE_M: f64 = 1.0;
 /// Average height of buildings and width of streets in the rural scenario.
 const BUILDING_M: f64 = 5.0;
@@ -137,7 +138,8 @@ pub fn los_probability(scenario: Scenario, at: &Geometry) -> f64 {
     .min(1.0)
 }
 
-/// Extra path loss of a low-loss building's walls and of the way within it, in dB (TR 38.901 §7.4.3).
+/// Extra path loss of a low-loss building's walls and of the way within it, in dB (TR 38.901
+/// §7.4.3).
 pub fn wall_loss_db(indoor_m: f64, ghz: f64) -> f64 {
     let glass = 2.0 + 0.2 * ghz;
     let concrete = 5.0 + 4.0 * ghz;

@@ -6,7 +6,8 @@ mod tables {
     include!(concat!(env!("OUT_DIR"), "/channel.rs"));
 }
 
-/// Shadowing: a normal deviation of the path loss that changes with place (TR 38.901 Tables 7.4.1-1, 7.5-6).
+/// Shadowing: a normal deviation of the path loss that changes with place (TR 38.901 Tables
+/// 7.4.1-1, 7.5-6).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shadowing {
     /// Standard deviation, dB.
@@ -16,7 +17,8 @@ pub struct Shadowing {
 }
 
 impl Shadowing {
-    /// The shadowing of a scenario. For rural lines of sight the deviation is 6 dB beyond the breakpoint; this is the value before it.
+    /// The shadowing of a scenario. For rural lines of sight the deviation is 6 dB beyond the
+    /// breakpoint; this is the value before it.
     pub fn of(scenario: Scenario, line_of_sight: bool) -> Self {
         let states = match scenario {
             Scenario::Umi => &tables::SHADOWING_UMI,
@@ -41,8 +43,8 @@ impl Shadowing {
         exp(-moved_m / self.correlation_m)
     }
 
-    /// The deviation at a place `moved_m` away, in dB, from the deviation here and a standard normal random number. The standard
-    /// deviation stays constant over repeated moves.
+    /// The deviation at a place `moved_m` away, in dB, from the deviation here and a standard
+    /// normal random number. The standard deviation stays constant over repeated moves.
     pub fn moved(&self, here_db: f64, moved_m: f64, normal: f64) -> f64 {
         let kept = self.correlation(moved_m);
         kept * here_db + sqrt(1.0 - kept * kept) * self.sigma_db * normal

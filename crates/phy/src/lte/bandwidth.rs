@@ -10,7 +10,8 @@ use super::tables;
 pub const CARRIER_PRB: [Prb; 6] =
     [Prb::new(6), Prb::new(15), Prb::new(25), Prb::new(50), Prb::new(75), Prb::new(100)];
 
-/// Resource blocks of a carrier this wide, in 100 kHz; `None` for other widths (TS 36.101 Table 5.6-1).
+/// Resource blocks of a carrier this wide, in 100 kHz; `None` for other widths (TS 36.101 Table
+/// 5.6-1).
 pub fn carrier_prb(width_100_khz: u16) -> Option<Prb> {
     let found = tables::CARRIERS.iter().find(|carrier| carrier.0 == width_100_khz)?;
     Some(Prb::new(found.1))

@@ -45,8 +45,8 @@ impl BsrTable {
     }
 }
 
-/// Largest amount of buffered data for the index of a short, truncated or long BSR; `None` for index 63, which is
-/// open-ended, and above (TS 36.321 Table 6.1.3.1-1).
+/// Largest amount of buffered data for the index of a short, truncated or long BSR; `None` for
+/// index 63, which is open-ended, and above (TS 36.321 Table 6.1.3.1-1).
 pub fn bsr_upper(index: u8) -> Option<Bytes> {
     BsrTable::Normal.upper(index)
 }

@@ -36,13 +36,13 @@ pub fn cqi(table: CqiTable, index: u8) -> Option<Scheme> {
     table.rows().get(usize::from(index).checked_sub(1)?).map(|row| Scheme::of_row(*row))
 }
 
-/// Resource elements of a resource block in the CQI reference resource (TS 36.213 §7.2.3): 14 symbols, three of them for
-/// control, and the cell-specific reference signals of two ports.
+/// Resource elements of a resource block in the CQI reference resource (TS 36.213 §7.2.3): 14
+/// symbols, three of them for control, and the cell-specific reference signals of two ports.
 const REFERENCE_ELEMENTS: u32 = 12 * (14 - 3) - 12;
 
-/// The I_MCS for a CQI: the highest whose modulation and code rate, on this many resource blocks, do not exceed those of the
-/// CQI, or the lowest if all exceed them. `None` for CQI 0 and outside the tables. A base station may choose this mapping; open source
-/// ones use this rule.
+/// The I_MCS for a CQI: the highest whose modulation and code rate, on this many resource blocks,
+/// do not exceed those of the CQI, or the lowest if all exceed them. `None` for CQI 0 and outside
+/// the tables. A base station may choose this mapping; open source ones use this rule.
 pub fn mcs_of_cqi(table: CqiTable, index: u8, prb: Prb) -> Option<u8> {
     let highest = match table {
         CqiTable::Qam64 => &HIGHEST_64QAM,

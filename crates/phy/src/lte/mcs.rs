@@ -3,7 +3,8 @@
 use super::tables;
 use crate::Modulation;
 
-/// Index into the rows of the transport block size table. Range 0..=33 (TS 36.213 Table 7.1.7.2.1-1).
+/// Index into the rows of the transport block size table. Range 0..=33 (TS 36.213 Table
+/// 7.1.7.2.1-1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TbsIndex(u8);
 
@@ -43,8 +44,8 @@ impl McsTable {
     }
 }
 
-/// Modulation and I_TBS of an I_MCS; `None` for the reserved values, which signal a retransmission of the size
-/// sent first.
+/// Modulation and I_TBS of an I_MCS; `None` for the reserved values, which signal a retransmission
+/// of the size sent first.
 pub fn mcs(table: McsTable, i_mcs: u8) -> Option<(Modulation, TbsIndex)> {
     let (order, row) = *table.rows().get(usize::from(i_mcs))?;
     Some((Modulation::of_order(order)?, TbsIndex::new(row)?))
@@ -72,8 +73,8 @@ pub fn reserved(table: McsTable, i_mcs: u8) -> Option<Reserved> {
     }
 }
 
-/// The modulation of an uplink if the device or the cell does not use 64QAM there: rows of 64QAM are sent as 16QAM of the same
-/// size (TS 36.213 §8.6.1).
+/// The modulation of an uplink if the device or the cell does not use 64QAM there: rows of 64QAM
+/// are sent as 16QAM of the same size (TS 36.213 §8.6.1).
 pub fn without_uplink_64qam(modulation: Modulation) -> Modulation {
     modulation.min(Modulation::Qam16)
 }

@@ -10,7 +10,8 @@ use crate::Modulation;
 const COLUMNS: usize = 110;
 const ROWS: usize = TBS.len();
 
-/// Every size by layers, I_TBS and resource blocks, translated when the crate is compiled; 0 where the tables have none.
+/// Every size by layers, I_TBS and resource blocks, translated when the crate is compiled; 0 where
+/// the tables have none.
 type Sizes = [[[u32; COLUMNS]; ROWS]; 4];
 static SIZES: Sizes = sizes();
 
@@ -63,19 +64,20 @@ const fn translated(one_layer: u32, table: &[(u32, u32)]) -> u32 {
     0
 }
 
-/// Transport block size in bits for a codeword on `layers` spatial layers (TS 36.213 §7.1.7.2), in both directions.
+/// Transport block size in bits for a codeword on `layers` spatial layers (TS 36.213 §7.1.7.2), in
+/// both directions.
 ///
-/// `None` outside the tables: no or more than 110 blocks, no or more than four layers, or a large 256QAM block on
-/// several layers, whose translation is not in the verified tables.
+/// `None` outside the tables: no or more than 110 blocks, no or more than four layers, or a large
+/// 256QAM block on several layers, whose translation is not in the verified tables.
 pub fn tbs_bits(index: TbsIndex, prb: Prb, layers: u8) -> Option<u32> {
     let rows = SIZES.get(usize::from(layers).checked_sub(1)?)?;
     let size = *rows[usize::from(index.row())].get(usize::from(prb.count()).checked_sub(1)?)?;
     (size != 0).then_some(size)
 }
 
-/// As [`tbs_bits`], and UNVERIFIED for large 256QAM blocks on two layers: the rows that Release 12 added to TS 36.213
-/// Table 7.1.7.2.2-1 come from recollection. Their sizes are legal, and the largest is that of UE categories 11 and 12
-/// (TS 36.306). There is no other evidence for them.
+/// As [`tbs_bits`], and UNVERIFIED for large 256QAM blocks on two layers: the rows that Release 12
+/// added to TS 36.213 Table 7.1.7.2.2-1 come from recollection. Their sizes are legal, and the
+/// largest is that of UE categories 11 and 12 (TS 36.306). There is no other evidence for them.
 pub fn tbs_bits_unverified(index: TbsIndex, prb: Prb, layers: u8) -> Option<u32> {
     tbs_bits(index, prb, layers).or_else(|| {
         let one_layer = tbs_bits(index, prb, 1)?;
@@ -85,14 +87,15 @@ pub fn tbs_bits_unverified(index: TbsIndex, prb: Prb, layers: u8) -> Option<u32>
     })
 }
 
-/// Size in bits of system information, paging or a random access response under DCI format 1A: I_MCS is I_TBS, and
-/// the lower bit of the power control command selects two (0) or three (1) columns, whatever the number of assigned blocks
-/// (TS 36.213 §7.1.7.2, TS 36.212 §5.3.3.1.3).
+/// Size in bits of system information, paging or a random access response under DCI format 1A:
+/// I_MCS is I_TBS, and the lower bit of the power control command selects two (0) or three (1)
+/// columns, whatever the number of assigned blocks (TS 36.213 §7.1.7.2, TS 36.212 §5.3.3.1.3).
 pub fn tbs_bits_broadcast(i_mcs: u8, three_columns: bool) -> Option<u32> {
     tbs_bits(TbsIndex::new(i_mcs)?, Prb::new(if three_columns { 3 } else { 2 }), 1)
 }
 
-/// Code blocks of a transport block: its bits and CRC, cut so that none is longer than 6144 (TS 36.212 §5.1.2).
+/// Code blocks of a transport block: its bits and CRC, cut so that none is longer than 6144 (TS
+/// 36.212 §5.1.2).
 pub const fn code_blocks(tbs_bits: u32) -> u32 {
     const LONGEST: u32 = 6144;
     const CRC: u32 = 24;
@@ -100,11 +103,12 @@ pub const fn code_blocks(tbs_bits: u32) -> u32 {
     if bits <= LONGEST { 1 } else { bits.div_ceil(LONGEST - CRC) }
 }
 
-/// I_TBS of an uplink transmission from the transmitter's report: modulation and effective code rate.
+/// I_TBS of an uplink transmission from the transmitter's report: modulation and effective code
+/// rate.
 ///
-/// The code rate is (TBS + 24 CRC bits) over the channel bits of the twelve data symbols of a subframe
-/// (TS 36.212 §5.1, TS 36.211 §5.3). Control information and sounding shorten those a little, so the nearest row of
-/// that modulation is used. `None` if the modulation has no row.
+/// The code rate is (TBS + 24 CRC bits) over the channel bits of the twelve data symbols of a
+/// subframe (TS 36.212 §5.1, TS 36.211 §5.3). Control information and sounding shorten those a
+/// little, so the nearest row of that modulation is used. `None` if the modulation has no row.
 pub fn uplink_tbs_index(prb: Prb, modulation: Modulation, rate_1024: u16) -> Option<TbsIndex> {
     const CRC_BITS: u32 = 24;
     const DATA_RE_PER_PRB: u32 = 12 * 12;
@@ -140,7 +144,8 @@ mod tests {
 
     #[test]
     fn the_largest_blocks_are_those_of_the_ue_categories() {
-        // TS 36.306 Table 4.1-1: 75376 bits (category 3, 4) and 149776 bits on two layers (category 5).
+        // TS 36.306 Table 4.1-1: 75376 bits (category 3, 4) and 149776 bits on two layers (category
+        // 5).
         assert_eq!(tbs_bits(index(26), Prb::new(100), 1), Some(75_376));
         assert_eq!(tbs_bits(index(26), Prb::new(100), 2), Some(149_776));
         assert_eq!(tbs_bits(index(26), Prb::new(100), 4), Some(299_856));
@@ -173,8 +178,8 @@ mod tests {
 
     #[test]
     fn size_never_falls_with_more_blocks_or_a_higher_row() {
-        // The exceptions are the specification's own: the odd entry (6, 1), and row 27, where the sizes for 256QAM
-        // start again below the top of 64QAM.
+        // The exceptions are the specification's own: the odd entry (6, 1), and row 27, where the
+        // sizes for 256QAM start again below the top of 64QAM.
         let rows: Vec<TbsIndex> = (0..TbsIndex::COUNT).map(index).collect();
         for n in 1..=110 {
             for pair in rows.windows(2) {
@@ -229,7 +234,8 @@ mod tests {
 
     #[test]
     fn every_uplink_block_is_found_again_from_its_code_rate() {
-        // Only where two rows of one modulation are the same size does the size, not the row, come back.
+        // Only where two rows of one modulation are the same size does the size, not the row, come
+        // back.
         for i_mcs in 0..=28 {
             let (modulation, row) = mcs(McsTable::Uplink, i_mcs).expect("not reserved");
             for n in 3..=100 {

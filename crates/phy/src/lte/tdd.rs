@@ -1,4 +1,5 @@
-//! Time division duplex (TS 36.211 §4.2) and its timing of HARQ (TS 36.213 §7.3, §8, §9.1.2, §10.1.3).
+//! Time division duplex (TS 36.211 §4.2) and its timing of HARQ (TS 36.213 §7.3, §8, §9.1.2,
+//! §10.1.3).
 
 use sounding_units::Prb;
 
@@ -49,26 +50,27 @@ impl TddConfig {
         subframe.saturating_add(later)
     }
 
-    /// Subframes from a downlink block to its acknowledgement; `None` for uplink subframes (TS 36.213 Table
-    /// 10.1.3.1-1).
+    /// Subframes from a downlink block to its acknowledgement; `None` for uplink subframes (TS
+    /// 36.213 Table 10.1.3.1-1).
     pub const fn feedback_delay(self, downlink: u32) -> Option<u8> {
         some_if_not_zero(tables::FEEDBACK_DELAY[self.0 as usize][(downlink % 10) as usize])
     }
 
-    /// Subframes from a grant, or a NACK on PHICH, to the uplink block; `None` where neither can be (TS 36.213 Table
-    /// 8-2). In configuration 0 a grant can also refer to the subframe seven later, or both (§8).
+    /// Subframes from a grant, or a NACK on PHICH, to the uplink block; `None` where neither can be
+    /// (TS 36.213 Table 8-2). In configuration 0 a grant can also refer to the subframe seven
+    /// later, or both (§8).
     pub const fn grant_delay(self, downlink: u32) -> Option<u8> {
         some_if_not_zero(tables::GRANT_DELAY[self.0 as usize][(downlink % 10) as usize])
     }
 
-    /// Subframes from an uplink block to its acknowledgement on PHICH; `None` for downlink subframes (TS 36.213 Table
-    /// 9.1.2-1).
+    /// Subframes from an uplink block to its acknowledgement on PHICH; `None` for downlink
+    /// subframes (TS 36.213 Table 9.1.2-1).
     pub const fn phich_delay(self, uplink: u32) -> Option<u8> {
         some_if_not_zero(tables::PHICH_DELAY[self.0 as usize][(uplink % 10) as usize])
     }
 
-    /// HARQ RTT timer of a downlink block: its feedback and four subframes more, after which it may be repeated
-    /// (TS 36.321 §7.7).
+    /// HARQ RTT timer of a downlink block: its feedback and four subframes more, after which it may
+    /// be repeated (TS 36.321 §7.7).
     pub fn downlink_round_trip(self, downlink: u32) -> Option<u8> {
         Some(self.feedback_delay(downlink)? + 4)
     }
@@ -114,8 +116,9 @@ impl SpecialSubframe {
         tables::SPECIAL_SUBFRAME[self.0 as usize].2
     }
 
-    /// The column of the size table for blocks assigned in DwPTS: three quarters of them, three eighths in
-    /// configuration 9, at least one (TS 36.213 §7.1.7). `None` where DwPTS is too short to hold data.
+    /// The column of the size table for blocks assigned in DwPTS: three quarters of them, three
+    /// eighths in configuration 9, at least one (TS 36.213 §7.1.7). `None` where DwPTS is too
+    /// short to hold data.
     pub fn tbs_column(self, assigned: Prb) -> Option<Prb> {
         let blocks = u32::from(assigned.count());
         let column = match self.0 {
@@ -166,7 +169,8 @@ mod tests {
             }
             let uplinks = (0..10).filter(|s| config.subframe(*s) == SubframeKind::Uplink).count();
             let reached = granted.iter().filter(|granted| **granted).count();
-            // Configuration 0 has more uplink than downlink subframes: two of them need the second meaning of a grant.
+            // Configuration 0 has more uplink than downlink subframes: two of them need the second
+            // meaning of a grant.
             assert_eq!(reached, if config.number() == 0 { 4 } else { uplinks }, "{config:?}");
         }
     }

@@ -18,7 +18,8 @@ pub const FEEDBACK_DELAY: u8 = 4;
 pub const GRANT_DELAY: u8 = 4;
 /// Subframes from an uplink block to its acknowledgement on PHICH (TS 36.213 §9.1.2).
 pub const PHICH_DELAY: u8 = 4;
-/// Subframes from a block to its retransmission: the minimum in downlinks, always in uplinks (TS 36.321 §7.7, §5.4.2).
+/// Subframes from a block to its retransmission: the minimum in downlinks, always in uplinks (TS
+/// 36.321 §7.7, §5.4.2).
 pub const HARQ_ROUND_TRIP: u8 = 8;
 /// Redundancy versions in the order in which they are sent (TS 36.321 §5.4.2.2).
 pub const REDUNDANCY_VERSIONS: [u8; 4] = [0, 2, 3, 1];
@@ -30,7 +31,8 @@ pub const RLC_AM_SN_BITS: u8 = 10;
 pub const RLC_AM_WINDOW: u16 = 512;
 /// Bits of a PDCP sequence number of a data bearer, unless extended (TS 36.323).
 pub const PDCP_SN_BITS: u8 = 12;
-/// Subframes from the command to use a known secondary cell until it is in use at the latest (TS 36.133 §7.7.2).
+/// Subframes from the command to use a known secondary cell until it is in use at the latest (TS
+/// 36.133 §7.7.2).
 pub const SCELL_ACTIVATION: u8 = 24;
 /// The same for an unknown secondary cell.
 pub const SCELL_ACTIVATION_UNKNOWN: u8 = 34;

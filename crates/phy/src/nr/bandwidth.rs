@@ -1,4 +1,5 @@
-//! Resource blocks of a carrier (TS 38.101-1, 38.101-2 §5.3.2) and their groups (TS 38.214 §5.1.2.2.1).
+//! Resource blocks of a carrier (TS 38.101-1, 38.101-2 §5.3.2) and their groups (TS 38.214
+//! §5.1.2.2.1).
 
 use core::ops::Range;
 

@@ -40,7 +40,8 @@ impl BsrFormat {
         }
     }
 
-    /// The backlog is more than this for an index; `None` above the last. Index 0 is an empty buffer.
+    /// The backlog is more than this for an index; `None` above the last. Index 0 is an empty
+    /// buffer.
     pub fn lower(self, index: u8) -> Option<Bytes> {
         match usize::from(index) {
             0 => Some(Bytes::ZERO),
@@ -50,14 +51,14 @@ impl BsrFormat {
     }
 }
 
-/// Largest amount of buffered data for the five-bit index of a short report; `None` for index 31, which is
-/// open-ended, and above (Table 6.1.3.1-1).
+/// Largest amount of buffered data for the five-bit index of a short report; `None` for index 31,
+/// which is open-ended, and above (Table 6.1.3.1-1).
 pub fn bsr_upper_short(index: u8) -> Option<Bytes> {
     BsrFormat::Short.upper(index)
 }
 
-/// Largest amount of buffered data for the eight-bit index of a long report; `None` for index 254, which is
-/// open-ended, and 255, which is reserved (Table 6.1.3.1-2).
+/// Largest amount of buffered data for the eight-bit index of a long report; `None` for index 254,
+/// which is open-ended, and 255, which is reserved (Table 6.1.3.1-2).
 pub fn bsr_upper_long(index: u8) -> Option<Bytes> {
     BsrFormat::Long.upper(index)
 }

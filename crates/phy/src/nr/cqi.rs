@@ -41,8 +41,9 @@ pub fn cqi(table: CqiTable, index: u8) -> Option<Scheme> {
     table.rows().get(usize::from(index).checked_sub(1)?).map(|row| Scheme::of_row(*row))
 }
 
-/// The I_MCS for a CQI: the highest that sends at most the CQI's bits per symbol, or the lowest if all send more. `None` for
-/// CQI 0 and above 15. A base station may choose this mapping; open source ones use this rule.
+/// The I_MCS for a CQI: the highest that sends at most the CQI's bits per symbol, or the lowest if
+/// all send more. `None` for CQI 0 and above 15. A base station may choose this mapping; open
+/// source ones use this rule.
 pub fn mcs_of_cqi(cqi_table: CqiTable, index: u8, mcs_table: McsTable) -> Option<u8> {
     let by_cqi = &HIGHEST[cqi_table as usize][mcs_table as usize];
     by_cqi.get(usize::from(index).checked_sub(1)?).copied()

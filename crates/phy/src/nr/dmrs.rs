@@ -1,4 +1,5 @@
-/// The pattern of demodulation reference signals over subcarriers (TS 38.211 §7.4.1.1.2, §6.4.1.1.3).
+/// The pattern of demodulation reference signals over subcarriers (TS 38.211 §7.4.1.1.2,
+/// §6.4.1.1.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DmrsType {
     /// Every second subcarrier: six resource elements in a block for each of the two CDM groups.
@@ -7,7 +8,8 @@ pub enum DmrsType {
     Two,
 }
 
-/// The demodulation reference signals of an allocation, and the elements beside them that stay free.
+/// The demodulation reference signals of an allocation, and the elements beside them that stay
+/// free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dmrs {
     /// Configuration type.

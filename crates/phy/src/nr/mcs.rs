@@ -54,15 +54,16 @@ impl McsTable {
     }
 }
 
-/// Modulation and target code rate of an I_MCS; `None` for the reserved values, which signal a retransmission of the
-/// size sent first. Rows of π/2-BPSK are those of a device that is configured for it: for others see
-/// [`Scheme::without_bpsk`].
+/// Modulation and target code rate of an I_MCS; `None` for the reserved values, which signal a
+/// retransmission of the size sent first. Rows of π/2-BPSK are those of a device that is configured
+/// for it: for others see [`Scheme::without_bpsk`].
 pub const fn mcs(table: McsTable, i_mcs: u8) -> Option<Scheme> {
     let rows = table.rows();
     if (i_mcs as usize) < rows.len() { Some(Scheme::of_row(rows[i_mcs as usize])) } else { None }
 }
 
-/// The modulation that a reserved I_MCS gives a retransmission; `None` for those of new blocks, and above 31.
+/// The modulation that a reserved I_MCS gives a retransmission; `None` for those of new blocks, and
+/// above 31.
 pub fn reserved(table: McsTable, i_mcs: u8) -> Option<Modulation> {
     let at = usize::from(i_mcs).checked_sub(table.rows().len())?;
     Modulation::of_order(*table.reserved().get(at)?)

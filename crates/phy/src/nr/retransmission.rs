@@ -1,9 +1,11 @@
 use super::tables;
 
-/// A pattern whose retransmission timing was measured in commercial networks, at 30 kHz (Gandalf §B.3.3, Figure 27).
+/// A pattern whose retransmission timing was measured in commercial networks, at 30 kHz (Gandalf
+/// §B.3.3, Figure 27).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MeasuredPattern {
-    /// Figure 27(a). Its feedback slots are those of DDDSUDDSUU with acknowledgements in slots 4 and 9.
+    /// Figure 27(a). Its feedback slots are those of DDDSUDDSUU with acknowledgements in slots 4
+    /// and 9.
     A,
     /// Figure 27(b). Its feedback slots are those of DDDDDDDSUU.
     B,
@@ -12,7 +14,8 @@ pub enum MeasuredPattern {
 /// Time from a block to its retransmission, in slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Retransmission {
-    /// Slots from the downlink block to its acknowledgement (K1), or from the grant to the uplink block (K2).
+    /// Slots from the downlink block to its acknowledgement (K1), or from the grant to the uplink
+    /// block (K2).
     pub first: u8,
     /// Slots from there to the grant of the repeat (Kd, Ku).
     pub then: u8,
@@ -30,8 +33,8 @@ impl Retransmission {
 }
 
 impl MeasuredPattern {
-    /// Time from a downlink block of a slot to its repeat; `None` in slots where none was seen. Two frames of ten slots
-    /// are alike (Gandalf Tables 4 and 5).
+    /// Time from a downlink block of a slot to its repeat; `None` in slots where none was seen. Two
+    /// frames of ten slots are alike (Gandalf Tables 4 and 5).
     pub fn downlink(self, slot: u32) -> Option<Retransmission> {
         let table = match self {
             Self::A => &tables::RETRANSMISSION_DL_A,
@@ -40,7 +43,8 @@ impl MeasuredPattern {
         Retransmission::of_row(&table[(slot % 20) as usize])
     }
 
-    /// Time from an uplink block of a slot to its repeat; `None` in slots where none was seen (Gandalf Table 6).
+    /// Time from an uplink block of a slot to its repeat; `None` in slots where none was seen
+    /// (Gandalf Table 6).
     pub fn uplink(self, slot: u32) -> Option<Retransmission> {
         let table = match self {
             Self::A => &tables::RETRANSMISSION_UL_A,

@@ -1,14 +1,17 @@
-//! Transport block size determination (TS 38.214 §5.1.3.2, §6.1.4.2) and code blocks (TS 38.212 §5.2.2, §7.2.2).
+//! Transport block size determination (TS 38.214 §5.1.3.2, §6.1.4.2) and code blocks (TS 38.212
+//! §5.2.2, §7.2.2).
 //!
-//! The procedure is the same in both directions and needs only integers. Code rates are multiples of 1/2048, and the scaling of
-//! paging and random access is in quarters. So all values are multiples of 1/8192 bit.
+//! The procedure is the same in both directions and needs only integers. Code rates are multiples
+//! of 1/2048, and the scaling of paging and random access is in quarters. So all values are
+//! multiples of 1/8192 bit.
 
 use sounding_units::Prb;
 
 use super::tables;
 use crate::Scheme;
 
-/// xOverhead: resource elements of a block that are lost to other signals (TS 38.331 PDSCH-ServingCellConfig).
+/// xOverhead: resource elements of a block that are lost to other signals (TS 38.331
+/// PDSCH-ServingCellConfig).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Overhead {
     /// None, the default.
@@ -34,8 +37,9 @@ pub enum TbScaling {
     Quarter,
 }
 
-/// Resource elements for data, N_RE. Per resource block these are the elements of the allocated symbols without reference signals
-/// and overhead, at most 156. `dmrs_elements` is the result of [`Dmrs::elements`](super::Dmrs::elements).
+/// Resource elements for data, N_RE. Per resource block these are the elements of the allocated
+/// symbols without reference signals and overhead, at most 156. `dmrs_elements` is the result of
+/// [`Dmrs::elements`](super::Dmrs::elements).
 pub const fn resource_elements(
     prb: Prb,
     symbols: u8,
@@ -48,8 +52,8 @@ pub const fn resource_elements(
     (if each < most { each } else { most }) as u32 * prb.count() as u32
 }
 
-/// Transport block size in bits, in both directions; `None` without resource elements or layers, or with more than four
-/// layers.
+/// Transport block size in bits, in both directions; `None` without resource elements or layers, or
+/// with more than four layers.
 pub const fn tbs_bits(
     elements: u32,
     scheme: Scheme,
@@ -76,7 +80,8 @@ const FRACTION: u32 = 13;
 /// The largest size in the table.
 const SMALL: u32 = 3824;
 
-/// Step 3: N_info is rounded down to a multiple of a power of two, and the next larger size of the table taken.
+/// Step 3: N_info is rounded down to a multiple of a power of two, and the next larger size of the
+/// table taken.
 const fn small(info: u64) -> u32 {
     // Below one bit the logarithm of N_info is negative. The minimum is three in any case.
     let log2 = info.ilog2().saturating_sub(FRACTION);
@@ -86,8 +91,8 @@ const fn small(info: u64) -> u32 {
     NEXT_SIZE[(rounded as usize).div_ceil(8)] as u32
 }
 
-/// Step 4: N_info without the CRC is rounded to the nearest multiple of a power of two, ties upwards, and filled up to
-/// code blocks of equal size.
+/// Step 4: N_info without the CRC is rounded to the nearest multiple of a power of two, ties
+/// upwards, and filled up to code blocks of equal size.
 const fn large(info: u64, scheme: Scheme) -> u32 {
     const CRC: u64 = 24;
     let info = info - (CRC << FRACTION);
@@ -107,7 +112,8 @@ const fn large(info: u64, scheme: Scheme) -> u32 {
 /// A code rate of 1/4 in 1/2048.
 const QUARTER: u16 = 512;
 
-/// The smallest size of TS 38.214 Table 5.1.3.2-1 that is at least eight times the index; the minimum is 24.
+/// The smallest size of TS 38.214 Table 5.1.3.2-1 that is at least eight times the index; the
+/// minimum is 24.
 static NEXT_SIZE: [u16; SMALL as usize / 8 + 1] = {
     let mut next = [0; SMALL as usize / 8 + 1];
     let mut at = 0;
@@ -221,7 +227,8 @@ mod tests {
         assert_eq!(base_graph(3824, 1373), BaseGraph::One);
     }
 
-    /// The procedure as in the text of the specification, in floating point and with a search in the table.
+    /// The procedure as in the text of the specification, in floating point and with a search in
+    /// the table.
     fn by_the_words(elements: u32, scheme: Scheme, layers: u8, scaling: f64) -> u32 {
         let rate = f64::from(scheme.rate_2048) / 2048.0;
         let info = scaling

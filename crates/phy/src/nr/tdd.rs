@@ -97,7 +97,8 @@ pub struct TddPattern {
 }
 
 impl TddPattern {
-    /// The pattern of a cell; `None` where directions do not fit in a period, or there is never an uplink slot.
+    /// The pattern of a cell; `None` where directions do not fit in a period, or there is never an
+    /// uplink slot.
     pub fn new(first: Pattern, second: Option<Pattern>) -> Option<Self> {
         let valid = first.is_valid() && second.is_none_or(|second| second.is_valid());
         let uplink = first.uplink_slots > 0 || second.is_some_and(|second| second.uplink_slots > 0);
@@ -133,8 +134,8 @@ impl TddPattern {
             .map_or(slot, |(from, _)| slot.saturating_add(from.saturating_sub(at)))
     }
 
-    /// The slot with the acknowledgement of a downlink block that may come at least `least_k1` slots later, and its K1
-    /// (TS 38.213 §9.2.3).
+    /// The slot with the acknowledgement of a downlink block that may come at least `least_k1`
+    /// slots later, and its K1 (TS 38.213 §9.2.3).
     pub fn feedback(&self, downlink: u32, least_k1: u8) -> (u32, u32) {
         let slot = self.next_uplink(downlink.saturating_add(least_k1.into()));
         (slot, slot - downlink)
@@ -144,8 +145,8 @@ impl TddPattern {
 /// A pattern that networks use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamedPattern {
-    /// A letter for each slot: downlink, special, uplink. If patterns differ in their special slot only, its symbols or
-    /// its user.
+    /// A letter for each slot: downlink, special, uplink. If patterns differ in their special slot
+    /// only, its symbols or its user.
     pub name: &'static str,
     /// Subcarrier spacing.
     pub numerology: Numerology,

@@ -42,8 +42,8 @@ pub enum DefaultPdschTable {
     C,
 }
 
-/// A row, 1..=16, of a default table of downlink allocations; `dmrs_type_a_position` is 2 or 3. `None` for rows that the
-/// table leaves out.
+/// A row, 1..=16, of a default table of downlink allocations; `dmrs_type_a_position` is 2 or 3.
+/// `None` for rows that the table leaves out.
 pub fn pdsch_default(
     table: DefaultPdschTable,
     dmrs_type_a_position: u8,
@@ -68,8 +68,8 @@ pub fn pusch_default(numerology: Numerology, row: u8) -> Option<TimeAllocation> 
     Some(TimeAllocation { delay: allocation.delay + j, ..allocation })
 }
 
-/// Slots in addition to K2 for the first uplink message of random access (TS 38.214 Table 6.1.2.1.1-5);
-/// `None` above numerology 3.
+/// Slots in addition to K2 for the first uplink message of random access (TS 38.214 Table
+/// 6.1.2.1.1-5); `None` above numerology 3.
 pub fn pusch_msg3_delay(numerology: Numerology) -> Option<u8> {
     tables::J_DELTA.get(usize::from(numerology.mu())).map(|row| row.1)
 }

@@ -16,13 +16,14 @@ pub const K1_MOST: u8 = 15;
 pub const K0_K2_MOST: u8 = 32;
 /// Redundancy versions in the order in which they are sent (TS 38.214 §5.1.2.1, §6.1.2.1).
 pub const REDUNDANCY_VERSIONS: [u8; 4] = [0, 2, 3, 1];
-/// Period of synchronisation signal blocks that a device assumes before it knows, in ms (TS 38.213 §4.1).
+/// Period of synchronisation signal blocks that a device assumes before it knows, in ms (TS 38.213
+/// §4.1).
 pub const SSB_PERIOD_MS: u8 = 20;
 /// Period of SIB1 in ms (TS 38.331 §5.2.1).
 pub const SIB1_PERIOD_MS: u8 = 160;
 
-/// Symbols a device needs from a downlink block to its acknowledgement, N1 of processing capability 1; `None` above
-/// numerology 3 (TS 38.214 Table 5.3-1).
+/// Symbols a device needs from a downlink block to its acknowledgement, N1 of processing capability
+/// 1; `None` above numerology 3 (TS 38.214 Table 5.3-1).
 pub const fn processing_symbols(numerology: Numerology, additional_dmrs: bool) -> Option<u8> {
     let (plain, additional) = match numerology.mu() {
         0 => (8, 13),
@@ -34,8 +35,8 @@ pub const fn processing_symbols(numerology: Numerology, additional_dmrs: bool) -
     Some(if additional_dmrs { additional } else { plain })
 }
 
-/// Symbols a device needs from a grant to its uplink block, N2 of timing capability 1; `None` above numerology 3
-/// (TS 38.214 Table 6.4-1).
+/// Symbols a device needs from a grant to its uplink block, N2 of timing capability 1; `None` above
+/// numerology 3 (TS 38.214 Table 6.4-1).
 pub const fn preparation_symbols(numerology: Numerology) -> Option<u8> {
     match numerology.mu() {
         0 => Some(10),

@@ -36,8 +36,8 @@ pub(crate) fn some<T: std::str::FromStr>(cell: &str) -> T {
     number(cell).unwrap_or_else(|| panic!("an empty cell"))
 }
 
-/// The numbers of a list as people write it: `5, 10 (typical 7), 20..30 step 5`. Text in brackets, and text after a
-/// semicolon, is a remark.
+/// The numbers of a list as people write it: `5, 10 (typical 7), 20..30 step 5`. Text in brackets,
+/// and text after a semicolon, is a remark.
 pub(crate) fn list(text: &str) -> Vec<u32> {
     let text = text.split(';').next().unwrap_or_default();
     let mut plain = String::new();

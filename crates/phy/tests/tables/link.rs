@@ -49,7 +49,8 @@ fn error_curves_of_nr() {
 fn error_curves_of_the_smallest_blocks_of_nr() {
     let Some(rows) = table("link_sionna_nr_awgn_bler") else { return };
     for row in rows.iter().filter(|row| row[3] == "24" && row[0] == "PDSCH_table1") {
-        // Eight bits and their CRC are 24; the table of sizes begins with 24 bits, but nothing forbids to ask.
+        // Eight bits and their CRC are 24; the table of sizes begins with 24 bits, but nothing
+        // forbids to ask.
         let bler = nr_bler(McsTable::Qam64, some(&row[2]), 8).expect("not reserved");
         for (rate, cell) in RATES.into_iter().zip(&row[4..7]) {
             if let Some(sinr) = number(cell) {
@@ -108,8 +109,8 @@ fn the_curves_are_near_the_logistic_functions_of_the_same_simulations() {
                 1.0 / (1.0 + exponent.exp())
             };
             let found = curve.error_rate(sinr);
-            // To a fifth of a decibel where errors are neither rare nor the rule; the fits miss the points themselves by a
-            // tenth.
+            // To a fifth of a decibel where errors are neither rare nor the rule; the fits miss the
+            // points themselves by a tenth.
             let within = fitted(sinr + 0.2) <= found && found <= fitted(sinr - 0.2);
             assert!(within || !(0.01..0.9).contains(&found), "{row:?} at {sinr} dB: {found}");
         }

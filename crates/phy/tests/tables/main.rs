@@ -1,5 +1,5 @@
-//! Every table of the crate, row by row, against the research notes that it was collected in, through the functions
-//! that callers use. Reports a skip where the notes are absent.
+//! Every table of the crate, row by row, against the research notes that it was collected in,
+//! through the functions that callers use. Reports a skip where the notes are absent.
 
 mod csv;
 mod hspa;

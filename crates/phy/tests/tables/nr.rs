@@ -102,7 +102,8 @@ fn buffer_sizes() {
         for row in rows {
             let at: u8 = some(&row[0]);
             for format in formats {
-                // The notes repeat the upper end of each row as the lower of the next, but for one slip: 52 for 55.
+                // The notes repeat the upper end of each row as the lower of the next, but for one
+                // slip: 52 for 55.
                 let slip = (row[0].as_str(), row[1].as_str()) == ("28", "52");
                 let lower = if slip { Some(55) } else { number(&row[1]) };
                 assert_eq!(format.lower(at), lower.map(Bytes::new), "{name} {at}");

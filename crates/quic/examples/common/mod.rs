@@ -1,7 +1,8 @@
-//! Both ends of a transfer, over either stack: what the two examples and the tests of emulated links share.
+//! Both ends of a transfer, over either stack: what the two examples and the tests of emulated
+//! links share.
 //!
-//! The receiver is the server, so the sender of a downlink does not listen on a port; the sender opens one stream and
-//! writes.
+//! The receiver is the server, so the sender of a downlink does not listen on a port; the sender
+//! opens one stream and writes.
 
 #![allow(dead_code, reason = "each user of this file has its own needs")]
 

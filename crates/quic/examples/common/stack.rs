@@ -49,8 +49,9 @@ macro_rules! ends {
                     stream.write_all(&chunk[..length]).await?;
                     bytes += length as u64;
                 }
-                // Data that still waits to be sent would hold back quinn's end of the stream for ever: the window
-                // limits it, and a closed connection processes no acknowledgements. So the receiver closes.
+                // Data that still waits to be sent would hold back quinn's end of the stream for
+                // ever: the window limits it, and a closed connection processes no
+                // acknowledgements. So the receiver closes.
                 stream.reset(0_u32.into())?;
                 if tokio::time::timeout(FAREWELL, connection.closed()).await.is_err() {
                     connection.close(0_u32.into(), b"no answer");

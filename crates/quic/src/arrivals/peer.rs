@@ -7,12 +7,15 @@ use sounding_units::HostInstant;
 use super::wire::Times;
 use crate::error::ReportError;
 
-/// Arrivals that wait for the connection to read them; of more, the oldest are dropped. Chosen: 100 ms at a Gbit/s.
+/// Arrivals that wait for the connection to read them; of more, the oldest are dropped. Chosen: 100
+/// ms at a Gbit/s.
 pub(super) const WAITING: usize = 8192;
 
-/// When the peer of a connection received its packets, as the peer's datagrams say. Clones are the same.
+/// When the peer of a connection received its packets, as the peer's datagrams say. Clones are the
+/// same.
 ///
-/// Give it to one connection alone: to its [`Factory`](crate::Factory::timed) and its [`Intake`](crate::Intake::timing).
+/// Give it to one connection alone: to its [`Factory`](crate::Factory::timed) and its
+/// [`Intake`](crate::Intake::timing).
 #[derive(Clone, Debug, Default)]
 pub struct PeerTimes(Arc<Shared>);
 

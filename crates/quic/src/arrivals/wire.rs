@@ -22,8 +22,9 @@
 //! +---------------------------------------------------------------+
 //! ```
 //!
-//! All numbers are big-endian. The last eight bytes are there for each run: packets of successive numbers that arrived
-//! together. The clock begins anywhere. Bytes after the runs are left for later versions and ignored.
+//! All numbers are big-endian. The last eight bytes are there for each run: packets of successive
+//! numbers that arrived together. The clock begins anywhere. Bytes after the runs are left for
+//! later versions and ignored.
 
 use std::time::Duration;
 

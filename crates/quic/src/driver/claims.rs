@@ -11,8 +11,8 @@ use sounding_units::{Bytes, Rate};
 ///    └── nothing in flight ───┴───────────────────────────────────────┘
 /// ```
 ///
-/// A flow that begins to send is not hungry for that: its claim is taken from the others, and most of what begins is a
-/// request or a report. Its own equal part it has whatever it claims.
+/// A flow that begins to send is not hungry for that: its claim is taken from the others, and most
+/// of what begins is a request or a report. Its own equal part it has whatever it claims.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claims {
     claim: Claim,
@@ -41,7 +41,8 @@ impl Claims {
         }
     }
 
-    /// An acknowledgement left so much in flight; `rate` is how fast was delivered, as IP, if enough was to say so.
+    /// An acknowledgement left so much in flight; `rate` is how fast was delivered, as IP, if
+    /// enough was to say so.
     pub(super) fn handle_ack(&mut self, in_flight: Bytes, app_limited: bool, rate: Option<Rate>) {
         if !app_limited {
             self.claim = Claim::Hungry;

@@ -1,8 +1,9 @@
 //! Acknowledgements that wait until it is known when the receiver got their packets.
 //!
-//! The datagram with the times comes after the acknowledgement, because an application reads it. While such datagrams
-//! come, the controller receives each acknowledgement with the receiver's stamps, in as many parts as the stamps differ. An
-//! acknowledgement that covers 20 ms at once shows 20 readings of the receiver's clock then. It is [`HOLD`] late at most.
+//! The datagram with the times comes after the acknowledgement, because an application reads it.
+//! While such datagrams come, the controller receives each acknowledgement with the receiver's
+//! stamps, in as many parts as the stamps differ. An acknowledgement that covers 20 ms at once
+//! shows 20 readings of the receiver's clock then. It is [`HOLD`] late at most.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -18,8 +19,8 @@ use crate::flights::Flights;
 const HOLD: Duration = Duration::from_millis(50);
 /// Packets whose time is remembered, and that wait.
 const KEPT: usize = 8192;
-/// The receiver's clock is fitted anew where it is so far off: its packets cannot arrive after their acknowledgement, nor
-/// so long before.
+/// The receiver's clock is fitted anew where it is so far off: its packets cannot arrive after
+/// their acknowledgement, nor so long before.
 const AHEAD: i128 = 100_000_000;
 const BEHIND: i128 = 2_000_000_000;
 /// The tick of the stamps: that of TCP's in Linux, which the laws are made for.
@@ -30,12 +31,15 @@ pub(super) struct Held {
     times: PeerTimes,
     version: u64,
     heard_at: Option<HostInstant>,
-    /// Whether the receiver's datagrams come, as far as is known: where no packet arrives there is none.
+    /// Whether the receiver's datagrams come, as far as is known: where no packet arrives there is
+    /// none.
     speaks: bool,
-    /// By number: the receiver's clock in us, and whether an acknowledged packet was found to be it.
+    /// By number: the receiver's clock in us, and whether an acknowledged packet was found to be
+    /// it.
     known: BTreeMap<u64, (u64, bool)>,
-    /// Receiver's clock to this host's, ns: such that the first packet arrived when its acknowledgement did. One-way delays are
-    /// those of both ways then, and only their changes are meaningful.
+    /// Receiver's clock to this host's, ns: such that the first packet arrived when its
+    /// acknowledgement did. One-way delays are those of both ways then, and only their changes
+    /// are meaningful.
     offset: Option<i128>,
     /// Packets of the acknowledgement that is being reported, and of those that wait.
     packets: VecDeque<Packet>,
@@ -156,8 +160,8 @@ impl Held {
         self.release(now, controller, true);
     }
 
-    /// Finds the times of the packets that wait. Of packets that left together those that arrived are acknowledged in
-    /// their order.
+    /// Finds the times of the packets that wait. Of packets that left together those that arrived
+    /// are acknowledged in their order.
     fn find(&mut self) {
         for packet in self.packets.iter_mut().filter(|packet| packet.arrived.is_none()) {
             let (first, last) = packet.numbers;
@@ -242,7 +246,8 @@ impl Held {
         }
     }
 
-    /// The offset of the clocks, with a packet that arrived then at the receiver and was acknowledged at `acked_at`.
+    /// The offset of the clocks, with a packet that arrived then at the receiver and was
+    /// acknowledged at `acked_at`.
     fn fit(&mut self, arrived: u64, acked_at: HostInstant) -> i128 {
         let exact = i128::from(acked_at.as_nanos()) - i128::from(arrived) * 1000;
         let is_off = |offset: i128| offset - exact > AHEAD || exact - offset > BEHIND;

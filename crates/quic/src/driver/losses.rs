@@ -8,9 +8,9 @@ use super::repair::Repair;
 const MAX_SEGMENTS: u64 = 1 << 20;
 
 impl Driver {
-    /// The packet of this number counts as lost, in a stack that reports each packet sent. One without a size was not
-    /// in flight: it only acknowledged. One below all numbers sent here took another path, whose numbering a new path
-    /// continues.
+    /// The packet of this number counts as lost, in a stack that reports each packet sent. One
+    /// without a size was not in flight: it only acknowledged. One below all numbers sent here
+    /// took another path, whose numbering a new path continues.
     pub fn handle_lost(&mut self, now: HostInstant, number: u64, size: Bytes) {
         self.handle_time(now);
         if size == Bytes::ZERO || self.lowest.is_none_or(|lowest| number < lowest) {

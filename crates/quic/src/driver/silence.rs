@@ -1,8 +1,9 @@
 //! Silences of a controller: times in which it wants nothing to leave.
 //!
-//! A stack has no timer for its controller. While the window is closed and nothing is in flight, only its application can
-//! wake a connection. So two segments may stay in flight during a silence (RFC 9002 §7.2), and the acknowledgement of one
-//! ends it. Where the application says that it wakes the connection, nothing leaves.
+//! A stack has no timer for its controller. While the window is closed and nothing is in flight,
+//! only its application can wake a connection. So two segments may stay in flight during a silence
+//! (RFC 9002 §7.2), and the acknowledgement of one ends it. Where the application says that it
+//! wakes the connection, nothing leaves.
 
 use std::fmt;
 use std::sync::Arc;

@@ -6,7 +6,8 @@ use sounding_estimate::DelayUpdate;
 use sounding_kpi::Direction;
 use sounding_units::{Bytes, HostInstant};
 
-/// Events that are kept for connections that read seldom; of more, the oldest are dropped. As many as a controller keeps.
+/// Events that are kept for connections that read seldom; of more, the oldest are dropped. As many
+/// as a controller keeps.
 const KEPT: usize = sounding_estimate::delay::Events::<()>::MOST;
 /// Packets of the host that wait for the modem's reader.
 const ENTERED: usize = 4096;
@@ -64,7 +65,8 @@ impl Delays {
         std::mem::take(&mut self.entered)
     }
 
-    /// What is known of this device's own modem, with events from that number on, and the number of the next.
+    /// What is known of this device's own modem, with events from that number on, and the number of
+    /// the next.
     pub(super) fn since(&self, number: u64) -> Option<(DelayUpdate, u64)> {
         let state = self.state.as_ref().filter(|state| !state.of_peer)?;
         Some((state.since(number, self.next), self.next))
@@ -90,8 +92,8 @@ impl Place {
         self.next = delays.next;
     }
 
-    /// Passes it to the controller. `offset` leads from the peer's clock to this host's, in nanoseconds: without it a peer's
-    /// events mean nothing here.
+    /// Passes it to the controller. `offset` leads from the peer's clock to this host's, in
+    /// nanoseconds: without it a peer's events mean nothing here.
     pub(super) fn tell(
         &mut self,
         now: HostInstant,

@@ -31,7 +31,8 @@ fn as_many_segments_leave_as_the_window_has() {
     assert_eq!(sent, Some(10));
 }
 
-/// Has a rate and room, and keeps whether the last acknowledgement took the window for what held it back.
+/// Has a rate and room, and keeps whether the last acknowledgement took the window for what held it
+/// back.
 #[derive(Debug)]
 struct Paced(Arc<AtomicBool>);
 

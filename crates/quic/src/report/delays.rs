@@ -26,8 +26,9 @@
 //! +---------------+---------------+---------------+---------------+
 //! ```
 //!
-//! It begins with byte 44 of a report. The last sixteen bytes are there for each event. The clock is that of the same end's
-//! receive times. Of another version, or cut off, nothing of it is used, and the report is read without it.
+//! It begins with byte 44 of a report. The last sixteen bytes are there for each event. The clock
+//! is that of the same end's receive times. Of another version, or cut off, nothing of it is used,
+//! and the report is read without it.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -121,7 +122,8 @@ impl Delays {
     }
 }
 
-/// Makes the reports of one connection: the estimate of a handle, and the delays of this device's radio if the handle has them.
+/// Makes the reports of one connection: the estimate of a handle, and the delays of this device's
+/// radio if the handle has them.
 ///
 /// Each event is in two reports. Chosen: to be sent every 5 to 10 ms.
 #[derive(Debug)]

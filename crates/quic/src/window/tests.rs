@@ -35,7 +35,8 @@ impl Controller for Silent {
 /// A stack's adapter, which answers for its window.
 type Adapted = Box<dyn Fn() -> u64>;
 
-/// A silence closes the window of a stack and ends without an event. `more` is what the stack needs above a window to fill it.
+/// A silence closes the window of a stack and ends without an event. `more` is what the stack needs
+/// above a window to fill it.
 fn silence_ends(adapted: impl Fn(Factory, Instant) -> Adapted, more: u64) {
     const LASTS: Duration = Duration::from_millis(100);
     let make: Maker =

@@ -1,5 +1,6 @@
-//! Controllers behind a QUIC stack's events, over a modelled cell in virtual time: what its modem writes reaches them through
-//! the product's own code, in an upload through the handle and in a download through datagrams.
+//! Controllers behind a QUIC stack's events, over a modelled cell in virtual time: what its modem
+//! writes reaches them through the product's own code, in an upload through the handle and in a
+//! download through datagrams.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -43,8 +44,8 @@ fn run(direction: Direction, stack: Stack, controller: &str, modem: bool) -> Mea
     Measured { mbit_per_sec: mean(|one| one.mbit_per_sec), mean_ms: mean(|one| one.mean_ms) }
 }
 
-/// A server goes by two averages of the device's radio, as one in the kernel does. With each block's
-/// delay it carried twice as much.
+/// A server goes by two averages of the device's radio, as one in the kernel does. With each
+/// block's delay it carried twice as much.
 #[test]
 fn copa_at_a_server_carries_more_where_the_device_reports_the_radios_delays() {
     let [without, with] = [false, true].map(|modem| {

@@ -34,8 +34,8 @@ pub(crate) enum Controls {
     Timed(&'static str),
     /// Ours, at the server: it receives the device's reports of its modem.
     Reports(&'static str),
-    /// Ours, wherever the data comes from, with the delays that the radio makes. In a download the device reports them, and when
-    /// packets arrived.
+    /// Ours, wherever the data comes from, with the delays that the radio makes. In a download the
+    /// device reports them, and when packets arrived.
     Delays(&'static str),
 }
 
@@ -103,8 +103,8 @@ impl Scene {
         self.emulation.counts(self.direction).delivered
     }
 
-    /// Begins to send over one stack to another, with one of our controllers and the source that sets its handle, or
-    /// with the stack's own. `reported` estimates go back to the sender.
+    /// Begins to send over one stack to another, with one of our controllers and the source that
+    /// sets its handle, or with the stack's own. `reported` estimates go back to the sender.
     pub(crate) fn begin(
         &self,
         sender: Stack,

@@ -11,7 +11,8 @@ use sounding_units::{Bytes, HostInstant};
 
 const MTU: Bytes = Bytes::new(1200);
 
-/// A sender of a packet every 10 ms, with a controller that uses what peers say of times and delays.
+/// A sender of a packet every 10 ms, with a controller that uses what peers say of times and
+/// delays.
 fn sender(name: &str, now: HostInstant, handle: &EstimateHandle, times: &PeerTimes) -> Driver {
     let make = sounding_baselines::by_name(name).expect("it is in the registry");
     let make: Maker = Arc::new(make);
@@ -19,7 +20,8 @@ fn sender(name: &str, now: HostInstant, handle: &EstimateHandle, times: &PeerTim
     Driver::new(&make, start, handle).timed(times.clone())
 }
 
-/// A length in a byte and as many bytes of a datagram, repeatedly: a peer's input. Returns how many were used.
+/// A length in a byte and as many bytes of a datagram, repeatedly: a peer's input. Returns how many
+/// were used.
 pub(crate) fn quic(data: &[u8]) -> u64 {
     let [by_times, by_delays] = ["background", "copa-gandalf"].map(|name| run(data, name));
     assert_eq!(by_times, by_delays);

@@ -1,6 +1,8 @@
-//! The output of plotters: SVG whose colours are classes, so that one drawing is right on white and on black.
+//! The output of plotters: SVG whose colours are classes, so that one drawing is right on white and
+//! on black.
 //!
-//! Its own writer of SVG puts colours into the elements, has no dashes but many short lines, and whole pixels only.
+//! Its own writer of SVG puts colours into the elements, has no dashes but many short lines, and
+//! whole pixels only.
 
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;

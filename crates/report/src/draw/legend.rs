@@ -26,7 +26,8 @@ pub(crate) struct Entry<'a> {
     pub(crate) name: &'a str,
 }
 
-/// The start of each entry (pixels from the left, rows from the top), and the number of rows in total.
+/// The start of each entry (pixels from the left, rows from the top), and the number of rows in
+/// total.
 pub(crate) fn places(entries: &[Entry<'_>], size: Size) -> (Vec<(f64, u32)>, u32) {
     let (mut x, mut row) = (0.0, 0);
     let mut places = Vec::new();

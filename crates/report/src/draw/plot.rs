@@ -52,7 +52,8 @@ impl<'c, 'p> Plot<'c, 'p> {
         let _ = done(self.area.draw(&Rectangle::new([from, to], colour.mix(alpha).filled())));
     }
 
-    /// Axes for these scales. The label of the vertical axis is above the axis and horizontal, for easy reading.
+    /// Axes for these scales. The label of the vertical axis is above the axis and horizontal, for
+    /// easy reading.
     pub(crate) fn axes(
         &self,
         (x, x_label): (Scale, &str),
@@ -61,7 +62,8 @@ impl<'c, 'p> Plot<'c, 'p> {
         self.meshed(x, x_label, y, true)
     }
 
-    /// The same with time as horizontal axis. A page can replace its numbers when a reader zooms in.
+    /// The same with time as horizontal axis. A page can replace its numbers when a reader zooms
+    /// in.
     pub(crate) fn timed(
         &self,
         (x, x_label): (Scale, &str),
@@ -84,8 +86,8 @@ impl<'c, 'p> Plot<'c, 'p> {
         Some(chart)
     }
 
-    /// From here until [`close`](Self::close), drawing is data in this rectangle of the whole canvas. A page finds its
-    /// place by it, and cuts off what zooming moves out of it.
+    /// From here until [`close`](Self::close), drawing is data in this rectangle of the whole
+    /// canvas. A page finds its place by it, and cuts off what zooming moves out of it.
     pub(crate) fn open(&self, class: &str, (across, down): (Range<i32>, Range<i32>)) {
         let (x, y, width, height) = (across.start, down.start, across.len(), down.len());
         self.pen.put(&format!(

@@ -1,4 +1,5 @@
-//! The series of a run: the values of each flow in bins of time, and the radio events of the same time.
+//! The series of a run: the values of each flow in bins of time, and the radio events of the same
+//! time.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -87,7 +88,8 @@ impl Bins {
     }
 }
 
-/// Merges several bins of the same time (`share` 1) or of consecutive times (`share` is one over their number).
+/// Merges several bins of the same time (`share` 1) or of consecutive times (`share` is one over
+/// their number).
 fn merged(bins: &[Bin], share: f64) -> Bin {
     let packets: f64 = bins.iter().map(|bin| bin.packets).sum();
     let weighted = |bin: &Bin| bin.delay.map(|delay| delay * bin.packets.max(1.0));
@@ -105,7 +107,8 @@ fn merged(bins: &[Bin], share: f64) -> Bin {
     }
 }
 
-/// Merges bins if there are more than `most`. Returns the new bins, and how many old bins make one new bin.
+/// Merges bins if there are more than `most`. Returns the new bins, and how many old bins make one
+/// new bin.
 pub(super) fn coarser(bins: &[Bin], most: usize) -> (Vec<Bin>, usize) {
     let factor = bins.len().div_ceil(most).max(1);
     let bins = bins.chunks(factor).map(|chunk| merged(chunk, 1.0 / chunk.len() as f64)).collect();

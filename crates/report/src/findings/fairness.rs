@@ -4,8 +4,8 @@ use sounding_experiment::metrics::jain;
 
 use super::bins::{Bin, Bins};
 
-/// The index of these flows at the middle of each window; `window` is in seconds. The value is `None` if fewer than
-/// two flows send during the whole window.
+/// The index of these flows at the middle of each window; `window` is in seconds. The value is
+/// `None` if fewer than two flows send during the whole window.
 pub(super) fn sliding(bins: &Bins, numbers: &[i64], window: f64) -> Vec<(f64, Option<f64>)> {
     let flows: Vec<Active<'_>> =
         numbers.iter().filter_map(|number| Active::of(bins.flows.get(number)?)).collect();

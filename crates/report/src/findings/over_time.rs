@@ -5,7 +5,8 @@ use super::fairness::sliding;
 use super::{Findings, Flow, ReadError};
 use crate::{Axis, Happening, Line, Panel, Series, Shade, distinct};
 
-/// Bins that a drawing has room for. Chosen: one for each pixel of a desk's is as close as a reader can look.
+/// Bins that a drawing has room for. Chosen: one for each pixel of a desk's is as close as a reader
+/// can look.
 const MAX_BINS: usize = 800;
 
 /// Runs of one scenario and seed. One figure shows all of them.
@@ -20,7 +21,8 @@ pub(super) struct Drawing {
     pub(super) width: f64,
 }
 
-/// The words that a drawing has for what happens on the radio, and whether it marks the beginning in all panels.
+/// The words that a drawing has for what happens on the radio, and whether it marks the beginning
+/// in all panels.
 const KINDS: [(&str, &str, bool); 4] = [
     ("handover", "handover", true),
     ("carrier", "carrier aggregated", false),
@@ -98,7 +100,8 @@ impl<'a> Group<'a> {
         Ok(Drawing { series, width })
     }
 
-    /// A panel for each name with the rates of its flows, where there are several, as in BISCAY's Figure 9.
+    /// A panel for each name with the rates of its flows, where there are several, as in BISCAY's
+    /// Figure 9.
     pub(super) fn draw_shares(&self) -> Result<Option<Drawing>, ReadError> {
         let (mut panels, mut width, mut end) = (Vec::new(), 0.0_f64, 0.0_f64);
         for name in self.names() {

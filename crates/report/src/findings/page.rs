@@ -15,7 +15,8 @@ use crate::{Axis, Bar, Bars, Figure, Kind, Origin, Page, Section, Spread, distin
 /// Lines that one figure over time has. Chosen: more cannot be distinguished where they cross.
 const LINES: usize = 4;
 
-/// Most scenarios or groups with separate figures; more are drawn together. Chosen: a page with more plots is not read.
+/// Most scenarios or groups with separate figures; more are drawn together. Chosen: a page with
+/// more plots is not read.
 const MAX_GROUPS: usize = 8;
 
 /// Options of the report.

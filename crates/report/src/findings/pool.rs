@@ -1,6 +1,7 @@
 //! Values of many runs together, in bounded memory.
 
-/// The largest number of kept values. Chosen: quartiles of a quarter of a million values are as good as those of all.
+/// The largest number of kept values. Chosen: quartiles of a quarter of a million values are as
+/// good as those of all.
 const MOST: usize = 1 << 18;
 
 /// Keeps every n-th value, so that the kept values are spread over all values.

@@ -153,8 +153,8 @@ fn of_run(folder: &Path, run: i64, name: &str) -> PathBuf {
     folder.join(format!("run-{run:04}")).join(name)
 }
 
-/// The plan's description and warm-up. A plan of another version of this program may be unreadable, but its results
-/// can still be read.
+/// The plan's description and warm-up. A plan of another version of this program may be unreadable,
+/// but its results can still be read.
 fn plan(document: &Document) -> (String, f64) {
     let mut text = Text::new("result.json", document.plan.as_str(), PathBuf::new());
     let set = document.set.iter().try_for_each(|set| text.set(set));

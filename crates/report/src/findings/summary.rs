@@ -7,8 +7,8 @@ use super::pool::Pool;
 use super::{Figures, Findings, Flow, ReadError};
 use crate::{Axis, Bar, Bars, Cdf, Cell, Curve, Mark, Plane, QUARTILES, Spread, Table, distinct};
 
-/// Totals of one name's flows in each run: rates are sums, delays means. A value that only some flows have, such as the
-/// time until convergence, is the mean of those.
+/// Totals of one name's flows in each run: rates are sums, delays means. A value that only some
+/// flows have, such as the time until convergence, is the mean of those.
 pub(super) fn runs<'a>(flows: impl Iterator<Item = &'a Flow>) -> Vec<Figures> {
     let mut runs: BTreeMap<(usize, i64), Vec<Figures>> = BTreeMap::new();
     for flow in flows {
@@ -94,8 +94,8 @@ fn seconds(runs: &[Figures], of: fn(&Figures) -> Option<f64>) -> Cell {
     Cell::number(mean(runs, of).map(|ms| ms / 1e3), 2)
 }
 
-/// A row for each group and name, or for each name alone without groups: means over runs. Left out if all of it is
-/// unknown.
+/// A row for each group and name, or for each name alone without groups: means over runs. Left out
+/// if all of it is unknown.
 pub(super) fn table(flows: &[Flow], groups: &[&str], of: &[Column]) -> Option<Table> {
     let names = distinct(flows.iter().map(|flow| flow.name.as_str()));
     let several = groups.len() > 1;
@@ -144,7 +144,8 @@ pub(super) fn plane_of_runs<'a>(flows: impl Iterator<Item = &'a Flow> + Clone) -
     plane("one-way delay, p95 of a run (ms)", names.into_iter().filter_map(mark).collect())
 }
 
-/// A controller within this distance of the oracle counts as equal: the oracle's clock has steps of a millisecond.
+/// A controller within this distance of the oracle counts as equal: the oracle's clock has steps of
+/// a millisecond.
 const NEAREST_MS: f64 = 1.0;
 
 /// Distance of whole runs from the oracle, in both directions; `None` without an oracle.

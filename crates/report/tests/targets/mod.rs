@@ -4,8 +4,9 @@ use sounding_report::{
     Axis, Bar, Bars, Cdf, Cell, Curve, Figure, Kind, Origin, Page, Section, Table,
 };
 
-/// Names of a plan, its flows and its folder, with a zero byte between: their report has these words, and neither more
-/// elements nor other headings because of them. Returns the number of words.
+/// Names of a plan, its flows and its folder, with a zero byte between: their report has these
+/// words, and neither more elements nor other headings because of them. Returns the number of
+/// words.
 pub(crate) fn titles(data: &[u8]) -> Option<usize> {
     let words: Vec<&str> = str::from_utf8(data).ok()?.split('\0').collect();
     let word = |at: usize| words.get(at).copied().unwrap_or("word");

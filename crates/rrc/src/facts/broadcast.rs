@@ -15,7 +15,8 @@ use crate::{Pdu, Value};
 pub struct MasterInformation {
     /// In LTE, resource blocks of the downlink.
     pub bandwidth_prb: Option<u16>,
-    /// In NR, the subcarrier spacing of the first messages, in kHz. Above 6 GHz the real spacing is four times this value.
+    /// In NR, the subcarrier spacing of the first messages, in kHz. Above 6 GHz the real spacing
+    /// is four times this value.
     pub spacing_khz: Option<u16>,
     /// The high bits of the frame number: in LTE eight of ten, in NR six.
     pub frame_high: u8,

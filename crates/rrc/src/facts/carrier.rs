@@ -5,7 +5,8 @@ use serde::Serialize;
 use super::number;
 use crate::Value;
 
-/// A cell that the device must move to, or that the network adds. A value that the message leaves out does not change.
+/// A cell that the device must move to, or that the network adds. A value that the message leaves
+/// out does not change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Target {
     /// Physical cell identity.
@@ -91,7 +92,8 @@ fn bandwidth(value: Option<&Value<'_>>) -> Option<u16> {
     number::of_name(value?.name()?).map(|blocks| blocks as u16)
 }
 
-/// A carrier of NR with the subcarrier spacing it can be used with. TS 38.331 §6.3.2, `SCS-SpecificCarrier`.
+/// A carrier of NR with the subcarrier spacing it can be used with. TS 38.331 §6.3.2,
+/// `SCS-SpecificCarrier`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Carrier {
     /// Subcarrier spacing, in kHz.

@@ -134,7 +134,8 @@ pub(super) fn event(message: &str, value: &Value<'_>) -> Option<Event> {
     })
 }
 
-/// Whether the first cell of the master group changes; a change of the secondary group's keeps the connection.
+/// Whether the first cell of the master group changes; a change of the secondary group's keeps the
+/// connection.
 fn master_changes(value: &Value<'_>) -> bool {
     value
         .find("masterCellGroup")

@@ -57,8 +57,8 @@ impl SchedulingRequest {
     }
 }
 
-/// The times for which the device is awake and may sleep. LTE counts only subframes with a control channel. In TDD
-/// other subframes are between them, so the device is awake for longer.
+/// The times for which the device is awake and may sleep. LTE counts only subframes with a control
+/// channel. In TDD other subframes are between them, so the device is awake for longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Drx {
     /// Awake at the beginning of a cycle, in microseconds.

@@ -2,7 +2,8 @@
 
 use crate::Value;
 
-/// The number in a name such as `sf10`, `ms5` or `kHz30`; `None` without a number, as in `infinity`.
+/// The number in a name such as `sf10`, `ms5` or `kHz30`; `None` without a number, as in
+/// `infinity`.
 pub(super) fn of_name(name: &str) -> Option<u32> {
     let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
     let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
@@ -14,7 +15,8 @@ pub(super) fn at(value: &Value<'_>, path: &[&str]) -> Option<u32> {
     of_name(value.at(path)?.name()?)
 }
 
-/// A time in milliseconds with a `p` as decimal point, such as `ms0p625`, converted to microseconds.
+/// A time in milliseconds with a `p` as decimal point, such as `ms0p625`, converted to
+/// microseconds.
 pub(super) fn micros_of_name(name: &str) -> Option<u32> {
     let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
     let (whole, part) = digits.split_once('p').unwrap_or((digits, ""));
@@ -26,8 +28,8 @@ pub(super) fn micros_of_name(name: &str) -> Option<u32> {
     Some(whole * 1000 + part_micros)
 }
 
-/// Decodes a start and a length from one number: TS 38.214 §5.1.2.1 for the 14 symbols of a slot, §5.1.2.2.2 for resource
-/// blocks.
+/// Decodes a start and a length from one number: TS 38.214 §5.1.2.1 for the 14 symbols of a slot,
+/// §5.1.2.2.2 for resource blocks.
 pub(super) fn start_and_length(coded: u32, of: u32) -> (u32, u32) {
     let (start, length) = (coded % of, coded / of + 1);
     // A length above half is coded from the other end.
@@ -48,7 +50,8 @@ mod tests {
         assert_eq!(micros_of_name("ms10"), Some(10_000));
     }
 
-    /// TS 38.214 §5.1.2.1: with L − 1 up to 7 the number is 14·(L − 1) + S, above 14·(14 − L + 1) + (14 − 1 − S).
+    /// TS 38.214 §5.1.2.1: with L − 1 up to 7 the number is 14·(L − 1) + S, above 14·(14 − L + 1) +
+    /// (14 − 1 − S).
     #[test]
     fn start_and_length_are_those_that_were_coded() {
         for length in 1..=14 {

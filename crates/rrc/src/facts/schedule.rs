@@ -10,8 +10,8 @@ use crate::Value;
 /// One of the time-domain allocations that a grant can choose. TS 38.214 §5.1.2.1 and §6.1.2.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct TimeAllocation {
-    /// Slots from the grant to the granted transmission, K0 or K2. `None`: K0 is 0, and K2 depends on the subcarrier
-    /// spacing: 1 up to 30 kHz, 2 at 60 kHz, 3 at 120 kHz.
+    /// Slots from the grant to the granted transmission, K0 or K2. `None`: K0 is 0, and K2 depends
+    /// on the subcarrier spacing: 1 up to 30 kHz, 2 at 60 kHz, 3 at 120 kHz.
     pub slots: Option<u8>,
     /// Whether it starts at the beginning of a slot, mapping type A; anywhere in it otherwise.
     pub slot_based: bool,
@@ -64,7 +64,8 @@ impl LteTdd {
     }
 }
 
-/// The uplink and downlink slots of a cell. If there are two patterns, they alternate. TS 38.213 §11.1.
+/// The uplink and downlink slots of a cell. If there are two patterns, they alternate. TS 38.213
+/// §11.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct NrTdd {
     /// The subcarrier spacing whose slots are counted, in kHz.
@@ -104,7 +105,8 @@ impl NrTdd {
 impl SlotPattern {
     fn of(value: &Value<'_>) -> Option<Self> {
         let count = |name| value.get(name)?.integer();
-        // A later release added periods in a separate field. The old field then holds the nearest old period.
+        // A later release added periods in a separate field. The old field then holds the nearest
+        // old period.
         let later = value.get("dl-UL-TransmissionPeriodicity-v1530");
         let period = later.or(value.get("dl-UL-TransmissionPeriodicity"))?;
         Some(Self {

@@ -1,4 +1,5 @@
-//! Made by scripts/rrc-schema from the ASN.1 of TS 36.331 and TS 38.331, version 17.4.0. Not to be edited.
+//! Made by scripts/rrc-schema from the ASN.1 of TS 36.331 and TS 38.331, version 17.4.0. Not to be
+//! edited.
 
 use super::make::{
     bits, choice, contents, enumerated, extensible_choice, extensible_enumerated, extensible_sequence, group, integer, list,

@@ -44,7 +44,8 @@ impl Symbol {
     }
 }
 
-/// The symbols of `count` packets, and the bytes behind the chunks. Symbols of a vector's end that belong to no packet count as none.
+/// The symbols of `count` packets, and the bytes behind the chunks. Symbols of a vector's end that
+/// belong to no packet count as none.
 pub(super) fn read_symbols(
     mut bytes: &[u8],
     base: u16,
@@ -83,7 +84,8 @@ pub(super) fn read_symbols(
     Ok((symbols, bytes))
 }
 
-/// Writes the chunks of symbols: the kind of chunk that describes the most packets, from the first on.
+/// Writes the chunks of symbols: the kind of chunk that describes the most packets, from the first
+/// on.
 pub(super) fn write_symbols(symbols: &[Symbol], into: &mut Vec<u8>) {
     let mut rest = symbols;
     while let Some(&first) = rest.first() {

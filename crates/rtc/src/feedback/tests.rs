@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use super::{Feedback, FeedbackError, Tick};
 
-/// Feedback with a run, both kinds of vector, and each length of delta, written by hand after the draft's figures.
+/// Feedback with a run, both kinds of vector, and each length of delta, written by hand after the
+/// draft's figures.
 const BY_HAND: [u8; 40] = [
     0xAF, 205, 0, 9, // version 2, padding, format 15; ten words
     0, 0, 0, 1, // its sender

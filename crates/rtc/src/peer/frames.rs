@@ -4,8 +4,8 @@ use sounding_units::HostInstant;
 
 use super::Frame;
 
-/// A gap between frames is a freeze if it is longer than the mean gap by this, and three times as long (W3C, Identifiers for
-/// WebRTC's Statistics API, `freezeCount`).
+/// A gap between frames is a freeze if it is longer than the mean gap by this, and three times as
+/// long (W3C, Identifiers for WebRTC's Statistics API, `freezeCount`).
 const FREEZE: Duration = Duration::from_millis(150);
 /// The mean is over as many frames.
 const FRAMES_OF_MEAN: usize = 30;
@@ -65,8 +65,8 @@ impl Frames {
         self.counts
     }
 
-    /// From the sending of a frame's first packet to the arrival of its last one, at these shares of all frames (0 to 1). `None` if no
-    /// frame says when it was sent.
+    /// From the sending of a frame's first packet to the arrival of its last one, at these shares
+    /// of all frames (0 to 1). `None` if no frame says when it was sent.
     pub fn delays<const N: usize>(&self, shares: [f64; N]) -> Option<[Duration; N]> {
         let mut sorted = self.delays.clone();
         sorted.sort_unstable();

@@ -20,8 +20,8 @@ fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// What the radio adds to a packet: its requests drift against the packets, so that each waits a little longer than the one before,
-/// up to 45 ms in 0.4 s.
+/// What the radio adds to a packet: its requests drift against the packets, so that each waits a
+/// little longer than the one before, up to 45 ms in 0.4 s.
 fn added(sent: HostInstant) -> Duration {
     let within = Duration::from_nanos(sent.as_nanos() % 400_000_000);
     within / 9
@@ -36,7 +36,8 @@ struct Seen {
     falls: u32,
 }
 
-/// Video over a link of `capacity` whose radio adds delay, for a minute of virtual time. The queue is never longer than some packets.
+/// Video over a link of `capacity` whose radio adds delay, for a minute of virtual time. The queue
+/// is never longer than some packets.
 fn run<C: Corrections>(
     capacity: Rate,
     corrections: C,

@@ -43,7 +43,8 @@ impl Scene {
         Self { emulation }
     }
 
-    /// A call of some seconds. `meanwhile` runs beside it, with a connection to the peer of its own.
+    /// A call of some seconds. `meanwhile` runs beside it, with a connection to the peer of its
+    /// own.
     pub(crate) fn call(
         self,
         corrections: &str,

@@ -6,7 +6,8 @@ use sounding_rtc::rtp::RtpHeader;
 use sounding_rtc::{Feedback, Rewriter, Tick};
 use sounding_units::HostInstant;
 
-/// A peer's datagram after decryption: compound RTCP or RTP. Returns how many arrivals its feedback has.
+/// A peer's datagram after decryption: compound RTCP or RTP. Returns how many arrivals its feedback
+/// has.
 pub(crate) fn rtc(data: &[u8]) -> u64 {
     if let Some(header) = RtpHeader::parse(data) {
         header.sent(3, HostInstant::from_nanos(1 << 40));

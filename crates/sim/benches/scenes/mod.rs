@@ -1,5 +1,5 @@
-//! Scenes for measuring the simulator's speed: one flow to each device of a cell as in `scripts/ns3/lte.cc`, a flow on
-//! a recorded link, and a crowd.
+//! Scenes for measuring the simulator's speed: one flow to each device of a cell as in
+//! `scripts/ns3/lte.cc`, a flow on a recorded link, and a crowd.
 
 #![allow(dead_code, reason = "each program needs some of it")]
 
@@ -70,7 +70,8 @@ fn behind_a_wire(radio: Radio<Through<Segment>>) -> Scene<Cell> {
     Scene::new(Wired::new(radio, &wire, &wire, HostInstant::default()))
 }
 
-/// A carrier of 20 MHz and one layer, this many devices that stand at 110 m and more, and a flow of CUBIC to each.
+/// A carrier of 20 MHz and one layer, this many devices that stand at 110 m and more, and a flow of
+/// CUBIC to each.
 pub(crate) fn cell(devices: u16) -> Scene<Cell> {
     let carrier = CarrierConfig { layers: 1, ..CarrierConfig::default() };
     let mut radio = Radio::new(vec![carrier], 1).expect("a network");
@@ -88,9 +89,9 @@ pub(crate) fn cell(devices: u16) -> Scene<Cell> {
     scene
 }
 
-/// A hundred devices across a cell of 10 MHz and two layers, at a load of 60 %: ten of them fetch 32 MB at a time, thirty
-/// 1 MB, sixty 64 kB, which are 60, 30 and 10 % of the load; and flows in the background of four of them that never end
-/// (Legilimens §V-E, §VI).
+/// A hundred devices across a cell of 10 MHz and two layers, at a load of 60 %: ten of them fetch
+/// 32 MB at a time, thirty 1 MB, sixty 64 kB, which are 60, 30 and 10 % of the load; and flows in
+/// the background of four of them that never end (Legilimens §V-E, §VI).
 pub(crate) fn crowd() -> Scene<Cell> {
     const DEVICES: u16 = 100;
     let carrier = CarrierConfig { prb: 50, ..CarrierConfig::default() };

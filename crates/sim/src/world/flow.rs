@@ -26,9 +26,11 @@ pub struct Flow {
     pub transport: Transport,
     /// Its application, if applications share the link equally.
     pub application: u32,
-    /// Its weight, where flows share by weights; [`WEIGHT`](sounding_cc::sharing::WEIGHT) is ordinary.
+    /// Its weight, where flows share by weights; [`WEIGHT`](sounding_cc::sharing::WEIGHT) is
+    /// ordinary.
     pub weight: u32,
-    /// An earlier flow in whose name it is shown and counted, as one of several transfers of an application.
+    /// An earlier flow in whose name it is shown and counted, as one of several transfers of an
+    /// application.
     pub of: Option<FlowId>,
 }
 
@@ -75,7 +77,8 @@ pub struct Receipt {
     pub acks: Acks,
     /// The resolution of its time stamps: 1 ms on Linux, up to 10 ms on other systems.
     pub tick: Duration,
-    /// Segments that arrive within this time are processed together, as GRO does; zero for each segment by itself.
+    /// Segments that arrive within this time are processed together, as GRO does; zero for each
+    /// segment by itself.
     pub batch: Duration,
 }
 

@@ -24,8 +24,8 @@ const DATAGRAM: Bytes = Bytes::new(1500);
 const UDP_HEADERS: Bytes = Bytes::new(28);
 /// Size of a request for a response.
 const REQUEST: Bytes = Bytes::new(200);
-/// A handshake or a request that is not answered is repeated after this, and after twice as long again (RFC 6298
-/// §2.1).
+/// A handshake or a request that is not answered is repeated after this, and after twice as long
+/// again (RFC 6298 §2.1).
 const REPEAT: Duration = Duration::from_secs(1);
 
 /// Packets a flow has to send, in order.
@@ -93,7 +93,8 @@ struct Reader {
     received: Bytes,
     /// No more requests from this time on.
     ends: HostInstant,
-    /// The current request: its number, when it was first made, and when it is made or repeated next.
+    /// The current request: its number, when it was first made, and when it is made or repeated
+    /// next.
     request: Option<Request>,
 }
 

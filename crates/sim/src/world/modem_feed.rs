@@ -18,7 +18,8 @@ pub struct Listening {
     pub estimator: sounding_link::Config,
     /// Interval at which an estimate is published.
     pub every: Duration,
-    /// From its publication to the controller: the host's own time, and the way to the sender where that is elsewhere.
+    /// From its publication to the controller: the host's own time, and the way to the sender
+    /// where that is elsewhere.
     pub latency: Duration,
     /// How an estimate reaches the controllers.
     pub feedback: Feedback,
@@ -34,7 +35,8 @@ pub enum Feedback {
     /// After the latency, independent of the network.
     #[default]
     Direct,
-    /// On the acknowledgements of each flow, each with its own part, over its own RTprop (PBE-CC §4.1).
+    /// On the acknowledgements of each flow, each with its own part, over its own RTprop (PBE-CC
+    /// §4.1).
     Acks,
 }
 
@@ -52,7 +54,8 @@ impl Listening {
         }
     }
 
-    /// The same for flows of controllers with these needs; those that ask nothing of a modem have none.
+    /// The same for flows of controllers with these needs; those that ask nothing of a modem have
+    /// none.
     #[must_use]
     pub fn told(mut self, controllers: impl IntoIterator<Item = Option<Needs>> + Clone) -> Self {
         let needs = Needs::of_all(controllers.clone().into_iter().flatten());
@@ -70,7 +73,8 @@ impl Listening {
 /// A host takes at least this long for a packet. In the model all of one time leave at once.
 const APART: Duration = Duration::from_micros(1);
 
-/// A modem's bytes on their way to controllers: through the same extraction and estimation as a live one's.
+/// A modem's bytes on their way to controllers: through the same extraction and estimation as a
+/// live one's.
 #[derive(Debug)]
 pub(super) struct ModemFeed {
     listening: Listening,
@@ -99,8 +103,9 @@ impl ModemFeed {
         self.listening.port
     }
 
-    /// A packet enters the network; those of the uplink are known to the device's host. If that has to know which is which, it stamps
-    /// each with a time of its own, as a kernel does, and this is the time.
+    /// A packet enters the network; those of the uplink are known to the device's host. If that has
+    /// to know which is which, it stamps each with a time of its own, as a kernel does, and
+    /// this is the time.
     pub(super) fn handle_entered(
         &mut self,
         now: HostInstant,

@@ -7,9 +7,11 @@ use sounding_units::HostInstant;
 use super::flow::{Acks, Receipt};
 use super::segment::{Acknowledgement, BLOCKS, Block, Data};
 
-/// The longest a lone segment waits for its acknowledgement (Linux `TCP_DELACK_MIN`; RFC 9293 §3.8.6.3 allows 500 ms).
+/// The longest a lone segment waits for its acknowledgement (Linux `TCP_DELACK_MIN`; RFC 9293
+/// §3.8.6.3 allows 500 ms).
 pub(super) const DELAY: Duration = Duration::from_millis(40);
-/// Segments acknowledged one by one at the beginning, so that slow start is not halved (Linux `TCP_MAX_QUICKACKS`).
+/// Segments acknowledged one by one at the beginning, so that slow start is not halved (Linux
+/// `TCP_MAX_QUICKACKS`).
 const QUICK: u32 = 16;
 
 /// The receiving end of a byte stream.

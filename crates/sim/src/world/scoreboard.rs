@@ -188,11 +188,13 @@ impl Scoreboard {
         if state == State::InFlight {
             self.in_flight = self.in_flight - size;
         }
-        // RFC 8985 §6.2 step 3: a segment that was sent once and arrives after a later one was reordered.
+        // RFC 8985 §6.2 step 3: a segment that was sent once and arrives after a later one was
+        // reordered.
         self.reordered |= !repaired && number < context.highest;
         self.highest = self.highest.max(number);
         let rtt = context.now - sent.at;
-        // Step 2: by its time stamp, or so soon after it was sent again, it is an earlier transmission that arrived.
+        // Step 2: by its time stamp, or so soon after it was sent again, it is an earlier
+        // transmission that arrived.
         let too_soon = context.least_rtt.is_some_and(|least| rtt < least);
         let is_first = repaired && (too_soon || context.echo < sent.at);
         if !is_first && self.newest.is_none_or(|newest| (sent.at, number) > newest) {
@@ -204,8 +206,9 @@ impl Scoreboard {
 
     /// Finds lost segments at `now`, and the time of the next check (RFC 8985 §6.2 steps 4 and 5).
     ///
-    /// A segment is lost if a later one was delivered, and more than the RTT and the reordering window has passed since it
-    /// was sent. Each segment is checked once for each time that it is sent.
+    /// A segment is lost if a later one was delivered, and more than the RTT and the reordering
+    /// window has passed since it was sent. Each segment is checked once for each time that it
+    /// is sent.
     pub(super) fn find_lost(
         &mut self,
         now: HostInstant,

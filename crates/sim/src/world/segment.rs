@@ -78,7 +78,8 @@ pub(super) struct Data {
 pub(super) struct Acknowledgement {
     /// All segments before this one.
     pub(super) next: u64,
-    /// Received blocks beyond `next`: first the one with the newest segment, then the highest (RFC 2018 §4).
+    /// Received blocks beyond `next`: first the one with the newest segment, then the highest (RFC
+    /// 2018 §4).
     pub(super) blocks: [Block; BLOCKS],
     /// The time stamp of the newest segment.
     pub(super) echo: HostInstant,

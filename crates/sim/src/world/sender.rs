@@ -17,9 +17,9 @@ use crate::soonest::soonest;
 
 /// The sending end of a byte stream: what TCP is without its bytes.
 ///
-/// Selective acknowledgements (RFC 2018, RFC 6675); loss detection by time (RACK with tail loss probe, RFC 8985);
-/// retransmission timeouts (RFC 6298), undone if the first acknowledgement after one confirms an earlier transmission (RFC
-/// 3522); pacing if the controller uses it.
+/// Selective acknowledgements (RFC 2018, RFC 6675); loss detection by time (RACK with tail loss
+/// probe, RFC 8985); retransmission timeouts (RFC 6298), undone if the first acknowledgement after
+/// one confirms an earlier transmission (RFC 3522); pacing if the controller uses it.
 #[derive(Debug)]
 pub(super) struct Sender {
     controller: Box<dyn Controller>,
@@ -137,8 +137,8 @@ impl Sender {
         self.last_sent
     }
 
-    /// Its claim on its link. An application without more data counts as finished from its next poll. Its claim ends
-    /// when it has had no packets in flight for an RTT.
+    /// Its claim on its link. An application without more data counts as finished from its next
+    /// poll. Its claim ends when it has had no packets in flight for an RTT.
     pub(super) fn claim(&self, now: HostInstant) -> Claim {
         if self.blocked != Blocked::Application {
             return Claim::Hungry;
@@ -179,7 +179,8 @@ impl Sender {
         self.controller.handle_estimate(now, estimate, flows);
     }
 
-    /// Processes an acknowledgement. Returns what the controller received, if the acknowledgement has news.
+    /// Processes an acknowledgement. Returns what the controller received, if the acknowledgement
+    /// has news.
     pub(super) fn handle_ack(&mut self, now: HostInstant, said: &Acknowledgement) -> Option<Ack> {
         let prior_in_flight = self.board.in_flight();
         let base = self.board.base();
@@ -198,7 +199,8 @@ impl Sender {
             }
         });
         let (newest_at, repaired) = newest?;
-        // The transmission that arrived is known if the segment was sent once, or if its time stamp was echoed.
+        // The transmission that arrived is known if the segment was sent once, or if its time stamp
+        // was echoed.
         let rtt = (!repaired || said.echo == newest_at).then(|| now - newest_at);
         // The timeout covers acknowledgements that waited for a second segment (RFC 6298 §3).
         if let Some(sample) = earliest.map(|at| now - at).or(rtt) {
@@ -236,7 +238,8 @@ impl Sender {
         Some(ack)
     }
 
-    /// RFC 3522: the timeout was spurious if the first acknowledgement after it is for a segment sent before it.
+    /// RFC 3522: the timeout was spurious if the first acknowledgement after it is for a segment
+    /// sent before it.
     fn undo_spurious_timeout(&mut self, now: HostInstant, said: &Acknowledgement) {
         let Repair::Timeout { fired_at, from, .. } = self.repair else { return };
         if said.next <= from || self.board.base() > from {
@@ -326,7 +329,8 @@ impl Sender {
         Some(Data { number, size, sent_at: now })
     }
 
-    /// Size of the next segment that was never sent, if the application has one and the buffers room for it.
+    /// Size of the next segment that was never sent, if the application has one and the buffers
+    /// room for it.
     fn fresh(&self, now: HostInstant) -> Option<u32> {
         let room = self.buffer.saturating_sub(self.sent - self.rate.delivered().count());
         let size = self.source.available(now, self.sent).min(self.mss.count());
@@ -352,7 +356,8 @@ impl Sender {
         }
     }
 
-    /// Restarts the timer: a tail loss probe if no segment is missing, otherwise the timeout (RFC 8985 §7.2, RFC 6298 §5).
+    /// Restarts the timer: a tail loss probe if no segment is missing, otherwise the timeout (RFC
+    /// 8985 §7.2, RFC 6298 §5).
     fn arm(&mut self, now: HostInstant) {
         if self.board.in_flight() == Bytes::ZERO && self.board.base() == self.board.next() {
             self.timer = None;

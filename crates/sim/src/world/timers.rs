@@ -6,8 +6,8 @@ use sounding_units::HostInstant;
 
 /// One timer for each flow. If several are due at the same time, the lower flow is first.
 ///
-/// A postponed timer leaves its old entry in place, which is dropped when it becomes due. So postponing a timer, as each
-/// acknowledgement does, is cheap.
+/// A postponed timer leaves its old entry in place, which is dropped when it becomes due. So
+/// postponing a timer, as each acknowledgement does, is cheap.
 #[derive(Debug, Default)]
 pub(super) struct Timers {
     heap: BinaryHeap<Reverse<(HostInstant, usize)>>,

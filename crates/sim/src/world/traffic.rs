@@ -18,7 +18,8 @@ pub enum Traffic {
         /// Duration of a pause.
         off: Duration,
     },
-    /// Responses to a peer that requests the next one after it has received the last in full and paused.
+    /// Responses to a peer that requests the next one after it has received the last in full and
+    /// paused.
     Responses {
         /// Size of a response.
         size: Bytes,
@@ -44,7 +45,8 @@ impl Source {
         Self { traffic, began, ends, mss: mss.count().max(1), asked: 0 }
     }
 
-    /// The peer requests response `number`, counted from zero. It repeats a request if no response arrives.
+    /// The peer requests response `number`, counted from zero. It repeats a request if no response
+    /// arrives.
     pub(super) fn handle_request(&mut self, number: u64) {
         if let Traffic::Responses { size, .. } = self.traffic {
             self.asked = self.asked.max((number + 1).saturating_mul(size.count()));

@@ -1,5 +1,5 @@
-//! The path of most tests: 12 Mbit/s, 20 ms in each direction. A full packet takes a millisecond, and the BDP is 40
-//! packets.
+//! The path of most tests: 12 Mbit/s, 20 ms in each direction. A full packet takes a millisecond,
+//! and the BDP is 40 packets.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
@@ -39,7 +39,8 @@ pub(crate) fn named(name: &str) -> fn(&Start) -> Box<dyn Controller> {
     sounding_baselines::by_name(name).unwrap()
 }
 
-/// A bottleneck in the uplink with a queue of `buffer` bytes, 20 ms in each direction, and a gigabit on the return path.
+/// A bottleneck in the uplink with a queue of `buffer` bytes, 20 ms in each direction, and a
+/// gigabit on the return path.
 pub(crate) fn links<P>(
     bottleneck: impl Into<Schedule>,
     buffer: u64,

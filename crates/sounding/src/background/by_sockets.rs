@@ -1,5 +1,6 @@
-//! Without rights: a socket may choose any algorithm that is loaded and open to all. This program may choose for the sockets
-//! of its own children, which it reaches by duplicating their descriptors (pidfd_getfd(2)).
+//! Without rights: a socket may choose any algorithm that is loaded and open to all. This program
+//! may choose for the sockets of its own children, which it reaches by duplicating their
+//! descriptors (pidfd_getfd(2)).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -100,7 +101,8 @@ fn is_internet(fd: i32) -> bool {
         && option(libc::SO_PROTOCOL) == Some(libc::IPPROTO_TCP)
 }
 
-/// Whether its other end is this machine's loopback. A socket that is not connected yet has no other end.
+/// Whether its other end is this machine's loopback. A socket that is not connected yet has no
+/// other end.
 fn is_local(socket: &impl AsFd) -> bool {
     let Ok(peer) = getpeername::<SockaddrStorage>(socket.as_fd().as_raw_fd()) else { return false };
     let v4 = peer.as_sockaddr_in().map(|address| IpAddr::V4(address.ip()));

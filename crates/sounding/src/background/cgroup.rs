@@ -1,7 +1,8 @@
 //! A cgroup that exists for one command.
 //!
-//! Its makers keep its folder locked. The kernel unlocks it when the last of them has ended, in any way. A cgroup without a
-//! lock and without a process is therefore left behind, and the next start removes it.
+//! Its makers keep its folder locked. The kernel unlocks it when the last of them has ended, in any
+//! way. A cgroup without a lock and without a process is therefore left behind, and the next start
+//! removes it.
 
 use std::collections::VecDeque;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -30,15 +31,16 @@ pub(super) struct Transient {
 }
 
 impl Transient {
-    /// Makes it below `home`. `tell` gets each path before there is a cgroup: its receiver can then remove the cgroup
-    /// at any moment at which this process ends.
+    /// Makes it below `home`. `tell` gets each path before there is a cgroup: its receiver can then
+    /// remove the cgroup at any moment at which this process ends.
     pub(super) fn make(
         home: &Path,
         mut tell: impl FnMut(&Path) -> io::Result<()>,
     ) -> io::Result<Self> {
         let random = RandomState::new();
         for attempt in 0..1000 {
-            // The number of a process is another one's in another process namespace, and later another one's here.
+            // The number of a process is another one's in another process namespace, and later
+            // another one's here.
             let path = home.join(format!(
                 "{NAME}{}-{:016x}",
                 std::process::id(),

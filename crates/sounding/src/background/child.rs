@@ -16,7 +16,8 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{Gid, Pid, Uid, setgid, setgroups, setuid};
 use sounding_host::caller::Caller;
 
-/// A terminal sends a signal to all of its foreground processes, so that the command has it already (`SI_KERNEL`).
+/// A terminal sends a signal to all of its foreground processes, so that the command has it already
+/// (`SI_KERNEL`).
 const BY_TERMINAL: i32 = 0x80;
 
 /// Signals to this process, read one after the other.
@@ -48,7 +49,8 @@ impl Running {
         procs: Option<&File>,
         user: Option<Caller>,
     ) -> io::Result<Self> {
-        // Processes that the command leaves behind become children of this process. Their sockets are the command's too.
+        // Processes that the command leaves behind become children of this process. Their sockets
+        // are the command's too.
         let _ = nix::sys::prctl::set_child_subreaper(true);
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]);
@@ -80,7 +82,8 @@ impl Running {
         Ok(Self { pid: Pid::from_raw(child.id() as i32) })
     }
 
-    /// Waits for its end, and passes signals on. Calls `look` at least so often. Returns the exit code, as a shell has it.
+    /// Waits for its end, and passes signals on. Calls `look` at least so often. Returns the exit
+    /// code, as a shell has it.
     pub(super) fn wait(
         &self,
         signals: &Signals,

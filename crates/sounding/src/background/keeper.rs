@@ -1,5 +1,6 @@
-//! A second process that keeps the algorithm in the kernel as long as a process of the command lives, and removes the cgroup
-//! after it. So nothing is left behind if this program is killed, and the command's connections stay background.
+//! A second process that keeps the algorithm in the kernel as long as a process of the command
+//! lives, and removes the cgroup after it. So nothing is left behind if this program is killed, and
+//! the command's connections stay background.
 //!
 //! It is there before the cgroup, and hears of the cgroup's path before the cgroup is made.
 
@@ -35,7 +36,8 @@ const SOON: Duration = Duration::from_millis(5);
 
 /// How a message begins: the path of a cgroup that may be made from now on.
 const CGROUP: u8 = b'c';
-/// Descriptors to hold; behind it the number of the map and the name that outlast them, if there are any.
+/// Descriptors to hold; behind it the number of the map and the name that outlast them, if there
+/// are any.
 const HOLD: u8 = b'h';
 
 /// A path in a message, and the descriptors with it, are not longer.
@@ -69,7 +71,8 @@ impl Keeper {
         Ok(Self { child: command.spawn()?, socket: Some(ours) })
     }
 
-    /// A cgroup will be made there. The keeper removes it when this process has ended, if it is there.
+    /// A cgroup will be made there. The keeper removes it when this process has ended, if it is
+    /// there.
     pub(super) fn expect(&self, cgroup: &Path) -> io::Result<()> {
         self.tell(CGROUP, cgroup.as_os_str(), &[])
     }
@@ -93,8 +96,8 @@ impl Keeper {
         Ok(())
     }
 
-    /// The command has ended. Waits until the keeper has removed the cgroup, unless a process that the command started
-    /// goes on.
+    /// The command has ended. Waits until the keeper has removed the cgroup, unless a process that
+    /// the command started goes on.
     pub(super) fn end(mut self, cgroup: &Transient) {
         drop(self.socket.take());
         let until = Instant::now() + PATIENCE;

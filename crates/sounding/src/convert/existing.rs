@@ -47,7 +47,8 @@ impl<'a> Existing<'a> {
         Self { path, what, force }
     }
 
-    /// Returns an error if the output would replace a file without `--force`. The error names the option.
+    /// Returns an error if the output would replace a file without `--force`. The error names the
+    /// option.
     pub(super) fn refuse(&self, kind: FileKind) -> Result<()> {
         let path = self.path.display();
         match &self.what {

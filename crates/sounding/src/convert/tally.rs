@@ -6,12 +6,14 @@ use sounding_export::message::Without;
 
 use crate::skipped::counted;
 
-/// Counts of a capture's packets by result. Each packet counts once, except that hidden packets also count as written.
+/// Counts of a capture's packets by result. Each packet counts once, except that hidden packets
+/// also count as written.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     /// In the file.
     pub(super) written: u64,
-    /// Of these, packets with only kind, time and length in the file, because their content may identify a person.
+    /// Of these, packets with only kind, time and length in the file, because their content may
+    /// identify a person.
     pub(super) blank: u64,
     /// Of these, messages without the number of their carrier, for which there is no room.
     pub(super) without_carrier: u64,
@@ -27,7 +29,8 @@ pub(super) struct LeftOut {
     pub(super) hidden: u64,
     /// They are no log records, for which the kind of file has no place.
     pub(super) others: u64,
-    /// Packets of other codes than the requested ones. If codes were requested, also packets that are not log records.
+    /// Packets of other codes than the requested ones. If codes were requested, also packets that
+    /// are not log records.
     pub(super) unwanted: u64,
     /// They carry no message, and the file is one of messages.
     pub(super) without_message: u64,

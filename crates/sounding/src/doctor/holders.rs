@@ -25,8 +25,8 @@ pub(crate) struct Holder {
 /// A program that is ending lets go of its port within this. Chosen.
 const ENDING: Duration = Duration::from_millis(200);
 
-/// A copy of a process that is about to become another program does so within this, also where every processor is busy.
-/// Chosen.
+/// A copy of a process that is about to become another program does so within this, also where
+/// every processor is busy. Chosen.
 const STARTING: Duration = Duration::from_secs(2);
 
 /// Between two looks. Chosen.
@@ -35,8 +35,8 @@ const STEP: Duration = Duration::from_millis(20);
 /// Linux's PF_FORKNOEXEC: a copy of its parent that has become no other program yet.
 const FORKED: u64 = 0x40;
 
-/// Every other process that has the device open and keeps it so, as far as this process may look. A process that is
-/// ending, or that is about to become another program, is waited for.
+/// Every other process that has the device open and keeps it so, as far as this process may look. A
+/// process that is ending, or that is about to become another program, is waited for.
 pub(crate) fn holders(device: &Path) -> io::Result<Vec<Holder>> {
     let begin = Instant::now();
     let mut first_seen: BTreeMap<u32, Instant> = BTreeMap::new();
@@ -106,8 +106,8 @@ impl Device {
     }
 }
 
-/// The descriptors by which a process has the device open. An error if this process may not look; another may still
-/// have it.
+/// The descriptors by which a process has the device open. An error if this process may not look;
+/// another may still have it.
 fn descriptors(pid: u32, device: Device) -> io::Result<Vec<OsString>> {
     let files = match fs::read_dir(format!("/proc/{pid}/fd")) {
         Ok(files) => files.flatten(),
@@ -153,7 +153,8 @@ mod tests {
 
     #[test]
     fn the_process_that_has_a_tty_open_is_named() {
-        // One test at a time. A process that the other test starts is briefly a copy of this one, with the same open files.
+        // One test at a time. A process that the other test starts is briefly a copy of this one,
+        // with the same open files.
         steadily(|| {
             let pty = Pty::create(None).expect("a pty");
             let holders = |path: &Path| holders(path).expect("it may look");

@@ -9,7 +9,8 @@ use super::{Check, check};
 /// An emulation of a few devices opens about half as many. Chosen.
 const DESCRIPTORS: usize = 64;
 
-/// Whether the limits allow the files and processes of a verb. If not, later checks may fail for this reason.
+/// Whether the limits allow the files and processes of a verb. If not, later checks may fail for
+/// this reason.
 pub(super) fn checks() -> [Check; 2] {
     [
         limit("descriptors", descriptors(), "more files can be opened"),

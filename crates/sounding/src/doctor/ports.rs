@@ -1,4 +1,5 @@
-//! Ports that could belong to a modem. The check asks each port for its version, and names every obstacle with its cure.
+//! Ports that could belong to a modem. The check asks each port for its version, and names every
+//! obstacle with its cure.
 
 use std::fs;
 use std::io;
@@ -118,8 +119,8 @@ fn device(path: &Path) -> Check {
     ask(&Source::Path(path.into()))
 }
 
-/// An error where another program has the port open, as far as this one may see that: it would get half of the bytes, and
-/// its requests would meet the other's answers.
+/// An error where another program has the port open, as far as this one may see that: it would get
+/// half of the bytes, and its requests would meet the other's answers.
 pub(crate) fn refuse_held(source: &Source) -> miette::Result<()> {
     let Source::Path(path) = source.place() else { return Ok(()) };
     if is_memory(path) {
@@ -140,7 +141,8 @@ pub(crate) fn refuse_held(source: &Source) -> miette::Result<()> {
     }
 }
 
-/// Whether it is /dev/null or similar, which every process has open. Opening it reports that it is no port.
+/// Whether it is /dev/null or similar, which every process has open. Opening it reports that it is
+/// no port.
 fn is_memory(path: &Path) -> bool {
     const MEMORY: u64 = 1;
     path.metadata().is_ok_and(|about| nix::sys::stat::major(about.rdev()) == MEMORY)
@@ -158,7 +160,8 @@ fn held(holder: &Holder) -> String {
 fn router(source: Source) -> Option<Check> {
     match source.open() {
         Err(OpenError::NoRouter { .. }) => None,
-        // The request uses the connection that found the port, because a router may serve only one reader at a time.
+        // The request uses the connection that found the port, because a router may serve only one
+        // reader at a time.
         opened => Some(ask_on(&source, opened)),
     }
 }

@@ -16,7 +16,8 @@ use sounding_host::tool;
 use super::guest::Guest;
 use super::{Args, EmuError};
 
-/// Runs the command in the namespace of the first device, and the `--far` commands at the other end.
+/// Runs the command in the namespace of the first device, and the `--far` commands at the other
+/// end.
 pub(super) fn run(
     args: &Args,
     emulation: &Emulation,

@@ -17,7 +17,8 @@ use super::command::{self, Interrupts, Watch};
 use super::{Args, table, tell_of_scheduling};
 use crate::sim::shown;
 
-/// Above this share of a processor a network may not keep up with the clock: the rest goes into moving packets and modems.
+/// Above this share of a processor a network may not keep up with the clock: the rest goes into
+/// moving packets and modems.
 const FULL: f64 = 0.7;
 
 /// Runs the plan.

@@ -1,8 +1,9 @@
-//! The changes that this program makes. The guard undoes only these, and refuses any other instruction.
+//! The changes that this program makes. The guard undoes only these, and refuses any other
+//! instruction.
 //!
-//! The guard has the rights that the daemon gave up, and reads instructions from the daemon, which reads a modem's
-//! output. So an instruction contains no path and no command. It names an algorithm, a prefix or a map, and each is
-//! checked.
+//! The guard has the rights that the daemon gave up, and reads instructions from the daemon, which
+//! reads a modem's output. So an instruction contains no path and no command. It names an
+//! algorithm, a prefix or a map, and each is checked.
 
 use std::fs;
 use std::io;
@@ -100,8 +101,8 @@ pub(super) enum Refusal {
 }
 
 impl Change {
-    /// Whether this program makes such a change to the machine's current state. Call it before the change. `daemon` is
-    /// the process that makes it.
+    /// Whether this program makes such a change to the machine's current state. Call it before the
+    /// change. `daemon` is the process that makes it.
     pub(super) fn check(&self, daemon: u32) -> Result<(), Refusal> {
         match self {
             Self::Default { ours, was } => {
@@ -136,7 +137,8 @@ impl Change {
         match self {
             Self::Default { ours, was } => {
                 let put_back = put_back_default(ours, was);
-                // A file that stays is harmless: it is read only for a default that was not restored.
+                // A file that stays is harmless: it is read only for a default that was not
+                // restored.
                 let _ = before::forget(ours);
                 put_back
             }
@@ -180,8 +182,8 @@ fn check_registered(name: &str) -> Result<(), Refusal> {
     is_registered(name).then_some(()).ok_or_else(|| Refusal::NoAlgorithm(name.into()))
 }
 
-/// The current value is to be restored, unless a killed daemon has left it: of the same name, or of one that the kernel
-/// no longer has.
+/// The current value is to be restored, unless a killed daemon has left it: of the same name, or of
+/// one that the kernel no longer has.
 fn check_now(what: &str, now: &str, was: &str, ours: &str) -> Result<(), Refusal> {
     if now == was || now == ours || (!now.is_empty() && !is_registered(now)) {
         return Ok(());
@@ -207,7 +209,8 @@ pub(super) fn set_default(name: &str) -> Result<(), GuardError> {
     fs::write(Path::new(DEFAULT), name).map_err(at(DEFAULT))
 }
 
-/// Unless another has changed it since. A daemon that was there first may have ended meanwhile, and its name with it.
+/// Unless another has changed it since. A daemon that was there first may have ended meanwhile, and
+/// its name with it.
 fn put_back_default(ours: &str, was: &str) -> Result<(), GuardError> {
     if default()? != ours {
         return Ok(());

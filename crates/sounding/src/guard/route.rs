@@ -24,8 +24,8 @@ impl Route {
         }
     }
 
-    /// Keeps the words of `ip`'s output that describe the route. `ip` also prints the state of the route's device, but does
-    /// not accept it as input.
+    /// Keeps the words of `ip`'s output that describe the route. `ip` also prints the state of the
+    /// route's device, but does not accept it as input.
     fn from_shown(route: &str) -> Self {
         const STATES: [&str; 3] = ["linkdown", "dead", "offload"];
         let words = route.split_whitespace().filter(|word| !STATES.contains(word));

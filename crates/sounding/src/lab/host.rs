@@ -1,5 +1,5 @@
-//! What this program provides to an experiment: its terminal, its signals, and functions that read captures and make
-//! sweeps.
+//! What this program provides to an experiment: its terminal, its signals, and functions that read
+//! captures and make sweeps.
 
 use std::fmt;
 use std::path::Path;

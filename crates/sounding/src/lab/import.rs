@@ -12,9 +12,10 @@ use crate::screen;
 
 /// Turn logs of mahimahi and Pantheon into a folder of results, as `sounding sim --out` makes one.
 ///
-/// FILE is a log of mm-link (--uplink-log, --downlink-log), a log of Pantheon's tunnel (NAME_datalink_runN.log), also as .gz,
-/// or Pantheon's pantheon_perf.json. The figures follow the definitions of the log's own tools. Figures that the log
-/// does not contain stay empty. docs/reference/controllers.md defines each figure.
+/// FILE is a log of mm-link (--uplink-log, --downlink-log), a log of Pantheon's tunnel
+/// (NAME_datalink_runN.log), also as .gz, or Pantheon's pantheon_perf.json. The figures follow the
+/// definitions of the log's own tools. Figures that the log does not contain stay empty.
+/// docs/reference/controllers.md defines each figure.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -11,9 +11,9 @@ use crate::screen;
 
 /// Figures of results: a page, and each figure as SVG, PNG and Parquet.
 ///
-/// RESULTS are folders that `sounding sim PLAN --out DIR --series 100ms` made. Figures over time, distributions and fairness
-/// need the series. Without it, the page shows the table and the figures of whole runs. docs/reference/reports.md describes
-/// every figure.
+/// RESULTS are folders that `sounding sim PLAN --out DIR --series 100ms` made. Figures over time,
+/// distributions and fairness need the series. Without it, the page shows the table and the figures
+/// of whole runs. docs/reference/reports.md describes every figure.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct Args {
@@ -21,7 +21,8 @@ pub(super) struct Args {
     #[arg(required = true)]
     results: Vec<PathBuf>,
 
-    /// Folder for report.html, report.md and figures/; existing files with these names are replaced
+    /// Folder for report.html, report.md and figures/; existing files with these names are
+    /// replaced
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
 

@@ -20,9 +20,10 @@ use crate::sim::{processors, run_folder, series, shown, store};
 
 /// Make all runs of a plan into a folder, on all processors, and continue an earlier sweep
 ///
-/// Results, series, events and a sniffer's logs have the same bytes as those of `sounding sim PLAN --out DIR`. A finished run stays
-/// finished if the sweep is killed. Parts of a sweep can be made on several machines. If all of them use one folder, the same command
-/// without --shard then puts the results together. --merge takes over the runs of separate folders.
+/// Results, series, events and a sniffer's logs have the same bytes as those of `sounding sim PLAN
+/// --out DIR`. A finished run stays finished if the sweep is killed. Parts of a sweep can be made
+/// on several machines. If all of them use one folder, the same command without --shard then puts
+/// the results together. --merge takes over the runs of separate folders.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -112,8 +113,9 @@ pub(super) struct SweepSetup<'a> {
 }
 
 impl SweepSetup<'_> {
-    /// Makes the missing runs, and puts the results together if all runs are there. `None` if it was stopped, which
-    /// it has printed. After a part it returns the runs that are there so far.
+    /// Makes the missing runs, and puts the results together if all runs are there. `None` if it
+    /// was stopped, which it has printed. After a part it returns the runs that are there so
+    /// far.
     pub(super) fn run(&self, text: &Text, about: &About) -> miette::Result<Option<Finished>> {
         let runs = text.runs().map_err(shown)?;
         check(text, &runs)?;

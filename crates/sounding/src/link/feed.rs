@@ -52,7 +52,8 @@ pub(super) fn feed(source: &Source, untold: UntoldMask, receiver: &Path) -> Resu
     }
 }
 
-/// Reads a live modem until an interrupt, and corrects meanwhile when packets of media come at a network device.
+/// Reads a live modem until an interrupt, and corrects meanwhile when packets of media come at a
+/// network device.
 pub(super) fn correct(source: &Source, untold: UntoldMask, device: &str) -> Result<(), Stopped> {
     let corrected = Corrected::load(device).map_err(Stopped::Input)?;
     let mut feed = Feed::new(Direction::Downlink, corrected);

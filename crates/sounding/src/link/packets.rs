@@ -1,4 +1,5 @@
-//! What the radio added to each packet of an upload, from a modem's records and from when a receiver got the packets.
+//! What the radio added to each packet of an upload, from a modem's records and from when a
+//! receiver got the packets.
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;

@@ -129,7 +129,8 @@ impl Notes {
         self.missing().map(Needs::sentence).chain(jumped).collect()
     }
 
-    /// The missing rates as JSON, after the rows; `None` if no rate is missing. Jumps are between the rows.
+    /// The missing rates as JSON, after the rows; `None` if no rate is missing. Jumps are between
+    /// the rows.
     pub(super) fn json(&self) -> Option<Json> {
         let missing: Vec<Json> = self.missing().map(Needs::json).collect();
         (!missing.is_empty()).then(|| json!({ "missing": missing }))

@@ -11,7 +11,8 @@ use sounding_modem::{Behaviour, Mischief, Place};
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("place"))]
 pub(crate) struct PortArgs {
-    /// Serve a pty, with a symbolic link of this name to its tty; without --link or another place, a pty without one
+    /// Serve a pty, with a symbolic link of this name to its tty; without --link or another place,
+    /// a pty without one
     #[arg(long, value_name = "PATH", group = "place")]
     link: Option<PathBuf>,
     /// Serve as an open diag-router on this abstract socket
@@ -29,7 +30,8 @@ pub(crate) struct PortArgs {
     /// Longest time that records wait in the modem
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = humantime::parse_duration)]
     release: Duration,
-    /// Log records, events and messages are all on from the start, as in a modem that another program has configured
+    /// Log records, events and messages are all on from the start, as in a modem that another
+    /// program has configured
     #[arg(long)]
     all_on: bool,
     /// Refuse to tell the log masks, as some phones do
@@ -50,7 +52,8 @@ pub(crate) struct PortArgs {
     /// Nothing leaves it from AT for SPAN, counted from the first record
     #[arg(long, value_name = "AT:SPAN")]
     stall: Option<Times>,
-    /// Restart the modem this long after the first record: the port goes away for half a second, and masks are forgotten
+    /// Restart the modem this long after the first record: the port goes away for half a second,
+    /// and masks are forgotten
     #[arg(long, value_name = "AT", value_parser = humantime::parse_duration)]
     pub(super) reboot: Option<Duration>,
     /// The modem's clock counts from 1980 for this long, until the network tells it the time

@@ -21,7 +21,8 @@ Examples:
   sounding modem replay drive.mi2log --link /tmp/modem
   sudo sounding run --device /tmp/modem             in another terminal")]
 pub(crate) struct ReplayArgs {
-    /// Capture file (.qmdl, .qmdl2, .mi2log, .hdf, .dlf, also .gz or .zst), or - for standard input
+    /// Capture file (.qmdl, .qmdl2, .mi2log, .hdf, .dlf, also .gz or .zst), or - for standard
+    /// input
     capture: PathBuf,
     /// Also make a symbolic link of this name to the tty
     #[arg(long, value_name = "PATH")]

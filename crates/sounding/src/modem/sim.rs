@@ -24,7 +24,8 @@ Examples:
   sounding modem sim --vendor-router mine --buffer 64000         buffers until it is drained
   sounding board vendor-router:mine                              drains it every millisecond")]
 pub(crate) struct SimArgs {
-    /// Capture whose log records it makes (.mi2log, .qmdl), or - for standard input; without one an uplink is generated
+    /// Capture whose log records it makes (.mi2log, .qmdl), or - for standard input; without one
+    /// an uplink is generated
     capture: Option<PathBuf>,
     /// Speed as a multiple of the capture's speed
     #[arg(long, value_name = "N", default_value_t = 1.0)]

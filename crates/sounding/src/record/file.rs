@@ -6,8 +6,8 @@ use sounding_host::files::{Access, create_new};
 
 /// A capture that is being written: a stream of HDLC frames.
 ///
-/// Each part goes to the kernel at once. So a killed process loses nothing that it has received. If the disk is full, the
-/// file is cut back to its last whole frame.
+/// Each part goes to the kernel at once. So a killed process loses nothing that it has received. If
+/// the disk is full, the file is cut back to its last whole frame.
 #[derive(Debug)]
 pub(super) struct Recording {
     file: File,
@@ -20,7 +20,8 @@ pub(super) struct Recording {
 const TERMINATOR: u8 = 0x7E;
 
 impl Recording {
-    /// A new file; one that is there already is left alone. It holds identities, and only its owner may read it.
+    /// A new file; one that is there already is left alone. It holds identities, and only its owner
+    /// may read it.
     pub(super) fn create(path: &Path) -> io::Result<Self> {
         let file = create_new(path, Access::Private)?;
         Ok(Self { file, len: 0, whole: 0 })

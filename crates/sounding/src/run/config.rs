@@ -1,4 +1,5 @@
-//! The configuration of `sounding run`: each section of it is present or absent, and asks for one output.
+//! The configuration of `sounding run`: each section of it is present or absent, and asks for one
+//! output.
 
 mod cc;
 mod file;
@@ -39,7 +40,8 @@ pub(crate) struct Config {
     pub(super) algorithms: Vec<Chosen>,
     /// The modem's network devices.
     pub(super) interfaces: Vec<String>,
-    /// Whether flows of other algorithms share the link, because the modem's network devices are known.
+    /// Whether flows of other algorithms share the link, because the modem's network devices are
+    /// known.
     pub(super) counts_others: bool,
     /// The downlink in the other direction: as a device and as a server.
     pub(super) downlink: downlink::Plan,
@@ -85,13 +87,13 @@ struct EstimatePlan {
 /// The commented example, which `--example-config` prints and a test reads.
 pub(crate) const EXAMPLE: &str = include_str!("example.toml");
 
-/// Four times what the records of a rate estimate come to (Gandalf §4.2.2: below 1 Mbit/s; everything is 100 Mbit/s, and
-/// has cut data links).
+/// Four times what the records of a rate estimate come to (Gandalf §4.2.2: below 1 Mbit/s;
+/// everything is 100 Mbit/s, and has cut data links).
 const BUDGET: Rate = Rate::from_bits_per_sec(4_000_000);
 
 impl EstimatePlan {
-    /// For a law. One that goes by channel reports gets what there is in the uplink, which has none. One that goes by the
-    /// cell needs a sniffer, which is asked for by hand.
+    /// For a law. One that goes by channel reports gets what there is in the uplink, which has
+    /// none. One that goes by the cell needs a sniffer, which is asked for by hand.
     fn of(&self, law: Option<Law>) -> Link {
         let needs = law.map(Law::needs);
         let wished = needs

@@ -30,7 +30,8 @@ const TICK: Duration = Duration::from_millis(5);
 /// The same without a modem. Then no flow waits for a heartbeat.
 const SLOW_TICK: Duration = Duration::from_millis(20);
 
-/// A heartbeat this long after the one before is reported: a fallback for silence may follow, and this is its reason.
+/// A heartbeat this long after the one before is reported: a fallback for silence may follow, and
+/// this is its reason.
 const LATE: Duration = Duration::from_millis(40);
 
 /// A panic drops the fields in this order. It is that of [`stop`](Self::stop).
@@ -47,7 +48,8 @@ pub(super) struct Daemon {
 }
 
 impl Daemon {
-    /// Starts step by step. An error in one ends it, and what the steps before it changed is restored.
+    /// Starts step by step. An error in one ends it, and what the steps before it changed is
+    /// restored.
     pub(super) fn start(mut config: Config, json: bool) -> Result<Self> {
         let stop = signals::stop_flag().into_diagnostic()?;
         // Threads come first: they would inherit a real-time priority.

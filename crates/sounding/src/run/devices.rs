@@ -1,5 +1,5 @@
-//! The modem's network devices, as they come and go: a modem that reboots has a new one under the old name. Where none was named,
-//! they are looked for by the port's hardware.
+//! The modem's network devices, as they come and go: a modem that reboots has a new one under the
+//! old name. Where none was named, they are looked for by the port's hardware.
 
 use std::time::Duration;
 
@@ -61,7 +61,8 @@ impl Devices {
         follow(&self.found, moved, events);
     }
 
-    /// Whether the modem has other devices by now. Those of one that is unplugged are waited for, as if they had been named.
+    /// Whether the modem has other devices by now. Those of one that is unplugged are waited for,
+    /// as if they had been named.
     fn look_for_others(&mut self, events: &mut Events) -> bool {
         let Some(hardware) = &self.hardware else { return false };
         let found = hardware.network_devices();

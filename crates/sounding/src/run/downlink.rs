@@ -1,5 +1,5 @@
-//! The other direction: the downlink's rate goes to the senders to this machine, or comes from the devices that this
-//! machine sends to.
+//! The other direction: the downlink's rate goes to the senders to this machine, or comes from the
+//! devices that this machine sends to.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,8 +17,8 @@ use crate::cli_types::{SignalWord, Unused};
 #[derive(Args, Debug, Default)]
 #[group(id = "downlink_flags")]
 pub(super) struct Flags {
-    /// Limit senders to this machine to what the downlink carries: by the receive window, which every TCP applies, or
-    /// by a TCP option, which a server with --peers applies
+    /// Limit senders to this machine to what the downlink carries: by the receive window, which
+    /// every TCP applies, or by a TCP option, which a server with --peers applies
     #[arg(long, value_enum, value_name = "HOW")]
     downlink: Option<SignalWord>,
     /// With --downlink: queue that the receive window has room for above the round-trip time
@@ -27,11 +27,12 @@ pub(super) struct Flags {
     /// Use a connection's peer's reports of its downlink in a TCP option; no modem is needed then
     #[arg(long)]
     peers: bool,
-    /// With --peers: no more than this is believed of what a device says, as 200Mbit; without it, 100 Gbit/s. No device is
-    /// believed beyond three times what was delivered to it lately
+    /// With --peers: no more than this is believed of what a device says, as 200Mbit; without it,
+    /// 100 Gbit/s. No device is believed beyond three times what was delivered to it lately
     #[arg(long, value_name = "RATE")]
     peers_at_most: Option<Rate>,
-    /// With --downlink, --peers and --background: the cgroup (v2) whose sockets it is about; without it, the whole machine's
+    /// With --downlink, --peers and --background: the cgroup (v2) whose sockets it is about;
+    /// without it, the whole machine's
     #[arg(long, value_name = "DIR")]
     cgroup: Option<PathBuf>,
 }
@@ -67,7 +68,8 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// `name` is what the pins are called. `background` says that a cgroup may be that of `background`.
+    /// `name` is what the pins are called. `background` says that a cgroup may be that of
+    /// `background`.
     pub(super) fn merge(
         file: File,
         flags: Flags,
@@ -135,8 +137,8 @@ impl Plan {
         self.device.as_ref().map(|_| Direction::Downlink).filter(|reads| *reads != of)
     }
 
-    /// How far back the estimates for senders look. A receive window limits a stock sender as the law of `sounding`
-    /// would. An option goes to BISCAY, which uses the averages of its paper.
+    /// How far back the estimates for senders look. A receive window limits a stock sender as the
+    /// law of `sounding` would. An option goes to BISCAY, which uses the averages of its paper.
     pub(super) fn span(&self) -> Option<Duration> {
         let windows = self.device.as_ref().is_some_and(|device| device.signal == Signal::Window);
         Law::Sounding.needs().span.filter(|_| windows)

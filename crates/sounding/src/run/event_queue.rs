@@ -17,8 +17,9 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A bounded queue of lines and the thread that writes them.
 ///
-/// A reader that is slow, or has stopped, fills the pipe between it and this process, and a write to a full pipe
-/// blocks. Here that blocks a separate thread: the queue fills, and lines that do not fit are dropped and counted.
+/// A reader that is slow, or has stopped, fills the pipe between it and this process, and a write
+/// to a full pipe blocks. Here that blocks a separate thread: the queue fills, and lines that do
+/// not fit are dropped and counted.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     lines: SyncSender<String>,

@@ -21,7 +21,8 @@ pub(super) use last::{Account, LastWords};
 pub(super) use sniffers::SnifferChange;
 pub(super) use subordinates::Subids;
 
-/// The daemon's reports: JSON lines for programs on standard output, or sentences for people on standard error.
+/// The daemon's reports: JSON lines for programs on standard output, or sentences for people on
+/// standard error.
 ///
 /// Saying something never waits: see [`Outbox`].
 pub(crate) struct Events {
@@ -42,7 +43,8 @@ struct Late {
     told: HostInstant,
 }
 
-/// A sentence on late heartbeats, or on peers' reports, at most this often; the JSON events include every one.
+/// A sentence on late heartbeats, or on peers' reports, at most this often; the JSON events include
+/// every one.
 const SENTENCE_EVERY: Duration = Duration::from_secs(10);
 
 /// What no line has reported yet, so that peers cannot fill a log.
@@ -236,8 +238,8 @@ impl Events {
         self.say(&session_report::json(event), || Some(session_report::sentence(event)));
     }
 
-    /// An estimate over this span of time. `sniffed` says how long ago a sniffer of its cell was received. Only programs read
-    /// estimates.
+    /// An estimate over this span of time. `sniffed` says how long ago a sniffer of its cell was
+    /// received. Only programs read estimates.
     pub(crate) fn estimate(
         &mut self,
         now: HostInstant,

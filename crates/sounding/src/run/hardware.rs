@@ -1,4 +1,5 @@
-//! Which network devices are those of the modem behind a port: those that the kernel hangs on the same piece of hardware.
+//! Which network devices are those of the modem behind a port: those that the kernel hangs on the
+//! same piece of hardware.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -35,9 +36,11 @@ impl Hardware {
         }
     }
 
-    /// Its network devices as they are now, in the order of their names, and no more than there is room for.
+    /// Its network devices as they are now, in the order of their names, and no more than there is
+    /// room for.
     ///
-    /// A device that others stand on, as `wwan0` below `qmimux0` or a bridge, is not among them: flows leave by what stands on it.
+    /// A device that others stand on, as `wwan0` below `qmimux0` or a bridge, is not among them:
+    /// flows leave by what stands on it.
     pub(super) fn network_devices(&self) -> Vec<String> {
         let Some(hardware) = self.path() else { return Vec::new() };
         let devices = names(&self.sys.join("class/net"));

@@ -1,4 +1,5 @@
-//! The thread that starts outputs again. It keeps the rights that this takes, and no byte of a modem reaches it.
+//! The thread that starts outputs again. It keeps the rights that this takes, and no byte of a
+//! modem reaches it.
 
 use std::io;
 use std::sync::Arc;
@@ -34,7 +35,8 @@ pub(super) struct Loader {
 }
 
 impl Loader {
-    /// Starts the thread. It has the rights that the calling thread has now, and not its priority of later.
+    /// Starts the thread. It has the rights that the calling thread has now, and not its priority
+    /// of later.
     pub(super) fn start() -> io::Result<Self> {
         let (jobs, to_do) = mpsc::channel();
         let (done, started) = mpsc::channel();

@@ -1,4 +1,5 @@
-//! The modem that the daemon reads: each byte is deframed once and each record is read once, however many outputs there are.
+//! The modem that the daemon reads: each byte is deframed once and each record is read once,
+//! however many outputs there are.
 
 use std::time::Duration;
 
@@ -42,7 +43,8 @@ pub(super) struct Opened {
 }
 
 impl Opened {
-    /// Opens the files, the sniffers and then the port. The threads of sniffers would inherit a priority that comes later.
+    /// Opens the files, the sniffers and then the port. The threads of sniffers would inherit a
+    /// priority that comes later.
     pub(super) fn open(plan: &ModemPlan) -> Result<Self> {
         // A file that is not this user's is an error here.
         let rates = plan.cqi_rates.clone().map(Store::open).transpose()?;

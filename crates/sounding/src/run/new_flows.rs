@@ -12,7 +12,8 @@ pub(super) struct NewFlows {
 }
 
 impl NewFlows {
-    /// Gives them the algorithm of this name, as the last change: from here on the guard takes no others.
+    /// Gives them the algorithm of this name, as the last change: from here on the guard takes no
+    /// others.
     pub(super) fn take(&self, name: &str, guard: &mut Guard) -> Result<()> {
         if self.default {
             guard.set_default(name).into_diagnostic()?;

@@ -39,8 +39,8 @@ pub(super) trait Section: Send + Sync {
         Needs::default()
     }
 
-    /// Starts the output. This may take seconds and needs the rights to change the machine. Where it fails, the machine is as
-    /// it was.
+    /// Starts the output. This may take seconds and needs the rights to change the machine. Where
+    /// it fails, the machine is as it was.
     fn start(&self) -> Result<Box<dyn Output>>;
 
     /// Whether the output can fail after it started.
@@ -56,7 +56,8 @@ pub(super) struct Needs {
     pub(super) estimate: Option<Config>,
     /// What the radio itself adds to packets.
     pub(super) delays: bool,
-    /// The records for that. The most important ones come first, because a budget takes from the end.
+    /// The records for that. The most important ones come first, because a budget takes from the
+    /// end.
     pub(super) codes: Vec<LogCode>,
 }
 
@@ -87,7 +88,8 @@ pub(super) trait Output: Send {
     /// The daemon lives. This is due every few milliseconds, and must not wait for anything.
     fn attend(&mut self, now: HostInstant, events: &mut Events) -> Result<()>;
 
-    /// The modem's network devices, every second. `moved` says that they are others than before, or that this is the first call.
+    /// The modem's network devices, every second. `moved` says that they are others than before, or
+    /// that this is the first call.
     fn follow(&mut self, _devices: &[Device], _moved: bool, _events: &mut Events) {}
 
     /// The knowledge of the modem is outdated.

@@ -52,7 +52,8 @@ struct Slot {
 }
 
 impl Outputs {
-    /// Starts each section's output. An output that fails is reported, and tried again later; it is an error if all fail.
+    /// Starts each section's output. An output that fails is reported, and tried again later; it is
+    /// an error if all fail.
     pub(super) fn start(
         sections: Vec<Arc<dyn Section>>,
         now: HostInstant,

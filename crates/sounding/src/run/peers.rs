@@ -1,4 +1,5 @@
-//! What devices say to a server, while it runs: each one's first word, how much was not believed, and whose.
+//! What devices say to a server, while it runs: each one's first word, how much was not believed,
+//! and whose.
 
 use std::time::Duration;
 
@@ -36,7 +37,8 @@ impl Hearing {
         self.adopted
     }
 
-    /// Tells of connections whose peer spoke first since the last time, and of what was not believed.
+    /// Tells of connections whose peer spoke first since the last time, and of what was not
+    /// believed.
     pub(super) fn attend(&mut self, now: HostInstant, events: &mut Events) {
         while let Some(report) = self.peers.poll_report() {
             match report.cause {

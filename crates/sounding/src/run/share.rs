@@ -56,7 +56,8 @@ pub(crate) enum WeightError {
     Unused,
 }
 
-/// Owners and factors, from the file and the flags; a flag wins over the file's line on the same owner.
+/// Owners and factors, from the file and the flags; a flag wins over the file's line on the same
+/// owner.
 pub(super) fn sharing(
     share: ShareWord,
     application: ApplicationWord,

@@ -3,8 +3,8 @@ use std::time::Duration;
 use sounding_host::{boottime_now, monotonic_now};
 use sounding_units::HostInstant;
 
-/// Notices that the machine slept: CLOCK_BOOTTIME went on, and CLOCK_MONOTONIC, by which everything here and in the kernel
-/// is stamped, stood still. Old reports of the modem would be taken for new.
+/// Notices that the machine slept: CLOCK_BOOTTIME went on, and CLOCK_MONOTONIC, by which everything
+/// here and in the kernel is stamped, stood still. Old reports of the modem would be taken for new.
 #[derive(Debug, Default)]
 pub(super) struct Sleep {
     /// How far the first clock was ahead of the second, in nanoseconds.

@@ -1,4 +1,5 @@
-//! The sniffers of the modem's cells: what they hear goes to the estimators, and what becomes of them is reported.
+//! The sniffers of the modem's cells: what they hear goes to the estimators, and what becomes of
+//! them is reported.
 
 use std::io;
 use std::time::Duration;
@@ -11,14 +12,17 @@ use sounding_units::HostInstant;
 
 use super::events::{Events, SnifferChange};
 
-/// A sniffer may take this long to start before it is called silent; a quarter of it where it is known that it is not there.
+/// A sniffer may take this long to start before it is called silent; a quarter of it where it is
+/// known that it is not there.
 const STARTS: Duration = Duration::from_secs(1);
 
-/// A sentence on the same sniffer at most this often, and what was left out at most as often: a sniffer cannot fill a log.
+/// A sentence on the same sniffer at most this often, and what was left out at most as often: a
+/// sniffer cannot fill a log.
 const SENTENCE_EVERY: Duration = Duration::from_secs(10);
 
-/// Messages of a sniffer that one call passes on: in 5 ms a cell has some fifty, and 200 in NR. What comes faster waits, and then the oldest are
-/// dropped: no sniffer keeps the daemon from its heartbeat.
+/// Messages of a sniffer that one call passes on: in 5 ms a cell has some fifty, and 200 in NR.
+/// What comes faster waits, and then the oldest are dropped: no sniffer keeps the daemon from its
+/// heartbeat.
 const MOST_AT_ONCE: usize = 256;
 
 /// All of them.

@@ -1,4 +1,5 @@
-//! User ids that `/etc/subuid` gives to users: read at the start, and again when that file or `/etc/passwd` changes.
+//! User ids that `/etc/subuid` gives to users: read at the start, and again when that file or
+//! `/etc/passwd` changes.
 
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -30,7 +31,8 @@ struct Files {
 }
 
 impl Followed {
-    /// Fills the maps, and has a thread without rights follow the files: a name may have to be asked for over a network.
+    /// Fills the maps, and has a thread without rights follow the files: a name may have to be
+    /// asked for over a network.
     pub(super) fn start(maps: Vec<SubordinateMap>, events: &mut Events) -> io::Result<Self> {
         let (subuid, passwd) = ("/etc/subuid".into(), "/etc/passwd".into());
         let mut files = Files { subuid, passwd, maps };

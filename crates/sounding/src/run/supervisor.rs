@@ -1,4 +1,5 @@
-//! A daemon's reports to the service manager that started it (systemd's `Type=notify`): ready, alive, stopping.
+//! A daemon's reports to the service manager that started it (systemd's `Type=notify`): ready,
+//! alive, stopping.
 
 use std::env::var_os;
 use std::io;
@@ -15,8 +16,9 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The connection to the service manager; without one, every report is dropped.
 ///
-/// If the manager does not read, its socket becomes full, and a write blocks. Only a separate thread writes, so only that one
-/// blocks. Meanwhile reports are dropped, and a missed watchdog ends the daemon.
+/// If the manager does not read, its socket becomes full, and a write blocks. Only a separate
+/// thread writes, so only that one blocks. Meanwhile reports are dropped, and a missed watchdog
+/// ends the daemon.
 #[derive(Debug, Default)]
 pub(super) struct Supervisor {
     way: Option<Way>,
@@ -40,7 +42,8 @@ impl Supervisor {
         let (words, to_send) = mpsc::sync_channel(8);
         let (end, done) = mpsc::sync_channel(1);
         thread::Builder::new().name("supervisor".into()).spawn(move || {
-            // The thread starts before the daemon drops its rights. It only writes, so it does not matter whether it has them.
+            // The thread starts before the daemon drops its rights. It only writes, so it does not
+            // matter whether it has them.
             let _ = keep_only(Capabilities::empty());
             for word in to_send {
                 if let Err(error) = sd_notify::notify(&[word]) {

@@ -40,7 +40,8 @@ fn upload(emulation: &Emulation, congestion: &str) -> RunningTcp {
     flow.start(emulation).unwrap()
 }
 
-/// The delays of a call of 1 Mbit/s in packets of 600 bytes, on two clocks that run alike, as they arrived.
+/// The delays of a call of 1 Mbit/s in packets of 600 bytes, on two clocks that run alike, as they
+/// arrived.
 fn call(emulation: &Emulation, secs: u64) -> Vec<i64> {
     let rate = Rate::from_bits_per_sec(1_000_000);
     let flow = UdpFlow {
@@ -55,7 +56,8 @@ fn call(emulation: &Emulation, secs: u64) -> Vec<i64> {
     arrivals.map(|one| delay(one.sent.as_nanos(), one.received_realtime_ns)).collect()
 }
 
-/// The median of the 95th percentiles of a call's three parts: one stall of the machine is in one part alone.
+/// The median of the 95th percentiles of a call's three parts: one stall of the machine is in one
+/// part alone.
 fn p95(delays: &[i64]) -> i64 {
     let mut parts: Vec<i64> = delays
         .chunks(delays.len().div_ceil(3))

@@ -103,7 +103,8 @@ fn a_rival_has_its_cell_within_two_seconds_and_what_it_leaves_is_taken_again() {
             by_second.join(" ")
         );
         assert!(held > 0.9 * alone, "it held {held}");
-        // Bounds for a machine that is busy with something else; docs/results/background-kernel.md has the figures.
+        // Bounds for a machine that is busy with something else; docs/results/background-kernel.md
+        // has the figures.
         assert!(yields <= 0.15 * held, "beside a rival it held {yields} of {held}");
         assert!(has >= 0.85 * alone, "the rival has {has} of {alone}");
         assert!(again >= 0.8 * held, "it took {again} of {held} again");

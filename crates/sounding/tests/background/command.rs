@@ -123,8 +123,8 @@ fn sleeping(rig: &Rig, seconds: u32) -> Child {
         .args(["background", "--", "sh", "-c", &script])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    // A shell without job control has what it runs in the background ignore this signal, these tests too.
-    // SAFETY: the call is one of those that are safe between fork and exec.
+    // A shell without job control has what it runs in the background ignore this signal, these
+    // tests too. SAFETY: the call is one of those that are safe between fork and exec.
     unsafe {
         command.pre_exec(|| {
             signal(Signal::SIGINT, SigHandler::SigDfl)?;

@@ -1,4 +1,5 @@
-//! Many commands at once: all load the algorithm under a name of their own, and share one program that sees all traffic.
+//! Many commands at once: all load the algorithm under a name of their own, and share one program
+//! that sees all traffic.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};

@@ -1,4 +1,5 @@
-//! A download of a command from a server that knows nothing of it, and a rival at another device of the cell.
+//! A download of a command from a server that knows nothing of it, and a rival at another device of
+//! the cell.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;

@@ -1,4 +1,5 @@
-//! This program killed: the command goes on, its connections stay background, and nothing is left behind in the end.
+//! This program killed: the command goes on, its connections stay background, and nothing is left
+//! behind in the end.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::Stdio;
@@ -9,7 +10,8 @@ use sounding_testdata::steadily;
 
 use crate::rig::{Rig, cgroups, eventually, is_registered, skipped};
 
-/// Connects, says its algorithm, and sends as long as its input is open; a line of input makes another connection.
+/// Connects, says its algorithm, and sends as long as its input is open; a line of input makes
+/// another connection.
 const PROGRAM: &str = "
 import os, socket, sys, threading
 def connect():

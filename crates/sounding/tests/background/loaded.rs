@@ -1,4 +1,5 @@
-//! `sounding run --background`: who gets the algorithm while it is loaded, and that all is as before at its end.
+//! `sounding run --background`: who gets the algorithm while it is loaded, and that all is as
+//! before at its end.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};

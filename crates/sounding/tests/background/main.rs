@@ -1,5 +1,5 @@
-//! `sounding background` as a user meets it, and its flows beside others in a modelled cell. Parts that need root report a skip
-//! without it.
+//! `sounding background` as a user meets it, and its flows beside others in a modelled cell. Parts
+//! that need root report a skip without it.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

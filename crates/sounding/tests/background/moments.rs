@@ -1,4 +1,5 @@
-//! This program killed at any moment, alone or with its keeper: what is there a second later, and after the next start.
+//! This program killed at any moment, alone or with its keeper: what is there a second later, and
+//! after the next start.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -28,7 +29,8 @@ fn background(rig: &Rig, mark: &str, words: &[&str]) -> Command {
     command
 }
 
-/// Kills this program so often, at moments between its start and its end. Nothing is left a second later.
+/// Kills this program so often, at moments between its start and its end. Nothing is left a second
+/// later.
 fn kills(times: u32, seed: u64) {
     if skipped() {
         return;

@@ -117,7 +117,8 @@ impl Rig {
         command
     }
 
-    /// The same as another user of the machine, without rights; the build's own folder may be closed to it.
+    /// The same as another user of the machine, without rights; the build's own folder may be
+    /// closed to it.
     pub(crate) fn sounding_of_stranger(&self) -> Command {
         let own = self.path("sounding");
         if !own.exists() {

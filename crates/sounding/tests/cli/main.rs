@@ -1,4 +1,5 @@
-//! The verbs with wrong input: captures that are cut, flipped, empty or of another format, wrong devices, wrong words.
+//! The verbs with wrong input: captures that are cut, flipped, empty or of another format, wrong
+//! devices, wrong words.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -437,8 +438,9 @@ fn without_root_the_demo_says_what_it_lacks_and_how_to_get_it() {
         return sounding_testdata::skip(sounding_testdata::Need::Root, "root acts as another user");
     }
     let folder = tempfile::tempdir().unwrap();
-    // A copy that every user may run, because the build's own folder may be closed to others. Another process makes it:
-    // a test that forks meanwhile would hold the file open for writing, and then it cannot be run.
+    // A copy that every user may run, because the build's own folder may be closed to others.
+    // Another process makes it: a test that forks meanwhile would hold the file open for
+    // writing, and then it cannot be run.
     let program = folder.path().join("sounding");
     let copied =
         Command::new("cp").arg(assert_cmd::cargo::cargo_bin!("sounding")).arg(&program).status();

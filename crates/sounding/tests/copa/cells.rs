@@ -1,4 +1,5 @@
-//! Downloads over a modelled cell: from the bytes of the device's modem to the server's Copa, with a daemon at each end.
+//! Downloads over a modelled cell: from the bytes of the device's modem to the server's Copa, with
+//! a daemon at each end.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,7 +22,8 @@ use crate::rig::{PROGRAM, sleep, socket, state, wait_for};
 const PLAN: &str = include_str!("../../../../papers/gandalf/table1.toml");
 const WATCHED: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(20);
-/// A tenth of a second, the device's own silence, the way of the last option with a queue, and this test's own look.
+/// A tenth of a second, the device's own silence, the way of the last option with a queue, and this
+/// test's own look.
 const SOON: Duration = Duration::from_millis(250);
 
 /// One block in ten comes twice, in each direction, and a byte waits 5 ms for its report.
@@ -92,8 +94,8 @@ struct Said {
     wait_longer: f64,
 }
 
-/// The median: one repeat of RLC holds acknowledgements for up to 200 ms, in a calm cell too, and would
-/// decide a mean of some seconds.
+/// The median: one repeat of RLC holds acknowledgements for up to 200 ms, in a calm cell too, and
+/// would decide a mean of some seconds.
 fn usual(said: &[RadioDelay], of: fn(&RadioDelay) -> Option<Duration>) -> f64 {
     let mut known: Vec<Duration> = said.iter().filter_map(of).collect();
     assert!(known.len() * 2 > said.len(), "{} of {}", known.len(), said.len());
@@ -135,11 +137,12 @@ fn what_a_modem_records_of_its_radio_reaches_the_server_of_a_download() {
     steadily(|| {
         let [rough, calm] = [("cr", ROUGH), ("cq", CALM)].map(|(name, sets)| watch(name, sets));
         println!("{rough:?} and {calm:?}");
-        // A block of LTE comes again after 8 ms, and holds what follows for 4 ms on average. Most spans
-        // of 200 ms have one. The device says it in steps of 0.25 ms.
+        // A block of LTE comes again after 8 ms, and holds what follows for 4 ms on average. Most
+        // spans of 200 ms have one. The device says it in steps of 0.25 ms.
         assert!((0.25..8.0).contains(&rough.retransmitted), "{rough:?}");
         assert!(calm.retransmitted < rough.retransmitted / 4.0, "{rough:?} and {calm:?}");
-        // A usual wait over the shortest of five seconds: that is 3 to 6 ms in both, as acknowledgements come in bursts.
+        // A usual wait over the shortest of five seconds: that is 3 to 6 ms in both, as
+        // acknowledgements come in bursts.
         let waits = [rough.wait_longer, calm.wait_longer];
         assert!(waits.iter().all(|wait| (0.25..10.0).contains(wait)), "{rough:?} and {calm:?}");
     });

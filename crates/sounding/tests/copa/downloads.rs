@@ -22,7 +22,8 @@ use crate::rig::{PROGRAM, skipped, sleep, state, wait_for};
 /// One way; twice that is the RTT without a queue.
 const DELAY: Duration = Duration::from_millis(20);
 const PATH: Rate = Rate::from_bits_per_sec(20_000_000);
-/// A tenth of a second, the device's own silence, the way of the last option, and this test's own look.
+/// A tenth of a second, the device's own silence, the way of the last option, and this test's own
+/// look.
 const SOON: Duration = Duration::from_millis(160);
 const SAYS: RadioDelay = RadioDelay {
     retransmitted: Some(Duration::from_millis(2)),

@@ -126,7 +126,8 @@ impl Drill {
         });
     }
 
-    /// RTTs are as they are a tenth of a second after this moment, and the path's own is not forgotten.
+    /// RTTs are as they are a tenth of a second after this moment, and the path's own is not
+    /// forgotten.
     fn expects_stock_since(&self, trouble: HostInstant) {
         let seen = wait_for("RTTs as they are", || {
             Some(self.state()).filter(|seen| seen.corrected_by.is_none())

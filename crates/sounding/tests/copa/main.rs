@@ -1,5 +1,5 @@
-//! `sounding run --copa`: flows of this kernel in real time. Of uploads a modem is read from a pty, of downloads a device says what its
-//! radio adds.
+//! `sounding run --copa`: flows of this kernel in real time. Of uploads a modem is read from a pty,
+//! of downloads a device says what its radio adds.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

@@ -1,5 +1,6 @@
-//! The criteria of every failure drill. A stock flow runs at the same time over a separate link, because a stalled machine
-//! delays both. The drill also checks the flow's windows, the kernel's log, and lasting changes of the machine.
+//! The criteria of every failure drill. A stock flow runs at the same time over a separate link,
+//! because a stalled machine delays both. The drill also checks the flow's windows, the kernel's
+//! log, and lasting changes of the machine.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,8 @@ pub(crate) const MAX_STALL: Duration = Duration::from_millis(200);
 /// TCP's least window that does not wait for delayed acknowledgements.
 const MIN_WINDOW: u32 = 2;
 
-/// A link of this uplink, with room for a tenth of a second of 12 Mbit/s, whose packets are recorded.
+/// A link of this uplink, with room for a tenth of a second of 12 Mbit/s, whose packets are
+/// recorded.
 pub(crate) fn over(up: impl Into<Schedule>) -> Config {
     Config { record: true, ..Config::new(narrow(up), wide()) }
 }
@@ -169,7 +171,8 @@ struct Machine {
 
 const KEPT: [&str; 3] = ["/sys/fs/bpf", "/run/sounding", CLAIMS];
 
-/// The folder of claims is there from the first on; and the masks of a modem whose daemon was killed are for the next one.
+/// The folder of claims is there from the first on; and the masks of a modem whose daemon was
+/// killed are for the next one.
 fn is_to_stay(path: &Path) -> bool {
     path == Path::new(CLAIMS) || path.to_string_lossy().starts_with("/run/sounding/masks-")
 }

@@ -24,7 +24,8 @@ use crate::sharing::{LINK, Scene};
 use crate::users::{STRANGER, UsersFlow, as_user};
 
 const CROWD: usize = 60;
-/// The real rate of each of the crowd, so small that the effect comes from its claims and not from its packets.
+/// The real rate of each of the crowd, so small that the effect comes from its claims and not from
+/// its packets.
 const NEXT_TO_NOTHING: Rate = Rate::from_bytes_per_sec(2_000);
 
 fn secs(count: u64) {
@@ -197,8 +198,8 @@ fn datagrams_from_many_sockets_of_another_user_leave_a_user_its_half() {
     });
 }
 
-/// A program that becomes the daemon, to which the kernel seems to show a modem that has this port and the network device of
-/// the emulation; and the folder it is in.
+/// A program that becomes the daemon, to which the kernel seems to show a modem that has this port
+/// and the network device of the emulation; and the folder it is in.
 fn with_a_modem(port: &Path) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let make = |path: &str| {

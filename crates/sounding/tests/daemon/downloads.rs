@@ -1,5 +1,5 @@
-//! Failure drills of a daemon that limits senders to this machine: something breaks while a download runs, and the
-//! download goes on, unlimited while the radio's rate is unknown.
+//! Failure drills of a daemon that limits senders to this machine: something breaks while a
+//! download runs, and the download goes on, unlimited while the radio's rate is unknown.
 
 use std::collections::BTreeSet;
 use std::os::fd::BorrowedFd;
@@ -26,8 +26,8 @@ const HELD: u64 = 200_000;
 /// Long enough for the window to settle.
 const SETTLED: Duration = Duration::from_millis(300);
 const SECOND: Duration = Duration::from_secs(1);
-/// A modem's data is valid for 200 ms after its last record. The window lasts for the 100 ms of an estimate, is on its
-/// way for half a round trip, and is sampled every 10 ms.
+/// A modem's data is valid for 200 ms after its last record. The window lasts for the 100 ms of an
+/// estimate, is on its way for half a round trip, and is sampled every 10 ms.
 const VALID: Duration = Duration::from_millis(340);
 
 /// Windows that the sender saw between two moments.
@@ -75,7 +75,8 @@ fn a_killed_daemon_lets_a_download_go_and_the_machine_is_as_before() {
             thread::sleep(SECOND);
         });
         let Some(drilled) = drilled else { return };
-        // A heartbeat may be 60 ms old; the window is on its way for half a round trip and seen every 10 ms.
+        // A heartbeat may be 60 ms old; the window is on its way for half a round trip and seen
+        // every 10 ms.
         let after = drilled.let_go_after();
         assert!(after <= Duration::from_millis(130), "{after:?}");
     });

@@ -68,7 +68,8 @@ fn states(events: &[Json]) -> Vec<(String, String)> {
     rig::transitions(events).map(|seen| (seen.to, seen.reason)).collect()
 }
 
-/// The flow followed the modem all the time, except while the machine held up the daemon, which reported that.
+/// The flow followed the modem all the time, except while the machine held up the daemon, which
+/// reported that.
 fn assert_followed(events: &[Json]) {
     let states = states(events);
     let was_late = events.iter().any(|event| event["event"] == "late");
@@ -127,7 +128,8 @@ fn a_modem_that_reboots_with_another_clock_is_believed_again() {
     });
 }
 
-/// The pages that a daemon feeds, one for each direction, as another process with the rights may map them.
+/// The pages that a daemon feeds, one for each direction, as another process with the rights may
+/// map them.
 fn feeds_of(rig: &Rig) -> Vec<MmapRaw> {
     let maps = rig.objects().into_iter().filter_map(|object| match object {
         Object::Map(id) => MapHandle::from_map_id(id).ok(),
@@ -161,7 +163,8 @@ fn garble(page: &MmapRaw, stop: &AtomicBool) {
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            // SAFETY: the page has 512 words; the kernel and the daemon write there too, and no code holds a reference.
+            // SAFETY: the page has 512 words; the kernel and the daemon write there too, and no
+            // code holds a reference.
             unsafe { page.as_mut_ptr().cast::<u64>().add(word).write_volatile(state) };
         }
         thread::sleep(Duration::from_millis(1));
@@ -178,7 +181,8 @@ fn a_feed_full_of_garbage_is_survived_and_mended() {
             rig.replay_for(Duration::from_secs(2));
         });
         let states = states(&events);
-        // Among the garbage the daemon's own estimates stand for moments, so the flow may have changed often.
+        // Among the garbage the daemon's own estimates stand for moments, so the flow may have
+        // changed often.
         assert!(states.iter().any(|(to, _)| to == "no-estimate"), "{states:?}");
         assert!(is_driven_at_last(&states), "{states:?}");
     });
@@ -239,7 +243,8 @@ fn a_daemon_comes_and_goes_under_load_and_each_new_one_is_obeyed() {
     });
 }
 
-/// A program that becomes the daemon, with a clock that a time namespace shifts by this many seconds, and the folder it is in.
+/// A program that becomes the daemon, with a clock that a time namespace shifts by this many
+/// seconds, and the folder it is in.
 pub(crate) fn shifted_by(seconds: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let program = folder.path().join("shifted");

@@ -1,4 +1,5 @@
-//! How long a flow goes on under its law after the estimate ended: the times of docs/results/daemon.md.
+//! How long a flow goes on under its law after the estimate ended: the times of
+//! docs/results/daemon.md.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -18,7 +19,8 @@ use crate::rig::skipped;
 
 const LAWS: [Law; 4] = [Law::Biscay, Law::Sounding, Law::PbeCc, Law::Cqic];
 const TIMES: usize = 5;
-/// The kernel looks at each acknowledgement. One is due at least this often on the link of these runs.
+/// The kernel looks at each acknowledgement. One is due at least this often on the link of these
+/// runs.
 const ACK_IS_LATE: Duration = Duration::from_millis(100);
 
 /// How an estimate ends.
@@ -37,7 +39,8 @@ enum Ending {
 impl Ending {
     const ALL: [Self; 4] = [Self::NoHeartbeat, Self::NoRecords, Self::Withdrawn, Self::Wrong];
 
-    /// The latest time of a fallback by docs/reference/daemon.md, without the wait for an acknowledgement.
+    /// The latest time of a fallback by docs/reference/daemon.md, without the wait for an
+    /// acknowledgement.
     const fn bound(self, law: Law) -> Duration {
         match (self, law) {
             (Self::Wrong, _) => Duration::from_millis(1900),
@@ -57,7 +60,8 @@ struct Said {
 }
 
 fn publish(feed: &Feed, said: &Mutex<Said>, stop: &AtomicBool) {
-    // As the daemon's: one of normal priority is late on a busy machine, and rightly taken for dead.
+    // As the daemon's: one of normal priority is late on a busy machine, and rightly taken for
+    // dead.
     let _ = Priority::RoundRobin(1).take();
     while !stop.load(Ordering::Relaxed) {
         let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
@@ -95,7 +99,8 @@ impl Drop for Stops<'_> {
     }
 }
 
-/// The time of each of several fallbacks of one flow after its estimate ended so; without those that did not come.
+/// The time of each of several fallbacks of one flow after its estimate ended so; without those
+/// that did not come.
 fn fallbacks(law: Law, ending: Ending) -> Vec<Duration> {
     let name = format!("{}_ends", std::process::id() % 1_000_000);
     let config = Config { name: name.clone(), law, ..Config::default() };

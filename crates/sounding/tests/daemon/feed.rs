@@ -1,4 +1,5 @@
-//! Failure drills of the feed: a flow in the kernel, and a publisher of impossible or false estimates.
+//! Failure drills of the feed: a flow in the kernel, and a publisher of impossible or false
+//! estimates.
 
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,8 +38,8 @@ pub(crate) enum Tale {
     NotYet,
     /// Sampled an hour ago by a publisher that lives.
     LongAgo,
-    /// All stamps three minutes ahead: the kernel's clock stood still, as in a machine that sleeps, and the publisher's
-    /// did not.
+    /// All stamps three minutes ahead: the kernel's clock stood still, as in a machine that sleeps,
+    /// and the publisher's did not.
     ClockAhead,
     /// All stamps three minutes behind.
     ClockBehind,
@@ -59,8 +60,8 @@ pub(crate) const TALES: [(Tale, Option<Reason>); 8] = [
     (Tale::ClockBehind, Some(Reason::Silent)),
 ];
 
-/// BISCAY's law as published sends at once what 10 Gbit/s would carry, and PBE-CC's within three round trips. Only a timeout may
-/// show that it is lost (docs/reference/daemon.md).
+/// BISCAY's law as published sends at once what 10 Gbit/s would carry, and PBE-CC's within three
+/// round trips. Only a timeout may show that it is lost (docs/reference/daemon.md).
 const LOST_AT_ONCE: Duration = SECOND;
 /// The time between two changes of the rate.
 const FLAP: Duration = Duration::from_millis(50);
@@ -78,7 +79,8 @@ impl Publisher {
         let (tale, stop) = (Arc::new(Mutex::new(Tale::Truth)), Arc::new(AtomicBool::new(false)));
         let (told, stopped) = (Arc::clone(&tale), Arc::clone(&stop));
         let thread = thread::spawn(move || {
-            // As the daemon's: one of normal priority is late on a busy machine, and rightly taken for dead.
+            // As the daemon's: one of normal priority is late on a busy machine, and rightly taken
+            // for dead.
             let _ = Priority::RoundRobin(1).take();
             while !stopped.load(Ordering::Relaxed) {
                 let tale = *told.lock().unwrap_or_else(PoisonError::into_inner);

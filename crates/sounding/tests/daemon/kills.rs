@@ -1,4 +1,5 @@
-//! The daemon killed at any moment of its life, and together with its guard under every algorithm: the machine is as before.
+//! The daemon killed at any moment of its life, and together with its guard under every algorithm:
+//! the machine is as before.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;

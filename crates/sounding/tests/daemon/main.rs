@@ -1,5 +1,5 @@
-//! The daemon as it runs on a device: a modem on a pty, the real kernel, real TCP flows, and failures of each of them.
-//! Needs root; elsewhere it reports a skip.
+//! The daemon as it runs on a device: a modem on a pty, the real kernel, real TCP flows, and
+//! failures of each of them. Needs root; elsewhere it reports a skip.
 
 mod beside;
 mod crowds;
@@ -87,7 +87,8 @@ fn a_stream_that_turns_to_noise_is_stale_after_200_ms_until_it_clears() {
         let states: Vec<_> = rig::transitions(&events).collect();
         let fell = states.iter().find(|seen| seen.to == "no-estimate").expect("it falls back");
         let after = fell.at - noise_began;
-        // The estimate is valid for 200 ms after the last good record, and the flow notices within another 100 ms.
+        // The estimate is valid for 200 ms after the last good record, and the flow notices within
+        // another 100 ms.
         assert!(after <= Duration::from_millis(320), "{after:?}");
         assert_eq!(states.last().map(|seen| seen.to.as_str()), Some("radio-limited"), "{states:?}");
     });

@@ -1,4 +1,5 @@
-//! All outputs at once on one modem: each byte is read once, and an output that fails ends alone and comes back.
+//! All outputs at once on one modem: each byte is read once, and an output that fails ends alone
+//! and comes back.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -64,7 +65,8 @@ impl Events {
     }
 }
 
-/// A network namespace with a modem's network device, the modem on a pty, and a daemon with every output.
+/// A network namespace with a modem's network device, the modem on a pty, and a daemon with every
+/// output.
 struct Rig {
     emulation: Emulation,
     folder: tempfile::TempDir,
@@ -80,7 +82,8 @@ impl Rig {
         Self::start_by(mark, Path::new(PROGRAM), None)
     }
 
-    /// The daemon is started by another program that becomes it, as a user whose boards are in that folder.
+    /// The daemon is started by another program that becomes it, as a user whose boards are in that
+    /// folder.
     fn start_by(mark: &str, program: &Path, boards: Option<&Path>) -> Self {
         let wide = || PathConfig::new(Steps::constant(Rate::from_bits_per_sec(50_000_000)));
         let emulation = Emulation::start(Link::new(wide(), wide())).unwrap();
@@ -124,7 +127,8 @@ impl Rig {
         format!("calls {}", self.socket().display())
     }
 
-    /// The modem writes its records from the beginning, for so long, while `during` runs. Returns its bytes.
+    /// The modem writes its records from the beginning, for so long, while `during` runs. Returns
+    /// its bytes.
     fn replay<T>(&mut self, span: Duration, during: impl FnOnce(&Self) -> T) -> (Vec<u8>, T) {
         let records = self.link.capture.clone();
         let schedule = ReplaySchedule::since(&records, self.link.begin).until(span);

@@ -52,7 +52,8 @@ fn a_reader_that_stops_reading_does_not_stop_the_daemon() {
         let at = event["at_ns"].as_u64().unwrap_or_default();
         event["event"] == "estimate" && at > begin.as_nanos() && at < end.as_nanos()
     });
-    // Four seconds of an estimate every 10 ms; a daemon that waits for its reader gets to about twenty.
+    // Four seconds of an estimate every 10 ms; a daemon that waits for its reader gets to about
+    // twenty.
     let count = without_a_reader.count();
     assert!(count > 100, "{count}");
     let done = events.iter().find(|event| event["event"] == "done").expect("it says goodbye");

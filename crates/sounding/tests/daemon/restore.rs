@@ -20,8 +20,8 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");
 
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
-/// A default that a daemon without a note of the old default would not guess. It would guess cubic if that is allowed, otherwise
-/// reno.
+/// A default that a daemon without a note of the old default would not guess. It would guess cubic
+/// if that is allowed, otherwise reno.
 pub(crate) fn not_guessed() -> String {
     let path = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
     let allowed = std::fs::read_to_string(path).expect("readable");
@@ -78,7 +78,8 @@ pub(crate) fn around_by(
     Some(states.expect("the namespace is there"))
 }
 
-/// The defaults that daemons of one test have noted. Dropping it removes the files of a failed test.
+/// The defaults that daemons of one test have noted. Dropping it removes the files of a failed
+/// test.
 pub(crate) struct Kept {
     pub(crate) name: String,
 }
@@ -115,8 +116,9 @@ fn kill_both(daemon: Daemon) {
     drop(daemon.kill());
 }
 
-/// The state that a daemon leaves when it starts right after another was killed by `kill`, and the state before: a
-/// default that this program would not guess. Both have the same name, or the second has a different one.
+/// The state that a daemon leaves when it starts right after another was killed by `kill`, and the
+/// state before: a default that this program would not guess. Both have the same name, or the
+/// second has a different one.
 fn after_another(
     name: &str,
     is_renamed: bool,

@@ -49,7 +49,8 @@ enum Drives {
     Downloads(OwnCgroup),
 }
 
-/// Why this machine cannot run such a test, said past the harness, which swallows what passing tests print.
+/// Why this machine cannot run such a test, said past the harness, which swallows what passing
+/// tests print.
 pub(crate) fn skipped() -> bool {
     let missing = sounding_bpf::preflight("biscay_rig").into_iter().find(|check| !check.ok);
     if let Some(check) = &missing {
@@ -103,8 +104,8 @@ impl Rig {
         Self::make(name, law, link, |link| beside::over(link.offered.clone()), program)
     }
 
-    /// The radio of a phone in a modelled cell that never changes, some 14 Mbit/s, and a daemon at the near end that
-    /// limits its senders.
+    /// The radio of a phone in a modelled cell that never changes, some 14 Mbit/s, and a daemon at
+    /// the near end that limits its senders.
     pub(crate) fn downloading(name: &str) -> Option<Self> {
         Self::downloading_by(name, Path::new(PROGRAM))
     }
@@ -181,7 +182,8 @@ impl Rig {
         &self.name
     }
 
-    /// An upload under the daemon's algorithm, or a download that is held by it, until it is stopped.
+    /// An upload under the daemon's algorithm, or a download that is held by it, until it is
+    /// stopped.
     pub(crate) fn transfer(&self) -> RunningTcp {
         let emulation = self.emulation.as_ref().expect("running");
         match self.drives {
@@ -190,7 +192,8 @@ impl Rig {
         }
     }
 
-    /// A flow of another user under the daemon's algorithm that never leaves the near end, and asks for all it can get.
+    /// A flow of another user under the daemon's algorithm that never leaves the near end, and asks
+    /// for all it can get.
     pub(crate) fn stranger_on_loopback(&self, most: Rate) -> UsersFlow {
         let emulation = self.emulation.as_ref().expect("running");
         UsersFlow::idling_on_loopback(emulation, STRANGER, &self.name, most)
@@ -359,7 +362,8 @@ pub(crate) fn is_driven(phase: &str) -> bool {
     sounding_bpf::Phase::by_name(phase).is_some_and(sounding_bpf::Phase::law_controls)
 }
 
-/// Changes of the upload's state. The receiving end is a flow too, but it never sends: it stays in its first state.
+/// Changes of the upload's state. The receiving end is a flow too, but it never sends: it stays in
+/// its first state.
 pub(crate) fn transitions(events: &[Json]) -> impl DoubleEndedIterator<Item = Seen> {
     events.iter().filter(|event| event["event"] == "transition").map(|event| {
         let text = |key: &str| event[key].as_str().unwrap_or_default().to_string();

@@ -1,4 +1,5 @@
-//! The daemon as its systemd unit starts it: a user without a name, with the capabilities that stand there and no others.
+//! The daemon as its systemd unit starts it: a user without a name, with the capabilities that
+//! stand there and no others.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,4 +1,5 @@
-//! The daemon and a modem that follows its log mask: no record arrives before the mask is set, and the mask is restored.
+//! The daemon and a modem that follows its log mask: no record arrives before the mask is set, and
+//! the mask is restored.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,8 +13,8 @@ use sounding_testbed::radio::RadioLink;
 
 use crate::rig::skipped;
 
-/// Runs a daemon on a simulated modem until the modem has sent all its records. Returns the daemon's events, and how often
-/// the modem was drained.
+/// Runs a daemon on a simulated modem until the modem has sent all its records. Returns the
+/// daemon's events, and how often the modem was drained.
 fn daemon_reads(
     name: &str,
     behaviour: Behaviour,

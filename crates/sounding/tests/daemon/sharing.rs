@@ -1,4 +1,5 @@
-//! Flows of one device share its link: what the emulator saw of two, three and more, under each policy.
+//! Flows of one device share its link: what the emulator saw of two, three and more, under each
+//! policy.
 
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
@@ -61,7 +62,8 @@ impl Scene {
         self.instance.flow(socket(running)).expect("readable").expect("one of ours")
     }
 
-    /// How long it takes, from now on, until a flow has at least this part of the link; five seconds at most.
+    /// How long it takes, from now on, until a flow has at least this part of the link; five
+    /// seconds at most.
     fn until_share(&self, running: &RunningTcp, least: Rate) -> Duration {
         let from = monotonic_now();
         let reached = iter::repeat_with(|| {
@@ -152,8 +154,8 @@ fn two_and_three_flows_have_equal_parts_and_add_their_allowances_to_the_queue() 
             assert!(fairness > 0.95, "{count} flows: {windows:?}");
             p95.push(delays.p95);
         }
-        // A newcomer takes the queue that it finds, up to the allowance of those before it, for part of its path, and leaves
-        // three bursts of two packets itself.
+        // A newcomer takes the queue that it finds, up to the allowance of those before it, for
+        // part of its path, and leaves three bursts of two packets itself.
         let each = LawConfig::default().allowance + Duration::from_millis(5);
         assert!(p95[1] <= p95[0] + each && p95[2] <= p95[0] + 2 * each, "{p95:?}");
     });

@@ -1,5 +1,5 @@
-//! A user that has thousands of user numbers, as /etc/subuid gives them to users for their containers: in a user namespace,
-//! and outside of it by files with the set-user-id bit.
+//! A user that has thousands of user numbers, as /etc/subuid gives them to users for their
+//! containers: in a user namespace, and outside of it by files with the set-user-id bit.
 
 use std::io::{self, BufRead as _, BufReader};
 use std::net::{SocketAddrV4, TcpListener};
@@ -31,8 +31,8 @@ fn checked(result: libc::c_long) -> io::Result<libc::c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result as libc::c_int) }
 }
 
-/// A user namespace made by the stranger, in which other numbers are its own too, and the process that keeps it.
-/// `None`, with a reported skip, if users may make none.
+/// A user namespace made by the stranger, in which other numbers are its own too, and the process
+/// that keeps it. `None`, with a reported skip, if users may make none.
 fn namespace() -> Option<(OwnedFd, Running)> {
     let mut command = Command::new("cat");
     command.stdin(Stdio::piped()).stdout(Stdio::null());

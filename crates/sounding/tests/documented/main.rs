@@ -1,6 +1,6 @@
-//! Tests the commands of the README, the guides and of reference pages that show output. Each command runs unchanged, in the
-//! page's order, and must print the lines below it; numbers may differ. A comment above a block says why it
-//! is not run, or how it ends.
+//! Tests the commands of the README, the guides and of reference pages that show output. Each
+//! command runs unchanged, in the page's order, and must print the lines below it; numbers may
+//! differ. A comment above a block says why it is not run, or how it ends.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -28,8 +28,8 @@ fn pages(root: &Path) -> Vec<PathBuf> {
     pages
 }
 
-/// Whether commands with `sudo` can be run: as root, on a kernel that can load the laws, while no other daemon uses a law's
-/// name.
+/// Whether commands with `sudo` can be run: as root, on a kernel that can load the laws, while no
+/// other daemon uses a law's name.
 fn may_be_root() -> bool {
     if !sounding_testdata::may_emulate() {
         return false;

@@ -112,8 +112,8 @@ fn session(block: &[(usize, &str)], how: &How) -> Vec<Step> {
     steps
 }
 
-/// The first shown line that none of the streams has, after those before it in that stream. Numbers are as good as each
-/// other, widths do not count, and a line of `…` stands for any.
+/// The first shown line that none of the streams has, after those before it in that stream. Numbers
+/// are as good as each other, widths do not count, and a line of `…` stands for any.
 pub(crate) fn missing<'a>(shown: &'a [String], streams: [&str; 2]) -> Option<&'a str> {
     let mut streams = streams.map(|text| text.lines().map(plain));
     shown.iter().map(String::as_str).find(|line| {

@@ -1,5 +1,5 @@
-//! Where the commands of one page run: a folder of their own with the project's examples, and, as root, a network of their
-//! own. The modem at `/dev/ttyUSB0` is a simulated one.
+//! Where the commands of one page run: a folder of their own with the project's examples, and, as
+//! root, a network of their own. The modem at `/dev/ttyUSB0` is a simulated one.
 
 use std::fs::{self, File};
 use std::io;
@@ -63,7 +63,8 @@ impl Running {
     }
 
     fn interrupt(&self) {
-        // It is a child that was not waited for, so the number is its own. Where it has ended there is nothing to end.
+        // It is a child that was not waited for, so the number is its own. Where it has ended there
+        // is nothing to end.
         let _ = kill(Pid::from_raw(self.child.id().cast_signed()), Signal::SIGINT);
     }
 

@@ -41,7 +41,8 @@ impl Capture {
         hdlc::encode(&payload, &mut self.bytes);
     }
 
-    /// A MAC record of LTE's uplink with blocks of these ages and sizes, and how many bytes that is.
+    /// A MAC record of LTE's uplink with blocks of these ages and sizes, and how many bytes that
+    /// is.
     pub(crate) fn mac_uplink(&mut self, at: ModemInstant, blocks: &[(Duration, u64)]) -> u64 {
         let of = |(age, size): &(Duration, u64)| {
             let ms = at.saturating_before(*age).as_nanos() / 1_000_000;

@@ -1,4 +1,5 @@
-//! The granted bytes of rows, compared with other code's sums over the output of `decode`; and infrequent records.
+//! The granted bytes of rows, compared with other code's sums over the output of `decode`; and
+//! infrequent records.
 
 use std::path::Path;
 use std::process::Command;
@@ -16,7 +17,8 @@ const KINDS: [(&str, &[&str]); 2] =
 /// Two kinds of records list the same blocks if they are this close, in nanoseconds.
 const SAME_BLOCKS: u64 = 500_000_000;
 
-/// A record as `decode` prints it: when it was stamped, and its blocks that are this device's, with their bytes if they are new.
+/// A record as `decode` prints it: when it was stamped, and its blocks that are this device's, with
+/// their bytes if they are new.
 struct Listed {
     code: String,
     at: u64,

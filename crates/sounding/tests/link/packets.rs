@@ -1,5 +1,5 @@
-//! `--packets`: what the radio added to each packet of an upload, by the clocks of a modem and of a receiver that nothing compares but
-//! these packets.
+//! `--packets`: what the radio added to each packet of an upload, by the clocks of a modem and of a
+//! receiver that nothing compares but these packets.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -13,7 +13,8 @@ use serde_json::Value as Json;
 
 use crate::number;
 
-/// The modelled modem's clock at the begin of a run, s since 1970, and how far the receiver's is ahead.
+/// The modelled modem's clock at the begin of a run, s since 1970, and how far the receiver's is
+/// ahead.
 const BEGIN: u64 = 1_640_995_218;
 const AHEAD: f64 = 7.25;
 /// From the radio to the receiver, s: Gandalf's plan.
@@ -120,7 +121,8 @@ fn table(packets: &[Sent], ahead: f64, knows_sent: bool) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// A pcap of raw IP with nanoseconds, as tcpdump writes it: of each packet the first 28 bytes. It has the packets from the receiver too.
+/// A pcap of raw IP with nanoseconds, as tcpdump writes it: of each packet the first 28 bytes. It
+/// has the packets from the receiver too.
 fn pcap(packets: &[Sent], ahead: f64) -> Vec<u8> {
     let mut bytes = Vec::new();
     for word in [0xA1B2_3C4D_u32, 4 << 16 | 2, 0, 0, 28, 101] {

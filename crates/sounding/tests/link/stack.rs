@@ -1,4 +1,5 @@
-//! The label over captures of a real LTE stack: an upload that fills the uplink, and a stream that does not.
+//! The label over captures of a real LTE stack: an upload that fills the uplink, and a stream that
+//! does not.
 
 use sounding_testdata::shared;
 

@@ -27,7 +27,8 @@ fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// Two seconds of an uplink. After each tenth record come those that `strange` adds; it receives the time.
+/// Two seconds of an uplink. After each tenth record come those that `strange` adds; it receives
+/// the time.
 fn capture(strange: impl Fn(&mut Capture, ModemInstant)) -> Capture {
     let mut capture = Capture::new();
     for record in 0..100 {

@@ -1,4 +1,5 @@
-//! Masks that another program set in a modem are restored once a command that read it has ended in any way.
+//! Masks that another program set in a modem are restored once a command that read it has ended in
+//! any way.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -24,7 +25,8 @@ use sounding_testdata::Running;
 /// Time limit of a step. On an idle machine every step takes less than a second.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A simulated modem that another program has configured, and a folder for what a verb leaves behind.
+/// A simulated modem that another program has configured, and a folder for what a verb leaves
+/// behind.
 struct Rig {
     folder: tempfile::TempDir,
     stop: Arc<AtomicBool>,
@@ -176,8 +178,8 @@ impl Tool {
     }
 }
 
-/// However `arguments` end, the masks that were found are there again; and no request was sent that the modem does not know, which
-/// those that set events and messages are.
+/// However `arguments` end, the masks that were found are there again; and no request was sent that
+/// the modem does not know, which those that set events and messages are.
 fn leaves_everything_as_it_was(arguments: &[&str], is_reading: fn(&Rig) -> bool) {
     let rig = Rig::new();
     let before = rig.masks();

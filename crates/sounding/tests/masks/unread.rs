@@ -16,7 +16,8 @@ fn full_pipe() -> (OwnedFd, OwnedFd) {
     (end, full)
 }
 
-/// However long its reader takes nothing, a verb that reads a modem ends by itself, or by `signal`, and restores masks.
+/// However long its reader takes nothing, a verb that reads a modem ends by itself, or by `signal`,
+/// and restores masks.
 fn ends_with_a_reader_that_takes_nothing(arguments: &[&str], signal: Option<i32>) {
     let rig = Rig::new();
     let before = rig.masks();
@@ -54,7 +55,8 @@ fn ends_with_a_reader_that_takes_nothing(arguments: &[&str], signal: Option<i32>
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        // An answer to a request that the program had repeated may still be underway, and be taken for one to the test's.
+        // An answer to a request that the program had repeated may still be underway, and be taken
+        // for one to the test's.
         let (is_before, notes) = ((0..3).any(|_| rig.masks() == before), rig.notes());
         let case = format!("{arguments:?}: output {is_out}, errors {is_err}");
         assert!(is_before && notes.is_empty(), "{case}: {is_before}, to be put back: {notes:?}");

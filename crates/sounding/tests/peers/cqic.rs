@@ -1,12 +1,13 @@
-//! Downloads under CQIC's law: the reports of the device cross the emulated network as options on acknowledgements.
+//! Downloads under CQIC's law: the reports of the device cross the emulated network as options on
+//! acknowledgements.
 
 use super::*;
 
 /// The flows of this module go by this law.
 const LAW: [&str; 2] = ["--law", "cqic"];
 const RTT: Duration = Duration::from_millis(40);
-/// The kernel reads rate and window of a socket without its lock: of so many readings one may be of the microsecond in which an ACK
-/// is processed, when BBR has its own there to measure.
+/// The kernel reads rate and window of a socket without its lock: of so many readings one may be of
+/// the microsecond in which an ACK is processed, when BBR has its own there to measure.
 const FEW_READINGS: usize = 50;
 
 #[test]

@@ -1,5 +1,5 @@
-//! A host on the path, or one that guesses: writes segments in the name of the device that a server sends to, with an
-//! arbitrary option.
+//! A host on the path, or one that guesses: writes segments in the name of the device that a server
+//! sends to, with an arbitrary option.
 
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -111,7 +111,8 @@ fn receive(socket: &OwnedFd, packet: &mut [u8]) -> Option<usize> {
     recv(socket.as_raw_fd(), packet, MsgFlags::empty()).ok()
 }
 
-/// A segment from `device` with another's word in it, and where it goes; `None` of what is none, or is forged already.
+/// A segment from `device` with another's word in it, and where it goes; `None` of what is none, or
+/// is forged already.
 fn forge(packet: &[u8], device: Ipv4Addr, forgery: Forgery) -> Option<(Ipv4Addr, Vec<u8>)> {
     let header = usize::from(packet.first()? & 0xF) * 4;
     let (ip, tcp) = (packet.get(..20)?, packet.get(header..header + 20)?);

@@ -1,5 +1,6 @@
-//! The cost of a lie in the option for a server, and for flows that share the path: over a path of 20 Mbit/s a device,
-//! or a forger in its name, reports that its radio carries a gigabit. Needs root; elsewhere it reports a skip.
+//! The cost of a lie in the option for a server, and for flows that share the path: over a path of
+//! 20 Mbit/s a device, or a forger in its name, reports that its radio carries a gigabit. Needs
+//! root; elsewhere it reports a skip.
 
 mod cqic;
 #[path = "../device/mod.rs"]
@@ -44,7 +45,8 @@ fn skipped() -> bool {
     missing.is_some() || !may_emulate()
 }
 
-/// 20 ms each way, and room for 72 ms of what it carries to the device: 120 packets at the usual rate.
+/// 20 ms each way, and room for 72 ms of what it carries to the device: 120 packets at the usual
+/// rate.
 fn path(carries: Rate) -> Config {
     let delay = Duration::from_millis(20);
     let queue = QueueLimit::bytes(carries * Duration::from_millis(72));
@@ -192,12 +194,14 @@ fn device(
     })
 }
 
-/// The most that a lie may cost: virtual time has 120 to 220 (`crates/sim/tests/liars.rs`). A lie that is limited to three
-/// times the delivery rate for the whole connection costs thousands.
+/// The most that a lie may cost: virtual time has 120 to 220 (`crates/sim/tests/liars.rs`). A lie
+/// that is limited to three times the delivery rate for the whole connection costs thousands.
 const FEW: u32 = 300;
-/// The same under BISCAY, which pays 108. A claim that is cut no earlier than by delivery costs 185.
+/// The same under BISCAY, which pays 108. A claim that is cut no earlier than by delivery costs
+/// 185.
 const FEW_OF_BISCAY: u32 = 150;
-/// When a lie must have been found out, and the most that one more pause of the machine may cost then: a queue of the path.
+/// When a lie must have been found out, and the most that one more pause of the machine may cost
+/// then: a queue of the path.
 const FOUND: Duration = Duration::from_secs(2);
 const A_QUEUE: u32 = 120;
 
@@ -252,8 +256,8 @@ fn a_device_whose_link_is_wide_has_it_within_ten_round_trips() {
     });
 }
 
-/// Asserts that a lie to a law costs little, and that the daemon counts and names the device. The truth costs nothing:
-/// `a_device_that_tells_the_truth_is_believed_from_the_start`.
+/// Asserts that a lie to a law costs little, and that the daemon counts and names the device. The
+/// truth costs nothing: `a_device_that_tells_the_truth_is_believed_from_the_start`.
 fn assert_lie_costs_little(law: &str, most: u32) {
     steadily(|| {
         let lie = download(Speaker::Device(LIE), LASTS, &["--law", law]);

@@ -1,4 +1,5 @@
-//! Downloads under PBE-CC's law: the reports of the device cross the emulated network as options on acknowledgements.
+//! Downloads under PBE-CC's law: the reports of the device cross the emulated network as options on
+//! acknowledgements.
 
 use sounding_units::HostInstant;
 
@@ -32,8 +33,9 @@ impl Ran {
         found["at_ns"].as_u64().map(HostInstant::from_nanos)
     }
 
-    /// The first pace from a moment on, in Mbit/s of payload, that is wrong and still is 20 ms later. Linux reads the pace without the
-    /// socket's lock (`tcp_get_info`): a sample may show the one of BBR, which the law replaces in the same call.
+    /// The first pace from a moment on, in Mbit/s of payload, that is wrong and still is 20 ms
+    /// later. Linux reads the pace without the socket's lock (`tcp_get_info`): a sample may
+    /// show the one of BBR, which the law replaces in the same call.
     fn paced_wrongly(
         &self,
         from: HostInstant,
@@ -92,7 +94,8 @@ fn a_liar_gets_at_most_a_quarter_above_the_arrivals_after_three_rounds() {
             ran.show_phases();
             assert_arrives(&ran);
             let over = ran.entered("radio-limited").expect("the end of its start");
-            // The queue that the lie makes has rounds take half as long again, and the kernel measures up to 2 % too much.
+            // The queue that the lie makes has rounds take half as long again, and the kernel
+            // measures up to 2 % too much.
             let is_wrong = |paced: f64| paced >= 1.02 * 1.25 * payload(PATH);
             let found = ran.paced_wrongly(over + 3 * (RTT + RTT / 2), is_wrong);
             assert_eq!(found, None, "{factor}");

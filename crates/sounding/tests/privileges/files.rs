@@ -1,4 +1,5 @@
-//! Results: root writes them for a user of sudo, into folders where that user may change every name at every moment.
+//! Results: root writes them for a user of sudo, into folders where that user may change every name
+//! at every moment.
 
 use std::fs::{self, File, Permissions};
 use std::io::Read as _;

@@ -1,5 +1,5 @@
-//! The guard has rights, and reads from a process that reads a modem's output: what if that process is no daemon any
-//! more?
+//! The guard has rights, and reads from a process that reads a modem's output: what if that process
+//! is no daemon any more?
 
 use std::fs;
 use std::process::Command;

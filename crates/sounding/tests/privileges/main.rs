@@ -1,5 +1,6 @@
-//! What another user of the machine attacks: a program with file capabilities, its guard, a router's name, the unit
-//! that it is shipped with. Needs root, to act as another user; elsewhere it reports a skip.
+//! What another user of the machine attacks: a program with file capabilities, its guard, a
+//! router's name, the unit that it is shipped with. Needs root, to act as another user; elsewhere
+//! it reports a skip.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

@@ -34,7 +34,8 @@ const VERBS: &[&[&str]] = &[
     &["--version"],
 ];
 
-/// What `setcap cap_bpf,cap_perfmon,cap_net_admin+ep` writes (linux/capability.h, `struct vfs_cap_data`, revision 2).
+/// What `setcap cap_bpf,cap_perfmon,cap_net_admin+ep` writes (linux/capability.h, `struct
+/// vfs_cap_data`, revision 2).
 fn give_capabilities(program: &Path) {
     const REVISION_2_EFFECTIVE: u32 = 0x0200_0001;
     const NET_ADMIN: u32 = 1 << 12;

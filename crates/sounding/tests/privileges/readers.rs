@@ -1,4 +1,5 @@
-//! Whatever reads a modem has dropped what loading programs takes: the bytes of a modem may be hostile.
+//! Whatever reads a modem has dropped what loading programs takes: the bytes of a modem may be
+//! hostile.
 
 use std::fs;
 use std::process::{Command, Stdio};

@@ -128,7 +128,8 @@ fn run(program: &Path, netns: &Netns, source: &str, flags: &[&str]) {
     let mut daemon = as_root(program, netns, &arguments).stdout(Stdio::piped()).spawn().unwrap();
     let events = BufReader::new(daemon.stdout.take().unwrap()).lines().map_while(Result::ok);
     let events = events.map(|line| serde_json::from_str::<Json>(&line).unwrap());
-    // It is ready before the modem has answered: it is ended only once it reports that one did, or that none does.
+    // It is ready before the modem has answered: it is ended only once it reports that one did, or
+    // that none does.
     let mut events = events.skip_while(|event| event["event"] != "ready");
     let answer = events.find(|event| event["event"] == "answers" || event["event"] == "no_answer");
     kill(Pid::from_raw(daemon.id().cast_signed()), Signal::SIGINT).unwrap();

@@ -77,8 +77,8 @@ struct Seen {
     console: Vec<String>,
 }
 
-/// Shows a page to Chromium, which has no windows narrower than 500 pixels: hence a frame. The page is a copy with a
-/// script that reports its findings to the frame's page.
+/// Shows a page to Chromium, which has no windows narrower than 500 pixels: hence a frame. The page
+/// is a copy with a script that reports its findings to the frame's page.
 fn seen(chromium: &Path, report: &Path, folder: &Path, width: u32) -> Seen {
     let html = fs::read_to_string(report.join("report.html")).unwrap();
     // The policy of the page lets its own script run, and of the copy this one too.
@@ -188,7 +188,8 @@ fn assert_is_read(told: &Value) {
     }
 }
 
-/// A click on a name leaves it alone, and another shows all again: rules change under the page's own policy.
+/// A click on a name leaves it alone, and another shows all again: rules change under the page's
+/// own policy.
 fn assert_stands_alone(alone: &Value) {
     let count = |name: &str| alone[name].as_u64().unwrap();
     // Some are drawn faint.
@@ -196,7 +197,8 @@ fn assert_stands_alone(alone: &Value) {
     assert!(count("before") < count("clicked") && count("clicked") < count("all"), "{alone}");
 }
 
-/// Time is read by pointer and keys, comes closer by the wheel, by a key and by a button, and is all there again.
+/// Time is read by pointer and keys, comes closer by the wheel, by a key and by a button, and is
+/// all there again.
 fn assert_comes_closer(time: &Value) {
     let panel = &time["values"]["panels"][0];
     let ends = panel["x"]["range"].as_array().unwrap();

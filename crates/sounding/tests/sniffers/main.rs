@@ -1,4 +1,5 @@
-//! Sniffers that are read while they write: a modelled cell's control channel beside its modem, to a log or over UDP.
+//! Sniffers that are read while they write: a modelled cell's control channel beside its modem, to
+//! a log or over UDP.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

@@ -14,8 +14,8 @@ use sounding_trace::dci::{Dci, Remote};
 
 use crate::{Cell, PROGRAM, SECOND, of, skipped};
 
-/// A daemon beside a modem, and a service on loopback whose socket is this one. Returns its events after `send`
-/// has sent to the daemon's address.
+/// A daemon beside a modem, and a service on loopback whose socket is this one. Returns its events
+/// after `send` has sent to the daemon's address.
 fn beside_service(
     cell: &Cell,
     service: &UdpSocket,

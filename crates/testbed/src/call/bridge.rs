@@ -1,5 +1,5 @@
-//! The modem's bytes, read as they come, and what they say of the radio's delays: as lines for a receiver, or for a program in the
-//! device's kernel.
+//! The modem's bytes, read as they come, and what they say of the radio's delays: as lines for a
+//! receiver, or for a program in the device's kernel.
 
 use std::io::{self, Write};
 use std::os::unix::net::UnixStream;
@@ -95,7 +95,8 @@ pub(super) struct Noted {
     pub(super) heard: Option<HostInstant>,
 }
 
-/// Corrects the device's arrivals until the modem's bytes end. When it dies, packets are still noted.
+/// Corrects the device's arrivals until the modem's bytes end. When it dies, packets are still
+/// noted.
 #[derive(Debug)]
 pub(super) struct Corrector(JoinHandle<Result<Result<Noted, ArrivalsError>, EnterError>>);
 

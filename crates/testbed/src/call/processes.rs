@@ -1,4 +1,5 @@
-//! The receiver and the sender of a call, each in its namespace. Both end with this process, whatever happens.
+//! The receiver and the sender of a call, each in its namespace. Both end with this process,
+//! whatever happens.
 
 use std::fs::File;
 use std::io::{self, Read};

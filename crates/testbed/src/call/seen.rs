@@ -39,7 +39,8 @@ pub struct PacketSeen {
 /// A frame at the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameSeen {
-    /// When its first packet was sent. Of a call to the device: when its picture was given to the sender.
+    /// When its first packet was sent. Of a call to the device: when its picture was given to the
+    /// sender.
     pub sent: Option<HostInstant>,
     /// When its last packet arrived. Of a call to the device: when its picture was shown.
     pub complete: HostInstant,
@@ -118,8 +119,9 @@ impl CallSeen {
         seen
     }
 
-    /// The standing queue of the device or of its cell, as each packet entered it: the least that a packet of the tenth of a second before
-    /// waited for packets before it. It is zero if the queue was empty once. By the network's own account.
+    /// The standing queue of the device or of its cell, as each packet entered it: the least that a
+    /// packet of the tenth of a second before waited for packets before it. It is zero if the
+    /// queue was empty once. By the network's own account.
     pub fn standing(&self) -> Vec<(HostInstant, Duration)> {
         standing(&self.waited)
     }
@@ -159,15 +161,16 @@ fn standing(waited: &[Waited]) -> Vec<(HostInstant, Duration)> {
     standing
 }
 
-/// Falls of an estimate by a tenth or more from one sample to the next, and the largest standing queue of the second before each.
-/// `waited` is in order of entry.
+/// Falls of an estimate by a tenth or more from one sample to the next, and the largest standing
+/// queue of the second before each. `waited` is in order of entry.
 pub fn falls(estimates: &[(HostInstant, f64)], waited: &[Waited]) -> Vec<(HostInstant, Duration)> {
     let falls = estimates.iter().zip(estimates.iter().skip(1));
     let falls = falls.filter(|((_, before), (_, after))| *after <= 0.9 * *before);
     queues_before(falls.map(|(_, (at, _))| *at), waited)
 }
 
-/// These times, and the largest standing queue of the second before each. `waited` is in order of entry.
+/// These times, and the largest standing queue of the second before each. `waited` is in order of
+/// entry.
 pub fn queues_before(
     times: impl IntoIterator<Item = HostInstant>,
     waited: &[Waited],

@@ -29,7 +29,8 @@ pub struct Waited {
 pub(super) struct Account(Arc<Mutex<Vec<Passage>>>);
 
 impl Account {
-    /// What became of the packets, in order of their entry, by the clock that read `started` at the network's time zero.
+    /// What became of the packets, in order of their entry, by the clock that read `started` at the
+    /// network's time zero.
     pub(super) fn take(&self, started: HostInstant) -> Vec<Waited> {
         let kept = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         let at = |at: HostInstant| started + (at - HostInstant::default());

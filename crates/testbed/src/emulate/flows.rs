@@ -115,7 +115,8 @@ fn possible(flow: &FlowPlan) -> Result<(), (&'static str, String)> {
     }
 }
 
-/// Whether sockets of this kernel may have a congestion control; it loads the module if there is one.
+/// Whether sockets of this kernel may have a congestion control; it loads the module if there is
+/// one.
 fn known_to_kernel(name: &str) -> Result<(), String> {
     let choose =
         || Socket::new(Domain::IPV4, Type::STREAM, None)?.set_tcp_congestion(name.as_bytes());

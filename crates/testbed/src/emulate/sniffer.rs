@@ -14,11 +14,12 @@ use sounding_kpi::Direction;
 use sounding_sim::Device;
 use sounding_trace::dci::{Dci, Format, Heard};
 
-/// Lines that wait for the disk at most: seconds of many carriers. Further lines are dropped, as of a sniffer that is
-/// behind.
+/// Lines that wait for the disk at most: seconds of many carriers. Further lines are dropped, as of
+/// a sniffer that is behind.
 const CAPACITY: usize = 1 << 16;
 
-/// Logs that are being written, named as those of `sounding sim --out`. Those in a folder of their own go with it.
+/// Logs that are being written, named as those of `sounding sim --out`. Those in a folder of their
+/// own go with it.
 #[derive(Debug)]
 pub(super) struct SnifferLogs {
     folder: PathBuf,

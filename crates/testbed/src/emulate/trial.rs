@@ -20,8 +20,8 @@ const WAITING: u64 = 300;
 /// Size of a packet.
 const SIZE: Bytes = Bytes::new(1500);
 
-/// The part of a processor that the plan's network takes in real time while all its flows are saturated; 1 is a whole
-/// processor. The cost of moving packets is not included.
+/// The part of a processor that the plan's network takes in real time while all its flows are
+/// saturated; 1 is a whole processor. The cost of moving packets is not included.
 pub fn load(run: &Run) -> Result<f64, Wrong> {
     let mut network: Built<()> = plan::network(&run.plan, &run.folder, run.seed)?;
     let began = thread_cpu();
@@ -29,7 +29,8 @@ pub fn load(run: &Run) -> Result<f64, Wrong> {
     Ok((thread_cpu() - began).as_secs_f64() / SPAN.as_secs_f64())
 }
 
-/// Number of handovers of the plan's devices until its end, while its flows always have data to send.
+/// Number of handovers of the plan's devices until its end, while its flows always have data to
+/// send.
 pub fn handovers(run: &Run) -> Result<usize, Wrong> {
     let mut network: Built<()> = plan::network(&run.plan, &run.folder, run.seed)?;
     let actors = Actors::new(&run.plan)?;
@@ -43,8 +44,8 @@ pub fn handovers(run: &Run) -> Result<usize, Wrong> {
     Ok(count)
 }
 
-/// Runs the network for this virtual time, with a backlog at each port that a flow enters; calls `look` after each
-/// step.
+/// Runs the network for this virtual time, with a backlog at each port that a flow enters; calls
+/// `look` after each step.
 fn fill(
     network: &mut Built<()>,
     actors: &Actors,

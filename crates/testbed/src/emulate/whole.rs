@@ -8,8 +8,8 @@ use sounding_experiment::plan::Run;
 
 use super::{EmulateError, Emulated, Ended, FlowFigures, Settings, figures};
 
-/// Runs a plan from beginning to end, or until `stop` rises, its modems on ptys, `program` as daemon for BISCAY, with this much
-/// of a core for punctuality.
+/// Runs a plan from beginning to end, or until `stop` rises, its modems on ptys, `program` as
+/// daemon for BISCAY, with this much of a core for punctuality.
 pub fn whole(
     run: &Run,
     program: PathBuf,

@@ -116,8 +116,8 @@ fn arrival(datagram: &[u8], received_realtime_ns: u64) -> UdpArrival {
 
 fn beside(message: &libc::mmsghdr) -> Beside {
     let mut beside = Beside::default();
-    // SAFETY: the kernel filled in the header and the control buffer it points to, which is aligned for a cmsghdr; what is
-    // read of a control message is what its kind has.
+    // SAFETY: the kernel filled in the header and the control buffer it points to, which is aligned
+    // for a cmsghdr; what is read of a control message is what its kind has.
     unsafe {
         let mut control = libc::CMSG_FIRSTHDR(&raw const message.msg_hdr);
         while let Some(header) = control.as_ref() {

@@ -37,8 +37,9 @@ pub struct TcpFlow {
     pub direction: Direction,
     /// Congestion control of the sender; `None` for the namespace's default.
     pub congestion: Option<String>,
-    /// Whether the congestion control is chosen only once there is a connection, as iperf3 does. The socket then begins
-    /// with the namespace's default. If that one paces (BBR does), the kernel continues to pace under the chosen one.
+    /// Whether the congestion control is chosen only once there is a connection, as iperf3 does.
+    /// The socket then begins with the namespace's default. If that one paces (BBR does), the
+    /// kernel continues to pace under the chosen one.
     pub choose_late: bool,
     /// The traffic. Responses are sent only when requested.
     pub traffic: Traffic,
@@ -111,7 +112,8 @@ pub struct RunningTcp {
     sender: Task<SenderEnd>,
     receiver: Task<Bytes>,
     sampler: Task<Vec<TcpSample>>,
-    /// Both ends stay open until all threads have ended: closing one would break the other's last call.
+    /// Both ends stay open until all threads have ended: closing one would break the other's last
+    /// call.
     held: [Arc<Socket>; 2],
 }
 
@@ -127,8 +129,8 @@ struct SenderEnd {
 }
 
 impl TcpFlow {
-    /// All it can from or to the first device, with the default congestion control, until stopped, sampled ten times a
-    /// second.
+    /// All it can from or to the first device, with the default congestion control, until stopped,
+    /// sampled ten times a second.
     pub fn new(direction: Direction) -> Self {
         Self {
             device: Device::default(),
@@ -301,8 +303,9 @@ fn send(
             std::thread::sleep(next.min(LOOK));
             continue;
         }
-        // Written to only when the kernel reports a third of the buffer free. A write that times out and is tried again
-        // adds to the last packet of a full buffer without limit, so the buffer would no longer limit the flow.
+        // Written to only when the kernel reports a third of the buffer free. A write that times
+        // out and is tried again adds to the last packet of a full buffer without limit, so
+        // the buffer would no longer limit the flow.
         if !is_writable(socket)? {
             continue;
         }
@@ -322,8 +325,8 @@ fn send(
     Ok(SenderEnd { congestion, began, ended, last, cpu: thread_cpu() })
 }
 
-/// Whether the receiver has acknowledged everything. The kernel counts a SYN among acknowledged bytes at the end that connects alone, so
-/// that a count of them does not show it.
+/// Whether the receiver has acknowledged everything. The kernel counts a SYN among acknowledged
+/// bytes at the end that connects alone, so that a count of them does not show it.
 fn is_acknowledged(socket: &Socket) -> Result<bool, FlowError> {
     let mut left: libc::c_int = 0;
     // SAFETY: of a TCP socket this writes one int, to a valid place (tcp(7), SIOCOUTQ).
@@ -335,8 +338,8 @@ fn is_acknowledged(socket: &Socket) -> Result<bool, FlowError> {
     Ok(left == 0)
 }
 
-/// Writes blocks until the send buffer is full, but only a few, and at most what there is; `left` of the current block
-/// carries over. Returns how much it wrote.
+/// Writes blocks until the send buffer is full, but only a few, and at most what there is; `left`
+/// of the current block carries over. Returns how much it wrote.
 ///
 /// Few and in blocks as iperf3 does, so that the buffer of a flow that it limits is filled alike.
 fn fill(socket: &Socket, block: &[u8], left: &mut usize, available: u64) -> Result<u64, FlowError> {
@@ -372,8 +375,8 @@ fn receive(socket: &Socket, stop: &AtomicBool) -> Result<Bytes, FlowError> {
     socket.set_read_timeout(Some(LOOK)).map_err(FlowError::socket("set a timeout"))?;
     let mut received = 0;
     while !stop.load(Ordering::Relaxed) {
-        // SAFETY: with MSG_TRUNC a TCP socket discards what it would return, so the null pointer is not written to
-        // (tcp(7)); only the count is needed.
+        // SAFETY: with MSG_TRUNC a TCP socket discards what it would return, so the null pointer is
+        // not written to (tcp(7)); only the count is needed.
         let count = unsafe {
             libc::recv(socket.as_raw_fd(), std::ptr::null_mut(), 8 * WRITE, libc::MSG_TRUNC)
         };

@@ -9,7 +9,8 @@ use sounding_units::{Bytes, Rate};
 #[error("TCP_INFO is refused: {0}")]
 pub struct InfoError(#[from] io::Error);
 
-/// The kernel's state of a TCP connection, with units. Fields that an older kernel does not fill in are zero.
+/// The kernel's state of a TCP connection, with units. Fields that an older kernel does not fill in
+/// are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {
     /// Congestion window, in segments.
@@ -18,7 +19,8 @@ pub struct TcpInfo {
     pub mss: u32,
     /// Smoothed round-trip time.
     pub rtt: Duration,
-    /// Least round-trip time of the kernel's window (300 s by default); zero before the first sample.
+    /// Least round-trip time of the kernel's window (300 s by default); zero before the first
+    /// sample.
     pub min_rtt: Duration,
     /// Rate at which the kernel paces; [`Rate::MAX`] where it does not pace.
     pub pacing_rate: Rate,
@@ -97,7 +99,8 @@ impl From<Raw> for TcpInfo {
     }
 }
 
-/// `struct tcp_info` of `linux/tcp.h` up to `snd_wnd` (Linux 5.4); the kernel only ever adds to its end.
+/// `struct tcp_info` of `linux/tcp.h` up to `snd_wnd` (Linux 5.4); the kernel only ever adds to its
+/// end.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 struct Raw {

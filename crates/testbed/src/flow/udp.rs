@@ -18,7 +18,8 @@ use super::{Ends, FlowError, any_port, sleep_until, thread_cpu};
 /// Datagrams handed to the kernel, or taken from it, in one call.
 const BATCH: usize = 64;
 
-/// The least time between two calls: below it datagrams go in groups, because a sleep costs more than a datagram.
+/// The least time between two calls: below it datagrams go in groups, because a sleep costs more
+/// than a datagram.
 const TICK: Duration = Duration::from_micros(250);
 
 /// IP and UDP headers.
@@ -40,7 +41,8 @@ pub struct UdpFlow {
     pub packet_size: u16,
     /// Duration of sending.
     pub duration: Duration,
-    /// How long the receiver waits after the last packet was sent: at least the delay of the link and its queue.
+    /// How long the receiver waits after the last packet was sent: at least the delay of the link
+    /// and its queue.
     pub drain: Duration,
 }
 
@@ -239,7 +241,8 @@ fn send_group(
             message
         })
         .collect();
-    // SAFETY: every message points to one vector, and every vector to a datagram of the buffer, all alive here.
+    // SAFETY: every message points to one vector, and every vector to a datagram of the buffer, all
+    // alive here.
     let sent = unsafe {
         libc::sendmmsg(socket.as_raw_fd(), messages.as_mut_ptr(), messages.len() as u32, 0)
     };

@@ -23,8 +23,8 @@ pub(super) struct Sighting {
     pub(super) posted: HostInstant,
 }
 
-/// Sightings this close together are one delivery: a batch comes in as many reads as it takes. Chosen; a fifth of the
-/// time between records.
+/// Sightings this close together are one delivery: a batch comes in as many reads as it takes.
+/// Chosen; a fifth of the time between records.
 const ONE_BATCH: Duration = Duration::from_millis(2);
 
 impl Sightings {
@@ -70,7 +70,8 @@ impl Sightings {
         self.since_made(made, |sighting| sighting.at)
     }
 
-    /// From the moment each record was made until the process that reads the modem had it, or one after it.
+    /// From the moment each record was made until the process that reads the modem had it, or one
+    /// after it.
     pub(super) fn received(&self, made: &[Made]) -> Vec<Duration> {
         self.since_made(made, |sighting| sighting.received)
     }

@@ -40,9 +40,9 @@ pub struct MaskRow {
     pub share_percent: f64,
 }
 
-/// Gandalf Table 8, in its order: PDSCH status, PUSCH transmissions, DCI, RLC status and data both ways, MAC uplink
-/// blocks, transmissions by ML1, PDCCH decoding, and RRC for its two messages. The codes are those that
-/// docs/reference/diag.md and the record tables name for these messages.
+/// Gandalf Table 8, in its order: PDSCH status, PUSCH transmissions, DCI, RLC status and data both
+/// ways, MAC uplink blocks, transmissions by ML1, PDCCH decoding, and RRC for its two messages. The
+/// codes are those that docs/reference/diag.md and the record tables name for these messages.
 pub const TABLE_8: [u16; 11] =
     [0xB173, 0xB139, 0xB16C, 0xB083, 0xB092, 0xB093, 0xB082, 0xB064, 0xB16D, 0xB130, 0xB0C0];
 
@@ -101,7 +101,8 @@ struct Came {
     bytes: u64,
 }
 
-/// Replays a capture's records with a simulated modem and a mask of these codes, and reads it to its end.
+/// Replays a capture's records with a simulated modem and a mask of these codes, and reads it to
+/// its end.
 fn replay(capture: &[u8], codes: &[LogCode]) -> Result<Came, OverheadError> {
     let behaviour = Behaviour { speed: SPEED, ..Behaviour::default() };
     let script = Script::of(capture);
@@ -117,7 +118,8 @@ fn read(mut pump: Pump, is_over: impl Fn() -> bool) -> Result<Came, OverheadErro
     let mut reader = Reader::new();
     let mut came = Came::default();
     let mut frames_end = 0;
-    // With a mask without records in the capture, the replay never begins. This is known when the session is ready.
+    // With a mask without records in the capture, the replay never begins. This is known when the
+    // session is ready.
     let begin = monotonic_now();
     let mut heard = begin;
     loop {

@@ -1,4 +1,5 @@
-//! The links of an experiment: public recordings, a set that `sounding lab dataset` made, or own links.
+//! The links of an experiment: public recordings, a set that `sounding lab dataset` made, or own
+//! links.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -136,8 +137,8 @@ pub enum LinksError {
     },
 }
 
-/// Public recordings of LTE and NR as packet-delivery files, from `traces/files.tsv`; the paper has no 3G
-/// networks.
+/// Public recordings of LTE and NR as packet-delivery files, from `traces/files.tsv`; the paper has
+/// no 3G networks.
 pub fn real(data: &Path) -> Result<Vec<Entry>, LinksError> {
     let read = |error| LinksError::Index {
         path: data.join("traces/files.tsv").display().to_string(),
@@ -203,13 +204,14 @@ pub fn own_trace(path: &Path) -> Result<Entry, LinksError> {
     Ok(Entry { name: file_name(path), scenario: Scenario::Own, source })
 }
 
-/// A direction with less than a tenth of the other's rate carried acknowledgements, and its link is unknown. Chosen.
+/// A direction with less than a tenth of the other's rate carried acknowledgements, and its link is
+/// unknown. Chosen.
 const MIN_PART: u64 = 10;
 
-/// The links in a user's own modem log, each direction with enough grants, and each twice: with the modem's records,
-/// and with a modelled modem that reports the link's rate. Grants are averaged over 100 ms for the
-/// link, but the records have single blocks. A log of a sender that did not keep the link full shows bursts and
-/// pauses that the link does not have.
+/// The links in a user's own modem log, each direction with enough grants, and each twice: with the
+/// modem's records, and with a modelled modem that reports the link's rate. Grants are averaged
+/// over 100 ms for the link, but the records have single blocks. A log of a sender that did not
+/// keep the link full shows bursts and pauses that the link does not have.
 pub fn own_capture(path: &Path, capture: &[u8]) -> Result<Vec<Entry>, LinksError> {
     let name = file_name(path);
     let link = |way: &str, direction| {

@@ -14,7 +14,8 @@ use crate::flow::{FlowError, RunningTcp, RunningUdp, TcpFlow, UdpFlow};
 
 /// At most this many at once.
 const MOST: usize = 5;
-/// A flow without deliveries for this time is stalled: outages of the link last at most half a second.
+/// A flow without deliveries for this time is stalled: outages of the link last at most half a
+/// second.
 const STANDS_STILL: Duration = Duration::from_secs(10);
 
 /// Random decisions.
@@ -66,8 +67,9 @@ struct Member {
 pub(super) struct Crowd(Vec<Member>);
 
 impl Crowd {
-    /// Sometimes adds a flow over the radio in this direction. `ours` is the flow that a daemon feeds, with its name in
-    /// the kernel, while there is one. Downloads come from an unmodified sender.
+    /// Sometimes adds a flow over the radio in this direction. `ours` is the flow that a daemon
+    /// feeds, with its name in the kernel, while there is one. Downloads come from an
+    /// unmodified sender.
     pub(super) fn grow(
         &mut self,
         emulation: &Emulation,
@@ -118,7 +120,8 @@ impl Crowd {
                 }
             };
             let had_something = !running.has_ended();
-            // The network goes with the round: a connection that is closed in good order would wait for it.
+            // The network goes with the round: a connection that is closed in good order would wait
+            // for it.
             let result = if all || had_something { running.abort()? } else { running.stop()? };
             summary.megabytes += result.received.count() as f64 / 1e6;
             let lived = monotonic_now() - began;

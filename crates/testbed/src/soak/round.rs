@@ -24,7 +24,8 @@ use crate::radio::RadioLink;
 const DELAY: Duration = Duration::from_millis(20);
 /// Looks and decisions.
 const TICK: Duration = Duration::from_millis(50);
-/// A daemon's memory counts from this age on, and may grow by this much: it reads a few kilobytes at a time.
+/// A daemon's memory counts from this age on, and may grow by this much: it reads a few kilobytes
+/// at a time.
 const SETTLED: Duration = Duration::from_secs(5);
 const MAY_GROW_KIB: u64 = 4096;
 /// The kernel frees programs a grace period after their last flow.

@@ -1,4 +1,5 @@
-//! Flows of `background` in the link of a device whose other flows a law shares out: they have what those leave.
+//! Flows of `background` in the link of a device whose other flows a law shares out: they have what
+//! those leave.
 
 use nix::net::if_::if_nametoindex;
 use sounding_bpf::{Background, BackgroundConfig, Bound, Counting, Sharing};
@@ -13,7 +14,8 @@ const MBIT: u64 = 24;
 /// The device that the emulator gives its near end.
 const DEVICE: &str = "radio0";
 
-/// A link, a law's instance that is fed with its rate and counts what leaves by it, and `background` beside it.
+/// A link, a law's instance that is fed with its rate and counts what leaves by it, and
+/// `background` beside it.
 struct Scene {
     emulation: Emulation,
     radio: Radio,

@@ -22,7 +22,8 @@ fn watch_cubic(running: &RunningTcp) {
     secs(1);
     let begin = info();
     println!("a second later: RTT {:?}, {} segments", begin.rtt, begin.cwnd);
-    // It begins with twice what the wire holds, 70 segments, at most, and not with what the radio would.
+    // It begins with twice what the wire holds, 70 segments, at most, and not with what the radio
+    // would.
     assert!(begin.cwnd < 120, "{}", begin.cwnd);
     secs(5);
     let later = info();
@@ -59,7 +60,8 @@ fn a_queue_that_the_radio_does_not_have_is_left_to_cubic() {
     });
 }
 
-/// Mbit/s, mean RTT in ms and mean window in segments of ten seconds over a wire with a queue of two BDPs.
+/// Mbit/s, mean RTT in ms and mean window in segments of ten seconds over a wire with a queue of
+/// two BDPs.
 fn figures(congestion: &str) -> [f64; 3] {
     let queue = QueueLimit::bytes(Bytes::new(150_000));
     let up = PathConfig { queue, ..link(&[(0, 15)]) };

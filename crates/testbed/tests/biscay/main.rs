@@ -127,8 +127,9 @@ fn a_link_that_falls_and_rises_is_followed_with_little_queue() {
         running.stop().unwrap();
         let report = emulation.stop().unwrap();
         assert!(radio.transitions().iter().all(|seen| seen.reason == Reason::Fresh));
-        // Each second a link had settled in. The allowance is 15 ms, and three bursts of two packets are 7 ms at
-        // 10 Mbit/s; the kernel's BBR leaves 20 ms, and 230 after the fall.
+        // Each second a link had settled in. The allowance is 15 ms, and three bursts of two
+        // packets are 7 ms at 10 Mbit/s; the kernel's BBR leaves 20 ms, and 230 after the
+        // fall.
         for second in [2, 3, 6, 7, 9, 10] {
             let from = report.started + Duration::from_secs(second);
             let mut delays: Vec<_> = report
@@ -233,7 +234,8 @@ fn a_flow_moved_here_behind_a_standing_queue_drains_it() {
 #[test]
 fn bbr_in_the_shadow_is_not_caught_in_its_search_for_the_rtt() {
     steadily(|| {
-        // It begins one ten seconds after the last new minimum, and needs four segments in flight to end it.
+        // It begins one ten seconds after the last new minimum, and needs four segments in flight
+        // to end it.
         let Some(radio) = Radio::start("probe", 20) else { return };
         let emulation = emulate(&[(0, 20), (12, 8)]);
         let modes = Arc::new(Mutex::new(Vec::new()));
@@ -270,7 +272,8 @@ fn a_flow_that_timed_out_in_an_outage_is_back_at_its_share() {
         let end = flow(&radio, &running);
         println!("after the outage: {end:?}");
         assert_eq!((end.phase, end.reason), (Phase::RadioLimited, Reason::Fresh));
-        // 20 Mbit/s × 50 ms and three bursts, less what the share's rounding and a later minimum of the RTT make.
+        // 20 Mbit/s × 50 ms and three bursts, less what the share's rounding and a later minimum of
+        // the RTT make.
         assert!((80..=100).contains(&end.cwnd), "{}", end.cwnd);
         assert_eq!(info.cwnd, end.cwnd);
         let before = info.acked;
@@ -307,7 +310,8 @@ fn a_search_for_the_rtt_under_way_is_ended_when_the_radio_is_back() {
 #[test]
 fn a_floor_that_was_only_served_is_probed_above() {
     steadily(|| {
-        // A device that requests little is granted little: taken as a capacity, this would stay at 1 Mbit/s.
+        // A device that requests little is granted little: taken as a capacity, this would stay at
+        // 1 Mbit/s.
         let Some(radio) = Radio::start_with("served", 1, Bound::Floor) else { return };
         let emulation = emulate(&[(0, 20)]);
         let running = upload(&emulation, radio.instance.name());
@@ -324,7 +328,8 @@ fn a_floor_that_was_only_served_is_probed_above() {
 #[test]
 fn a_path_that_gets_thrice_as_long_keeps_its_share() {
     steadily(|| {
-        // BBR beside it would halve its window again and again, by a minimum of the RTT that is no longer true.
+        // BBR beside it would halve its window again and again, by a minimum of the RTT that is no
+        // longer true.
         let Some(radio) = Radio::start("longer", 20) else { return };
         let ms = Duration::from_millis;
         let up = PathConfig { delay: ms(5), ..link(&[(0, 20)]) };
@@ -338,7 +343,8 @@ fn a_path_that_gets_thrice_as_long_keeps_its_share() {
         let end = flow(&radio, &running);
         println!("{end:?}");
         assert!(radio.transitions().iter().all(|seen| seen.reason == Reason::Fresh));
-        // The kernel's minimum is still that of the shorter path, whose window carries half of the share.
+        // The kernel's minimum is still that of the shorter path, whose window carries half of the
+        // share.
         assert!(end.rtt_min.unwrap() < ms(25), "{:?}", end.rtt_min);
         let delivered = Bytes::new(after.acked.count() - before.acked.count());
         let rate = delivered.per(Duration::from_secs(3));

@@ -119,8 +119,8 @@ impl Radio {
     }
 }
 
-/// Runs this thread before others: on a busy machine one of normal priority is at times 100 ms late, and flows then
-/// rightly take its daemon for dead.
+/// Runs this thread before others: on a busy machine one of normal priority is at times 100 ms
+/// late, and flows then rightly take its daemon for dead.
 fn punctual() {
     let parameters = libc::sched_param { sched_priority: 20 };
     // SAFETY: a plain system call; the kernel only reads `parameters`.

@@ -1,5 +1,6 @@
-//! NG-Scope's `.dciLog`: `tti rnti cell_prb ue_prb mcs1 rv1 tbs1 mcs2 rv2 tbs2 harq timestamp_us`, and in the downlink
-//! `ndi1 ndi2`. Tabs between, and one at the end. A subframe without messages is a line of zeroes.
+//! NG-Scope's `.dciLog`: `tti rnti cell_prb ue_prb mcs1 rv1 tbs1 mcs2 rv2 tbs2 harq timestamp_us`,
+//! and in the downlink `ndi1 ndi2`. Tabs between, and one at the end. A subframe without messages
+//! is a line of zeroes.
 
 use alloc::string::String;
 use alloc::vec::Vec;

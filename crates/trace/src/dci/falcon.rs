@@ -1,5 +1,6 @@
-//! FALCON's DCI file: `time sfn subframe rnti direction mcs prb tbs tbs0 tbs1 format ndi0 ndi1 harq ncce level cfi
-//! histogram bits hex`. The direction is 1 down and 0 up, a size of −1 is no block, and formats count from 1.
+//! FALCON's DCI file: `time sfn subframe rnti direction mcs prb tbs tbs0 tbs1 format ndi0 ndi1 harq
+//! ncce level cfi histogram bits hex`. The direction is 1 down and 0 up, a size of −1 is no block,
+//! and formats count from 1.
 
 use alloc::string::String;
 use alloc::vec::Vec;

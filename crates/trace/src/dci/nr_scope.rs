@@ -1,4 +1,5 @@
-//! NR-Scope's CSV. Its header names the columns. Formats 1_0 and 1_1 are assignments, all others grants.
+//! NR-Scope's CSV. Its header names the columns. Formats 1_0 and 1_1 are assignments, all others
+//! grants.
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,7 +1,8 @@
 //! NG-Scope's service over UDP, which sends each subframe when it has decoded it.
 //!
-//! A client asks with [`REQUEST`], and is sent datagrams until the service ends. A datagram holds messages one after the other,
-//! each begun by one byte four times. What follows is a structure of C as x86-64 and AArch64 lay it out, little-endian:
+//! A client asks with [`REQUEST`], and is sent datagrams until the service ends. A datagram holds
+//! messages one after the other, each begun by one byte four times. What follows is a structure of
+//! C as x86-64 and AArch64 lay it out, little-endian:
 //!
 //! | byte | message | what follows |
 //! |---|---|---|
@@ -11,8 +12,9 @@
 //! | `AB` | a subframe of a cell, version u8, 856 bytes | cell u8 at 0, time in µs u64 at 8, TTI u16 at 16, number of users u8 at 52, users at 56 |
 //! | `FF` | the service ends | nothing |
 //!
-//! A user has 20 bytes: RNTI u16 at 0; downlink bits u32 at 4, resource blocks u8 at 8, resource blocks whose block has no
-//! known size u8 at 9; uplink the same at 12, 16 and 17. `AB` is in the branch of NG-Scope that UECellTracker needs.
+//! A user has 20 bytes: RNTI u16 at 0; downlink bits u32 at 4, resource blocks u8 at 8, resource
+//! blocks whose block has no known size u8 at 9; uplink the same at 12, 16 and 17. `AB` is in the
+//! branch of NG-Scope that UECellTracker needs.
 
 use core::time::Duration;
 
@@ -258,7 +260,8 @@ impl Remote {
         bytes
     }
 
-    /// A subframe with the messages of a cell, as many as there is room for; those of NR, which are wider, are cut.
+    /// A subframe with the messages of a cell, as many as there is room for; those of NR, which are
+    /// wider, are cut.
     pub fn emit_subframe(moment: Moment, messages: &[Dci]) -> [u8; 5 + SUBFRAME_LEN] {
         let mut bytes = [0; 5 + SUBFRAME_LEN];
         bytes[..4].fill(SUBFRAME);

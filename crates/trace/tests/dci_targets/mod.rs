@@ -12,7 +12,8 @@ pub(crate) const FORMATS: [Format; 4] = [
 /// The byte for datagrams, after those of the formats.
 pub(crate) const REMOTE: u8 = FORMATS.len() as u8;
 
-/// The format in one byte, and a file: what is read of it is read again when it has been written, and while it grows.
+/// The format in one byte, and a file: what is read of it is read again when it has been written,
+/// and while it grows.
 pub(crate) fn dci(data: &[u8]) -> Counts {
     let Some((&format, file)) = data.split_first() else { return Counts::default() };
     let format = format % (REMOTE + 1);

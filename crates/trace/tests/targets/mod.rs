@@ -6,9 +6,9 @@ use sounding_trace::link_trace::Form;
 use sounding_trace::log::{LONGEST, parse_line};
 use sounding_trace::{LinkTrace, Schedule, Series, Steps, csv, mahimahi};
 
-/// The input is a kind in one byte, and a file of packet-delivery opportunities, a text of steps, a table, a series in one of
-/// its two forms, or a link's log. The input is refused, or it is written, read back, and used as a link whose capacity can be
-/// computed.
+/// The input is a kind in one byte, and a file of packet-delivery opportunities, a text of steps, a
+/// table, a series in one of its two forms, or a link's log. The input is refused, or it is
+/// written, read back, and used as a link whose capacity can be computed.
 pub(crate) fn trace(data: &[u8]) -> Option<Schedule> {
     let (&kind, bytes) = data.split_first()?;
     let schedule = match kind % 6 {

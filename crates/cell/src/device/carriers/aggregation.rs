@@ -10,7 +10,8 @@ use crate::event::Rrc;
 use crate::ids::{DeviceCarrierId, SlotId};
 
 impl DeviceCarriers {
-    /// Processes a slot of a carrier's downlink: its resource blocks, and the number of blocks sent to all devices.
+    /// Processes a slot of a carrier's downlink: its resource blocks, and the number of blocks sent
+    /// to all devices.
     pub(crate) fn handle_share(
         &mut self,
         carrier: DeviceCarrierId,
@@ -28,8 +29,8 @@ impl DeviceCarriers {
         carrier.prbs.handle_slot(slot.at, config.load_over, prbs);
     }
 
-    /// Activates a further carrier while much waits in the downlink or while the device fills those that serve, and drops
-    /// one that was not needed for long.
+    /// Activates a further carrier while much waits in the downlink or while the device fills those
+    /// that serve, and drops one that was not needed for long.
     pub(crate) fn aggregate(
         &mut self,
         now: HostInstant,
@@ -91,7 +92,8 @@ impl DeviceCarriers {
         self.all.iter().rposition(may_go).map(|at| DeviceCarrierId(at as u8))
     }
 
-    /// Whether the device used most of the blocks that other devices left, since all of its carriers serve.
+    /// Whether the device used most of the blocks that other devices left, since all of its
+    /// carriers serve.
     fn is_loaded(&self, now: HostInstant, config: &AggregationConfig) -> bool {
         let Some(load) = config.load else { return false };
         let counted = now.saturating_since(self.counted_since);
@@ -104,7 +106,8 @@ impl DeviceCarriers {
         prbs.left > 0 && prbs.own as f64 >= load * prbs.left as f64
     }
 
-    /// Whether the device would not have loaded its other carriers alone for long; always, where load does not count.
+    /// Whether the device would not have loaded its other carriers alone for long; always, where
+    /// load does not count.
     fn is_light_without(
         &mut self,
         one: DeviceCarrierId,

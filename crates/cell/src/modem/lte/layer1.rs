@@ -129,7 +129,8 @@ impl Layer1 {
 
     pub(super) fn handle_pusch(&mut self, cell: &Cell, sent: &Transmission, common: &mut Common) {
         let Some(modulation) = cell.modulation(Direction::Uplink, sent.mcs) else { return };
-        // Twelve symbols of twelve subcarriers carry data; the block and its CRC are in them (TS 36.211 §5.3.4).
+        // Twelve symbols of twelve subcarriers carry data; the block and its CRC are in them (TS
+        // 36.211 §5.3.4).
         let channel = u32::from(sent.prb) * 144 * u32::from(modulation.bits());
         let power = libm::roundf(sent.power_dbm).clamp(-64.0, 63.0) as i16;
         let tx = PuschTx {
@@ -311,7 +312,8 @@ pub(in super::super) fn write_signal(cell: &Cell, signal: &Signal, common: &mut 
             .level("snr_rx0_db", snr);
         let sub = Form::sub_packet(25, 36)
             .number("earfcn", cell.config.arfcn)
-            // A map of receivers. The model has one level for all antennas, which is written for the first.
+            // A map of receivers. The model has one level for all antennas, which is written for
+            // the first.
             .number("valid_receivers", 1)
             .list("cells", Vec::from([levels]));
         Form::new().list("sub_packets", Vec::from([sub]))

@@ -18,8 +18,8 @@ use super::{collect, written};
 use crate::bearer::Status;
 use crate::event::{Direction, ReportCause, Transmission};
 
-/// The logical channel of the first data radio bearer, its group, and its priority (TS 36.331 §9.2.1.2; networks
-/// put data into the last group).
+/// The logical channel of the first data radio bearer, its group, and its priority (TS 36.331
+/// §9.2.1.2; networks put data into the last group).
 const CHANNEL: u8 = 3;
 const GROUP: u8 = 3;
 const PRIORITY: u8 = 13;
@@ -87,7 +87,8 @@ impl Layer2 {
         }
     }
 
-    /// The network activates these secondary cells, and deactivates the others (TS 36.321 §6.1.3.8).
+    /// The network activates these secondary cells, and deactivates the others (TS 36.321
+    /// §6.1.3.8).
     pub(super) fn handle_command(&mut self, cells: u8) {
         self.command = Some(cells);
     }

@@ -66,9 +66,9 @@ fn sn(pdu: &Pdu) -> u32 {
     pdu.sn % (1 << 18)
 }
 
-/// The MAC subheaders of a block, with the RLC headers after them (TS 38.321 §6.1.2, TS 38.322 §6.2.2.4). They account for the
-/// whole block except its padding. The segmentation of packets is not modelled: a PDU of the model becomes as many complete RLC PDUs
-/// as its length needs.
+/// The MAC subheaders of a block, with the RLC headers after them (TS 38.321 §6.1.2, TS 38.322
+/// §6.2.2.4). They account for the whole block except its padding. The segmentation of packets is
+/// not modelled: a PDU of the model becomes as many complete RLC PDUs as its length needs.
 fn subheaders(sent: &Transmission) -> Vec<Form> {
     /// A long subheader's own bytes.
     const OWN: u64 = 3;

@@ -98,7 +98,8 @@ fn tdd(cell: &Cell) -> Option<Tree> {
     ]))
 }
 
-/// The carrier's number. A number too large for the field is in a later field, and this field has its highest value.
+/// The carrier's number. A number too large for the field is in a later field, and this field has
+/// its highest value.
 fn carrier_number(cell: &Cell) -> (u16, Option<u32>) {
     match u16::try_from(cell.config.arfcn) {
         Ok(fits) if fits < u16::MAX => (fits, None),
@@ -185,7 +186,8 @@ pub(super) fn handover(transaction: u8, cell: &Cell) -> Tree {
     reconfiguration(transaction, sequence([("mobilityControlInfo", Value::Sequence(target))]))
 }
 
-/// Wraps a member of release 15: RRCConnectionReconfiguration-v1510-IEs is inside eight nested extensions.
+/// Wraps a member of release 15: RRCConnectionReconfiguration-v1510-IEs is inside eight nested
+/// extensions.
 fn of_release_15(transaction: u8, says: Tree) -> Tree {
     let within = |says, _| sequence([("nonCriticalExtension", says)]);
     reconfiguration(transaction, (0..8).fold(says, within))

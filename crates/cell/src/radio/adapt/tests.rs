@@ -73,7 +73,8 @@ fn a_higher_mcs_and_more_layers_send_more_bits() {
         let bits = |mcs, layers| adapter.bits_per_element(Choice { mcs, layers });
         let top = coding.mcs_count() as u8 - 1;
         for mcs in 0..top {
-            // The first row of a modulation may send as little as the last of the one before, of NR a little less.
+            // The first row of a modulation may send as little as the last of the one before, of NR
+            // a little less.
             assert!(bits(mcs + 1, 1) > bits(mcs, 1) - 0.01, "{coding:?} {mcs}");
         }
         assert!(bits(top, 1) > 4.5 && bits(top, 2) == 2.0 * bits(top, 1), "{coding:?}");
@@ -129,8 +130,9 @@ struct Walk {
     median: f64,
 }
 
-/// A device of 5G on the n78 band walks at 1.4 m/s for this many seconds, through a channel with the mean of this model;
-/// a block each ms on half of the carrier; eight milliseconds to a retransmission, four of them at most.
+/// A device of 5G on the n78 band walks at 1.4 m/s for this many seconds, through a channel with
+/// the mean of this model; a block each ms on half of the carrier; eight milliseconds to a
+/// retransmission, four of them at most.
 fn walk(model: &str, adapt: &AdaptConfig, uplink: bool, secs: u64, seed: u64) -> Walk {
     const CODING: Coding = Coding::Nr256Qam;
     const BITS: u32 = 20_000;
@@ -209,7 +211,8 @@ fn the_outer_loop_rests_at_its_target_over_a_fading_channel() {
     }
 }
 
-/// An urban macro site at 350 m, with shadowing, fading and interference as they are unless stated otherwise.
+/// An urban macro site at 350 m, with shadowing, fading and interference as they are unless stated
+/// otherwise.
 const CITY: &str = "{ kind = 'propagation' }";
 
 #[test]

@@ -32,8 +32,9 @@ const WITHOUT_CHANCE: &str = "
 fn without_chance_the_budget_adds_up() {
     let mut channel = channel(WITHOUT_CHANCE, 1);
     channel.advance(at(1), walk(0, 500.0));
-    // 46 dBm over 100 blocks; 14 dBi; urban macro without sight at 500 m and 1.8425 GHz; 180 kHz at 9 dB above
-    // thermal noise; two antennas; and the transmitter's own noise, which the signal is far below.
+    // 46 dBm over 100 blocks; 14 dBi; urban macro without sight at 500 m and 1.8425 GHz; 180 kHz at
+    // 9 dB above thermal noise; two antennas; and the transmitter's own noise, which the signal
+    // is far below.
     let distance = libm::hypot(500.0, 23.5);
     let loss = 13.54 + 39.08 * libm::log10(distance) + 20.0 * libm::log10(1.8425);
     let received = 46.0 - 20.0 + 14.0 - loss as f32;
@@ -81,7 +82,8 @@ fn a_scripted_channel_is_what_the_script_says() {
             assert!((sinr - want).abs() < 0.01, "at {millis} ms: {sinr}");
         }
         assert!((channel.wideband_sinr_db() - want).abs() < 0.01, "at {millis} ms");
-        // The uplink is coupled by the gain that gives the downlink its SINR over the floor of 15 dB.
+        // The uplink is coupled by the gain that gives the downlink its SINR over the floor of 15
+        // dB.
         let (gain, noise) = (channel.uplink_gain_db()[0], channel.noise_dbm_per_prb() + 15.0);
         assert!((gain + 26.0 - noise - want).abs() < 0.01, "at {millis} ms: {gain}");
     }

@@ -11,11 +11,11 @@ use crate::radio::profile::DelayProfile;
 pub struct FadingConfig {
     /// The echoes.
     pub profile: DelayProfile,
-    /// Rician K of a channel in line of sight, dB; range -20..=40. Unset: drawn for the scenario (TR 38.901
-    /// Table 7.5-6), none in a script.
+    /// Rician K of a channel in line of sight, dB; range -20..=40. Unset: drawn for the scenario
+    /// (TR 38.901 Table 7.5-6), none in a script.
     pub rician_k_db: Option<f32>,
-    /// Metres per second at which the surroundings of a still device move; range 0..=100. 0.3 m/s turns a 2 GHz
-    /// channel over in a fifth of a second (chosen).
+    /// Metres per second at which the surroundings of a still device move; range 0..=100. 0.3 m/s
+    /// turns a 2 GHz channel over in a fifth of a second (chosen).
     pub surroundings_mps: f64,
 }
 

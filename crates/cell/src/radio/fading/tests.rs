@@ -96,7 +96,8 @@ fn on_one_frequency_both_directions_fade_alike() {
 
 #[test]
 fn levels_are_crossed_as_often_as_rice_says() {
-    // sqrt(2 pi) f_D rho exp(-rho^2) times a second are rho exp(-rho^2) / sqrt(2 pi) times a radian of travel.
+    // sqrt(2 pi) f_D rho exp(-rho^2) times a second are rho exp(-rho^2) / sqrt(2 pi) times a radian
+    // of travel.
     const STEP: f64 = 0.05;
     const STEPS: u32 = 20_000;
     for rho in [0.1_f64, 0.3, 1.0] {

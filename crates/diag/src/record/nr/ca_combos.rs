@@ -1,8 +1,9 @@
 //! 0xB826, the band combinations the device supports for carrier aggregation and dual connectivity.
 //!
-//! Versions 2, 3, 4, 6 to 10, 13 and 14. Version 9 is in a real capture. A public reader of capabilities has real
-//! records of all of them with its readings: bands, classes and spacings of all combinations are equal. By its own account it
-//! guesses the meaning of some numbers; those stay numbers here.
+//! Versions 2, 3, 4, 6 to 10, 13 and 14. Version 9 is in a real capture. A public reader of
+//! capabilities has real records of all of them with its readings: bands, classes and spacings of
+//! all combinations are equal. By its own account it guesses the meaning of some numbers; those
+//! stay numbers here.
 
 use super::VERSION;
 use crate::layout::{
@@ -26,7 +27,8 @@ const fn combos(count: crate::layout::Bits, parts: &'static [Part]) -> Part {
     Part::List { name: "combos", count: Count::Says(count), parts }
 }
 
-/// Bandwidth classes (TS 38.101-1 Table 5.3A.5-1, TS 36.101 Table 5.6A-1): 0 where the band is not used that way.
+/// Bandwidth classes (TS 38.101-1 Table 5.3A.5-1, TS 36.101 Table 5.6A-1): 0 where the band is not
+/// used that way.
 pub(in super::super) const CLASS: Names = &[
     (0, "none"),
     (1, "a"),

@@ -1,8 +1,8 @@
 //! 0xB822, 0xB823, 0xB825: the device's cell, and the network's configuration.
 //!
-//! Versions 3 and 2.0 of 0xB822 agree with public vectors; version 1 has the same word as 3. Versions 4, 3.2
-//! and 3.3 of 0xB823 agree too: a network code has two bytes there, and 3.0 is 3.2 without its first three bytes. 0xB825 has one
-//! source.
+//! Versions 3 and 2.0 of 0xB822 agree with public vectors; version 1 has the same word as 3.
+//! Versions 4, 3.2 and 3.3 of 0xB823 agree too: a network code has two bytes there, and 3.0 is 3.2
+//! without its first three bytes. 0xB825 has one source.
 
 use super::{NUMEROLOGY, RB_TYPE, VERSION};
 use crate::layout::{

@@ -1,7 +1,8 @@
 //! 0xB8A7, channel state feedback: the device's report of the channel: CQI, rank, precoding, beams.
 //!
-//! Versions 2.1 and 3.5; one source, whose order of the bits a converter from another vendor's interface confirms; none
-//! in a capture. Which of two forms a report has is taken from the bit that both known kinds of report differ in.
+//! Versions 2.1 and 3.5; one source, whose order of the bits a converter from another vendor's
+//! interface confirms; none in a capture. Which of two forms a report has is taken from the bit
+//! that both known kinds of report differ in.
 
 use super::{HEADER_2, HEADER_3, SLOT, slot_keys, slot_of};
 use crate::LogCode;

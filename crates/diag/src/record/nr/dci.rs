@@ -1,7 +1,7 @@
 //! 0xB885, downlink control information: the network's assignments and grants for the device.
 //!
-//! Versions 2.5 and 3.9; one source, none in a capture. In 3.9, orders for random access, power control and
-//! preemption may follow, which are not described.
+//! Versions 2.5 and 3.9; one source, none in a capture. In 3.9, orders for random access, power
+//! control and preemption may follow, which are not described.
 
 use super::{DCI_FORMAT, HEADER_2, RECORD_COUNT_3, RNTI, SLOT, VERSION, slot_keys, slot_of};
 use crate::LogCode;
@@ -258,7 +258,8 @@ impl<'a> NrDci<'a> {
         checked(Self::CODE, LAYOUTS, body).map(|(node, version)| Self { node, version })
     }
 
-    /// The messages addressed to this device: version 2.5 has them in order of time, 3.9 uplink first.
+    /// The messages addressed to this device: version 2.5 has them in order of time, 3.9 uplink
+    /// first.
     pub fn messages(&self) -> impl Iterator<Item = NrControlMessage> + use<'a> {
         let [uplink, downlink] = &KEYS[self.version];
         let both = move |slot: Option<Slot>, item: Node<'a>| {
@@ -269,7 +270,8 @@ impl<'a> NrDci<'a> {
                 NrControlMessage::read(slot, direction, message, keys)
             })
         };
-        // Version 3.9 has one list for all slots, and each message its own slot; it has no list of slots.
+        // Version 3.9 has one list for all slots, and each message its own slot; it has no list of
+        // slots.
         let flat = (self.version == 1).then_some(self.node).into_iter();
         let flat = flat.flat_map(move |node| both(None, node));
         let slots = self.node.list("slots").flat_map(move |item| {

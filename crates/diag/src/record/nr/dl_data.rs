@@ -1,7 +1,8 @@
 //! 0xB857: the headers of the data in downlink transport blocks: which RLC PDUs were in which slot.
 //!
-//! Version 6; one source, not in a capture. Headers are logged as they are on the air. They are read with 18-bit sequence
-//! numbers, as data bearers have. The record's list of radio bearers has the length of each bearer's numbers.
+//! Version 6; one source, not in a capture. Headers are logged as they are on the air. They are
+//! read with 18-bit sequence numbers, as data bearers have. The record's list of radio bearers has
+//! the length of each bearer's numbers.
 
 use sounding_units::Bytes;
 
@@ -120,7 +121,8 @@ pub struct NrDataBlock {
     pub carrier: u16,
     /// Its size.
     pub size: Bytes,
-    /// Bytes that its subheaders account for, including the subheaders; `None` if the record leaves some of them out.
+    /// Bytes that its subheaders account for, including the subheaders; `None` if the record
+    /// leaves some of them out.
     pub used: Option<Bytes>,
 }
 
@@ -153,7 +155,8 @@ impl<'a> NrDownlinkData<'a> {
     }
 }
 
-/// Bytes of a subheader and its data. The subheader has two bytes with a short length, three with a long one (TS 38.321 §6.1.2).
+/// Bytes of a subheader and its data. The subheader has two bytes with a short length, three with a
+/// long one (TS 38.321 §6.1.2).
 fn used_by(subheader: Node<'_>) -> Bytes {
     if subheader.read(CHANNEL_OF) == PADDING {
         return Bytes::ZERO;

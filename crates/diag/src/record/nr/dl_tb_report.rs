@@ -1,6 +1,7 @@
 //! 0xB886, downlink transport blocks: the control elements in them.
 //!
-//! Version 2.3; one source, not in a capture. Of the elements only the timing advance command is read.
+//! Version 2.3; one source, not in a capture. Of the elements only the timing advance command is
+//! read.
 
 use super::{HEADER_2, SLOT};
 use crate::layout::{Block, Count, Layout, Part, hex, u8, u16, uint};

@@ -1,7 +1,8 @@
 //! 0xB870: the headers of the data in uplink transport blocks: which RLC PDUs were in which slot.
 //!
-//! Version 3.3; one source, not in a capture. Headers are logged as they are on the air. They are read with 18-bit sequence
-//! numbers, as data bearers have. The record's list of radio bearers has the length of each bearer's numbers.
+//! Version 3.3; one source, not in a capture. Headers are logged as they are on the air. They are
+//! read with 18-bit sequence numbers, as data bearers have. The record's list of radio bearers has
+//! the length of each bearer's numbers.
 
 use super::{BSR_TYPE, SN_LENGTH, VERSION};
 use crate::layout::{

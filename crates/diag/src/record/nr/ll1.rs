@@ -1,7 +1,8 @@
 //! 0xB8C9, 0xB8DD: gain control and frequency tracking of the receiver.
 //!
-//! Version 2.0 of 0xB8C9 is a run of tagged records. Only the first is read: it has the length of the run.
-//! Version 7 of 0xB8DD has two sources that agree on what both read; its SNR words are of no public unit.
+//! Version 2.0 of 0xB8C9 is a run of tagged records. Only the first is read: it has the length of
+//! the run. Version 7 of 0xB8DD has two sources that agree on what both read; its SNR words are of
+//! no public unit.
 
 use super::VERSION;
 use crate::layout::{

@@ -1,7 +1,9 @@
-//! 0xB96F, 0xB975, 0xB98F, 0xB9BF: measurement events, beams, antenna switching and the cells found for a handover.
+//! 0xB96F, 0xB975, 0xB98F, 0xB9BF: measurement events, beams, antenna switching and the cells found
+//! for a handover.
 //!
-//! Each has one version and one source, and none is in a capture. Levels are in steps of 1/128 dB, and zero means "not measured",
-//! as in 0xB97F, where vectors confirm it. The unit of the levels in 0xB9BF is not public.
+//! Each has one version and one source, and none is in a capture. Levels are in steps of 1/128 dB,
+//! and zero means "not measured", as in 0xB97F, where vectors confirm it. The unit of the levels in
+//! 0xB9BF is not public.
 
 use super::{NUMEROLOGY, VERSION};
 use crate::layout::{

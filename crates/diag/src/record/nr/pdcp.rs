@@ -1,7 +1,7 @@
 //! 0xB840, 0xB842, 0xB860, 0xB861: PDCP: packets, counters and status reports of the radio bearers.
 //!
-//! Each has one source, 0xB861 (versions 1 and 3.1) has two that agree; none is in a capture. A status report is
-//! logged in the form that is sent: its first missing count is in network order.
+//! Each has one source, 0xB861 (versions 1 and 3.1) has two that agree; none is in a capture. A
+//! status report is logged in the form that is sent: its first missing count is in network order.
 
 use super::{RB_MODE, RB_TYPE, VERSION};
 use crate::layout::{

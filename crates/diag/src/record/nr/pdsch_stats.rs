@@ -1,7 +1,8 @@
-//! 0xB888, PDSCH statistics: blocks and bytes that arrived, failed and were repeated, since the counters began.
+//! 0xB888, PDSCH statistics: blocks and bytes that arrived, failed and were repeated, since the
+//! counters began.
 //!
-//! Versions 2.2, 3.0 and 3.1; each has one source. The source of 3.1 reports that the counters in its captures add up. No record is
-//! public.
+//! Versions 2.2, 3.0 and 3.1; each has one source. The source of 3.1 reports that the counters in
+//! its captures add up. No record is public.
 
 use sounding_units::Bytes;
 

@@ -1,9 +1,10 @@
-//! 0xB887, PDSCH status: every downlink transport block, with its assignment and whether it arrived.
+//! 0xB887, PDSCH status: every downlink transport block, with its assignment and whether it
+//! arrived.
 //!
-//! Versions 2.5, 3.3 and 3.13. A public text export has the fields and record lengths of 2.5, and its sizes are sizes
-//! of TS 38.214 §5.1.3.2, so without the CRC. One source has the bits of 3.3. Others derived 3.13 from their own
-//! captures: blocks match the size formula there; the rest of its records is unknown. No record of any version is
-//! public.
+//! Versions 2.5, 3.3 and 3.13. A public text export has the fields and record lengths of 2.5, and
+//! its sizes are sizes of TS 38.214 §5.1.3.2, so without the CRC. One source has the bits of 3.3.
+//! Others derived 3.13 from their own captures: blocks match the size formula there; the rest of
+//! its records is unknown. No record of any version is public.
 
 use alloc::vec::Vec;
 
@@ -301,8 +302,9 @@ mod tests {
     use super::*;
     use std::vec;
 
-    /// A public text export of version 2.5 has two records of 88 bytes with two blocks and one of 116 with three, with
-    /// the 16 bytes before a body counted; these are the numbers of one of the first.
+    /// A public text export of version 2.5 has two records of 88 bytes with two blocks and one of
+    /// 116 with three, with the 16 bytes before a body counted; these are the numbers of one of
+    /// the first.
     const EXPORTED: [(u16, u8, u64, u8, u8, bool); 2] =
         [(631, 16, 1281, 5, 3, true), (632, 3, 469, 8, 5, false)];
 

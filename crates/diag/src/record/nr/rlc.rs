@@ -1,6 +1,7 @@
 //! 0xB84D, 0xB84E, 0xB868, 0xB869: RLC: counters, and status reports in both directions.
 //!
-//! One source each, none in a capture. Status reports are logged as they are on the air, after their length.
+//! One source each, none in a capture. Status reports are logged as they are on the air, after
+//! their length.
 
 use super::{RB_MODE, SN_LENGTH, VERSION};
 use crate::layout::{
@@ -205,7 +206,8 @@ mod tests {
 
     #[test]
     fn a_status_report_of_the_device_names_what_is_missing() {
-        // Version 3.1; one report of slot 7, frame 300, channel 4: 18-bit numbers, seven bytes and one of padding.
+        // Version 3.1; one report of slot 7, frame 300, channel 4: 18-bit numbers, seven bytes and
+        // one of padding.
         let mut body = Vec::from([1, 0, 3, 0, 1, 0, 0, 0]);
         let mut head = [0; 20];
         head[0] = 7;

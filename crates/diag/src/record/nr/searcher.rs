@@ -1,8 +1,9 @@
 //! 0xB97F, searcher measurements: the cells and beams that the device receives, with their levels.
 //!
-//! Versions 2.6, 2.7, 2.9, 2.10 and 3.0. All but 2.6 agree with public vectors of another decoder; that decoder reads
-//! the number of cells of 2.9 from the byte before it where that byte is neither 0 nor 255, which is the carrier's
-//! number, and the serving beam from the byte before it. Levels are in steps of 1/128 dB; zero is one not measured.
+//! Versions 2.6, 2.7, 2.9, 2.10 and 3.0. All but 2.6 agree with public vectors of another decoder;
+//! that decoder reads the number of cells of 2.9 from the byte before it where that byte is neither
+//! 0 nor 255, which is the carrier's number, and the serving beam from the byte before it. Levels
+//! are in steps of 1/128 dB; zero is one not measured.
 
 use alloc::vec::Vec;
 
@@ -261,7 +262,8 @@ impl<'a> NrSearcher<'a> {
         checked(Self::CODE, LAYOUTS, body).map(|(node, version)| Self { node, version })
     }
 
-    /// Appends the body of a record of version 3.0 without beams; parsing it gives the same values back.
+    /// Appends the body of a record of version 3.0 without beams; parsing it gives the same values
+    /// back.
     ///
     /// # Errors
     ///

@@ -1,7 +1,8 @@
 //! 0xB872, uplink transport blocks: the grant, the contents, and the control elements of each.
 //!
-//! Version 4 has two sources that agree except for the width of some fields; the wider ones are used. Version 3.8 has one
-//! source, and lacks the carrier and the reason of a buffer status report. None is in a capture.
+//! Version 4 has two sources that agree except for the width of some fields; the wider ones are
+//! used. Version 3.8 has one source, and lacks the carrier and the reason of a buffer status
+//! report. None is in a capture.
 
 use alloc::vec::Vec;
 
@@ -181,8 +182,8 @@ impl<'a> NrUplink<'a> {
         checked(Self::CODE, LAYOUTS, body).map(|(node, version)| Self { node, version })
     }
 
-    /// Appends the body of a record of version 3.8; parsing it gives the same values back. A record has space for 15
-    /// blocks.
+    /// Appends the body of a record of version 3.8; parsing it gives the same values back. A record
+    /// has space for 15 blocks.
     ///
     /// # Errors
     ///

@@ -1,9 +1,9 @@
 //! 0xB873, buffer status reports: the reported backlog, and the reason of the report.
 //!
-//! Version 2 and 3.3; one source each, none in a capture. After the channels there is a word for each reporting group, or
-//! one word without a group; its meaning is not public. Both sources know this for up to two groups, and read one word
-//! for more; here more groups have as many words. Version 3.3 then has the control element as it was sent; version 2
-//! ends before it.
+//! Version 2 and 3.3; one source each, none in a capture. After the channels there is a word for
+//! each reporting group, or one word without a group; its meaning is not public. Both sources know
+//! this for up to two groups, and read one word for more; here more groups have as many words.
+//! Version 3.3 then has the control element as it was sent; version 2 ends before it.
 
 use alloc::vec::Vec;
 
@@ -164,8 +164,8 @@ impl<'a> NrUplinkBsr<'a> {
         checked(Self::CODE, LAYOUTS, body).map(|(node, version)| Self { node, version })
     }
 
-    /// Appends the body of a record of version 3.3; parsing it gives the same values back. A record has space for 15
-    /// reports.
+    /// Appends the body of a record of version 3.3; parsing it gives the same values back. A record
+    /// has space for 15 reports.
     ///
     /// # Errors
     ///

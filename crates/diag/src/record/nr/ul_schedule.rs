@@ -1,9 +1,11 @@
-//! 0xB883, uplink channel schedule: every transmission of every slot: shared and control channel, sounding, access.
+//! 0xB883, uplink channel schedule: every transmission of every slot: shared and control channel,
+//! sounding, access.
 //!
-//! Versions 2.8, 2.11, 2.17 and 3.15. Of the three of version 2 different sources read different fields, at the same
-//! places; where they differ about widths (I_MCS has five bits, and the block size begins at the fourth bit of its
-//! byte) the readings that TS 38.214 allows are taken, and what follows the shared channel is that of the source that
-//! has it. 3.15 has one source; the carrier's number and the fourth bit of a HARQ process are not public there. None is
+//! Versions 2.8, 2.11, 2.17 and 3.15. Of the three of version 2 different sources read different
+//! fields, at the same places; where they differ about widths (I_MCS has five bits, and the block
+//! size begins at the fourth bit of its byte) the readings that TS 38.214 allows are taken, and
+//! what follows the shared channel is that of the source that has it. 3.15 has one source; the
+//! carrier's number and the fourth bit of a HARQ process are not public there. None is
 //! in a capture.
 
 mod tables;

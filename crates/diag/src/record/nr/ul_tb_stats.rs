@@ -1,4 +1,5 @@
-//! 0xB881, uplink transport block statistics: sums of transmissions and retransmissions over an interval.
+//! 0xB881, uplink transport block statistics: sums of transmissions and retransmissions over an
+//! interval.
 //!
 //! Versions 2.0, 2.1 and 3.1; one source for the first two and one for the last, none in a capture.
 

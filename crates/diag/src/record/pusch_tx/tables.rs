@@ -136,8 +136,9 @@ const CONTROL: &[Field] = &[
     flag("dropped", 28, 16),
 ];
 
-/// Seven bits each, as in version 144: on captures, the blocks of both clusters then carry just the transport block
-/// that size and code rate state. The public description has the border one bit higher.
+/// Seven bits each, as in version 144: on captures, the blocks of both clusters then carry just the
+/// transport block that size and code rate state. The public description has the border one bit
+/// higher.
 const CLUSTERS: &[Field] =
     &[uint("start_rb_cluster_1", bits(20, 16, 10)), uint("rbs_cluster_1", bits(20, 23, 17))];
 
@@ -199,7 +200,8 @@ const V144: &[Field] = &[
 
 const POWER_V144: &[Field] = &[int("power_dbm", bits(40, 6, 0)), flag("dropped", 44, 16)];
 
-/// From one source (docs/reference/diag.md, records); in captures of version 161 it grows with the resource blocks as power must.
+/// From one source (docs/reference/diag.md, records); in captures of version 161 it grows with the
+/// resource blocks as power must.
 const POWER_V161: &[Field] = &[scaled_int("power_dbm", u8(46), 0.25, -1.5)];
 
 const fn report(parts: &'static [Part]) -> Part {

@@ -48,8 +48,8 @@ macro_rules! two_antennas {
     };
 }
 
-/// RSRP of each of four antennas, of all combined, and filtered over time: the first three words at `at`, those after
-/// them at `rest`.
+/// RSRP of each of four antennas, of all combined, and filtered over time: the first three words at
+/// `at`, those after them at `rest`.
 const fn four(at: u16, rest: u16) -> [Bits; 6] {
     [
         bits(at, 21, 10),

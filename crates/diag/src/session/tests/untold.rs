@@ -4,7 +4,8 @@ use std::string::ToString;
 
 use super::*;
 
-/// Ways not to tell a mask: the error alone, the error with its request, a status, an answer cut short, and silence.
+/// Ways not to tell a mask: the error alone, the error with its request, a status, an answer cut
+/// short, and silence.
 const WAYS: [&[u8]; 5] = [
     &[0x18],
     &[0x18, 0x73, 0, 0, 0, 4],

@@ -71,7 +71,8 @@ pub(super) fn rules(mine: &mut Item, reference: &mut Map<String, Json>, body: &[
     record(vec![same("sub_packet_count", "Num SubPkt"), list("sub_packets", "Subpackets", packet)])
 }
 
-/// The independent decoder stops at the first unknown sub-packet, and keeps only the last logical channel.
+/// The independent decoder stops at the first unknown sub-packet, and keeps only the last logical
+/// channel.
 fn keep_what_is_read(mine: &mut Item, reference: &mut Map<String, Json>) {
     let theirs = reference["Subpackets"].as_array_mut().expect("it is a list");
     let packets = mine.list_mut("sub_packets").expect("it has sub-packets");
@@ -89,7 +90,8 @@ fn keep_what_is_read(mine: &mut Item, reference: &mut Map<String, Json>) {
     }
 }
 
-/// The independent decoder reads reason, mask and two unused bytes as one number, and names only one of its values.
+/// The independent decoder reads reason, mask and two unused bytes as one number, and names only
+/// one of its values.
 fn check_reason(mine: &mut Item, reference: &mut Map<String, Json>, body: &[u8]) {
     let theirs = reference["Subpackets"].as_array_mut().into_iter().flatten();
     let packets = mine.list_mut("sub_packets").into_iter().flatten();

@@ -2,8 +2,8 @@
 //!
 //! # Where the reference is wrong
 //!
-//! Each of these is computed, not passed over: [`How::Error`] makes the wrong value from the right one, and the test
-//! fails if the reference has anything else.
+//! Each of these is computed, not passed over: [`How::Error`] makes the wrong value from the right
+//! one, and the test fails if the reference has anything else.
 //!
 //! | record | the reference | right | why |
 //! |---|---|---|---|
@@ -194,7 +194,8 @@ const fn same(ours: &'static str, theirs: &'static str) -> Rule {
     Rule { ours, theirs, how: How::Same }
 }
 
-/// A level of an antenna, which may not be there; `rsrp` is what the reference calls the antenna's RSRP.
+/// A level of an antenna, which may not be there; `rsrp` is what the reference calls the antenna's
+/// RSRP.
 const fn antenna(ours: &'static str, theirs: &'static str, rsrp: &'static str, zero: f64) -> Rule {
     Rule { ours, theirs, how: How::Antenna { rsrp, zero } }
 }

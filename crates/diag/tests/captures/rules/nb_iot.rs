@@ -97,7 +97,8 @@ pub(super) fn system() -> Vec<Rule> {
     ])
 }
 
-/// The reference writes the head of the last layer into the record, and the cells of all into one list.
+/// The reference writes the head of the last layer into the record, and the cells of all into one
+/// list.
 pub(super) fn reselection(mine: &mut Item, reference: &mut Map<String, Json>) -> Vec<Rule> {
     mine.inline("layers", |layers| layers.into_iter().next_back());
     let cells = reference.remove("layers");

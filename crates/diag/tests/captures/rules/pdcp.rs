@@ -80,8 +80,8 @@ fn packets(pdus: &'static str, pdu: Vec<Rule>) -> Vec<Rule> {
     record(vec![same("sub_packet_count", "Num Subpkt"), list("sub_packets", "Subpackets", packet)])
 }
 
-/// The reference takes the first octet for a number of sixteen bits with the lowest bit first: data for control, and
-/// feedback of header compression for a status report.
+/// The reference takes the first octet for a number of sixteen bits with the lowest bit first: data
+/// for control, and feedback of header compression for a status report.
 pub(super) fn control() -> Vec<Rule> {
     packets(
         "PDCP DL Ctrl PDU",

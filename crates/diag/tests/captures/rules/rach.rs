@@ -42,7 +42,8 @@ const REASON: Texts =
 const CONTENTION: Texts =
     &[(0, "NonContention Based RACH procedure"), (1, "Contention Based RACH procedure")];
 
-/// Of version 2 the reference takes two bytes more for the identity, and the preamble for the kind of procedure.
+/// Of version 2 the reference takes two bytes more for the identity, and the preamble for the kind
+/// of procedure.
 pub(super) fn trigger(config: u8, version: u8) -> Vec<Rule> {
     let (matching_id, contention) = match version {
         2 => (
@@ -100,8 +101,8 @@ pub(super) fn trigger(config: u8, version: u8) -> Vec<Rule> {
     ])
 }
 
-/// Of version 2 the reference takes the frequency offset for three bytes, which it cannot read, and everything after it
-/// for two bytes further on, where padding and the next sub-packet are.
+/// Of version 2 the reference takes the frequency offset for three bytes, which it cannot read, and
+/// everything after it for two bytes further on, where padding and the next sub-packet are.
 fn long_configuration() -> Vec<Rule> {
     let moved = ["prach_frequency_offset", "high_speed", "max_msg3", "response_window"];
     let mut rules = configuration("Cell Id");
@@ -120,7 +121,8 @@ fn long_configuration() -> Vec<Rule> {
 /// Where the second message begins if the first is taken for absent: at the first.
 const MESSAGES: usize = 14;
 
-/// Without a third message the reference skips the first, and reads the second and third where the first begins.
+/// Without a third message the reference skips the first, and reads the second and third where the
+/// first begins.
 fn misplaced(body: &[u8]) -> Json {
     let word = |at: usize| u16::from_le_bytes([body[at], body[at + 1]]);
     let at = MESSAGES;

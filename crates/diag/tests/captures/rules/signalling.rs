@@ -15,8 +15,8 @@ fn unversioned(own: Vec<Rule>) -> Vec<Rule> {
     rules
 }
 
-/// Takes the message out of the reference's object for it: its bytes go where the object was, and what the reference
-/// takes it for is returned.
+/// Takes the message out of the reference's object for it: its bytes go where the object was, and
+/// what the reference takes it for is returned.
 fn unpack(theirs: &mut Map<String, Json>) -> Option<String> {
     let message = theirs.get_mut("Msg")?;
     let kind = message["proto"].as_str()?.to_owned();
@@ -131,8 +131,8 @@ pub(super) fn nr_rrc(
     ]))
 }
 
-/// The reference makes a message of the channel of the answer by putting five bits before it: which alternative it is,
-/// and which message of those.
+/// The reference makes a message of the channel of the answer by putting five bits before it: which
+/// alternative it is, and which message of those.
 fn as_channel_message(answer: &[u8]) -> Vec<u8> {
     let mut above = 1;
     let mut message: Vec<u8> = Vec::new();
@@ -256,7 +256,8 @@ pub(super) fn wcdma_rrc(channel: u8, reference: &mut Map<String, Json>) -> Vec<R
     ])
 }
 
-/// The reference takes carrier and scrambling code for the beginning of the message, and leaves out as much at its end.
+/// The reference takes carrier and scrambling code for the beginning of the message, and leaves out
+/// as much at its end.
 fn message_of_its_length(item: &Item) -> Json {
     let mut bytes = Vec::new();
     bytes.extend((number(item, "uarfcn") as u16).to_le_bytes());
@@ -365,7 +366,8 @@ pub(super) fn mm_state() -> Vec<Rule> {
     ])
 }
 
-/// The reference reads another record, which has a subscription before what is here: all it has is one byte on.
+/// The reference reads another record, which has a subscription before what is here: all it has is
+/// one byte on.
 pub(super) fn gsm_rr(log: &LogRecord<'_>, ours_read: &Item) -> Result<Vec<Rule>, String> {
     let (len, rest) = (number(ours_read, "len_bytes"), log.body.len() as i64 - 3);
     if len != rest {

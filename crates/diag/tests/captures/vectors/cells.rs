@@ -103,8 +103,9 @@ pub(super) fn information(vector: &Vector) {
     assert_eq!(packets[0][4..6], (carrier as u16).to_be_bytes());
 }
 
-/// Of the sub-packet it prints carrier, cells and receivers, of each cell its identity and time; of version 60 nothing.
-/// The places of the words of versions 48 and 60 are inferred from the last of these checks.
+/// Of the sub-packet it prints carrier, cells and receivers, of each cell its identity and time; of
+/// version 60 nothing. The places of the words of versions 48 and 60 are inferred from the last of
+/// these checks.
 pub(super) fn measured(vector: &Vector) {
     let tree = vector.decode();
     let packet = &tree.list("sub_packets")[0];

@@ -12,8 +12,8 @@ pub(super) fn frequency_burst(vector: &Vector) {
     assert_eq!(found, vector.printed());
 }
 
-/// The second decoder has the data two bytes too early: its T2 is 29 of 26, its T3' is 6 of 5, and bits are set that
-/// have to be zero.
+/// The second decoder has the data two bytes too early: its T2 is 29 of 26, its T3' is 6 of 5, and
+/// bits are set that have to be zero.
 pub(super) fn synchronisation_burst(vector: &Vector) {
     let tree = vector.decode();
     let found = |name| number(&tree, name);
@@ -61,7 +61,8 @@ pub(super) fn bursts(vector: &Vector) {
     assert_eq!(printed_bursts(&vector.decode(), "Burst Metric"), vector.printed());
 }
 
-/// Of cells without a known identity older releases of the second decoder print the identity's byte for their power.
+/// Of cells without a known identity older releases of the second decoder print the identity's byte
+/// for their power.
 pub(super) fn surrounding(vector: &Vector) {
     let tree = vector.decode();
     let cells = tree.list("cells");

@@ -1,4 +1,5 @@
-//! Transport blocks and random access of LTE: packets of MAC headers, after a header that Wireshark knows.
+//! Transport blocks and random access of LTE: packets of MAC headers, after a header that Wireshark
+//! knows.
 
 use sounding_diag::mac::MacPdu;
 use sounding_diag::radio::Tti;
@@ -37,7 +38,8 @@ pub(super) fn downlink(vector: &Vector) {
     assert_eq!(found, blocks(vector), "sub-packet version {}", vector.body[5]);
 }
 
-/// From version 49 on the second decoder makes up a header for each unit: channel, length, contents of an element.
+/// From version 49 on the second decoder makes up a header for each unit: channel, length, contents
+/// of an element.
 fn units(vector: &Vector) {
     let tree = vector.decode();
     let mut found = Vec::new();
@@ -62,8 +64,8 @@ fn units(vector: &Vector) {
     assert_eq!(found, blocks(vector), "version {}", vector.body[0]);
 }
 
-/// Of an attempt that succeeds it makes a response of a preamble, a timing advance, the grant and an identity, and a
-/// packet of the third message.
+/// Of an attempt that succeeds it makes a response of a preamble, a timing advance, the grant and
+/// an identity, and a packet of the third message.
 pub(super) fn random_access(vector: &Vector) {
     let tree = vector.decode();
     let attempt = &tree.list("sub_packets")[0];

@@ -1,9 +1,10 @@
-//! Single records with a second decoder's reading. The test reads every line of the file, and compares every value of it
-//! with our reading of the record.
+//! Single records with a second decoder's reading. The test reads every line of the file, and
+//! compares every value of it with our reading of the record.
 //!
 //! # Where the second decoder is wrong
 //!
-//! The test computes each wrong value from the right one, and fails if the second decoder has another value.
+//! The test computes each wrong value from the right one, and fails if the second decoder has
+//! another value.
 //!
 //! | record | the second decoder | right | why |
 //! |---|---|---|---|
@@ -65,8 +66,8 @@ pub(crate) fn bodies() -> Vec<(LogCode, Vec<u8>)> {
     all().into_iter().map(|vector| (vector.code, vector.body)).collect()
 }
 
-/// One test for each of the second decoder's functions and the code it reads: how many records it has, and what holds
-/// each of them against its reading.
+/// One test for each of the second decoder's functions and the code it reads: how many records it
+/// has, and what holds each of them against its reading.
 macro_rules! readers {
     ($($test:ident: $function:literal, $code:literal, $count:literal, $check:path;)*) => {
         $(

@@ -17,15 +17,16 @@ fn beam_id(item: &Item, name: &str) -> String {
     }
 }
 
-/// One line for each layer, cell and beam, as the second decoder prints them; `cells` and `index` are the two bytes
-/// that it takes for the number of cells and the index of the serving one, `ssb` that of the serving beam.
+/// One line for each layer, cell and beam, as the second decoder prints them; `cells` and `index`
+/// are the two bytes that it takes for the number of cells and the index of the serving one, `ssb`
+/// that of the serving beam.
 fn print(tree: &Item, minor: i64) -> Vec<String> {
     let (layers, period) = (number(tree, "layer_count"), number(tree, "ssb_period_ms"));
     let mut lines = vec![format!("NR ML1 Meas Packet: Layers: {layers}, ssb_periocity: {period}")];
     let major = number(tree, "version_major");
     for (i, layer) in tree.list("layers").iter().enumerate() {
-        // Of 2.9 and 2.10 it has the layer begin as that of 2.7 does: the carrier for the number of cells, that for
-        // the serving index, and that for the serving beam.
+        // Of 2.9 and 2.10 it has the layer begin as that of 2.7 does: the carrier for the number of
+        // cells, that for the serving index, and that for the serving beam.
         let names = match (major, minor) {
             (2, 7) => ["cell_count", "serving_index", "serving_ssb"],
             (2, _) => ["carrier", "cell_count", "serving_index"],
@@ -77,14 +78,14 @@ fn print(tree: &Item, minor: i64) -> Vec<String> {
     lines
 }
 
-/// A record of version 2.7 with the header of 2.9: its layers have the cells where 2.9 has the carrier, and no cells
-/// where 2.9 has them. The second decoder reads both.
+/// A record of version 2.7 with the header of 2.9: its layers have the cells where 2.9 has the
+/// carrier, and no cells where 2.9 has them. The second decoder reads both.
 fn has_another_version(body: &[u8]) -> bool {
     body[0] == 9 && body[24..26] == [1, 0]
 }
 
-/// The bytes of a record of another version are those of a second one, word for word, under another header: it is read as
-/// that one.
+/// The bytes of a record of another version are those of a second one, word for word, under another
+/// header: it is read as that one.
 pub(super) fn measured(vector: &Vector) {
     let (tree, minor) = if has_another_version(&vector.body) {
         let own: Vec<u8> = [&[7, 0, 2, 0], &vector.body[8..]].concat();

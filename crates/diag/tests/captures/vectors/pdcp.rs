@@ -12,7 +12,8 @@ struct Tags<'a> {
 
 fn tags(packet: &[u8]) -> Tags<'_> {
     let tags = packet.strip_prefix(b"pdcp-lte").expect("it is a packet of PDCP");
-    // No header of its own, plane, no header compression; length and direction each after their tag.
+    // No header of its own, plane, no header compression; length and direction each after their
+    // tag.
     let [0, plane, 0, 2, sn_bits, 3, downlink, ref rest @ ..] = *tags else {
         panic!("it begins otherwise: {tags:02x?}")
     };

@@ -1,7 +1,8 @@
 use crate::controllers::baselines;
 use crate::experiment::{Card, Experiment, Host, Outcome, jobs, report};
 
-/// Properties of each controller from theory and papers, compared with measurements in virtual time; needs no rights
+/// Properties of each controller from theory and papers, compared with measurements in virtual
+/// time; needs no rights
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     /// Only these controllers, with the parameters that they are published with

@@ -1,5 +1,5 @@
-//! The path on which controllers' properties are tested, and runs over it: 12 Mbit/s, 20 ms in each direction. A full packet
-//! takes a millisecond, and the BDP is 40 packets.
+//! The path on which controllers' properties are tested, and runs over it: 12 Mbit/s, 20 ms in each
+//! direction. A full packet takes a millisecond, and the BDP is 40 packets.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -117,8 +117,8 @@ impl Rivals {
     }
 }
 
-/// The flows that share the usual link, each started five seconds after the previous one, and the measured
-/// seconds.
+/// The flows that share the usual link, each started five seconds after the previous one, and the
+/// measured seconds.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Race {
     controllers: Vec<&'static str>,
@@ -221,8 +221,8 @@ pub(super) fn steps(text: &str) -> Steps {
     text.parse().unwrap_or_else(|error| panic!("{text:?}: {error}"))
 }
 
-/// Goodput of a flow on the usual path that loses some packets in a thousand before the queue, divided by the largest possible
-/// goodput with these losses.
+/// Goodput of a flow on the usual path that loses some packets in a thousand before the queue,
+/// divided by the largest possible goodput with these losses.
 pub(super) fn used_despite_loss(
     controller: &'static str,
     per_mille: u64,

@@ -18,7 +18,8 @@ const SHARE: f64 = 0.95;
 const CLIMB: f64 = 10.0;
 const BACK: f64 = 5.0;
 
-/// A row that misses the target: its medians, those of the references, and the causes of late packets.
+/// A row that misses the target: its medians, those of the references, and the causes of late
+/// packets.
 #[derive(Clone, Debug, Serialize)]
 pub struct Miss {
     /// The situation.
@@ -28,7 +29,8 @@ pub struct Miss {
     pub kind: Kind,
     /// The missed parts of the target, as text.
     pub what: Vec<String>,
-    /// For each reference: name, share of the capacity, and the 95th percentile beyond the empty cell's, ms.
+    /// For each reference: name, share of the capacity, and the 95th percentile beyond the empty
+    /// cell's, ms.
     pub beside: Vec<(String, f64, f64)>,
     /// The figures of the row.
     pub share: f64,

@@ -21,9 +21,11 @@ pub enum Contender {
     Published,
     /// A controller of the registry, with the parameters that are stated.
     Named(Choice),
-    /// A sender that knows the radio's future capacity: what it would send with data always waiting.
+    /// A sender that knows the radio's future capacity: what it would send with data always
+    /// waiting.
     Oracle,
-    /// A sender that knows the radio's rate now, or that at the time of a report, and not the future.
+    /// A sender that knows the radio's rate now, or that at the time of a report, and not the
+    /// future.
     Reference(Reference),
 }
 
@@ -41,8 +43,8 @@ pub(super) struct Knows {
 }
 
 impl Contender {
-    /// The contender of this name: `oracle`, `biscay-published`, a reference's, or a controller's, as `copa` or
-    /// `copa:delta=0.1`.
+    /// The contender of this name: `oracle`, `biscay-published`, a reference's, or a controller's,
+    /// as `copa` or `copa:delta=0.1`.
     pub fn by_name(name: &str) -> Result<Self, ChoiceError> {
         match name {
             "oracle" => Ok(Self::Oracle),

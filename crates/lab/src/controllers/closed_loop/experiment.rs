@@ -4,16 +4,19 @@ use sounding_cc::ChoiceError;
 use crate::controllers::closed_loop::{self, Case, Contender, Kind, Plan};
 use crate::experiment::{Card, Experiment, Host, Outcome, jobs, report_share};
 
-/// Controllers on modelled cells whose grants depend on what is sent: throughput, delay, climbs, handovers, fairness
+/// Controllers on modelled cells whose grants depend on what is sent: throughput, delay, climbs,
+/// handovers, fairness
 ///
-/// First each cell's capacity and its delay while empty are measured. `biscay-published` treats every estimate as the
-/// whole capacity, and does not grow beyond its own window. `oracle` knows the radio's future. The text below the table lists missed
-/// targets of `sounding`, with the results of these and the causes of late packets. `present`
-/// and `reported` know only the present, and may be named too, with their queue target and averaging span, as
-/// `present-15ms-over-30ms`; docs/results/references.md has their curves.
+/// First each cell's capacity and its delay while empty are measured. `biscay-published` treats
+/// every estimate as the whole capacity, and does not grow beyond its own window. `oracle` knows
+/// the radio's future. The text below the table lists missed targets of `sounding`, with the
+/// results of these and the causes of late packets. `present` and `reported` know only the present,
+/// and may be named too, with their queue target and averaging span, as `present-15ms-over-30ms`;
+/// docs/results/references.md has their curves.
 #[derive(clap::Args)]
 pub(crate) struct Flags {
-    /// Senders: controllers, also with parameters as `copa:delta=0.1:mode=default`, `biscay-published`, `oracle`, `present`, `reported-15ms-over-100ms`
+    /// Senders: controllers, also with parameters as `copa:delta=0.1:mode=default`,
+    /// `biscay-published`, `oracle`, `present`, `reported-15ms-over-100ms`
     #[arg(
         long,
         value_name = "NAME,…",

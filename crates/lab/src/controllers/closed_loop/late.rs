@@ -26,21 +26,23 @@ pub(super) struct Told {
 pub struct Late {
     /// Share of all packets.
     pub part: f64,
-    /// Share of the late ones that would have been in time without repetitions, their own or those of others that they
-    /// waited for.
+    /// Share of the late ones that would have been in time without repetitions, their own or those
+    /// of others that they waited for.
     pub repeated: f64,
-    /// Share of the late ones that the link would have sent in time at its rate when they left the sender: it has
-    /// slowed down since.
+    /// Share of the late ones that the link would have sent in time at its rate when they left the
+    /// sender: it has slowed down since.
     pub faded: f64,
-    /// Share of the rest that would have been in time at the mean rate that a sender could have known by then: the link
-    /// had already slowed down, and a mean of that span did not show it.
+    /// Share of the rest that would have been in time at the mean rate that a sender could have
+    /// known by then: the link had already slowed down, and a mean of that span did not show
+    /// it.
     pub aged: f64,
     /// The others: more was in flight than even that rate can deliver in time.
     pub queued: f64,
 }
 
 impl Late {
-    /// Causes for these packets of a run, over a link with this capacity, under a sender with this knowledge.
+    /// Causes for these packets of a run, over a link with this capacity, under a sender with this
+    /// knowledge.
     pub(super) fn of(packets: &[Arrival], knows: &Knows, told: &Told, limit: Duration) -> Self {
         let mut sent: Vec<_> = packets
             .iter()
@@ -110,7 +112,8 @@ mod tests {
 
     const AT_ONCE: Told = Told { span: ms(100), latency: Duration::ZERO };
 
-    /// A link that sends a packet after each of `steps` milliseconds from 1 s on, with its capacity.
+    /// A link that sends a packet after each of `steps` milliseconds from 1 s on, with its
+    /// capacity.
     fn link(steps: &[u64]) -> Knows {
         let (mut at, mut sum) = (ms(1_000), 0);
         let carried = steps.iter().map(|step| {

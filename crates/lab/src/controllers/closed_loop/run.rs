@@ -16,7 +16,8 @@ use super::contender::{Contender, Knows};
 use super::late::{BEARABLE, HEADERS, Late, Told};
 use super::scenario::{Case, FREED, GOES, Kind, Scenario, WIRE};
 
-/// More than the BDP of any of these links, and less than RLC's queue of 2 MB, so that no packet is dropped.
+/// More than the BDP of any of these links, and less than RLC's queue of 2 MB, so that no packet is
+/// dropped.
 const FLOOD: Bytes = Bytes::new(1_800_000);
 /// One packet in 40 ms, which leaves the link empty.
 const LIGHT: Rate = Rate::from_bits_per_sec(300_000);
@@ -49,15 +50,15 @@ pub struct Score {
     pub p95_ms: f64,
     /// See [`p95_ms`](Self::p95_ms).
     pub empty_p95_ms: f64,
-    /// The 95th percentile of what packets waited until they had been sent once, and of what repetitions and the order of
-    /// packets took after that, ms.
+    /// The 95th percentile of what packets waited until they had been sent once, and of what
+    /// repetitions and the order of packets took after that, ms.
     pub queueing_p95_ms: f64,
     /// See [`queueing_p95_ms`](Self::queueing_p95_ms).
     pub after_p95_ms: f64,
     /// Causes of late packets.
     pub late: Late,
-    /// Round trips until 95 % of the capacity after a climb began, or 90 % after a handover was over; `None` of other
-    /// cases, infinite if that never came.
+    /// Round trips until 95 % of the capacity after a climb began, or 90 % after a handover was
+    /// over; `None` of other cases, infinite if that never came.
     pub round_trips: Option<f64>,
     /// For several flows: the mean of Jain's index over windows of 500 ms.
     pub jain: Option<f64>,
@@ -197,7 +198,8 @@ fn flows(truth: &Truth, case: Case, contender: &Contender) -> Vec<Flow> {
     }
 }
 
-/// When the device is served again after a handover: after the longest pause that follows the command.
+/// When the device is served again after a handover: after the longest pause that follows the
+/// command.
 fn back(full: &[Arrival]) -> Duration {
     const LONGEST: Duration = Duration::from_millis(500);
     let after = full.windows(2).filter(|pair| (GOES..GOES + LONGEST).contains(&pair[0].at()));
@@ -205,8 +207,9 @@ fn back(full: &[Arrival]) -> Duration {
     longest.map_or(GOES, |pair| pair[1].at())
 }
 
-/// When, after `from`, the throughput of an RTT reaches this part of the capacity, and the number of RTTs until then. The measurement
-/// starts a few RTTs later, when the queue of the climb has drained.
+/// When, after `from`, the throughput of an RTT reaches this part of the capacity, and the number
+/// of RTTs until then. The measurement starts a few RTTs later, when the queue of the climb has
+/// drained.
 fn since(
     truth: &Truth,
     arrivals: &[Arrival],
@@ -229,7 +232,8 @@ fn since(
     (truth.span - SHORT, Some(f64::INFINITY))
 }
 
-/// Mean of Jain's index over short windows, and the smallest ratio of a flow's throughput to an equal part.
+/// Mean of Jain's index over short windows, and the smallest ratio of a flow's throughput to an
+/// equal part.
 fn fairness(arrivals: &[Arrival], flows: usize, span: Duration) -> (f64, f64) {
     let shares = |from, to| {
         let mut shares = vec![0.0; flows];

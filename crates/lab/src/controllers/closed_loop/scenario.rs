@@ -24,7 +24,8 @@ pub(super) const WIRE: Duration = Duration::from_millis(20);
 pub enum Case {
     /// A flow alone in its cell, over a channel that never changes.
     Still,
-    /// A flow alone on its device, as in all that follow in a cell with others and over a channel that fades.
+    /// A flow alone on its device, as in all that follow in a cell with others and over a channel
+    /// that fades.
     Alone,
     /// A flow that was limited to a twentieth of its link until it is released.
     Climb,
@@ -112,7 +113,8 @@ impl Kind {
         if self.up { Duration::from_millis(1) } else { WIRE }
     }
 
-    /// Time from leaving the sender until a block of the radio can carry it, including the time for a grant.
+    /// Time from leaving the sender until a block of the radio can carry it, including the time for
+    /// a grant.
     pub(super) fn lead(self) -> Duration {
         match self.port().direction {
             Direction::Uplink => Duration::from_millis(15),
@@ -141,8 +143,9 @@ pub(super) struct Scenario {
 pub(super) type CellWorld = World<Wired<Radio<Through<Segment>>, Segment>>;
 
 impl Scenario {
-    /// A random scene with chosen ranges: carriers of 5 to 40 MHz, a channel of 6 to 24 dB that fades by surroundings at 0.3 to
-    /// 3 m/s, and up to two other users that fetch or send objects.
+    /// A random scene with chosen ranges: carriers of 5 to 40 MHz, a channel of 6 to 24 dB that
+    /// fades by surroundings at 0.3 to 3 m/s, and up to two other users that fetch or send
+    /// objects.
     pub(super) fn of(kind: Kind, case: Case, seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let (handover, still) = (case == Case::Handover, case == Case::Still);

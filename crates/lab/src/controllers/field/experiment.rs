@@ -11,13 +11,14 @@ use sounding_report::findings::GROUPS;
 use crate::controllers::field::{Choice, Link, chosen, compare, markdown, plan, table};
 use crate::experiment::{Card, Experiment, Host, Outcome, Sweep, jobs};
 
-/// The controllers and the oracle over the available recorded links, in virtual time; needs no rights
+/// The controllers and the oracle over the available recorded links, in virtual time; needs no
+/// rights
 ///
-/// Without --controllers all except `biscay-cubic` and `sounding-cubic`, which are plain CUBIC without a modem. Every fourth link
-/// of hundreds of Mbit/s is used, unless --thinned changes that.
+/// Without --controllers all except `biscay-cubic` and `sounding-cubic`, which are plain CUBIC
+/// without a modem. Every fourth link of hundreds of Mbit/s is used, unless --thinned changes that.
 ///
-/// The setting is that of BISCAY's Figure 8: one bulk flow, an endless queue. The seeds of a link differ in the part of the trace
-/// that a flow uses, and in the random numbers of controllers.
+/// The setting is that of BISCAY's Figure 8: one bulk flow, an endless queue. The seeds of a link
+/// differ in the part of the trace that a flow uses, and in the random numbers of controllers.
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     /// Only links whose file's name contains this, as `mahimahi` or `taxi`
@@ -28,7 +29,8 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..))]
     thinned: u16,
 
-    /// Only these controllers, also with parameters as `copa:delta=0.1:mode=default`, and the oracle [default: all but those that fall back to CUBIC]
+    /// Only these controllers, also with parameters as `copa:delta=0.1:mode=default`, and the
+    /// oracle [default: all but those that fall back to CUBIC]
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     controllers: Vec<String>,
 
@@ -48,7 +50,8 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "DIR", env = "SOUNDING_DATA", default_value = "../shared/data")]
     data: PathBuf,
 
-    /// Keep the runs here, as `sounding lab sweep` does, and continue with missing ones; `sounding lab report` makes a report
+    /// Keep the runs here, as `sounding lab sweep` does, and continue with missing ones; `sounding
+    /// lab report` makes a report
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }

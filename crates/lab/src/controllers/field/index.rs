@@ -52,9 +52,10 @@ pub struct Link {
     pub is_fast: bool,
 }
 
-/// Existing recordings of saturated links, in the order of the index: packet deliveries of mahimahi, series of Mbit/s per
-/// second (Lumos5G, Norway's HSDPA) and downloads that G-NetTrack logged. Not used are synthetic ones, watched
-/// videos, which do not fill a link, and throughput of iperf's TCP, which may be less than the link's capacity.
+/// Existing recordings of saturated links, in the order of the index: packet deliveries of
+/// mahimahi, series of Mbit/s per second (Lumos5G, Norway's HSDPA) and downloads that G-NetTrack
+/// logged. Not used are synthetic ones, watched videos, which do not fill a link, and throughput of
+/// iperf's TCP, which may be less than the link's capacity.
 pub fn links(data: &Path) -> io::Result<Vec<Link>> {
     let folder = data.join("traces");
     let rows = catalogue::rows(data, ["file", "format", "rat", "mobility", "dir", "mean_mbps"])?;

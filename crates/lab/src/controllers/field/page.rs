@@ -8,7 +8,8 @@ use sounding_experiment::sweep::summary::{FIGURES, shown};
 use super::{Compared, Judged};
 use crate::table::Table;
 
-/// The columns; loss is zero with an endless queue, and the one-way delay is 20 ms more than the queueing.
+/// The columns; loss is zero with an endless queue, and the one-way delay is 20 ms more than the
+/// queueing.
 const SHOWN: [&str; 6] = [
     "throughput_mbit_per_sec",
     "utilisation_percent",

@@ -4,9 +4,11 @@ use std::time::Duration;
 use crate::controllers::head_to_head::{self, PEERS};
 use crate::experiment::{Card, Experiment, Host, Needs, Outcome, report};
 
-/// Other implementations of the controllers through the emulator, compared with this project's in virtual time
+/// Other implementations of the controllers through the emulator, compared with this project's in
+/// virtual time
 ///
-/// Name the folder of each built program; docs/results/baselines-references.md has the revisions and how they were built.
+/// Name the folder of each built program; docs/results/baselines-references.md has the revisions
+/// and how they were built.
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     #[command(flatten)]

@@ -35,7 +35,8 @@ pub(super) struct Passage {
 }
 
 impl Side {
-    /// From the packets that arrived within `duration` of the first one's entry; `None` if there was none.
+    /// From the packets that arrived within `duration` of the first one's entry; `None` if there
+    /// was none.
     pub(super) fn of(
         passages: &[Passage],
         origin: HostInstant,

@@ -3,7 +3,8 @@ use miette::IntoDiagnostic;
 use crate::estimates::bound;
 use crate::experiment::{Card, Experiment, Host, Outcome, jobs, report};
 
-/// How often an estimate is right about whether the radio or the sender sets the limit, in modelled cells
+/// How often an estimate is right about whether the radio or the sender sets the limit, in modelled
+/// cells
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     /// Runs, each with a separate cell, load and flow

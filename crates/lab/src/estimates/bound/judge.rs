@@ -160,8 +160,9 @@ pub(super) fn run(scenario: &Scenario, seed: u64) -> Result<Counts, InvalidConfi
         let Some(spoken) = sounder.bound_speaks_of().filter(|_| estimate.is_usable()) else {
             continue;
         };
-        // The backlog that a block left is known at its end. LTE's subframes are dated by their beginning. NR's slots
-        // are dated by their end, because no record reports them sooner.
+        // The backlog that a block left is known at its end. LTE's subframes are dated by their
+        // beginning. NR's slots are dated by their end, because no record reports them
+        // sooner.
         let over = if scenario.kind.nr { spoken } else { spoken + TICK };
         let spoken = (over - begins).as_nanos().div_ceil(TICK.as_nanos()) as usize;
         counts.lag_ms += tick.saturating_sub(spoken) as u64;

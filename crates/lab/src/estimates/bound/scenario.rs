@@ -65,7 +65,8 @@ pub(super) struct Scenario {
     pub(super) others: Vec<DeviceConfig>,
     /// Packets that may be on their way, where a window decides.
     pub(super) window: u32,
-    /// From a packet's arrival until its acknowledgement is back at the sender, the radio's part left out.
+    /// From a packet's arrival until its acknowledgement is back at the sender, the radio's part
+    /// left out.
     pub(super) wire: Duration,
     /// Packets per second, for shapes with a rate.
     pub(super) rate: f64,

@@ -3,10 +3,11 @@ use miette::IntoDiagnostic;
 use crate::estimates::busyness::{self, Scene};
 use crate::experiment::{Card, Experiment, Host, Outcome, jobs, report_share};
 
-/// Whether background flows know that their cell is busy, by the cell's own account of its resource blocks
+/// Whether background flows know that their cell is busy, by the cell's own account of its resource
+/// blocks
 ///
-/// Windows of 100 ms in which the flow sends are judged, after five seconds. Rivals are other devices that download without
-/// end.
+/// Windows of 100 ms in which the flow sends are judged, after five seconds. Rivals are other
+/// devices that download without end.
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     /// Runs of each law in each scene
@@ -25,7 +26,8 @@ pub(crate) struct Flags {
     #[arg(long)]
     full: bool,
 
-    /// Only the scenes that have to be right: 20 MHz and ticks of 1 ms, at every speed, with none to four rivals
+    /// Only the scenes that have to be right: 20 MHz and ticks of 1 ms, at every speed, with none
+    /// to four rivals
     #[arg(long, conflicts_with = "full")]
     required: bool,
 

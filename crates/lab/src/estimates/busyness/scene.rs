@@ -14,10 +14,11 @@ use super::Counts;
 use crate::noted::{Noted, On};
 use sounding_experiment::observe::windows::{self as rig, WINDOW};
 
-/// A window is the flow's own if others had less than this part of it. Chosen: acknowledgements and control traffic are below.
+/// A window is the flow's own if others had less than this part of it. Chosen: acknowledgements and
+/// control traffic are below.
 const OTHERS: f64 = 0.05;
-/// A rival for which data waited in so many of a window's slots is backlogged. Chosen: a carrier of TDD has slots without a
-/// downlink, and a rival's last repetition leaves a few.
+/// A rival for which data waited in so many of a window's slots is backlogged. Chosen: a carrier of
+/// TDD has slots without a downlink, and a rival's last repetition leaves a few.
 const BACKLOGGED: f64 = 0.9;
 /// Windows before are not judged: 5 s.
 const FIRST: usize = 50;
@@ -114,8 +115,9 @@ impl Scene {
         all
     }
 
-    /// Those that differ from the usual one in their cell, scheduler or receiver alone, at every speed; with all numbers of
-    /// rivals where only the cell differs, and with none, one and four elsewhere.
+    /// Those that differ from the usual one in their cell, scheduler or receiver alone, at every
+    /// speed; with all numbers of rivals where only the cell differs, and with none, one and
+    /// four elsewhere.
     pub fn one_by_one() -> Vec<Self> {
         let usual = Self::default();
         let differs = |scene: &Self| {

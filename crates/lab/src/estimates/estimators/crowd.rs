@@ -23,8 +23,8 @@ pub(super) struct Crowd {
     before: HostInstant,
 }
 
-/// Mean seconds of a transfer and of the pause after it, and the range of its rate in Mbit/s. Chosen: pages, videos in
-/// pieces, and downloads at any rate.
+/// Mean seconds of a transfer and of the pause after it, and the range of its rate in Mbit/s.
+/// Chosen: pages, videos in pieces, and downloads at any rate.
 const TURNS: [(f64, f64, f64, f64); 3] =
     [(0.4, 2.0, 5.0, 20.0), (2.0, 4.0, 2.0, 8.0), (5.0, 12.0, 30.0, 60.0)];
 

@@ -6,7 +6,8 @@ use sounding_experiment::provenance;
 use crate::estimates::estimators;
 use crate::experiment::{Card, Experiment, Host, Outcome, report};
 
-/// Every method's rate against the goodput of a saturating flow, over modelled LTE and NR links; needs no rights
+/// Every method's rate against the goodput of a saturating flow, over modelled LTE and NR links;
+/// needs no rights
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     /// Only links whose name contains this, as `lte`, `uplink` or `nr.downlink.drive`

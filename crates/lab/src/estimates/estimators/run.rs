@@ -40,8 +40,9 @@ pub struct Trial {
 pub(crate) struct Series {
     /// IP bytes that the receiver got in the step.
     pub(crate) carried: Vec<u64>,
-    /// By trial: bits per second at the end of the step, if the method had a rate. The last, after those of the trials, is the CQI's rate
-    /// on the whole carriers of LTE, whatever the device's share (CQIC Fig. 3).
+    /// By trial: bits per second at the end of the step, if the method had a rate. The last, after
+    /// those of the trials, is the CQI's rate on the whole carriers of LTE, whatever the
+    /// device's share (CQIC Fig. 3).
     pub(crate) estimates: Vec<Vec<Option<f64>>>,
     /// What CQIC's tables learnt.
     pub(crate) rates: Vec<CellRates>,
@@ -136,7 +137,8 @@ pub(crate) fn run(
     Ok(series)
 }
 
-/// The rate of the reported CQIs on the whole carriers, which only the cell's configuration says how wide they are; `None` for NR.
+/// The rate of the reported CQIs on the whole carriers, which only the cell's configuration says
+/// how wide they are; `None` for NR.
 fn whole(sounder: &Sounder, carriers: &[CarrierConfig]) -> Option<f64> {
     /// Subframes of LTE in a second.
     const SUBFRAMES: f64 = 1_000.0;

@@ -1,4 +1,5 @@
-//! Links that the papers' authors would have measured over: a device on the move in a cell that others use too.
+//! Links that the papers' authors would have measured over: a device on the move in a cell that
+//! others use too.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -11,7 +12,8 @@ use sounding_kpi::Direction;
 /// Others of the cell.
 const OTHERS: usize = 6;
 
-/// Distance of devices from the site: from this up to half of the 500 m between macro sites (TR 36.814 Table A.2.1.1-1), and the corners.
+/// Distance of devices from the site: from this up to half of the 500 m between macro sites (TR
+/// 36.814 Table A.2.1.1-1), and the corners.
 const NEAREST_M: f64 = 35.0;
 const FARTHEST_M: f64 = 290.0;
 
@@ -82,8 +84,8 @@ impl Scenario {
         format!("{rat}.{}.{}", self.direction, self.pace.name())
     }
 
-    /// LTE of two carriers of 10 MHz, the second downlink only, or NR of 20 MHz shared in time; with the control users of
-    /// a busy cell (PBE-CC Fig. 7: 16 in 40 ms).
+    /// LTE of two carriers of 10 MHz, the second downlink only, or NR of 20 MHz shared in time;
+    /// with the control users of a busy cell (PBE-CC Fig. 7: 16 in 40 ms).
     pub(super) fn carriers(&self) -> Vec<CarrierConfig> {
         let control_users_per_sec = if self.alone { 0.0 } else { 300.0 };
         let busy = CarrierConfig { control_users_per_sec, ..CarrierConfig::default() };

@@ -10,7 +10,8 @@ use super::run::{STEP, Series};
 /// The score of one method.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Score {
-    /// Pearson's correlation with the goodput of the same span; `None` where one of them never changes.
+    /// Pearson's correlation with the goodput of the same span; `None` where one of them never
+    /// changes.
     pub pearson_r: Option<f64>,
     /// Medians and 80th percentiles of the error relative to the goodput of the same span.
     pub error_p50: f64,
@@ -28,10 +29,12 @@ pub struct Score {
     pub spans: u32,
 }
 
-/// The part of a run that the raw KPIs learn from, without comparisons, and a little more for its last records.
+/// The part of a run that the raw KPIs learn from, without comparisons, and a little more for its
+/// last records.
 const LEARNING_STEPS: usize = 2_200;
 
-/// Steps by which goodput may be later than its grants, because of decoding, repetitions and reordering.
+/// Steps by which goodput may be later than its grants, because of decoding, repetitions and
+/// reordering.
 const MAX_LATE: usize = 6;
 
 /// Steps that a window has.
@@ -52,7 +55,8 @@ impl Series {
         bytes as f64 * 8e-6 / (STEP.as_secs_f64() * self.carried.len() as f64)
     }
 
-    /// Pairs of estimate and goodput, one for each span, the goodput `late` steps after the estimate.
+    /// Pairs of estimate and goodput, one for each span, the goodput `late` steps after the
+    /// estimate.
     fn pairs(&self, trial: usize, width: usize, late: isize) -> Vec<(f64, f64)> {
         let ends = (LEARNING_STEPS..self.carried.len()).step_by(width);
         let pair = |end: usize| {
@@ -63,8 +67,9 @@ impl Series {
         ends.filter_map(pair).collect()
     }
 
-    /// Number of steps by which records are earlier (or, if negative, later) than the goodput that they describe: the shift with the
-    /// best correlation of one trial. Propagation and reporting delay are removed as in BISCAY §5.2.
+    /// Number of steps by which records are earlier (or, if negative, later) than the goodput that
+    /// they describe: the shift with the best correlation of one trial. Propagation and
+    /// reporting delay are removed as in BISCAY §5.2.
     pub(crate) fn lateness(&self, trial: usize, window: Duration) -> isize {
         let most = MAX_LATE as isize;
         let r = |late: &isize| pearson(&self.pairs(trial, steps(window), *late)).unwrap_or(-1.0);
@@ -146,7 +151,8 @@ mod tests {
         let score = Score::of(&[series], 0, window, &[late]).unwrap();
         assert!(score.pearson_r.unwrap() > 0.999_999);
         assert!((score.error_p80 - 0.1).abs() < 1e-9 && (score.bias - 0.1).abs() < 1e-9);
-        // From one span to the next there is mostly a tenth more, or nearly: as a forecast it is better.
+        // From one span to the next there is mostly a tenth more, or nearly: as a forecast it is
+        // better.
         assert!(score.next_error_p50 < 0.05 && score.next_error_p80 > score.next_error_p50);
     }
 }

@@ -1,5 +1,5 @@
-//! Time from a buffer status report to the grant (Gandalf §3.2.1, Equation 4): data arrives at a silent device all at
-//! once.
+//! Time from a buffer status report to the grant (Gandalf §3.2.1, Equation 4): data arrives at a
+//! silent device all at once.
 
 use std::time::Duration;
 
@@ -11,8 +11,9 @@ use super::rig::{ORIGIN, Packets, Rig};
 use super::walk::{lte, on_lte, standing};
 use super::{Measured, Noted};
 
-/// From the first report after a silence to the first block that is much larger than the one that carried it: t_r + K2,
-/// in ms. The grant for the report itself answers a request, which does not contain the backlog.
+/// From the first report after a silence to the first block that is much larger than the one that
+/// carried it: t_r + K2, in ms. The grant for the report itself answers a request, which does not
+/// contain the backlog.
 pub(super) fn answers_ms(heard: &Heard) -> Vec<f64> {
     const SILENCE: u64 = 60_000_000;
     const SOON: usize = 8;

@@ -6,7 +6,8 @@ use miette::IntoDiagnostic;
 use crate::experiment::{Card, Experiment, Host, Outcome, report};
 use crate::fidelity::cell;
 
-/// The modelled cell, compared with papers that measured real cells, and with real captures and logs; needs no rights
+/// The modelled cell, compared with papers that measured real cells, and with real captures and
+/// logs; needs no rights
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     /// Number of seeds

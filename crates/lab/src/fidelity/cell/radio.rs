@@ -1,4 +1,5 @@
-//! What the radio alone does to packets (Gandalf §3 and Appendix B): the table's figures of it, distributions, and delays by slot.
+//! What the radio alone does to packets (Gandalf §3 and Appendix B): the table's figures of it,
+//! distributions, and delays by slot.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -30,7 +31,8 @@ impl Found {
 /// One part of the measurement, with a seed.
 type Part = fn(Duration, u64, &mut Measured) -> Result<(), InvalidConfig>;
 
-/// Makes all runs. `traces` is the number of traces of round trips, which Fig. 9c has the distribution of.
+/// Makes all runs. `traces` is the number of traces of round trips, which Fig. 9c has the
+/// distribution of.
 pub(crate) fn find(
     seeds: &[u64],
     traces: u64,

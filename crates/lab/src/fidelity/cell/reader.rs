@@ -1,4 +1,5 @@
-//! Blocks, PDUs and reports from a modem's records: the same reading of modelled modems and of real captures.
+//! Blocks, PDUs and reports from a modem's records: the same reading of modelled modems and of real
+//! captures.
 
 use std::time::Duration;
 
@@ -95,7 +96,8 @@ impl Clock {
         let offset = *self.offset.get_or_insert(stamp - within);
         let turn = i128::from(TURN);
         let turns = (stamp - offset - within + turn / 2).div_euclid(turn);
-        // The first cycle has the number one, so that earlier times in a record are representable too.
+        // The first cycle has the number one, so that earlier times in a record are representable
+        // too.
         (within + (turns + 1).max(0) * turn) as u64
     }
 }

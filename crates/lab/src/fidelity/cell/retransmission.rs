@@ -7,7 +7,8 @@ use super::reader::{Air, Data, Heard};
 const SECOND: u64 = 1_000_000_000;
 const MS: f64 = 1e6;
 
-/// For each second the share of blocks that did not arrive, in percent; seconds with fewer than 50 blocks are too few.
+/// For each second the share of blocks that did not arrive, in percent; seconds with fewer than 50
+/// blocks are too few.
 pub(super) fn error_percent(blocks: &[Air]) -> Vec<f64> {
     let mut seconds: BTreeMap<u64, [u32; 2]> = BTreeMap::new();
     for block in blocks {
@@ -20,7 +21,8 @@ pub(super) fn error_percent(blocks: &[Air]) -> Vec<f64> {
     full.map(|[all, lost]| 100.0 * f64::from(lost) / f64::from(all)).collect()
 }
 
-/// From a block that did not arrive to its repeat: slot of the frame it was sent in, and nanoseconds.
+/// From a block that did not arrive to its repeat: slot of the frame it was sent in, and
+/// nanoseconds.
 pub(super) fn repeat_delays(blocks: &[Air]) -> Vec<(u8, u64)> {
     /// A later repetition has another cause.
     const LATEST: u64 = 100_000_000;
@@ -40,8 +42,8 @@ pub(super) fn repeat_delays(blocks: &[Air]) -> Vec<(u8, u64)> {
     delays
 }
 
-/// Time from the first transmission of an uplink RLC PDU to its retransmission, in ms: its number appears a second time, and the network
-/// requested it again.
+/// Time from the first transmission of an uplink RLC PDU to its retransmission, in ms: its number
+/// appears a second time, and the network requested it again.
 pub(super) fn uplink_rlc_ms(heard: &Heard) -> Vec<f64> {
     let asked = Asked::of(&heard.up_nacks);
     let mut delays = Vec::new();
@@ -66,8 +68,8 @@ pub(super) fn uplink_rlc_ms(heard: &Heard) -> Vec<f64> {
     delays
 }
 
-/// The same, downlink. The time of a lost PDU is that of the next received one. A late PDU without a request
-/// was delayed by HARQ alone.
+/// The same, downlink. The time of a lost PDU is that of the next received one. A late PDU without
+/// a request was delayed by HARQ alone.
 pub(super) fn downlink_rlc_ms(heard: &Heard) -> Vec<f64> {
     let asked = Asked::of(&heard.down_nacks);
     let mut delays = Vec::new();

@@ -91,8 +91,8 @@ impl Rig {
         self.ran.backlog(DEVICE, direction).count()
     }
 
-    /// The next millisecond. `came` sees every packet that arrives and may send others; `wrote` every log record that the
-    /// modem writes, read from its bytes.
+    /// The next millisecond. `came` sees every packet that arrives and may send others; `wrote`
+    /// every log record that the modem writes, read from its bytes.
     pub(super) fn step(
         &mut self,
         came: &mut impl FnMut(&Came, &mut dyn FnMut(Packets)),

@@ -1,4 +1,5 @@
-//! Round trips at 2 Mbit/s, without congestion (Gandalf §3.3): packets at random times, each answered by 40 bytes.
+//! Round trips at 2 Mbit/s, without congestion (Gandalf §3.3): packets at random times, each
+//! answered by 40 bytes.
 
 use std::time::Duration;
 

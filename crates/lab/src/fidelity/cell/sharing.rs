@@ -1,4 +1,5 @@
-//! The other users of a cell (PBE-CC §4.2.1, Fig. 7), and when a second cell is added (PBE-CC §3, Fig. 2).
+//! The other users of a cell (PBE-CC §4.2.1, Fig. 7), and when a second cell is added (PBE-CC §3,
+//! Fig. 2).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -22,7 +23,8 @@ struct Activity {
     prb: u32,
 }
 
-/// PBE-CC's busy tower: many users that only receive parameters, and a handful that sometimes download.
+/// PBE-CC's busy tower: many users that only receive parameters, and a handful that sometimes
+/// download.
 fn tower() -> (CarrierConfig, Vec<DeviceConfig>) {
     const CONTROL_USERS_PER_SEC: f64 = 360.0;
     let carrier = CarrierConfig { control_users_per_sec: CONTROL_USERS_PER_SEC, ..lte() };

@@ -17,7 +17,8 @@ use super::{Measured, Noted};
 struct Steady {
     /// One-way delay of each packet, ms, one packet per millisecond.
     delays_ms: Vec<f64>,
-    /// From a packet's arrival in the modem to the block that carries its first byte, in reports' periods.
+    /// From a packet's arrival in the modem to the block that carries its first byte, in reports'
+    /// periods.
     buffered: Vec<f64>,
     heard: Heard,
 }
@@ -59,8 +60,8 @@ fn steady(
     Ok(Steady { delays_ms: delays, buffered, heard })
 }
 
-/// The strongest frequencies of a delay, strongest first: peaks of its averaged spectrum that exceed
-/// their surroundings.
+/// The strongest frequencies of a delay, strongest first: peaks of its averaged spectrum that
+/// exceed their surroundings.
 pub(crate) fn peaks_hz(delays_ms: &[f64]) -> Vec<f64> {
     const WINDOW: usize = 2_048;
     const RATE_HZ: f64 = 1_000.0;

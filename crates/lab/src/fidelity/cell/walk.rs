@@ -1,4 +1,5 @@
-//! A device that moves through a street with saturated uplink and downlink (Gandalf §3.1.3), and one at rest.
+//! A device that moves through a street with saturated uplink and downlink (Gandalf §3.1.3), and
+//! one at rest.
 
 use std::time::Duration;
 
@@ -20,8 +21,9 @@ pub(super) fn lte() -> CarrierConfig {
     CarrierConfig { qam256: true, ..CarrierConfig::default() }
 }
 
-/// As most LTE networks in captures of 2016 to 2021 set a device up: requests every 20 or 40 ms, where NR's default is 10,
-/// and P0 of -87 dBm with an α of 0.8, which at 95 dB of loss is 7 dB over a base station's noise.
+/// As most LTE networks in captures of 2016 to 2021 set a device up: requests every 20 or 40 ms,
+/// where NR's default is 10, and P0 of -87 dBm with an α of 0.8, which at 95 dB of loss is 7 dB
+/// over a base station's noise.
 pub(super) fn on_lte(mut device: DeviceConfig) -> DeviceConfig {
     device.scheduling.sr_period = Duration::from_millis(20);
     device.power.target_snr_db = 7.0;
@@ -219,8 +221,8 @@ pub(crate) struct SlotDelay {
     pub(crate) ours: Option<f64>,
 }
 
-/// All slots of a pattern. A retransmission may be later than the shortest: a device gets one block in a slot, and two lost blocks may
-/// be due in the same slot.
+/// All slots of a pattern. A retransmission may be later than the shortest: a device gets one block
+/// in a slot, and two lost blocks may be due in the same slot.
 fn by_slot(down: &Heard, up: &Heard, pattern: usize) -> Vec<SlotDelay> {
     const SLOT: f64 = 500_000.0;
     let table = &TABLES[pattern];
@@ -241,7 +243,8 @@ fn by_slot(down: &Heard, up: &Heard, pattern: usize) -> Vec<SlotDelay> {
     found
 }
 
-/// The part of these slots whose blocks are retransmitted after exactly the paper's number of slots and never sooner, in percent.
+/// The part of these slots whose blocks are retransmitted after exactly the paper's number of slots
+/// and never sooner, in percent.
 fn agreement(slots: &[SlotDelay]) -> f64 {
     let agree = slots.iter().filter(|slot| slot.ours == Some(slot.paper as f64)).count();
     100.0 * agree as f64 / slots.len() as f64

@@ -9,8 +9,8 @@ use crate::table::Table;
 /// Throughput may differ by this share of the reference's.
 const THROUGHPUT_TOLERANCE: f64 = 0.03;
 
-/// Tolerance for the 95th percentile of the queueing delay: this share of the reference's, or the largest deviation of
-/// the reference's own repetitions from their mean, if that is more.
+/// Tolerance for the 95th percentile of the queueing delay: this share of the reference's, or the
+/// largest deviation of the reference's own repetitions from their mean, if that is more.
 const P95_TOLERANCE: f64 = 0.10;
 
 /// The emulator and mahimahi side by side.

@@ -4,7 +4,8 @@ use std::time::Duration;
 use crate::experiment::{Card, Experiment, Host, Needs, Outcome, report};
 use crate::fidelity::mahimahi;
 
-/// Kernel CUBIC and BBR through the emulator, compared with the same through mahimahi over the same traces
+/// Kernel CUBIC and BBR through the emulator, compared with the same through mahimahi over the same
+/// traces
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     /// Repetitions of each row; the reference has three

@@ -57,8 +57,9 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Figures of the packets of one direction over `window` from the first data packet's arrival on; `None` if no data
-    /// left in it. `opportunities` counts those in milliseconds of both bounds and between.
+    /// Figures of the packets of one direction over `window` from the first data packet's arrival
+    /// on; `None` if no data left in it. `opportunities` counts those in milliseconds of both
+    /// bounds and between.
     pub fn of(
         passages: &[Passage],
         window: Duration,

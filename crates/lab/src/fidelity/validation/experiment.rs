@@ -2,7 +2,8 @@ use crate::experiment::{Card, Experiment, Host, Needs, Outcome, report};
 use crate::fidelity::mahimahi::experiment::Flags as Rows;
 use crate::fidelity::validation;
 
-/// mahimahi compared with the emulator, and the emulator with virtual time: CUBIC and BBR over the same recorded links
+/// mahimahi compared with the emulator, and the emulator with virtual time: CUBIC and BBR over the
+/// same recorded links
 // Its group would have the name of the one that is flattened into it.
 #[derive(clap::Args)]
 #[group(skip)]

@@ -5,7 +5,8 @@ use crate::fidelity::mahimahi::{Figures, Spread, Verdict};
 use crate::table::Table;
 
 impl Chain {
-    /// Numbers of rows that agree: of the emulator with mahimahi, and of virtual time with the emulator.
+    /// Numbers of rows that agree: of the emulator with mahimahi, and of virtual time with the
+    /// emulator.
     pub fn agreed(&self) -> [usize; 2] {
         [|link: &Link| link.emulated, |link: &Link| link.simulated]
             .map(|verdict| self.links.iter().filter(|link| verdict(link).pass).count())

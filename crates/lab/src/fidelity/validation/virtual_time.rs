@@ -33,7 +33,8 @@ pub struct VirtualFlow<'a> {
 const HANDSHAKE: Duration = Duration::from_millis(2);
 
 impl VirtualFlow<'_> {
-    /// Its figures by the definitions of mahimahi's logs; `None` for an unknown controller, and without arrivals.
+    /// Its figures by the definitions of mahimahi's logs; `None` for an unknown controller, and
+    /// without arrivals.
     pub fn run(&self) -> Option<Figures> {
         let path = |schedule: &Schedule| PathConfig {
             delay: self.delay,

@@ -5,8 +5,9 @@ use crate::kernel::background_kernel::{self, Plan, Scene};
 
 /// `background` in this kernel beside virtual time, on the same plan
 ///
-/// A download at a phone in a modelled cell: alone; beside a rival at another phone, which comes after a third of a run and
-/// goes after two thirds; and beside short transfers at four other phones, which take 30, 60 or 80 % of the cell.
+/// A download at a phone in a modelled cell: alone; beside a rival at another phone, which comes
+/// after a third of a run and goes after two thirds; and beside short transfers at four other
+/// phones, which take 30, 60 or 80 % of the cell.
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     /// Runs of each scene in each world

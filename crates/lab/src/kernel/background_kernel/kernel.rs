@@ -121,7 +121,8 @@ fn occupancy(flow: &BackgroundFlow, now: HostInstant) -> [f64; 5] {
     spent.map(|spent| 100.0 * spent / all.max(f64::MIN_POSITIVE))
 }
 
-/// IP bytes in Mbit/s that were acknowledged between two times: a segment's headers are a part of what the cell carried.
+/// IP bytes in Mbit/s that were acknowledged between two times: a segment's headers are a part of
+/// what the cell carried.
 fn rate(result: &TcpResult, from: HostInstant, to: HostInstant) -> f64 {
     const WITH_HEADERS: f64 = 1500.0 / 1448.0;
     let acked = |time| {

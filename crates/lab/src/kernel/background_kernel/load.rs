@@ -16,8 +16,8 @@ pub(super) const DEVICES: u16 = 4;
 /// What the cell carries, IP: one of 10 MHz at 20 dB.
 const CELL_BITS_PER_SEC: f64 = 40.8e6;
 
-/// Sizes, and their part of the load. The paper's third one, 32 MB, lasts longer than these runs: its part is given to the
-/// second.
+/// Sizes, and their part of the load. The paper's third one, 32 MB, lasts longer than these runs:
+/// its part is given to the second.
 const SIZES: [(u64, f64); 2] = [(64_000, 0.1), (1_000_000, 0.9)];
 
 /// One transfer.
@@ -59,7 +59,8 @@ pub(super) fn transfers(scene: Scene, lasts: Duration, seed: u64) -> Vec<Transfe
     all
 }
 
-/// A transfer at each device of a load: a device of an emulation has a host only if the plan has a flow there.
+/// A transfer at each device of a load: a device of an emulation has a host only if the plan has a
+/// flow there.
 pub(super) fn at_each_device(scene: Scene) -> Vec<Transfer> {
     let devices = matches!(scene, Scene::Load(_)).then_some(1..=DEVICES);
     let transfer = |device| Transfer { at: Duration::ZERO, device, size: Bytes::new(SIZES[0].0) };

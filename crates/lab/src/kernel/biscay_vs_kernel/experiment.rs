@@ -4,14 +4,16 @@ use std::time::Duration;
 use crate::experiment::{Card, Experiment, Host, Needs, Outcome, program, report};
 use crate::kernel::biscay_vs_kernel;
 
-/// BISCAY, `sounding`, BBR and CUBIC over recorded links and over links made from captures, compared with the oracle
+/// BISCAY, `sounding`, BBR and CUBIC over recorded links and over links made from captures,
+/// compared with the oracle
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     /// Runs of each algorithm over each link
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     reps: u32,
 
-    /// Algorithms to run: biscay, sounding, biscay-cubic, sounding-cubic, or any congestion control of this kernel
+    /// Algorithms to run: biscay, sounding, biscay-cubic, sounding-cubic, or any congestion
+    /// control of this kernel
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', default_values = sounding_testbed::kernel_compare::senders())]
     algorithms: Vec<String>,
 

@@ -8,7 +8,8 @@ use super::{Contender, Report, Run, spread};
 use crate::table::Table;
 
 impl fmt::Display for Report {
-    /// A table for each limit: medians, with minimum and maximum in brackets, and for ratios the confidence interval of the median.
+    /// A table for each limit: medians, with minimum and maximum in brackets, and for ratios the
+    /// confidence interval of the median.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut limits: Vec<_> = self.runs.iter().map(|run| run.limit_bits_per_sec).collect();
         limits.sort_unstable();

@@ -1,5 +1,5 @@
-//! The distance of controllers from the oracle, link by link. The paper's Figure 8 shows it only as a figure, so the target is this
-//! project's.
+//! The distance of controllers from the oracle, link by link. The paper's Figure 8 shows it only as
+//! a figure, so the target is this project's.
 
 use std::fmt;
 
@@ -10,9 +10,11 @@ use super::Figures;
 use super::given_link::ORACLE;
 use crate::table::Table;
 
-/// The compared controllers. docs/results/references.md has the distance of senders that know the present.
+/// The compared controllers. docs/results/references.md has the distance of senders that know the
+/// present.
 const CONTROLLERS: [&str; 2] = ["biscay", "sounding"];
-/// The aim on the median link: this part of the oracle's throughput, and a 95th percentile of delay at most this much above the oracle's.
+/// The aim on the median link: this part of the oracle's throughput, and a 95th percentile of delay
+/// at most this much above the oracle's.
 const THROUGHPUT_PERCENT: f64 = 98.0;
 const BEYOND_MS: f64 = 5.0;
 /// Links of the worst tenth that are named; the results have all of them.

@@ -17,10 +17,11 @@ use crate::experiment::{
     Card, Experiment, Host, Needs, Outcome, jobs, program, report, report_share,
 };
 
-/// An item of BISCAY's evaluation in virtual time: the paper's figures, the measured ones, and why they differ
+/// An item of BISCAY's evaluation in virtual time: the paper's figures, the measured ones, and why
+/// they differ
 ///
-/// Over public recordings of LTE, over a set that `sounding lab dataset` made, with its Diag logs as the source of
-/// estimates, or over your own links. The plan is that of papers/biscay.
+/// Over public recordings of LTE, over a set that `sounding lab dataset` made, with its Diag logs
+/// as the source of estimates, or over your own links. The plan is that of papers/biscay.
 #[derive(clap::Args)]
 pub(crate) struct ReplayFlags {
     #[command(flatten)]
@@ -65,8 +66,8 @@ impl Experiment for Replay {
     }
 }
 
-/// Correlation of rates by BISCAY's methods and by raw KPIs with goodput, over modelled links: the paper's figure,
-/// the measured one, and why they differ
+/// Correlation of rates by BISCAY's methods and by raw KPIs with goodput, over modelled links: the
+/// paper's figure, the measured one, and why they differ
 #[derive(clap::Args)]
 pub(crate) struct MethodsFlags {
     /// Only links whose name contains this, as `sounding lab run estimators` calls them
@@ -112,8 +113,8 @@ impl Experiment for MethodsItem {
     }
 }
 
-/// Resource blocks as two readers of the modem see them, compared with the truth: the paper's figure, the measured one, and why they
-/// differ
+/// Resource blocks as two readers of the modem see them, compared with the truth: the paper's
+/// figure, the measured one, and why they differ
 #[derive(clap::Args)]
 pub(crate) struct ViewsFlags {
     /// Measured time; default: as in the plan
@@ -143,11 +144,13 @@ impl Experiment for ViewsItem {
     }
 }
 
-/// A wire behind the radio becomes narrower than the radio and wide again: how soon the laws detect it, in virtual time over a given
-/// link and over modelled cells, or in this kernel; the paper's figure, the measured one, and why they differ
+/// A wire behind the radio becomes narrower than the radio and wide again: how soon the laws detect
+/// it, in virtual time over a given link and over modelled cells, or in this kernel; the paper's
+/// figure, the measured one, and why they differ
 ///
-/// With --kernel the cell is between namespaces, its modem on a pty that a daemon reads, and the flows are this kernel's own, for
-/// 70 s each. That needs root. Ctrl-C ends the run, restores all settings and prints the results so far.
+/// With --kernel the cell is between namespaces, its modem on a pty that a daemon reads, and the
+/// flows are this kernel's own, for 70 s each. That needs root. Ctrl-C ends the run, restores all
+/// settings and prints the results so far.
 #[derive(clap::Args)]
 pub(crate) struct CrossingsFlags {
     /// In this kernel, in real time
@@ -158,7 +161,8 @@ pub(crate) struct CrossingsFlags {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     controllers: Vec<String>,
 
-    /// Seeds of the cell, counted from 1, if not as many as the plan has; 1 with --kernel unless stated
+    /// Seeds of the cell, counted from 1, if not as many as the plan has; 1 with --kernel unless
+    /// stated
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     seeds: Option<u32>,
 
@@ -213,11 +217,12 @@ impl Experiment for CrossingsItem {
     }
 }
 
-/// BISCAY, `sounding`, BBR and CUBIC in this kernel over a private network in real time, with handovers: the paper's figure, the measured one,
-/// and why they differ
+/// BISCAY, `sounding`, BBR and CUBIC in this kernel over a private network in real time, with
+/// handovers: the paper's figure, the measured one, and why they differ
 ///
-/// The network is a modelled cell with two base stations between namespaces; its modem is on a pty, which a daemon reads for
-/// BISCAY. Needs root. Ctrl-C ends the run, restores all settings and prints the results so far.
+/// The network is a modelled cell with two base stations between namespaces; its modem is on a pty,
+/// which a daemon reads for BISCAY. Needs root. Ctrl-C ends the run, restores all settings and
+/// prints the results so far.
 #[derive(clap::Args)]
 pub(crate) struct PrivateFlags {
     /// Runs of each algorithm with each seed

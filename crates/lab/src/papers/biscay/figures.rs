@@ -53,7 +53,8 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// The group that they are shown with: all links of that `kind`, while own links are shown one by one.
+    /// The group that they are shown with: all links of that `kind`, while own links are shown one
+    /// by one.
     pub(super) fn group<'a>(&'a self, kind: &'a str) -> &'a str {
         if self.scenario == Scenario::Own { &self.link } else { kind }
     }

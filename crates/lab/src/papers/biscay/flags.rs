@@ -17,10 +17,11 @@ pub(crate) struct Links {
 
     /// Your own mahimahi trace or modem log instead of the recordings; may be given several times
     ///
-    /// Each own link has separate rows; others are grouped by scenario. A log makes a link for each direction with
-    /// enough grants, not counting acknowledgements. The link's rate is the grants averaged over 100 ms.
-    /// It is run twice: once with the log's records, and once with a modelled modem that reports the link's
-    /// rate. A log of a sender that did not keep the link full shows bursts that this link does not have.
+    /// Each own link has separate rows; others are grouped by scenario. A log makes a link for
+    /// each direction with enough grants, not counting acknowledgements. The link's rate is
+    /// the grants averaged over 100 ms. It is run twice: once with the log's records, and once
+    /// with a modelled modem that reports the link's rate. A log of a sender that did not keep
+    /// the link full shows bursts that this link does not have.
     #[arg(long, value_name = "FILE", conflicts_with = "dataset")]
     own: Vec<PathBuf>,
 

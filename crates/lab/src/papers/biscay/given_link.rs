@@ -85,7 +85,8 @@ fn send<N: Network<Segment>>(
 ) -> Observed {
     let mut world = World::new(network, SEED);
     let port = Port { device: Device(0), direction: link.direction };
-    // A sender elsewhere receives estimates over the way back (BISCAY §5.4), and its packets take as long to the link.
+    // A sender elsewhere receives estimates over the way back (BISCAY §5.4), and its packets take
+    // as long to the link.
     let away = match link.direction {
         Direction::Uplink => Duration::ZERO,
         Direction::Downlink => setup.delay,
@@ -95,7 +96,8 @@ fn send<N: Network<Segment>>(
     if let Some(every) = setup.every {
         listening.every = every;
     }
-    // The link was made from the grants, or both are of a flow that saturated it: they are its capacity.
+    // The link was made from the grants, or both are of a flow that saturated it: they are its
+    // capacity.
     listening.estimator.assume = Some(Bound::Capacity);
     world.listen(listening);
     let offered = Arc::new(Schedule::from(link.offered.clone()));
@@ -232,8 +234,8 @@ mod tests {
     /// Packets that are still on their way at the end of a run are not known.
     const KNOWN: Duration = Duration::from_secs(9);
 
-    /// Runs a flow of this reference over the link, in one of the two directions. Returns its computed queue, and when packets joined the
-    /// link's queue and left it.
+    /// Runs a flow of this reference over the link, in one of the two directions. Returns its
+    /// computed queue, and when packets joined the link's queue and left it.
     fn watched(
         trace: &Trace,
         direction: Direction,
@@ -268,7 +270,8 @@ mod tests {
         (beliefs, passed)
     }
 
-    /// Bursts of up to nine opportunities in a millisecond and pauses of 40 ms, and a rate that halves and doubles.
+    /// Bursts of up to nine opportunities in a millisecond and pauses of 40 ms, and a rate that
+    /// halves and doubles.
     fn bursty() -> Trace {
         let millis = (1..5_000_u32).filter(|ms| ms % 200 < 160);
         let count = |ms: u32| if (ms / 1_000).is_multiple_of(2) { ms * 7 % 10 } else { ms % 3 };
@@ -292,7 +295,8 @@ mod tests {
                 for (now, believed) in beliefs.iter().filter(known) {
                     let told = word.told(*now);
                     let left = passed.partition_point(|(_, left)| *left <= told);
-                    // A packet that leaves the sender at the moment of a look may count before it or after.
+                    // A packet that leaves the sender at the moment of a look may count before it
+                    // or after.
                     let [before, after] = [
                         passed.partition_point(|(joined, _)| *joined < told),
                         passed.partition_point(|(joined, _)| *joined <= told),

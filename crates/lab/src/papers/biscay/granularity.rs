@@ -1,4 +1,5 @@
-//! How old a KPI is at its reader (BISCAY §5.1, Figure 4a). `sounding_testbed::granularity` measures it.
+//! How old a KPI is at its reader (BISCAY §5.1, Figure 4a). `sounding_testbed::granularity`
+//! measures it.
 
 use std::time::Duration;
 
@@ -9,7 +10,8 @@ use sounding_testbed::granularity::{self, BufferPolicy, Granularity, Plan, Row};
 use crate::experiment::{Card, Experiment, Host, Needs, Outcome, program, report};
 use crate::table::Table;
 
-/// Time between deliveries of a KPI that a simulated modem makes every 10 ms, and its age when a reader sees it
+/// Time between deliveries of a KPI that a simulated modem makes every 10 ms, and its age when a
+/// reader sees it
 #[derive(clap::Args)]
 pub(crate) struct GranularityFlags {
     /// How records leave the modem

@@ -1,5 +1,5 @@
-//! Correlation of the rates by both of BISCAY's methods, and by raw KPIs, with goodput (BISCAY §5.2, Fig. 5):
-//! [`estimators`] over the links of the paper's figure.
+//! Correlation of the rates by both of BISCAY's methods, and by raw KPIs, with goodput (BISCAY
+//! §5.2, Fig. 5): [`estimators`] over the links of the paper's figure.
 
 use std::time::Duration;
 

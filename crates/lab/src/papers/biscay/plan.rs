@@ -24,10 +24,12 @@ pub struct Plan {
     /// Delay between the starts of consecutive flows.
     #[serde(default, deserialize_with = "time::duration")]
     pub stagger: Duration,
-    /// Time between two estimates in milliseconds, one after the other; without, as the daemon has it.
+    /// Time between two estimates in milliseconds, one after the other; without, as the daemon has
+    /// it.
     #[serde(default)]
     pub every_ms: Vec<u64>,
-    /// And once for `biscay`: frequent repetition has the same effect as the mean itself (BISCAY §5.2).
+    /// And once for `biscay`: frequent repetition has the same effect as the mean itself (BISCAY
+    /// §5.2).
     #[serde(default)]
     pub once: bool,
     /// Propagation delay, each way.
@@ -51,7 +53,8 @@ fn known<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Er
 }
 
 impl Plan {
-    /// Each combination, in order. A controller without estimates runs once, whatever the intervals of the others.
+    /// Each combination, in order. A controller without estimates runs once, whatever the intervals
+    /// of the others.
     pub(super) fn settings(&self) -> Vec<Setting<'_>> {
         let mut settings = Vec::new();
         for controller in &self.controllers {

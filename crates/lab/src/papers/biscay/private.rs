@@ -1,5 +1,6 @@
-//! Our laws, BBR and CUBIC in this kernel over a private network in real time (BISCAY §5.5, Fig. 11b): the network is a modelled
-//! cell with two base stations, the modem its own on a pty, the daemon one that reads it.
+//! Our laws, BBR and CUBIC in this kernel over a private network in real time (BISCAY §5.5, Fig.
+//! 11b): the network is a modelled cell with two base stations, the modem its own on a pty, the
+//! daemon one that reads it.
 
 mod page;
 
@@ -79,7 +80,8 @@ pub struct Runs {
     pub runs: Vec<PrivateRun>,
 }
 
-/// Runs the item until it is done or `stop` rises, and returns which; `progress` is called for each run.
+/// Runs the item until it is done or `stop` rises, and returns which; `progress` is called for each
+/// run.
 pub fn private(
     plan: &Private,
     stop: &AtomicBool,
@@ -89,8 +91,8 @@ pub fn private(
     let item = Item::Fig11b.files();
     let seeds = plan.seeds.map(|seeds| format!("1..{seeds}"));
     let mut runs = text(item, plan.duration, seeds)?.runs()?;
-    // One network after the other and in each all algorithms, so that a noisy minute of the machine affects all of
-    // them.
+    // One network after the other and in each all algorithms, so that a noisy minute of the machine
+    // affects all of them.
     runs.sort_by_key(|run| run.seed);
     let mut all = Vec::new();
     let mut away = None;

@@ -1,6 +1,8 @@
-//! A wire that gets narrower than the radio and wide again: how soon a controller knows (BISCAY §5.3.6, Fig. 10).
+//! A wire that gets narrower than the radio and wide again: how soon a controller knows (BISCAY
+//! §5.3.6, Fig. 10).
 //!
-//! On three grounds: a link that is given and a modelled cell, both in virtual time, and this kernel over the same cell.
+//! On three grounds: a link that is given and a modelled cell, both in virtual time, and this
+//! kernel over the same cell.
 
 mod grounds;
 mod table;
@@ -31,7 +33,8 @@ pub struct Wires {
     pub seeds: Option<u32>,
     /// The senders, if not all of the plan.
     pub controllers: Vec<String>,
-    /// This program, which has the daemon, if this kernel is to send in real time instead of virtual time.
+    /// This program, which has the daemon, if this kernel is to send in real time instead of
+    /// virtual time.
     pub in_kernel: Option<PathBuf>,
 }
 
@@ -91,7 +94,8 @@ pub struct Crossings {
     pub crossings: Vec<Crossing>,
 }
 
-/// Runs the item until it is done or `stop` rises, and returns which; `progress` is called for each stretch.
+/// Runs the item until it is done or `stop` rises, and returns which; `progress` is called for each
+/// stretch.
 pub fn crossings(
     plan: &Wires,
     stop: &AtomicBool,

@@ -1,4 +1,5 @@
-//! Figs. 3 and 4: the estimate of a saturated downlink beside what it carried, as `sounding lab run estimators` measures it.
+//! Figs. 3 and 4: the estimate of a saturated downlink beside what it carried, as `sounding lab run
+//! estimators` measures it.
 
 use std::time::Duration;
 

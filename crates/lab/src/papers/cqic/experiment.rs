@@ -9,7 +9,8 @@ use crate::paper::{Ours, Report, Work};
 
 /// An item of CQIC's evaluation in virtual time: the paper's figures, ours, and why they differ
 ///
-/// Rates come from the records of a modelled modem; in Fig. 2 also from a generator for HSPA, because no record of HSPA can be read.
+/// Rates come from the records of a modelled modem; in Fig. 2 also from a generator for HSPA,
+/// because no record of HSPA can be read.
 #[derive(clap::Args)]
 pub(crate) struct ItemFlags {
     /// Only the first so many runs of each kind; default: as many as the paper

@@ -1,5 +1,6 @@
-//! A generator for HSPA: the KPIs of a downlink whose vendor has a table of its own. It is no modem: no record of HSPA's channel reports
-//! is public, so nothing is encoded or decoded. As the oracle, it tells the estimator what only a simulation knows.
+//! A generator for HSPA: the KPIs of a downlink whose vendor has a table of its own. It is no
+//! modem: no record of HSPA's channel reports is public, so nothing is encoded or decoded. As the
+//! oracle, it tells the estimator what only a simulation knows.
 
 use core::time::Duration;
 
@@ -11,7 +12,8 @@ use sounding_link::{CellRates, Config, Estimator, Method};
 use sounding_phy::hspa;
 use sounding_units::{Bytes, HostInstant, ModemInstant, Prb};
 
-/// §5's phone has HSPA+ with 64QAM: category 14 goes by Table G. The paper's example, 5,896 bits at CQI 20, is in it too.
+/// §5's phone has HSPA+ with 64QAM: category 14 goes by Table G. The paper's example, 5,896 bits at
+/// CQI 20, is in it too.
 pub(super) const TABLE: hspa::CqiTable = hspa::CqiTable::G;
 /// HS-DPCCH-INFO comes every 8 ms (§4.2).
 const REPORTS_EVERY: u64 = 4;
@@ -25,7 +27,8 @@ pub(super) struct Generated {
     pub(super) learnt: Option<CellRates>,
 }
 
-/// Runs for `span`: the queue is never empty, and intervals go to others with a probability of the run's.
+/// Runs for `span`: the queue is never empty, and intervals go to others with a probability of the
+/// run's.
 pub(super) fn generate(seed: u64, moves: bool, span: Duration) -> Generated {
     let mut lots = ChaCha8Rng::seed_from_u64(seed);
     let vendor: Vec<f64> = (0..31)

@@ -78,7 +78,8 @@ fn of_hspa(generated: &[Generated]) -> Vec<Row> {
     rows
 }
 
-/// Of one layer, in Mbit/s of a resource block in every subframe of LTE, or in both slots of a millisecond of NR.
+/// Of one layer, in Mbit/s of a resource block in every subframe of LTE, or in both slots of a
+/// millisecond of NR.
 fn of_cells(rat: Rat, learnt: &[CellRates]) -> Vec<Row> {
     let mut rows = Vec::new();
     for cqi in [3_u8, 5, 7, 9, 11, 13, 15] {

@@ -1,4 +1,5 @@
-//! Beyond the paper: what must hold where a share jumps, an application pauses, the wire is narrow, or several flows meet.
+//! Beyond the paper: what must hold where a share jumps, an application pauses, the wire is narrow,
+//! or several flows meet.
 
 use std::time::Duration;
 
@@ -34,7 +35,8 @@ struct Check {
 
 const APPLICATION: &str = "flows=[{ name = \"download\", device = \"phone\", direction = \"down\", controller = \"cqic\", traffic = { kind = \"steady\", rate = \"1Mbit\" }, stop = \"10s\" }, { name = \"bulk\", device = \"phone\", direction = \"down\", controller = \"cqic\", start = \"10s\" }]";
 
-/// Halfway, after seven and a half seconds, the other base station becomes the nearer one: the levels of before and after are alike.
+/// Halfway, after seven and a half seconds, the other base station becomes the nearer one: the
+/// levels of before and after are alike.
 const TWO_CELLS: [&str; 2] = [
     "cell.carriers=[{ prb = 50, arfcn = 1300, pci = 1 }, { prb = 50, arfcn = 1300, pci = 2, site = { position = { x_m = 600.0, y_m = 0.0 } } }]",
     "cell.devices=[{ name = \"phone\", modem = { overhead = 0.02 }, cells = [[0], [1]], trajectory = { kind = \"waypoints\", points = [{ x_m = 150.0, y_m = 20.0 }, { x_m = 450.0, y_m = 20.0 }], speed_mps = 20.0 } }]",
@@ -256,7 +258,8 @@ mod tests {
     #[test]
     fn a_small_share_or_an_application_with_few_requests_holds_no_flow_down() {
         for check in checks().iter().filter(|check| check.name.contains("ms to 95 %")) {
-            // With the fourth the blocks of the first packets were known before their resource blocks.
+            // With the fourth the blocks of the first packets were known before their resource
+            // blocks.
             for run in runs(check, 4).unwrap() {
                 let took = (check.measure)(&rig::run(&run, false).unwrap());
                 println!("{}: {took:?}", check.name);

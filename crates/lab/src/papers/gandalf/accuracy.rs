@@ -11,8 +11,9 @@ use super::rig::{self, Observed};
 use super::scene::Scene;
 use super::{Figures, Kind, Made, Measure, Row, Short, mean, quantile};
 
-/// Of retransmissions: how many were found, how many were not there, and by how much their length is wrong. Of the wait for
-/// grants: by how much that of a packet is wrong. Of all: how late they come.
+/// Of retransmissions: how many were found, how many were not there, and by how much their length
+/// is wrong. Of the wait for grants: by how much that of a packet is wrong. Of all: how late they
+/// come.
 pub(super) const COLUMNS: &[&str] = &[
     "recall %",
     "false %",
@@ -52,7 +53,8 @@ pub(super) fn kinds() -> Vec<Kind> {
     kinds
 }
 
-/// A block that was sent more than once, as the network knows it: its first and its last transmission.
+/// A block that was sent more than once, as the network knows it: its first and its last
+/// transmission.
 #[derive(Clone, Copy, Debug)]
 struct Repeated {
     direction: Direction,
@@ -121,7 +123,8 @@ fn figures(observed: &Observed) -> Figures {
         let begin = events.partition_point(|event| event.from + SAME < repeated.from);
         let near = events[begin..].iter().take_while(|event| event.from <= repeated.from + SAME);
         let same = near.filter(|event| event.direction == repeated.direction);
-        // Decoding and the clocks' difference shift both ends alike: the length tells which of several it is.
+        // Decoding and the clocks' difference shift both ends alike: the length tells which of
+        // several it is.
         let wrong = |event: &&&RanDelay| {
             let length = repeated.to - repeated.from;
             event.amount.abs_diff(length) + off(event.from, repeated.from)
@@ -154,8 +157,9 @@ fn figures(observed: &Observed) -> Figures {
     ]
 }
 
-/// The wait of each uplink packet until its first byte was sent, against what the events say; without those that waited behind a
-/// queue, whose wait is not the scheduler's alone. The sizes of the errors, sorted, and their mean, ms.
+/// The wait of each uplink packet until its first byte was sent, against what the events say;
+/// without those that waited behind a queue, whose wait is not the scheduler's alone. The sizes of
+/// the errors, sorted, and their mean, ms.
 fn wait_errors(observed: &Observed, inside: impl Fn(HostInstant) -> bool) -> (Vec<f64>, f64) {
     let mut waits: Vec<&RanDelay> = observed
         .events

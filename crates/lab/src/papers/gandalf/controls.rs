@@ -1,5 +1,5 @@
-//! Controllers that a judge needs: one that knows the truth, one that subtracts the same from every delay, and one that notes
-//! what it receives.
+//! Controllers that a judge needs: one that knows the truth, one that subtracts the same from every
+//! delay, and one that notes what it receives.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -125,7 +125,8 @@ impl<C: Controller> Controller for Recorded<C> {
     }
 }
 
-/// A controller, and beside it one that receives the same and sends nothing: what a library's user could know of each packet.
+/// A controller, and beside it one that receives the same and sends nothing: what a library's user
+/// could know of each packet.
 #[derive(Debug)]
 pub(super) struct Beside<C> {
     inner: C,
@@ -231,8 +232,8 @@ pub(super) struct Part {
     pub(super) keep: fn(&RanDelay) -> Option<RanDelay>,
 }
 
-/// The three of Figs. 19 and 22, and none of them: a filter with the same means and the same floor that knows nothing of the radio. Which
-/// block took a packet is known in all of them.
+/// The three of Figs. 19 and 22, and none of them: a filter with the same means and the same floor
+/// that knows nothing of the radio. Which block took a packet is known in all of them.
 pub(super) const PARTS: [Part; 4] = [
     Part { word: "down", name: "DL-reTx alone", keep: down },
     Part { word: "up", name: "UL-reTx alone", keep: up },

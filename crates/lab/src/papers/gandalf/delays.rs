@@ -1,4 +1,5 @@
-//! What the radio does to packets (Gandalf §3 and Appendix B): Figs. 3 to 9, 27 and 28, and Tables 3 to 6.
+//! What the radio does to packets (Gandalf §3 and Appendix B): Figs. 3 to 9, 27 and 28, and Tables
+//! 3 to 6.
 
 use std::time::Duration;
 
@@ -13,10 +14,12 @@ use crate::experiment::{Card, Experiment, Host, Outcome, jobs, report_share};
 use crate::fidelity::cell::radio::{self, Found, SlotDelay};
 use crate::paper::{Ours, PaperItem, Report, paper_item};
 
-/// Figs. 3 to 9, 27 and 28 and Tables 3 to 6: retransmissions, reports and round trips of the modelled cell, read from its modem
+/// Figs. 3 to 9, 27 and 28 and Tables 3 to 6: retransmissions, reports and round trips of the
+/// modelled cell, read from its modem
 ///
-/// A device walks through a street with a saturated uplink or downlink, and stands with 2 Mbit/s. `low` and `high` are the least and the
-/// most over all seeds, and of distributions the first and the ninth decile.
+/// A device walks through a street with a saturated uplink or downlink, and stands with 2 Mbit/s.
+/// `low` and `high` are the least and the most over all seeds, and of distributions the first and
+/// the ninth decile.
 #[derive(clap::Args)]
 pub(crate) struct DelayFlags {
     /// Number of seeds
@@ -52,7 +55,8 @@ const FILES: PaperItem = paper_item!("gandalf", "table1")
 
 const COLUMNS: &[&str] = &["low", "median", "high", "unit"];
 
-/// Distributions: the pool, its name and its unit. The paper's figures for them are in `expected.toml`.
+/// Distributions: the pool, its name and its unit. The paper's figures for them are in
+/// `expected.toml`.
 const DISTRIBUTIONS: &[(&str, &str, &str)] = &[
     ("rlc.lte", "Fig. 4: RLC retransmission delay, LTE", "ms"),
     ("rlc.nr", "Fig. 4: RLC retransmission delay, NR", "ms"),

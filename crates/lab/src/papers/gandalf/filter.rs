@@ -1,5 +1,5 @@
-//! The steps from a measured delay to that of the network (Gandalf §4.3.3, Fig. 16): retransmissions off, then the paper's filter, and
-//! what else can be in its place.
+//! The steps from a measured delay to that of the network (Gandalf §4.3.3, Fig. 16):
+//! retransmissions off, then the paper's filter, and what else can be in its place.
 
 use std::time::Duration;
 
@@ -130,7 +130,8 @@ fn even(delays: &[(HostInstant, Duration)]) -> Vec<f64> {
     found
 }
 
-/// The paper's filter: a spectrum of the whole, fast parts removed from it, and back. It knows the future.
+/// The paper's filter: a spectrum of the whole, fast parts removed from it, and back. It knows the
+/// future.
 fn low_pass(delays_ms: &[f64]) -> Vec<f64> {
     // Mirrored, so that the ends fit.
     let mirrored = delays_ms.iter().chain(delays_ms.iter().rev());
@@ -185,7 +186,8 @@ fn spread(delays: &[(HostInstant, Duration)]) -> Figures {
     ]
 }
 
-/// Rows in which a step does not make the delay steadier than the one before it, and peaks that are not where the paper has them.
+/// Rows in which a step does not make the delay steadier than the one before it, and peaks that are
+/// not where the paper has them.
 pub(super) fn short(rows: &[Row]) -> Short {
     let mut all = Vec::new();
     for row in rows {

@@ -1,4 +1,5 @@
-//! GCC in the scenes of Table 1: how often its target falls, and how often no queue was the reason. SCReAMv2 and BBR beside it.
+//! GCC in the scenes of Table 1: how often its target falls, and how often no queue was the reason.
+//! SCReAMv2 and BBR beside it.
 
 use std::time::Duration;
 
@@ -8,7 +9,8 @@ use sounding_units::HostInstant;
 use super::table1::{self, BEGUN};
 use super::{Figures, Kind, Made, Measure, Row, Short};
 
-/// As Table 1. Falls of the target by a tenth or more within 100 ms, and those of them in whose second before no queue stood.
+/// As Table 1. Falls of the target by a tenth or more within 100 ms, and those of them in whose
+/// second before no queue stood.
 pub(super) const COLUMNS: &[&str] =
     &["falls", "spurious", "Mbit/s", "mean ms", "p95 ms", "× stock", "× mean delay"];
 
@@ -21,14 +23,15 @@ const OF_STOCK: f64 = 0.5;
 /// A video of 720p: what a call sends where the cell carries much more.
 pub(super) const CALL: &str = "flows.flow.traffic={ kind = \"steady\", rate = \"2500kbit\" }";
 
-/// Where the first transmission of three blocks in ten is lost: chosen, because GCC errs there. The paper's walks have 5.5 and 8 % in
-/// the median (§3.1).
+/// Where the first transmission of three blocks in ten is lost: chosen, because GCC errs there. The
+/// paper's walks have 5.5 and 8 % in the median (§3.1).
 pub(super) const LOST: [&str; 2] = [
     "cell.devices.phone.adapt_downlink.target_error_rate=0.3",
     "cell.devices.phone.adapt_uplink.target_error_rate=0.3",
 ];
 
-/// Flows that take all they can, and calls, which do not fill the cell, where few blocks are lost and where many are.
+/// Flows that take all they can, and calls, which do not fill the cell, where few blocks are lost
+/// and where many are.
 pub(super) fn kinds() -> Vec<Kind> {
     let of = || table1::kinds_by(&["gcc"], &["bbr", "scream"], Measure::Run(measure));
     let calls = |shown: &str, sets: &[&str]| -> Vec<Kind> {
@@ -62,7 +65,8 @@ fn measure(kind: &Kind, made: &Made) -> Figures {
     figures
 }
 
-/// Rows that fall short of what is asked for: where stock's target falls without a queue, the corrected one's does so half as often.
+/// Rows that fall short of what is asked for: where stock's target falls without a queue, the
+/// corrected one's does so half as often.
 pub(super) fn short(rows: &[Row]) -> Short {
     let corrected = rows.iter().filter(|row| row.name.ends_with(": gcc-gandalf"));
     let misses = corrected.filter_map(|row| {

@@ -1,4 +1,5 @@
-//! What GCC compares in a call that fills no queue (Figs. 23 and 24): means of the delay, its gradient, the trend and the threshold.
+//! What GCC compares in a call that fills no queue (Figs. 23 and 24): means of the delay, its
+//! gradient, the trend and the threshold.
 
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -12,9 +13,10 @@ use super::scene::Scene;
 use super::table1::BEGUN;
 use super::{Figures, Kind, Made, Measure, Row, Short, mean, quantile};
 
-/// Of the delay: its mean, and the standard deviations of means of 500 ms and of packets. Of groups of packets: how the delay changed from one
-/// to the next, the trend that GCC compares, each as the 95th percentile of its amount, and the threshold. Overuse is counted by its
-/// begins; `no queue` are those in whose second before no queue stood.
+/// Of the delay: its mean, and the standard deviations of means of 500 ms and of packets. Of groups
+/// of packets: how the delay changed from one to the next, the trend that GCC compares, each as the
+/// 95th percentile of its amount, and the threshold. Overuse is counted by its begins; `no queue`
+/// are those in whose second before no queue stood.
 pub(super) const COLUMNS: &[&str] = &[
     "mean ms",
     "sd of means ms",

@@ -10,10 +10,11 @@ use super::{Evidence, Row};
 use crate::experiment::{Card, Experiment, Host, Outcome, program, report};
 use crate::paper::{Ours, PaperItem, Report, paper_item};
 
-/// Figs. 11 and 12: messages in a group with and without draining of the modem's buffer, and how late they reach a reader
+/// Figs. 11 and 12: messages in a group with and without draining of the modem's buffer, and how
+/// late they reach a reader
 ///
-/// A simulated modem makes a message of its uplink every 10 ms, and a second process reads it. Its buffer is as large as the paper found:
-/// 70 messages over LTE, and 120 over 5G.
+/// A simulated modem makes a message of its uplink every 10 ms, and a second process reads it. Its
+/// buffer is as large as the paper found: 70 messages over LTE, and 120 over 5G.
 #[derive(clap::Args)]
 pub(crate) struct GroupFlags {
     /// Duration of each measurement

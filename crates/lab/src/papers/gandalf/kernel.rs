@@ -1,6 +1,8 @@
-//! Copa of this kernel in real time: unmodified, and without the radio's own delays, over the cells of Table 1 (Gandalf §5.1.1).
+//! Copa of this kernel in real time: unmodified, and without the radio's own delays, over the cells
+//! of Table 1 (Gandalf §5.1.1).
 //!
-//! The network is a modelled cell between namespaces, its modem is on a pty, and the daemon that reads it is this program's own.
+//! The network is a modelled cell between namespaces, its modem is on a pty, and the daemon that
+//! reads it is this program's own.
 
 mod flow;
 
@@ -40,10 +42,12 @@ const COLUMNS: &[&str] = &[
 const RATE: &str = "Mbit/s";
 const MEAN: &str = "mean ms";
 
-/// Copa of this kernel in real time over the cells of Table 1, unmodified and without the radio's own delays, beside BBR and CUBIC
+/// Copa of this kernel in real time over the cells of Table 1, unmodified and without the radio's
+/// own delays, beside BBR and CUBIC
 ///
-/// Downloads and uploads of a phone that stands, over LTE and 5G. The modelled cell is between namespaces. In uploads `sounding run
-/// --copa` reads its modem. In downloads `sounding run --downlink option` reads it at the phone, and the server runs `sounding run --copa
+/// Downloads and uploads of a phone that stands, over LTE and 5G. The modelled cell is between
+/// namespaces. In uploads `sounding run --copa` reads its modem. In downloads `sounding run
+/// --downlink option` reads it at the phone, and the server runs `sounding run --copa
 /// --peers`. Each run has another seed, the same for all algorithms.
 #[derive(clap::Args)]
 pub(crate) struct KernelFlags {

@@ -1,4 +1,5 @@
-//! Whether a queue that is one stays visible: a wire of half the radio's rate, and a competitor behind it.
+//! Whether a queue that is one stays visible: a wire of half the radio's rate, and a competitor
+//! behind it.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::PoisonError;
@@ -13,8 +14,9 @@ use super::scene::{Scene, Shared};
 use super::table1::{BEGUN, rate_and_delay};
 use super::{Figures, Kind, Made, Measure, Row, Short, quantile};
 
-/// By how much a delay differs from the true queue after all corrections: that of each packet, as the control sees it or as a user of
-/// the library can, and then the means that `copa-gandalf` goes by.
+/// By how much a delay differs from the true queue after all corrections: that of each packet, as
+/// the control sees it or as a user of the library can, and then the means that `copa-gandalf` goes
+/// by.
 pub(super) const COLUMNS: &[&str] = &[
     "Mbit/s",
     "mean ms",
@@ -167,11 +169,13 @@ struct Acked {
     now: HostInstant,
     /// What it waited behind others.
     queued: Duration,
-    /// For how long its receiver kept the acknowledgement back: no part of the path (RFC 1122, §4.2.3.2).
+    /// For how long its receiver kept the acknowledgement back: no part of the path (RFC 1122,
+    /// §4.2.3.2).
     held: Duration,
 }
 
-/// The packets of the acknowledgements whose RTT the control kept, in their order; `None` where the network has no account of one.
+/// The packets of the acknowledgements whose RTT the control kept, in their order; `None` where the
+/// network has no account of one.
 fn acked(observed: &Observed, shared: &Shared, record: &Record) -> Vec<Option<Acked>> {
     let mut truth = shared.truth.lock().unwrap_or_else(PoisonError::into_inner);
     let mut came: HashMap<HostInstant, Vec<(HostInstant, Duration)>> = HashMap::new();
@@ -181,7 +185,8 @@ fn acked(observed: &Observed, shared: &Shared, record: &Record) -> Vec<Option<Ac
     }
     let packet = |(now, sent): &(HostInstant, HostInstant)| {
         let left = truth.acked.get_mut(now).and_then(VecDeque::pop_front)?;
-        // Packets that are sent at one time arrive at several. An acknowledgement confirms the newest that was there when it left.
+        // Packets that are sent at one time arrive at several. An acknowledgement confirms the
+        // newest that was there when it left.
         let there = came.get(sent)?.iter().filter(|(at, _)| *at <= left);
         let (at, queued) = there.max_by_key(|(at, _)| *at)?;
         Some(Acked { now: *now, queued: *queued, held: left - *at })
@@ -194,7 +199,8 @@ fn errors(both: Vec<(f64, f64)>) -> Figures {
     if both.is_empty() {
         return Figures::new();
     }
-    // The path without a queue: what is left on the whole of the corrected delay when the true queue is taken off.
+    // The path without a queue: what is left on the whole of the corrected delay when the true
+    // queue is taken off.
     let bases = sorted(both.iter().map(|(rtt, queue)| rtt - queue));
     let base = quantile(&bases, 0.5);
     let errors = sorted(bases.iter().map(|of| (of - base).abs()));

@@ -1,4 +1,5 @@
-//! What reading the modem costs (Gandalf §4.2 and Appendices A and C): Figs. 13 and 14, and Tables 2, 7 and 8.
+//! What reading the modem costs (Gandalf §4.2 and Appendices A and C): Figs. 13 and 14, and Tables
+//! 2, 7 and 8.
 
 use sounding_diag::LogCode;
 use sounding_diag::capture::{Format, Located, Reader};
@@ -12,14 +13,16 @@ use sounding_testbed::overhead::TABLE_8;
 
 use super::{Figures, Kind, Made, Measure, Row, Short};
 
-/// Diagnostic data and the time to read it as events, as a part of one core of this machine; and kinds of messages.
+/// Diagnostic data and the time to read it as events, as a part of one core of this machine; and
+/// kinds of messages.
 pub(super) const COLUMNS: &[&str] = &["Mbit/s", "records/s", "CPU %", "messages"];
 
 /// What Fig. 13 gives for the messages that Gandalf needs.
 const MOST_MBIT: f64 = 1.0;
 
-/// Table 7, in its order: PDSCH status, DCI, RLC status of the downlink, data of the uplink, the other way round, uplink blocks and
-/// reports, RRC for its three messages, and the uplink's schedule.
+/// Table 7, in its order: PDSCH status, DCI, RLC status of the downlink, data of the uplink, the
+/// other way round, uplink blocks and reports, RRC for its three messages, and the uplink's
+/// schedule.
 const TABLE_7: [u16; 10] =
     [0xB887, 0xB885, 0xB84E, 0xB870, 0xB869, 0xB857, 0xB872, 0xB873, 0xB821, 0xB883];
 /// Messages that share a code with another one of their table.

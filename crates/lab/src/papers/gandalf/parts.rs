@@ -1,4 +1,5 @@
-//! What each part of Gandalf brings (Figs. 19 and 22), and what Copa and Vivace take for a queue without it (Figs. 17 and 20).
+//! What each part of Gandalf brings (Figs. 19 and 22), and what Copa and Vivace take for a queue
+//! without it (Figs. 17 and 20).
 
 use std::collections::VecDeque;
 use std::sync::PoisonError;
@@ -11,7 +12,8 @@ use super::scene::Scene;
 use super::table1::{BEGUN, rate_and_delay};
 use super::{Figures, Kind, Made, Measure, Row, Short, quantile};
 
-/// `standing` is the median of what Copa takes for a queue: the least RTT of half an RTT over that of ten seconds.
+/// `standing` is the median of what Copa takes for a queue: the least RTT of half an RTT over that
+/// of ten seconds.
 pub(super) const COLUMNS: &[&str] =
     &["Mbit/s", "mean ms", "p95 ms", "× stock", "× mean delay", "standing ms"];
 
@@ -97,7 +99,8 @@ fn standing_ms(seen: &[(HostInstant, Duration)]) -> f64 {
     quantile(&queues, 0.5)
 }
 
-/// Rows in which another part brings more than the filter, which the paper names as the one that matters to Copa.
+/// Rows in which another part brings more than the filter, which the paper names as the one that
+/// matters to Copa.
 pub(super) fn short(rows: &[Row]) -> Short {
     let mut all = Vec::new();
     for row in rows {

@@ -1,4 +1,5 @@
-//! A run with everything that judges need: arrivals, the radio's delays of each packet, and the modem's events.
+//! A run with everything that judges need: arrivals, the radio's delays of each packet, and the
+//! modem's events.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::PoisonError;
@@ -21,7 +22,8 @@ const MOST_WAIT: Duration = Duration::from_millis(20);
 
 /// As a browser's statistics are read.
 const TARGETS_EVERY: Duration = Duration::from_millis(100);
-/// What an uplink packet waits beyond this waits behind others: three intervals of reports, the longest that the scheduler takes.
+/// What an uplink packet waits beyond this waits behind others: three intervals of reports, the
+/// longest that the scheduler takes.
 pub(super) const SCHEDULED: Duration = Duration::from_millis(15);
 /// The flow that is judged.
 const FIRST: FlowId = FlowId(0);
@@ -51,7 +53,8 @@ pub(super) struct Observed {
     pub(super) blocks: Vec<Block>,
     /// The modem's events, and when the host had them.
     pub(super) events: Vec<(HostInstant, RanDelay)>,
-    /// What the first flow's controller paces at, Mbit/s, every 100 ms; not while GCC probes for more.
+    /// What the first flow's controller paces at, Mbit/s, every 100 ms; not while GCC probes for
+    /// more.
     pub(super) targets: Vec<(HostInstant, f64)>,
     /// The modem's bytes, if they are wanted, and when they came.
     pub(super) diag: Option<Vec<(HostInstant, Vec<u8>)>>,
@@ -59,7 +62,8 @@ pub(super) struct Observed {
     data: Direction,
     shared: Shared,
     monitor: Sounder,
-    /// By direction: passages of packets that did not leave yet, by when they entered (up) or are delivered (down).
+    /// By direction: passages of packets that did not leave yet, by when they entered (up) or are
+    /// delivered (down).
     inside: [HashMap<HostInstant, VecDeque<Passage>>; 2],
     /// The least time from a packet's last block to its delivery.
     least: [Option<Duration>; 2],

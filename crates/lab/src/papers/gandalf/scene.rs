@@ -79,7 +79,8 @@ fn measured(_: &Copa, rtt: Duration) -> Duration {
     rtt
 }
 
-/// A run of a plan, whose controllers also are the truth's, the constant's and those that note what they receive.
+/// A run of a plan, whose controllers also are the truth's, the constant's and those that note what
+/// they receive.
 pub(super) fn run(
     files: PaperItem,
     sets: impl IntoIterator<Item = String>,

@@ -11,8 +11,9 @@ pub(super) const COLUMNS: &[&str] = &["Mbit/s", "mean ms", "p95 ms", "× stock",
 /// What is not measured: slow start.
 pub(super) const BEGUN: Duration = Duration::from_secs(2);
 
-/// The requirement for Gandalf where stock has less than a quarter of BBR's throughput: this multiple of the better blind filter's, at
-/// most this much more delay than stock's, and less than BBR's.
+/// The requirement for Gandalf where stock has less than a quarter of BBR's throughput: this
+/// multiple of the better blind filter's, at most this much more delay than stock's, and less than
+/// BBR's.
 const OVER_BLIND: f64 = 2.0;
 const MORE_MS: f64 = 15.0;
 const OF_BBR: f64 = 0.25;

@@ -1,4 +1,5 @@
-//! A video call of a real WebRTC stack in real time (Gandalf §5.3): unmodified, with a blind mean, and corrected by the cell's modem.
+//! A video call of a real WebRTC stack in real time (Gandalf §5.3): unmodified, with a blind mean,
+//! and corrected by the cell's modem.
 
 mod downlink;
 mod figures;
@@ -32,7 +33,8 @@ struct MediaFlags {
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = humantime::parse_duration)]
     length: Duration,
 
-    /// Seeds of the cells, such as 1001 or "1001..1010". Each row has a call of each, and two or more are compared in pairs
+    /// Seeds of the cells, such as 1001 or "1001..1010". Each row has a call of each, and two or
+    /// more are compared in pairs
     #[arg(long, value_name = "SEEDS", default_value = "1001")]
     seeds: String,
 
@@ -63,11 +65,13 @@ enum SizeWord {
     P720,
 }
 
-/// Figs. 23 to 26 on an unmodified libwebrtc: rate, resolution, frame rate and delay of a video call over a modelled cell
+/// Figs. 23 to 26 on an unmodified libwebrtc: rate, resolution, frame rate and delay of a video
+/// call over a modelled cell
 ///
-/// The call's sender is libwebrtc from npm, its receiver sounding-rtc-peer, and the modem's records come over the bytes of its Diag
-/// port. In each scene the receiver reports arrivals as they are (stock), as means over 10 ms (blind), and as the modem's records
-/// correct them (reported). In some scenes the cell's rate falls below the video's. Node and npm must be installed.
+/// The call's sender is libwebrtc from npm, its receiver sounding-rtc-peer, and the modem's records
+/// come over the bytes of its Diag port. In each scene the receiver reports arrivals as they are
+/// (stock), as means over 10 ms (blind), and as the modem's records correct them (reported). In
+/// some scenes the cell's rate falls below the video's. Node and npm must be installed.
 #[derive(clap::Args)]
 pub(crate) struct CallFlags {
     #[command(flatten)]

@@ -12,10 +12,12 @@ use sounding_experiment::observe::windows::{Seen, Shown};
 
 /// A queue that holds no more than two packets is empty.
 const EMPTY: i64 = 3_000;
-/// Foreground throughput may be this much below the ideal (§VI-B), and a short transfer take so much longer (chosen).
+/// Foreground throughput may be this much below the ideal (§VI-B), and a short transfer take so
+/// much longer (chosen).
 const BELOW_IDEAL: f64 = 0.88;
 const ABOVE_IDEAL: f64 = 1.15;
-/// Of the link alone, after the first five seconds; beside a background flow on a wire; and of four flows. Chosen.
+/// Of the link alone, after the first five seconds; beside a background flow on a wire; and of four
+/// flows. Chosen.
 const OF_LINK: f64 = 0.90;
 const ON_WIRE: f64 = 0.85;
 const FAIR: f64 = 0.90;

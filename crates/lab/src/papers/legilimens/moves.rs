@@ -11,8 +11,9 @@ use sounding_experiment::observe::windows::{Seen, Shown};
 
 /// A change is over after so long, where means are taken. Chosen.
 const SETTLED: Duration = Duration::from_secs(5);
-/// A background flow has yielded when a window of 100 ms has less than this of what it has alone, and is back when half a
-/// second has this much. The second is the paper's "efficiently recaptures"; both are chosen.
+/// A background flow has yielded when a window of 100 ms has less than this of what it has alone,
+/// and is back when half a second has this much. The second is the paper's "efficiently
+/// recaptures"; both are chosen.
 const YIELDED: f64 = 0.1;
 const BACK: f64 = 0.9;
 const HALF_SECOND: usize = 5;

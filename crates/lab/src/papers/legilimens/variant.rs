@@ -23,7 +23,8 @@ const IDEAL: [&str; 3] = [
 /// A background that never begins.
 const NONE: &str = "flows.background.start=\"3600s\"";
 
-/// Loads of Fig. 12, in parts of the resource blocks. The readers have nine tenths of them, those with both one tenth.
+/// Loads of Fig. 12, in parts of the resource blocks. The readers have nine tenths of them, those
+/// with both one tenth.
 pub(super) const LOADS: [(&str, [&str; 2]); 3] = [
     ("30 %", ["flows.readers.traffic.load=17.1Mbit", "flows.both.traffic.load=1.9Mbit"]),
     ("60 %", ["flows.readers.traffic.load=35.1Mbit", "flows.both.traffic.load=3.9Mbit"]),
@@ -45,7 +46,8 @@ const CELLS: [(&str, &[&str]); 5] = [
     ("20 MHz at 20 dB and 30 Hz", &[WIDE, FAST]),
     ("20 MHz at 20 dB without fading", &[WIDE, FLAT]),
 ];
-/// The same as uploads (the paper's future work): between two grants nothing arrives, and no other user has the cell.
+/// The same as uploads (the paper's future work): between two grants nothing arrives, and no other
+/// user has the cell.
 const UPLOADS: [(&str, &[&str]); 2] = [
     ("uploads in 10 MHz at 20 dB and 5 Hz", &[SLOW, UP]),
     ("uploads in 20 MHz at 20 dB and 30 Hz", &[WIDE, FAST, UP]),
@@ -103,7 +105,8 @@ const IDEAL_DEVICES: [&str; 3] = [
     "flows.background.controller=cubic",
 ];
 
-/// The schemes that the paper's figures and this project's goals name. Not in it: no background, and per-flow ideal priority.
+/// The schemes that the paper's figures and this project's goals name. Not in it: no background,
+/// and per-flow ideal priority.
 const SCHEMES: [&str; 8] =
     ["cubic", "vegas", "lp", "ledbat", "ledbat++", "proteus-s", "legilimens", "background"];
 

@@ -1,4 +1,5 @@
-//! A second carrier that comes and goes (§3, Fig. 2), and the users of a busy cell (§4.2.1, Fig. 7): the modelled cell's own figures.
+//! A second carrier that comes and goes (§3, Fig. 2), and the users of a busy cell (§4.2.1, Fig.
+//! 7): the modelled cell's own figures.
 
 use std::time::Duration;
 

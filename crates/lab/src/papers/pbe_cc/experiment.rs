@@ -13,10 +13,11 @@ use super::{Item, cells, fig6, fig11, fig21, report, robust, table1};
 use crate::experiment::{self, Card, Experiment, Host, Outcome, jobs, report_share};
 use crate::paper::{PlanFlags, Work};
 
-/// An item of PBE-CC's evaluation in virtual time: the paper's figures, the measured ones, and why they differ
+/// An item of PBE-CC's evaluation in virtual time: the paper's figures, the measured ones, and why
+/// they differ
 ///
-/// It runs a modelled cell with its modem and a sniffer. Their estimates reach the sender on acknowledgements. The plan is that of
-/// papers/pbe-cc, which `sounding sim` runs too.
+/// It runs a modelled cell with its modem and a sniffer. Their estimates reach the sender on
+/// acknowledgements. The plan is that of papers/pbe-cc, which `sounding sim` runs too.
 #[derive(clap::Args)]
 pub(crate) struct ItemFlags {
     #[command(flatten)]
@@ -71,9 +72,11 @@ impl Experiment for FlowsItem {
     }
 }
 
-/// PBE-CC's 40 places in virtual time: its gains on seven algorithms, Figs. 12 to 15, and its time in the Internet's state
+/// PBE-CC's 40 places in virtual time: its gains on seven algorithms, Figs. 12 to 15, and its time
+/// in the Internet's state
 ///
-/// The places are drawn, each from its own seed: 25 with busy cells and 15 with idle ones, with one, two or three carriers.
+/// The places are drawn, each from its own seed: 25 with busy cells and 15 with idle ones, with
+/// one, two or three carriers.
 #[derive(clap::Args)]
 pub(crate) struct Table1Flags {
     /// The first so many of the 40 places
@@ -159,7 +162,8 @@ impl Experiment for DeepItem {
     }
 }
 
-/// Figures of the modelled cell itself: when a second carrier comes and goes, and how many users a busy cell has
+/// Figures of the modelled cell itself: when a second carrier comes and goes, and how many users a
+/// busy cell has
 #[derive(clap::Args)]
 pub(crate) struct CellFlags {
     /// Number of seeds, from 1001

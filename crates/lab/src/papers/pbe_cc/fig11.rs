@@ -20,7 +20,8 @@ const FASTEST: f64 = 1_800.0;
 /// Ours agrees with the paper's share within this. Chosen.
 const WITHIN: f64 = 0.1;
 
-/// The base stations: their resource blocks, how many users plans give them, and the paper's share below half the fastest.
+/// The base stations: their resource blocks, how many users plans give them, and the paper's share
+/// below half the fastest.
 const STATIONS: [(u16, u16, f64); 2] = [(100, 181, 0.719), (50, 97, 0.774)];
 
 /// A base station's users.

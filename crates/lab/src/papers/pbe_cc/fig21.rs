@@ -1,4 +1,5 @@
-//! How three phones share a primary carrier: Jain's index of the resource blocks that each has of it (§6.4, Fig. 21).
+//! How three phones share a primary carrier: Jain's index of the resource blocks that each has of
+//! it (§6.4, Fig. 21).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -38,7 +39,8 @@ pub(super) struct Shares {
     whole: [Option<f64>; 2],
     /// The same in the mean of 50 subframes.
     short: [Option<f64>; 2],
-    /// By flow, with all three: resource blocks of a subframe, Mbit/s, and the 95th percentile of the delay in ms.
+    /// By flow, with all three: resource blocks of a subframe, Mbit/s, and the 95th percentile of
+    /// the delay in ms.
     three: Vec<(String, f64, f64, f64)>,
 }
 

@@ -1,4 +1,5 @@
-//! What a cell's bits are spent on besides data, which blocks are lost, and what that makes of packets' delays (§4.2, Figs. 6 and 8).
+//! What a cell's bits are spent on besides data, which blocks are lost, and what that makes of
+//! packets' delays (§4.2, Figs. 6 and 8).
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -45,7 +46,8 @@ pub(super) struct Load {
     /// Packets within 3 ms of such a multiple.
     on_step: u64,
     packets: u64,
-    /// By size in kbit: blocks that were sent for the first time, those that were lost, and their bits.
+    /// By size in kbit: blocks that were sent for the first time, those that were lost, and their
+    /// bits.
     blocks: [(u64, u64, f64); KBITS.len()],
 }
 
@@ -71,7 +73,8 @@ impl Load {
         self.again_bits / (self.first_bits + self.again_bits)
     }
 
-    /// γ: part of what was sent for the first time that is headers, up to UDP's payload, and up to IP.
+    /// γ: part of what was sent for the first time that is headers, up to UDP's payload, and up to
+    /// IP.
     fn headers(&self) -> [f64; 2] {
         let data = self.first_bits - self.padding_bits;
         [self.udp_bits, self.ip_bits].map(|bits| 1.0 - bits / data)

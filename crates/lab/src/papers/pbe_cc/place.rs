@@ -1,5 +1,6 @@
-//! The 40 places of Table 1: which are busy, how many carriers a phone there has, and how strong they are. All of it is drawn from a
-//! place's seed and chosen by us: the paper's places are on a campus, and no more is said of them.
+//! The 40 places of Table 1: which are busy, how many carriers a phone there has, and how strong
+//! they are. All of it is drawn from a place's seed and chosen by us: the paper's places are on a
+//! campus, and no more is said of them.
 
 use std::time::Duration;
 
@@ -49,7 +50,8 @@ impl Place {
         let indoor = lots.random::<f64>() < 0.5;
         let sinr_db =
             if indoor { lots.random_range(8.0..17.0) } else { lots.random_range(14.0..24.0) };
-        // Busy: around PBE-CC's tower, which had 1.3 users with data at a time (Fig. 7). Idle: next to none.
+        // Busy: around PBE-CC's tower, which had 1.3 users with data at a time (Fig. 7). Idle: next
+        // to none.
         let (objects_per_sec, others) =
             if busy { (lots.random_range(1.4..4.2), lots.random_range(6..=14)) } else { (0.05, 2) };
         Self { number, seed, carriers, busy, indoor, sinr_db, objects_per_sec, others }

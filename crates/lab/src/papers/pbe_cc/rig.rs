@@ -1,5 +1,5 @@
-//! One run of a plan in virtual time with everything observed that an item may want: packets, states, reports, and what only
-//! the simulator knows of the cell.
+//! One run of a plan in virtual time with everything observed that an item may want: packets,
+//! states, reports, and what only the simulator knows of the cell.
 
 use std::time::Duration;
 
@@ -27,7 +27,8 @@ pub(super) struct Setup {
     pub(super) paces: bool,
     /// The cells as the first device's monitor sees them, every 10 ms.
     pub(super) views: bool,
-    /// The first device has one download under this controller, which receives what PBE-CC does, instead of the plan's flows.
+    /// The first device has one download under this controller, which receives what PBE-CC does,
+    /// instead of the plan's flows.
     pub(super) instead: Option<MakeController>,
 }
 

@@ -25,7 +25,8 @@ const WINDOW: Duration = Duration::from_millis(100);
 /// The order statistics of Figs. 13 and 14.
 const QUANTILES: [f64; 5] = [0.10, 0.25, 0.50, 0.75, 0.90];
 
-/// States in which PBE-CC takes the Internet for the bottleneck: the queue there is drained, then probed.
+/// States in which PBE-CC takes the Internet for the bottleneck: the queue there is drained, then
+/// probed.
 const INTERNET: [&str; 2] = ["bottleneck-elsewhere", "drain"];
 
 /// A repetition's seed is so far from that of the one before.
@@ -59,7 +60,8 @@ pub(super) struct Visit {
     pub(super) delays_ms: [f64; 5],
     /// Whether the network activated a further carrier.
     pub(super) aggregated: bool,
-    /// Part of its time in which the Internet was taken for the bottleneck; zero of controllers that make no difference.
+    /// Part of its time in which the Internet was taken for the bottleneck; zero of controllers
+    /// that make no difference.
     pub(super) internet: f64,
 }
 
@@ -141,7 +143,8 @@ fn mean(visits: &[Visit]) -> Option<Visit> {
     })
 }
 
-/// Visits places, and returns those that were visited whole; `progress` receives how many flows of how many are done.
+/// Visits places, and returns those that were visited whole; `progress` receives how many flows of
+/// how many are done.
 pub(super) fn measure(
     plan: &Plan,
     stop: &AtomicBool,

@@ -1,5 +1,6 @@
-//! A fluid model of a path, in steps of a millisecond: a radio, a wire behind it, and one queue before the narrower of the two. The
-//! sender runs the law, with a simple BBR as its shadow. The model is fluid, so that a test depends only on the law.
+//! A fluid model of a path, in steps of a millisecond: a radio, a wire behind it, and one queue
+//! before the narrower of the two. The sender runs the law, with a simple BBR as its shadow. The
+//! model is fluid, so that a test depends only on the law.
 
 use std::collections::VecDeque;
 
@@ -137,7 +138,8 @@ impl Drive {
         u64::from(self.delivered - before) * SEGMENT * 8 / span / 100
     }
 
-    /// Runs until `wanted` accepts the law's state. Returns the time that it took, or `None` after `span` ms.
+    /// Runs until `wanted` accepts the law's state. Returns the time that it took, or `None` after
+    /// `span` ms.
     pub(super) fn run_until(&mut self, span: u64, wanted: impl Fn(State) -> bool) -> Option<u64> {
         for waited in 0..span {
             if wanted(self.flow.state()) {

@@ -19,7 +19,8 @@ struct Trip {
     limited: bool,
 }
 
-/// A round over a wire of 10 Mbit/s: the window is full, and its RTT is four times the expected one.
+/// A round over a wire of 10 Mbit/s: the window is full, and its RTT is four times the expected
+/// one.
 const NARROW: Trip = Trip { rtt: 250, inflight: WINDOW, lost: 0, e2e: SHARE, limited: false };
 
 struct Rounds {

@@ -54,7 +54,8 @@ fn an_rtt_that_the_window_alone_makes_is_not_the_paths_and_a_longer_one_is() {
         flow.handle_ack(NOW, &fresh(30), &path, Timeout::None, &ack).cwnd
     };
     let least = window(50);
-    // 156 packets of 1500 bytes take 62.4 ms at 30 Mbit/s; the kernel remembers no shorter RTT after five minutes of it.
+    // 156 packets of 1500 bytes take 62.4 ms at 30 Mbit/s; the kernel remembers no shorter RTT
+    // after five minutes of it.
     assert_eq!([window(62), window(62)], [least; 2]);
     assert!(window(63) > least);
     assert_eq!(window(50), least);

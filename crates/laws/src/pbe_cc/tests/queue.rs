@@ -1,4 +1,5 @@
-//! The law before a bottleneck with a queue, packet by packet: rounds get as long as the queue makes them.
+//! The law before a bottleneck with a queue, packet by packet: rounds get as long as the queue
+//! makes them.
 
 use std::collections::VecDeque;
 

@@ -33,8 +33,9 @@ fn scene(seed: u64, shift: i64, unseen: u64) -> (Vec<RanDelay>, Vec<Burst>) {
     (events, bursts(arrivals))
 }
 
-/// So many events at any times, and arrivals of a flow of a packet each two milliseconds that they hold, `shift` later. Of 20 events
-/// `unseen` hold no packet, and as many idle periods have no event.
+/// So many events at any times, and arrivals of a flow of a packet each two milliseconds that they
+/// hold, `shift` later. Of 20 events `unseen` hold no packet, and as many idle periods have no
+/// event.
 pub(in crate::delay) fn flow(
     seed: u64,
     shift: i64,

@@ -1,4 +1,5 @@
-//! Rates by CQI that are kept by cell: what was learnt in a cell is known when the device comes back to it (CQIC §3.2).
+//! Rates by CQI that are kept by cell: what was learnt in a cell is known when the device comes
+//! back to it (CQIC §3.2).
 
 use alloc::collections::VecDeque;
 use alloc::string::String;
@@ -15,8 +16,9 @@ const CELLS: usize = 256;
 
 /// What was learnt of a cell.
 ///
-/// As text it is a line: the technology and the physical cell identity, the table of its CQIs, and each entry that is no longer the
-/// standard's, as rank/CQI=bits of a resource block. `lte 123 64qam 1/15=612.5 2/9=480.2`
+/// As text it is a line: the technology and the physical cell identity, the table of its CQIs, and
+/// each entry that is no longer the standard's, as rank/CQI=bits of a resource block. `lte 123
+/// 64qam 1/15=612.5 2/9=480.2`
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellRates {
     nr: bool,

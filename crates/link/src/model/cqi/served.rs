@@ -1,4 +1,5 @@
-//! How much of each carrier is served to this device while data waits for it (CQIC §3.3: the DTX ratio).
+//! How much of each carrier is served to this device while data waits for it (CQIC §3.3: the DTX
+//! ratio).
 
 use core::time::Duration;
 
@@ -12,10 +13,12 @@ use crate::model::slots::Slots;
 const STEP: Duration = Duration::from_millis(20);
 /// The use of a device without waiting data is a mean over this.
 const USED: Duration = Duration::from_millis(100);
-/// A share that is used to this part while nothing waits is too low, and grows by this in each step (interpretation 4).
+/// A share that is used to this part while nothing waits is too low, and grows by this in each step
+/// (interpretation 4).
 const NEARLY: f64 = 0.8;
 const GROWTH: f64 = 1.05;
-/// After nothing has waited for so long, the share is far too low: it then grows by a quarter if half of it is used.
+/// After nothing has waited for so long, the share is far too low: it then grows by a quarter if
+/// half of it is used.
 const LONG: Duration = Duration::from_millis(60);
 const NEARLY_AT_LAST: f64 = 0.5;
 const GROWTH_AT_LAST: f64 = 1.25;
@@ -25,13 +28,15 @@ const GROWTH_AT_LAST: f64 = 1.25;
 pub(crate) struct Pending {
     /// All blocks up to then are known.
     pub(crate) until: ModemInstant,
-    /// Whether any record has padding. Without it the device counts as waiting whenever it is served.
+    /// Whether any record has padding. Without it the device counts as waiting whenever it is
+    /// served.
     pub(crate) is_known: bool,
     /// Since when data has waited, if it does, and the newest block that left some behind.
     pub(crate) waited: Option<(ModemInstant, ModemInstant)>,
 }
 
-/// Resource blocks per second of each carrier while data waits. It is held while nothing does, through handovers and pauses.
+/// Resource blocks per second of each carrier while data waits. It is held while nothing does,
+/// through handovers and pauses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Served {
     prb_per_sec: [Option<f64>; CARRIERS],
@@ -54,7 +59,8 @@ impl Served {
         }
         self.looked_at = pending.until;
         match pending.waited {
-            // Records of blocks may come before those of their resource blocks: a share that is not known yet is not nothing.
+            // Records of blocks may come before those of their resource blocks: a share that is not
+            // known yet is not nothing.
             Some((_, newest)) if slots.newest().is_none_or(|known| known < newest) => {}
             Some((since, newest)) => {
                 self.waited_at = newest;
@@ -108,8 +114,8 @@ fn rates(slots: &Slots, end: ModemInstant, span: Duration) -> [f64; CARRIERS] {
     sums.map(|sum| sum / span.as_secs_f64())
 }
 
-/// Half of the widest carrier of LTE; as many of NR, three quarters of whose slots of half a millisecond are downlink; every interval of
-/// HSPA.
+/// Half of the widest carrier of LTE; as many of NR, three quarters of whose slots of half a
+/// millisecond are downlink; every interval of HSPA.
 const fn first(kind: CqiTable) -> f64 {
     match kind {
         CqiTable::Lte(_) => 50_000.0,

@@ -7,17 +7,19 @@ use sounding_phy::{hspa, lte, nr};
 pub(super) const RANKS: usize = 4;
 pub(super) const CQIS: usize = 31;
 
-/// Weight of the newest observation, which is the mean over the blocks of a [lesson](super::LESSON) (interpretation 2).
+/// Weight of the newest observation, which is the mean over the blocks of a [lesson](super::LESSON)
+/// (interpretation 2).
 const WEIGHT: f64 = 1.0 / 8.0;
 
-/// How far an entry may get from the standard's, as parts of it (interpretation 2). In NR the table of the report is configured and in
-/// no record: one with 256QAM has up to twice the bits.
+/// How far an entry may get from the standard's, as parts of it (interpretation 2). In NR the table
+/// of the report is configured and in no record: one with 256QAM has up to twice the bits.
 const LEAST: f64 = 0.5;
 const MOST: f64 = 1.3;
 const MOST_NR: f64 = 2.2;
 
-/// Resource elements of an LTE resource block in the reference of CQI (TS 36.213 §7.2.3): 11 symbols less the reference
-/// signals of two ports. NR has about as many for data, with 12 symbols and two of them with reference signals.
+/// Resource elements of an LTE resource block in the reference of CQI (TS 36.213 §7.2.3): 11
+/// symbols less the reference signals of two ports. NR has about as many for data, with 12 symbols
+/// and two of them with reference signals.
 const ELEMENTS: f64 = 120.0;
 
 /// Bits of a resource block by rank and CQI; of HSPA, of the block of an interval.

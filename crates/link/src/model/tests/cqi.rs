@@ -6,7 +6,8 @@ use sounding_phy::hspa;
 use super::*;
 use crate::CellRates;
 
-/// Bits of a resource block at CQI 15 and CQI 7: 5.5547 and 1.4766 bits a resource element (TS 36.213 Table 7.2.3-1).
+/// Bits of a resource block at CQI 15 and CQI 7: 5.5547 and 1.4766 bits a resource element (TS
+/// 36.213 Table 7.2.3-1).
 const AT_15: f64 = 120.0 * 5.5547;
 const AT_7: f64 = 120.0 * 1.4766;
 

@@ -194,7 +194,8 @@ fn what_is_made_as_time_passes_waits_for_the_mark_and_suffers_mischief_too() {
         assert!(feed.send(at(ms), frame(MAC, ms)));
     }
     let out = run(&mut modem, 0, 100);
-    // Each is 36 bytes: three reach the mark, the fourth waits for a mark that the restart comes before.
+    // Each is 36 bytes: three reach the mark, the fourth waits for a mark that the restart comes
+    // before.
     let came: Vec<_> = logs(&out).into_iter().map(|(ms, ..)| ms).collect();
     assert_eq!(came, [30, 30, 30]);
     assert!(out.iter().any(|(ms, output)| *ms == 50 && *output == Output::Reboot), "{out:?}");

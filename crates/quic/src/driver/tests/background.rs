@@ -11,11 +11,13 @@ const CELL: u64 = 4;
 /// Milliseconds from, to: with a second user of the cell, who takes half of it.
 const RIVAL: (u64, u64) = (20_000, 40_000);
 
-/// A cell in turns serves a newcomer alone for so long, until it has had as much as the others: after so long without data.
+/// A cell in turns serves a newcomer alone for so long, until it has had as much as the others:
+/// after so long without data.
 const NEWCOMER_MS: u64 = 80;
 const AWAY_MS: u64 = 100;
 
-/// What was delivered in each second, Mbit/s, and the segments in flight 20 ms before the end of each silence.
+/// What was delivered in each second, Mbit/s, and the segments in flight 20 ms before the end of
+/// each silence.
 struct Seen {
     by_second: Vec<f64>,
     in_silence: Vec<u64>,

@@ -101,7 +101,8 @@ fn a_peers_events_come_on_the_clock_of_its_receive_times_and_not_without_them() 
     driver.handle_acks_end(at(100), Bytes::ZERO, false);
     handle.set_peer_delays(&news(&[block(at(20) + AHEAD)], at(22) + AHEAD, at(101)));
     driver.handle_sent(at(102), Bytes::new(MTU), 1);
-    // The packet that arrived at 80 was acknowledged at 100: the way back is in every one-way delay, and so in every event.
+    // The packet that arrived at 80 was acknowledged at 100: the way back is in every one-way
+    // delay, and so in every event.
     let back = Duration::from_millis(20);
     let last = heard.try_iter().last().unwrap();
     let mut wanted = block(at(20) + back);

@@ -1,4 +1,5 @@
-//! PBE-CC: a receiver reports what its cells carry and its fair share of them, and the sender sends that.
+//! PBE-CC: a receiver reports what its cells carry and its fair share of them, and the sender sends
+//! that.
 
 use sounding_link::FairShare;
 
@@ -18,7 +19,8 @@ struct Path {
     intake: Intake,
     under_way: VecDeque<(u64, Vec<u8>)>,
     sequence: u32,
-    /// Whether the stack's pacer does what the controller says, as noq's; and what may leave by it.
+    /// Whether the stack's pacer does what the controller says, as noq's; and what may leave by
+    /// it.
     paced: bool,
     credit: f64,
 }
@@ -80,7 +82,8 @@ impl Path {
     }
 }
 
-/// Round trips in which the sender has to follow: half of one for the report, three of the ramp, one for what it sends.
+/// Round trips in which the sender has to follow: half of one for the report, three of the ramp,
+/// one for what it sends.
 const FOLLOWS: u64 = 5 * RTT_MS;
 
 #[test]

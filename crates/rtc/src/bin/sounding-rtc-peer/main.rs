@@ -1,4 +1,5 @@
-//! The receiver of a call, beside an unmodified WebRTC sender: it answers the sender's offer over lines of JSON.
+//! The receiver of a call, beside an unmodified WebRTC sender: it answers the sender's offer over
+//! lines of JSON.
 
 mod call;
 mod lines;
@@ -11,14 +12,16 @@ use clap::{Parser, ValueEnum};
 
 /// Answer a WebRTC offer, receive its video, and return feedback with corrected arrival times.
 ///
-/// Lines of JSON come on standard input or over a socket: {"offer":{"sdp":TEXT,"address":IP}} first. The peer
-/// answers {"answer":{"sdp":TEXT}}, and at the end {"summary":{…}}. What the device's modem reported comes as
-/// {"wait":{"kind":"scheduling"|"harq"|"rlc","from_ns":N,"to_ns":N,"amount_ns":N}} and {"report":{"until_ns":N}}, in
-/// nanoseconds of the device's CLOCK_MONOTONIC. {"end":{}} ends the call, as does the end of the input.
+/// Lines of JSON come on standard input or over a socket: {"offer":{"sdp":TEXT,"address":IP}}
+/// first. The peer answers {"answer":{"sdp":TEXT}}, and at the end {"summary":{…}}. What the
+/// device's modem reported comes as
+/// {"wait":{"kind":"scheduling"|"harq"|"rlc","from_ns":N,"to_ns":N,"amount_ns":N}} and
+/// {"report":{"until_ns":N}}, in nanoseconds of the device's CLOCK_MONOTONIC. {"end":{}} ends the
+/// call, as does the end of the input.
 #[derive(Debug, Parser)]
 struct Args {
-    /// Wait for connections at this UNIX socket, instead of standard input, 64 at a time. The call ends with the connection that made
-    /// the offer
+    /// Wait for connections at this UNIX socket, instead of standard input, 64 at a time. The call
+    /// ends with the connection that made the offer
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
     /// Where corrected arrivals come from

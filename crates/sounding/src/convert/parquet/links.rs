@@ -45,7 +45,8 @@ pub(in crate::convert) fn write(
     let columns: Vec<_> = course.form().columns().iter().map(|name| (*name, Kind::Int)).collect();
     let mut figures = Figures::new(out, &columns, &[])?;
     course.for_each_row(|row| {
-        // The columns have 63 bits. No real time or rate is larger, and a larger value could not be read back.
+        // The columns have 63 bits. No real time or rate is larger, and a larger value could not be
+        // read back.
         if row.iter().any(|&number| i64::try_from(number).is_err()) {
             let error = format!("a column of Parquet has no room for {row:?}; CSV has");
             return Err(TableError::Io(io::Error::other(error)));

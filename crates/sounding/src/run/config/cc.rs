@@ -40,7 +40,8 @@ pub(in crate::run) struct LawPlan {
     pub(in crate::run) sharing: Sharing,
 }
 
-/// Those of the flags, with what the file says of each, or else those of the file. Without any it is BISCAY.
+/// Those of the flags, with what the file says of each, or else those of the file. Without any it
+/// is BISCAY.
 pub(super) fn chosen(file: Vec<Cc>, flags: &Flags) -> Result<Vec<Chosen>, ConfigError> {
     let mut words = flags.law.clone();
     words.extend(flags.copa.then_some(CcWord::Copa));

@@ -1,4 +1,5 @@
-//! Corrected arrivals: a receiver that is not changed reads when packets of media would have come without the radio's own delays.
+//! Corrected arrivals: a receiver that is not changed reads when packets of media would have come
+//! without the radio's own delays.
 
 use std::time::Duration;
 

@@ -95,7 +95,8 @@ impl Output for CopaOutput {
     fn follow(&mut self, devices: &[Device], moved: bool, _events: &mut Events) {
         if moved {
             let numbers = Device::numbers(devices);
-            // Without a way to distinguish namespaces (Linux before 5.14), all flows are the modem's as before.
+            // Without a way to distinguish namespaces (Linux before 5.14), all flows are the
+            // modem's as before.
             let _ = self.instance.set_radios(&numbers);
         }
     }

@@ -1,4 +1,5 @@
-//! The downlink's rate, told to those who send to this machine: by receive windows, or by a TCP option.
+//! The downlink's rate, told to those who send to this machine: by receive windows, or by a TCP
+//! option.
 
 use std::io;
 

@@ -127,7 +127,8 @@ impl Output for LawOutput {
     fn follow(&mut self, devices: &[Device], moved: bool, events: &mut Events) {
         if moved {
             let numbers = Device::numbers(devices);
-            // Without a way to distinguish namespaces (Linux before 5.14), all flows are the modem's as before.
+            // Without a way to distinguish namespaces (Linux before 5.14), all flows are the
+            // modem's as before.
             let _ = self.instance.set_radios(&numbers);
         }
         self.counted
@@ -149,7 +150,8 @@ impl Output for LawOutput {
 }
 
 impl LawOutput {
-    /// Counts what else leaves by this device, if it is not counted yet. A reason why not is reported once.
+    /// Counts what else leaves by this device, if it is not counted yet. A reason why not is
+    /// reported once.
     fn count_on(&mut self, device: &Device, events: &mut Events) {
         let known = self.counted.iter().position(|counted| counted.device.name == device.name);
         let is_told = known.is_some_and(|at| self.counted[at].by.is_none());

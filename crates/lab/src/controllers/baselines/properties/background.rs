@@ -1,4 +1,5 @@
-//! Legilimens (Chaudhry et al. 2021), and this project's own law for background traffic, on a wire that all flows share.
+//! Legilimens (Chaudhry et al. 2021), and this project's own law for background traffic, on a wire
+//! that all flows share.
 
 use super::{Property, says};
 use crate::controllers::baselines::rig::BDP;

@@ -13,7 +13,8 @@ fn each(rig: &mut Rig, controller: &'static str, until: u64) -> Vec<Sample> {
     rig.watch_from(watch, 30)
 }
 
-/// In each span of five rounds of 44 ms, the smallest queue: the minimum RTT minus the path's 40 ms, in packets.
+/// In each span of five rounds of 44 ms, the smallest queue: the minimum RTT minus the path's 40
+/// ms, in packets.
 fn emptied(samples: &[Sample]) -> Vec<f64> {
     let Some(last) = samples.last() else { return Vec::new() };
     let mut least = Vec::new();

@@ -4,12 +4,13 @@ use super::reno::lost_at_first;
 use super::{ANY, Property, cuts, says};
 use crate::controllers::baselines::rig::{BDP, MBIT, Rig, Sample, Watch, millis};
 
-/// 400 Mbit/s over 40 ms and as much buffer again: windows of 2700 segments, where Reno's growth is slower.
+/// 400 Mbit/s over 40 ms and as much buffer again: windows of 2700 segments, where Reno's growth is
+/// slower.
 const FAST: Watch =
     Watch { controller: "cubic", mbit: 400, buffer: 400_000_000 / 8 / 25, each: false, until: 100 };
 
-/// Each whole tooth on the fast link that reached its plateau: the window at its peak, after the cut, and at the plateau,
-/// and how long the way there took.
+/// Each whole tooth on the fast link that reached its plateau: the window at its peak, after the
+/// cut, and at the plateau, and how long the way there took.
 fn plateaus(rig: &mut Rig) -> Vec<(f64, f64, f64, f64)> {
     let samples = rig.watch(FAST);
     let cuts = cuts(&samples);

@@ -48,8 +48,8 @@ pub(super) const RENO: &[Property] = &[
     }),
 ];
 
-/// Packets that the first four seconds lose in a buffer of 16 BDP. From 170 segments on a queue raises the RTT, and five
-/// rounds make three times as many of them.
+/// Packets that the first four seconds lose in a buffer of 16 BDP. From 170 segments on a queue
+/// raises the RTT, and five rounds make three times as many of them.
 pub(super) fn lost_at_first(rig: &mut Rig, controller: &'static str) -> Vec<f64> {
     vec![rig.lost_at_first(controller, 16 * BDP) as f64]
 }

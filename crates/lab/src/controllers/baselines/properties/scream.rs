@@ -10,7 +10,8 @@ const DRAIN: &str = "draft §4.5.1";
 /// Three reference windows may be in flight, and the window of the trait is that limit.
 const OVERHEAD: f64 = 3.0;
 
-/// The reference window before each loss in a buffer of 20 ms, where no delay is a queue, and right after it.
+/// The reference window before each loss in a buffer of 20 ms, where no delay is a queue, and right
+/// after it.
 fn cuts(rig: &mut Rig) -> Vec<(Sample, Sample)> {
     super::cuts(&rig.watch_from(Watch::of("scream", BDP / 2, 120), 20))
 }

@@ -1,4 +1,5 @@
-//! The same of a call to the device. Both ends are unmodified: a program in the device's kernel corrects when packets came.
+//! The same of a call to the device. Both ends are unmodified: a program in the device's kernel
+//! corrects when packets came.
 
 use sounding_experiment::plan::Run;
 use sounding_testbed::call::call_down;
@@ -7,11 +8,13 @@ use super::{Calls, FILES, MediaFlags};
 use crate::experiment::{Card, Experiment, Host, Needs, Outcome};
 use crate::paper::PaperItem;
 
-/// A video call of libwebrtc to a phone, whose kernel says when packets came without what the radio added lately
+/// A video call of libwebrtc to a phone, whose kernel says when packets came without what the radio
+/// added lately
 ///
-/// Both ends are libwebrtc from npm. In each scene the receiver reads the kernel's times of arrival (stock), and times that a program in the
-/// kernel has corrected by the modem's records so far (corrected). In some scenes the cell's rate falls below the video's.
-/// Node and npm must be installed.
+/// Both ends are libwebrtc from npm. In each scene the receiver reads the kernel's times of arrival
+/// (stock), and times that a program in the kernel has corrected by the modem's records so far
+/// (corrected). In some scenes the cell's rate falls below the video's. Node and npm must be
+/// installed.
 #[derive(clap::Args)]
 pub(crate) struct DownlinkFlags {
     #[command(flatten)]

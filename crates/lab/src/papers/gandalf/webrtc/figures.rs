@@ -9,11 +9,13 @@ use sounding_units::HostInstant;
 
 use crate::papers::gandalf::{Figures, Row, mean, quantile};
 
-/// Falls of the estimate by a tenth or more, and of these the ones without a standing queue; the estimate, the encoder's target, the
-/// pictures; one-way delays of frames; the share of corrected packets, and by how much. Without congestion: what the encoder made over the
-/// most that it makes, and for how much of the time it encodes smaller pictures than the source's. Where the cell's rate falls: its rate
-/// after that, the time until the estimate is below it, and delays of frames in the ten seconds after. At last the delay over stock's,
-/// and how likely seeds differ as much by chance.
+/// Falls of the estimate by a tenth or more, and of these the ones without a standing queue; the
+/// estimate, the encoder's target, the pictures; one-way delays of frames; the share of corrected
+/// packets, and by how much. Without congestion: what the encoder made over the most that it makes,
+/// and for how much of the time it encodes smaller pictures than the source's. Where the cell's
+/// rate falls: its rate after that, the time until the estimate is below it, and delays of frames
+/// in the ten seconds after. At last the delay over stock's, and how likely seeds differ as much by
+/// chance.
 pub(super) const COLUMNS: &[&str] = &[
     "falls",
     SPURIOUS_FALLS,
@@ -49,8 +51,8 @@ const CHANCE: &str = "p";
 pub(super) const BEGUN: Duration = Duration::from_secs(5);
 /// A standing queue below this is none.
 pub(super) const QUEUE: Duration = Duration::from_millis(5);
-/// What is asked for: falls without a queue, over stock's; what the encoder made over the most that it makes, per cent; seconds until the
-/// estimate is below the capacity; delay over stock's.
+/// What is asked for: falls without a queue, over stock's; what the encoder made over the most that
+/// it makes, per cent; seconds until the estimate is below the capacity; delay over stock's.
 const SPURIOUS: f64 = 0.5;
 const MOST_USED: f64 = 85.0;
 const WITHIN_S: f64 = 2.0;
@@ -61,8 +63,8 @@ fn ms(delays: &[Duration]) -> Vec<f64> {
     delays.iter().map(|delay| delay.as_secs_f64() * 1e3).collect()
 }
 
-/// The figures of a call with a source of this size. Of one whose cell's rate falls: when, after the network's start, and to how much,
-/// Mbit/s.
+/// The figures of a call with a source of this size. Of one whose cell's rate falls: when, after
+/// the network's start, and to how much, Mbit/s.
 pub(super) fn of(seen: &CallSeen, drop: Option<(Duration, f64)>, size: Size) -> Figures {
     let connected = seen.connected.unwrap_or(seen.started);
     let begun = connected + BEGUN;
@@ -114,7 +116,8 @@ pub(super) fn of(seen: &CallSeen, drop: Option<(Duration, f64)>, size: Size) -> 
     figures
 }
 
-/// What the encoder made between the first and the last of these, Mbit/s. Not each stack reports its target.
+/// What the encoder made between the first and the last of these, Mbit/s. Not each stack reports
+/// its target.
 fn encoded(stats: &[&StatsSeen]) -> f64 {
     let mut known = stats.iter().filter_map(|stats| Some((stats.at, stats.sent_bytes?)));
     let last = known.clone().next_back();
@@ -135,9 +138,9 @@ fn below(seen: &CallSeen, at: HostInstant, mbit: f64) -> f64 {
         .map_or(f64::NAN, |(when, _)| (when - at).as_secs_f64())
 }
 
-/// The figures of all seeds: the mean of each. Of the time until the estimate is below the capacity the longest, and of the delay
-/// after that the median, because one call of ten may be late by seconds. Missing in one is missing in all: a target that is not
-/// reached once is not reached.
+/// The figures of all seeds: the mean of each. Of the time until the estimate is below the capacity
+/// the longest, and of the delay after that the median, because one call of ten may be late by
+/// seconds. Missing in one is missing in all: a target that is not reached once is not reached.
 pub(super) fn mean_row(name: String, all: &[Figures]) -> Row {
     let mut row = Row { name, ..Row::default() };
     for (head, _) in all.first().into_iter().flatten() {
@@ -170,8 +173,8 @@ fn compared_by(row: &Row) -> &'static str {
     if row.figures.contains_key(AFTER_MS) { AFTER_MS } else { FRAME_MS }
 }
 
-/// Adds each delay over stock's, and how likely the seeds' delays differ from stock's as much by chance. Of each row the figures of its
-/// seeds are given.
+/// Adds each delay over stock's, and how likely the seeds' delays differ from stock's as much by
+/// chance. Of each row the figures of its seeds are given.
 pub(super) fn compared(rows: Vec<(Row, Vec<Figures>)>) -> Vec<Row> {
     let (mut rows, seeds): (Vec<Row>, Vec<Vec<Figures>>) = rows.into_iter().unzip();
     let all: Vec<(f64, f64)> = rows

@@ -1,4 +1,5 @@
-//! A call over time: what the sender believes and encodes, how late its pictures are, and what the radio did meanwhile.
+//! A call over time: what the sender believes and encodes, how late its pictures are, and what the
+//! radio did meanwhile.
 
 use std::time::Duration;
 

@@ -19,7 +19,8 @@ const DOUBTS: &str = "estimate-too-high";
 /// States in which no claim sets the rate.
 const LIMITED: [&str; 3] = [DOUBTS, "bottleneck-elsewhere", "drain"];
 
-/// Round trips until a claim that is too high must have been found, and what may be sent of what arrives from then on.
+/// Round trips until a claim that is too high must have been found, and what may be sent of what
+/// arrives from then on.
 const FOUND_RTTS: f64 = 3.0;
 const BELIEVED: f64 = 1.25;
 
@@ -46,8 +47,9 @@ impl Controller for LiedTo {
     }
 }
 
-/// Rounds in which more than 1.25 of what arrives is sent after the start, until no claim sets the rate: until it is not believed, or
-/// the Internet is taken for the bottleneck. And what is sent from then on in a second, over what arrives in it, at most.
+/// Rounds in which more than 1.25 of what arrives is sent after the start, until no claim sets the
+/// rate: until it is not believed, or the Internet is taken for the bottleneck. And what is sent
+/// from then on in a second, over what arrives in it, at most.
 fn found(observed: &Observed) -> Option<(f64, f64)> {
     let paces = &observed.paces;
     let ends = paces.iter().find(|pace| LIMITED.contains(&pace.state))?.at;
@@ -82,7 +84,8 @@ const WAY_BACK: Duration = Duration::from_millis(25);
 /// After so long the queue of the start is gone.
 const SETTLES: Duration = Duration::from_secs(2);
 
-/// A device that claims so many times what it has, alone in its cell: the most of [`found`] over all seeds.
+/// A device that claims so many times what it has, alone in its cell: the most of [`found`] over
+/// all seeds.
 pub(super) fn lied_to(plan: &Plan, times: u32) -> Result<(f64, f64), Wrong> {
     let found = each(plan, plan.seeds, |seed| {
         let run = run_of(seed, &["cell.devices.competitor.count=0"])?;
@@ -108,7 +111,8 @@ pub(super) fn liar(plan: &Plan, times: u32) -> Result<Check, Wrong> {
     })
 }
 
-/// Honest devices among three others that all come and go at once: what is idle then changes fourfold.
+/// Honest devices among three others that all come and go at once: what is idle then changes
+/// fourfold.
 pub(super) fn honest(plan: &Plan) -> Result<Check, Wrong> {
     let accused = each(plan, plan.honest, |seed| {
         let mut lots = ChaCha8Rng::seed_from_u64(seed);

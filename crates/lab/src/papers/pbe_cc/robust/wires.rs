@@ -16,7 +16,8 @@ const FOUND: Duration = Duration::from_secs(1);
 /// The path's round trip: 40 ms of wire, and the radio.
 const RTT: Duration = Duration::from_millis(48);
 
-/// The wire becomes the bottleneck, with a queue of two round trips' worth: how long until a flow takes it for that.
+/// The wire becomes the bottleneck, with a queue of two round trips' worth: how long until a flow
+/// takes it for that.
 pub(super) fn narrow(plan: &Plan) -> Result<Vec<Check>, Wrong> {
     [5_u64, 10, 15]
         .into_iter()
@@ -56,7 +57,8 @@ pub(super) fn narrow(plan: &Plan) -> Result<Vec<Check>, Wrong> {
         .collect()
 }
 
-/// Reports ride on acknowledgements: those that enter the network 100 ms later report a competitor 100 ms later.
+/// Reports ride on acknowledgements: those that enter the network 100 ms later report a competitor
+/// 100 ms later.
 pub(super) fn late_acks(plan: &Plan) -> Result<Check, Wrong> {
     const DELAY: Duration = Duration::from_millis(100);
     // Users of control traffic could be taken for it.

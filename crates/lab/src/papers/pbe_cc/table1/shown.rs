@@ -30,8 +30,8 @@ pub(in crate::papers::pbe_cc) struct Evidence {
     places: Vec<Visited>,
 }
 
-/// PBE-CC beside another algorithm over some places: throughput over the other's, and the other's delays over PBE-CC's, the mean
-/// of the places' ratios.
+/// PBE-CC beside another algorithm over some places: throughput over the other's, and the other's
+/// delays over PBE-CC's, the mean of the places' ratios.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 struct Gain {
     throughput: f64,
