@@ -48,7 +48,7 @@ impl Kinds for Item {
     fn files(self) -> PaperItem {
         let item = match self {
             Self::Fig2 => paper_item!("legilimens", "fig2")
-                .about("background downloads beside a foreground that comes and goes"),
+                .about("background downloads beside a foreground that comes and goes, on a wire and in a cell"),
             Self::Fig7 => paper_item!("legilimens", "fig2")
                 .called("legilimens/fig7", "fig7")
                 .about("how fast background downloads yield to a foreground, and come back"),
