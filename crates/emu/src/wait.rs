@@ -102,7 +102,7 @@ impl Punctuality {
     /// Credit that can be saved up: a burst of this much may be served with full punctuality.
     const MAX_CREDIT: i64 = 5_000_000;
     /// Packets per second (input and output counted separately) up to which each gets full
-    /// punctuality: 30 Mbit/s of TCP. Chosen; the ceiling benchmark shows the effect.
+    /// punctuality: 30 Mbit/s of TCP. Chosen with `lab run emu-ceiling` of commit bcf26b88.
     const FEW: u64 = 8_000;
     /// Steps of a network per second up to which a group ends with each of them: the slots of a
     /// modelled cell, which come about as often as groups do. If every packet is a step, groups
