@@ -3,12 +3,14 @@ mod import;
 mod report;
 mod sweep;
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::error::{Error, ErrorKind};
 use clap::{ArgMatches, Args as _, Command, FromArgMatches, Subcommand};
 use miette::{Context, IntoDiagnostic};
+use sounding_host::files::{Access, Draft};
 use sounding_lab::experiment::{End, Outcome, Registered};
 use sounding_lab::registry::{EXPERIMENTS, line};
 
@@ -109,6 +111,7 @@ impl FromArgMatches for Chosen {
 
 impl Chosen {
     fn run(&self) -> miette::Result<ExitCode> {
+        self.output.check()?;
         let Some(outcome) = self.experiment.run(&self.given, &Terminal)? else {
             return Ok(ExitCode::FAILURE);
         };
@@ -147,6 +150,18 @@ struct Output {
 }
 
 impl Output {
+    /// A place that takes no file is known before hours of work.
+    fn check(&self) -> miette::Result<()> {
+        let files = [&self.json, &self.markdown].into_iter().flatten();
+        // A pipe that is opened and closed is at its end for its reader.
+        let files =
+            files.filter(|path| *path != Path::new("-") && (!path.exists() || path.is_file()));
+        for path in files {
+            cannot_write(path, Draft::begin(path, Access::Usual).map(drop))?;
+        }
+        Ok(())
+    }
+
     fn write(&self, outcome: &Outcome) -> miette::Result<()> {
         let Outcome { text, markdown, json, .. } = outcome;
         if let Some(path) = &self.json {
@@ -160,9 +175,11 @@ impl Output {
 }
 
 fn write(path: &Path, text: &str) -> miette::Result<()> {
-    write_text(path, text)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("cannot write {}", screen::path(path)))
+    cannot_write(path, write_text(path, text))
+}
+
+fn cannot_write(path: &Path, written: io::Result<()>) -> miette::Result<()> {
+    written.into_diagnostic().wrap_err_with(|| format!("cannot write {}", screen::path(path)))
 }
 
 /// Runs the verb.

@@ -136,7 +136,14 @@ pub(crate) fn parse<T: Parser>() -> T {
     let mut harmful: Vec<&str> =
         words.iter().map(String::as_str).filter(|word| screen::inline(word) != *word).collect();
     if harmful.is_empty() {
-        error.exit();
+        match error.print().and_then(|()| io::stdout().flush()) {
+            // A reader of a pipe may have seen enough.
+            Err(lost) if lost.kind() != io::ErrorKind::BrokenPipe => {
+                say_failure(&failed(lost));
+                exit(1)
+            }
+            _ => exit(error.exit_code()),
+        }
     }
     // For an argument with a value the parser shows only the value.
     harmful.extend(words.iter().filter_map(|word| Some(word.split_once('=')?.1)));

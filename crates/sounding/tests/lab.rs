@@ -57,6 +57,19 @@ fn a_comparison_without_the_reference_says_where_it_belongs() {
 }
 
 #[test]
+fn a_place_that_takes_no_file_is_refused_before_the_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let nowhere = folder.path().join("missing/result.json");
+    for flag in ["--json", "--markdown"] {
+        let output = lab(&["run", "bound", "--seeds", "8", flag, nowhere.to_str().unwrap()]);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{error}");
+        assert!(error.contains("cannot write"), "{error}");
+        assert!(output.stdout.is_empty(), "no experiment ran");
+    }
+}
+
+#[test]
 fn a_link_that_there_is_not_is_answered_with_those_there_are() {
     let output = lab(&["run", "estimators", "--links", "5g"]);
     let error = String::from_utf8_lossy(&output.stderr);

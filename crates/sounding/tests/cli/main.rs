@@ -192,6 +192,8 @@ fn an_output_that_takes_no_more_is_an_error_that_names_it() {
         &["convert", path, "-", "--to", "jsonl"],
         &["run", "--example-config"],
         &["doctor", "--no-ports", "--json"],
+        &["run", "--help"],
+        &["--version"],
     ] {
         let output = into("/dev/full", arguments);
         let said = stderr(&output);
