@@ -4,7 +4,7 @@
 //! ```no_run
 //! use std::path::Path;
 //!
-//! use sounding_cc::{Registry, Reno};
+//! use sounding_baselines::{Registry, Reno};
 //! use sounding_experiment::plan::Text;
 //! use sounding_experiment::simulate::{Keep, table};
 //! use sounding_experiment::study::Study;

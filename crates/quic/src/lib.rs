@@ -3,7 +3,7 @@
 //!
 //! [`Factory`] goes into a stack's transport configuration: it makes a controller for each
 //! connection. All of them read the radio's estimate from one [`EstimateHandle`], which any thread
-//! may set. [`ModemFeed`](modem::ModemFeed) sets one from a modem of this machine. [`Report`]
+//! may set. [`ModemFeed`] sets one from a modem of this machine. [`Report`]
 //! carries an estimate to the sender at the other end of a connection, where an [`Intake`] sets
 //! one. A receiver's [`Arrivals`] say to the sender's [`PeerTimes`] when packets arrived, for
 //! controllers that read their receiver's clock. A [`Reporter`] adds the delays that the radio

@@ -94,7 +94,7 @@ pub enum Fed<'a> {
         /// What that is.
         bound: Bound,
     },
-    /// Copa's feed: a wait for a grant in each [`GRANTED_EVERY`], known [`KNOWN_AFTER`] its end.
+    /// Copa's feed: a wait for a grant in each `GRANTED_EVERY`, known `KNOWN_AFTER` its end.
     Delays(&'a mut DelayFeed),
 }
 
