@@ -84,6 +84,7 @@ impl Default for Part {
 
 impl Pool {
     /// Puts a claim in.
+    #[inline]
     pub fn add(&mut self, claim: Claim, weight: impl Into<Weight>) {
         let Weight { all, hungry } = weight.into();
         match claim {
@@ -97,6 +98,7 @@ impl Pool {
     }
 
     /// Takes the same claim out.
+    #[inline]
     pub fn remove(&mut self, claim: Claim, weight: impl Into<Weight>) {
         let Weight { all, hungry } = weight.into();
         match claim {
@@ -110,6 +112,7 @@ impl Pool {
     }
 
     /// The part of a flow of this weight, whose claim is in.
+    #[inline]
     pub fn part(self, weight: impl Into<Weight>) -> Part {
         Part { pool: self, weight: weight.into() }
     }
@@ -126,6 +129,7 @@ impl Part {
     ///
     /// A limited flow claims more than its equal part only until it gets a smaller one; until then
     /// the first of the two keeps it from taking the others' part.
+    #[inline]
     pub fn of(self, link: Rate) -> Rate {
         let hunger = u64::from(self.weight.hungry);
         let link = link.bytes_per_sec();
@@ -137,6 +141,7 @@ impl Part {
 
     /// Its weight among all members with a claim, as parts of [`WHOLE`]. Rounded down, so that it
     /// is all only if there is no other claim.
+    #[inline]
     pub fn fraction(self) -> u64 {
         u64::from(self.weight.all) * WHOLE / self.everybody()
     }
@@ -236,6 +241,7 @@ fn among(flows: u64, whole: u64, own: u32) -> u64 {
 
 impl Policy {
     /// The parts of all flows of a link.
+    #[inline]
     pub fn parts(self, members: &[Member]) -> Vec<Part> {
         let weights: Vec<Weight> = members.iter().map(|one| self.weight(one, members)).collect();
         let mut users: Vec<User> = Vec::new();
@@ -265,6 +271,7 @@ impl Policy {
     }
 
     /// The weight of a flow among the others of its user. Idle flows do not reduce it.
+    #[inline]
     pub fn weight(self, member: &Member, members: &[Member]) -> Weight {
         match self {
             Self::Flows => WEIGHT.into(),

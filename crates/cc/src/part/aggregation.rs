@@ -30,11 +30,13 @@ pub struct Aggregation {
 
 impl Aggregation {
     /// A new, empty state.
+    #[inline]
     pub fn new(now: HostInstant) -> Self {
         Self { since: now, acked: Bytes::ZERO, most: [Bytes::ZERO; 2], rounds: 0 }
     }
 
     /// Applies an acknowledgement, as far as it exceeds `bandwidth`.
+    #[inline]
     pub fn handle_ack(
         &mut self,
         ack: &Ack,
@@ -62,6 +64,7 @@ impl Aggregation {
     }
 
     /// Additional bytes to have in flight.
+    #[inline]
     pub fn allowance(&self, bandwidth: Rate) -> Bytes {
         self.most[0].max(self.most[1]).min(bandwidth * MOST)
     }

@@ -24,6 +24,7 @@ pub struct Aimd {
 
 impl Aimd {
     /// Begins with RFC 6928's window, in slow start.
+    #[inline]
     pub fn new(start: &Start) -> Self {
         Self {
             mss: Bytes::new(start.mss.count().max(1)),
@@ -39,37 +40,44 @@ impl Aimd {
 
     /// The same with a first slow start that ends when the RTT rises (RFC 9406).
     #[must_use]
+    #[inline]
     pub fn with_hystart(self) -> Self {
         Self { slow_start: Some(SlowStart::default()), ..self }
     }
 
     /// The window.
+    #[inline]
     pub fn cwnd(&self) -> Bytes {
         self.cwnd
     }
 
     /// The window in segments.
+    #[inline]
     pub fn segments(&self) -> f64 {
         self.in_segments(self.cwnd)
     }
 
     /// Bytes in segments.
+    #[inline]
     pub fn in_segments(&self, bytes: Bytes) -> f64 {
         bytes.count() as f64 / self.mss.count() as f64
     }
 
     /// Whether the window doubles every round.
+    #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
 
     /// Whether the first slow start has not ended yet.
+    #[inline]
     pub fn in_first_slow_start(&self) -> bool {
         self.ssthresh == Bytes::new(u64::MAX)
     }
 
     /// Call it first for every acknowledgement. Returns whether a congestion mark has just cut the
     /// window.
+    #[inline]
     pub fn handle_ack(&mut self, ack: &Ack) -> bool {
         if ack.recovery != Recovery::Timeout {
             self.before_timeout = None;
@@ -82,6 +90,7 @@ impl Aimd {
     }
 
     /// Grows as Reno does, if the window is what keeps the sender from sending more.
+    #[inline]
     pub fn grow(&mut self, ack: &Ack) {
         if ack.recovery == Recovery::Fast || !ack.cwnd_limited {
             return;
@@ -105,6 +114,7 @@ impl Aimd {
     }
 
     /// Grows or shrinks by this many segments or parts of one, to two segments at least.
+    #[inline]
     pub fn shift(&mut self, segments: f64) {
         let wanted = self.cwnd.count() as f64 + self.fraction + segments * self.mss.count() as f64;
         let least = self.least().count() as f64;
@@ -114,6 +124,7 @@ impl Aimd {
     }
 
     /// Limits the window to this, but not below two segments.
+    #[inline]
     pub fn cap(&mut self, most: Bytes) {
         self.set(self.cwnd.min(most).max(self.least()));
     }
@@ -127,6 +138,7 @@ impl Aimd {
     }
 
     /// Falls to `cwnd`, and slow start ends at `ssthresh`.
+    #[inline]
     pub fn slow_start_to(&mut self, cwnd: Bytes, ssthresh: Bytes) {
         (self.cwnd, self.ssthresh) = (cwnd.max(self.least()), ssthresh.max(self.least()));
         self.slow_start = None;
@@ -134,12 +146,14 @@ impl Aimd {
     }
 
     /// Slow start ends here.
+    #[inline]
     pub fn leave_slow_start(&mut self) {
         self.slow_start = None;
         self.ssthresh = self.cwnd;
     }
 
     /// Falls to `cwnd` and comes back to where it was in slow start.
+    #[inline]
     pub fn dip(&mut self, cwnd: Bytes) {
         self.ssthresh = self.cwnd;
         self.cwnd = cwnd;
@@ -147,6 +161,7 @@ impl Aimd {
     }
 
     /// Half, two segments at least.
+    #[inline]
     pub fn cut(&mut self) {
         self.slow_start = None;
         self.ssthresh = Bytes::new(self.cwnd.count() / 2).max(self.least());
@@ -155,6 +170,7 @@ impl Aimd {
     }
 
     /// Cuts once for all losses of a round.
+    #[inline]
     pub fn handle_loss(&mut self, loss: &Loss) {
         if loss.begins_recovery {
             self.cut();
@@ -162,6 +178,7 @@ impl Aimd {
     }
 
     /// Sets the window to one segment, with slow start to half of the old window.
+    #[inline]
     pub fn handle_timeout(&mut self, _now: HostInstant) {
         // The first of several timeouts in a row is the one that would be undone.
         self.before_timeout.get_or_insert((self.cwnd, self.ssthresh));
@@ -170,6 +187,7 @@ impl Aimd {
     }
 
     /// As if the timeout had not been.
+    #[inline]
     pub fn handle_spurious_timeout(&mut self, _now: HostInstant) {
         if let Some((cwnd, ssthresh)) = self.before_timeout.take() {
             self.cwnd = self.cwnd.max(cwnd);

@@ -16,16 +16,19 @@ pub struct Boxcar {
 
 impl Boxcar {
     /// Without values.
+    #[inline]
     pub fn new(window: Duration) -> Self {
         Self { window, values: VecDeque::with_capacity(KEPT), sum: Duration::ZERO }
     }
 
     /// Means are over this from the next value on.
+    #[inline]
     pub fn set_window(&mut self, window: Duration) {
         self.window = window;
     }
 
     /// The mean with another value.
+    #[inline]
     pub fn push(&mut self, at: HostInstant, value: Duration) -> Duration {
         if self.values.len() == KEPT {
             self.drop_oldest();
@@ -45,11 +48,13 @@ impl Boxcar {
     }
 
     /// The mean; `None` without values.
+    #[inline]
     pub fn mean(&self) -> Option<Duration> {
         self.sum.checked_div(u32::try_from(self.values.len()).ok()?)
     }
 
     /// Forgets every value.
+    #[inline]
     pub fn clear(&mut self) {
         self.values.clear();
         self.sum = Duration::ZERO;

@@ -24,6 +24,7 @@ pub struct DeliveryRate {
 
 impl DeliveryRate {
     /// A packet leaves; `in_flight` counts it in.
+    #[inline]
     pub fn handle_sent(&mut self, now: HostInstant, size: Bytes, in_flight: Bytes) -> Departure {
         if in_flight <= size {
             // Nothing was in flight: the idle time counts neither for sending nor for acknowledging
@@ -43,6 +44,7 @@ impl DeliveryRate {
     }
 
     /// A packet was delivered.
+    #[inline]
     pub fn handle_delivered(&mut self, now: HostInstant, size: Bytes, sent: &Departure) {
         self.delivered += size;
         self.delivered_at = now;
@@ -56,11 +58,13 @@ impl DeliveryRate {
     }
 
     /// A packet was lost.
+    #[inline]
     pub fn handle_lost(&mut self, size: Bytes) {
         self.lost += size;
     }
 
     /// The window allowed more, but the application had no data.
+    #[inline]
     pub fn handle_app_limited(&mut self, in_flight: Bytes) {
         self.limited_until = Some(self.delivered + in_flight);
     }
@@ -69,6 +73,7 @@ impl DeliveryRate {
     ///
     /// An interval shorter than the minimum RTT is not used: the acknowledgements were held up and
     /// came at once (§3.3).
+    #[inline]
     pub fn finish(
         &mut self,
         now: HostInstant,
@@ -88,11 +93,13 @@ impl DeliveryRate {
     }
 
     /// Delivered since the flow began.
+    #[inline]
     pub fn delivered(&self) -> Bytes {
         self.delivered
     }
 
     /// Lost since the flow began.
+    #[inline]
     pub fn lost(&self) -> Bytes {
         self.lost
     }

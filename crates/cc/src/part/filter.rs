@@ -23,26 +23,31 @@ struct Sample<T> {
 
 impl<T: Copy + Ord> Windowed<T> {
     /// A maximum over `window`, which begins with `value`.
+    #[inline]
     pub fn max(window: u64, at: u64, value: T) -> Self {
         Self { best: [Sample { at, value }; 3], window, wanted: Ordering::Greater }
     }
 
     /// A minimum over `window`, which begins with `value`.
+    #[inline]
     pub fn min(window: u64, at: u64, value: T) -> Self {
         Self { best: [Sample { at, value }; 3], window, wanted: Ordering::Less }
     }
 
     /// The best value at the last update.
+    #[inline]
     pub fn best(&self) -> T {
         self.best[0].value
     }
 
     /// Remembers for this long from the next update on.
+    #[inline]
     pub fn set_window(&mut self, window: u64) {
         self.window = window;
     }
 
     /// Folds a value in.
+    #[inline]
     pub fn update(&mut self, at: u64, value: T) {
         let new = Sample { at, value };
         let [first, second, third] = self.best;
@@ -59,6 +64,7 @@ impl<T: Copy + Ord> Windowed<T> {
     }
 
     /// Limits all values to `limit`.
+    #[inline]
     pub fn cap(&mut self, limit: T) {
         for sample in &mut self.best {
             if sample.value.cmp(&limit) == self.wanted {

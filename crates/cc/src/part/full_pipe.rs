@@ -12,16 +12,19 @@ pub struct FullPipe {
 
 impl FullPipe {
     /// Looks again, for more than this.
+    #[inline]
     pub fn beyond(best: Rate) -> Self {
         Self { best, rounds: 0 }
     }
 
     /// Three rounds brought no more.
+    #[inline]
     pub fn is_full(&self) -> bool {
         self.rounds >= FULL_ROUNDS
     }
 
     /// A round delivered as fast as this.
+    #[inline]
     pub fn handle_round(&mut self, bandwidth: Rate) {
         if self.is_full() {
             return;

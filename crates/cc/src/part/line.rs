@@ -13,6 +13,7 @@ pub struct Line {
 
 impl Line {
     /// Folds a point in.
+    #[inline]
     pub fn add(&mut self, x: f64, y: f64) {
         let (x0, y0) = *self.origin.get_or_insert((x, y));
         let (x, y) = (x - x0, y - y0);
@@ -25,6 +26,7 @@ impl Line {
     }
 
     /// The growth of `y` with `x`; `None` with fewer than two different points.
+    #[inline]
     pub fn slope(&self) -> Option<f64> {
         let spread = self.count * self.xx - self.x * self.x;
         let slope = (self.count * self.xy - self.x * self.y) / spread;
@@ -33,6 +35,7 @@ impl Line {
 
     /// Standard error of the slope: what points that scatter about the line leave open; `None` of
     /// fewer than three.
+    #[inline]
     pub fn slope_error(&self) -> Option<f64> {
         let slope = self.slope()?;
         let spread = self.xx - self.x * self.x / self.count;
@@ -41,6 +44,7 @@ impl Line {
     }
 
     /// Standard deviation of `y`; zero without a point.
+    #[inline]
     pub fn deviation(&self) -> f64 {
         let count = self.count.max(1.0);
         libm::sqrt((self.yy / count - (self.y / count) * (self.y / count)).max(0.0))

@@ -12,6 +12,7 @@ pub struct Marks {
 
 impl Marks {
     /// Whether the window must be cut because of this acknowledgement's marks.
+    #[inline]
     pub fn handle_ack(&mut self, ack: &Ack) -> bool {
         let cut = ack.ce > Bytes::ZERO
             && ack.sent.delivered >= self.answered

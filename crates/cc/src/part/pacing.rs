@@ -12,6 +12,7 @@ const ASK_AGAIN: Duration = Duration::from_secs(1);
 
 /// The burst at a pacing rate: a millisecond's worth in whole segments, two at least (BBR draft
 /// §4.2.2; Linux `tcp_tso_autosize`).
+#[inline]
 pub fn burst(rate: Rate, mss: Bytes) -> Bytes {
     let mss = mss.count().max(1);
     let least = if rate < SLOW { 1 } else { 2 };
@@ -32,12 +33,14 @@ pub struct Pacer {
 
 impl Pacer {
     /// When a packet may leave; now or earlier if at once.
+    #[inline]
     pub fn next(&self, now: HostInstant) -> HostInstant {
         let in_burst = self.left > Bytes::ZERO && self.began == now;
         if in_burst { now } else { self.next }
     }
 
     /// A packet of `size` left.
+    #[inline]
     pub fn handle_sent(&mut self, now: HostInstant, size: Bytes, rate: Rate, mss: Bytes) {
         if self.left == Bytes::ZERO || self.began != now {
             self.left = burst(rate, mss);

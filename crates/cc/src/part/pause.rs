@@ -20,6 +20,7 @@ pub struct Pause {
 impl Pause {
     /// Processes an acknowledgement. A flight of `small` is small enough, and `starved` is what was
     /// delivered meanwhile. Returns whether the pause is over.
+    #[inline]
     pub fn handle_ack(
         &mut self,
         ack: &Ack,
@@ -42,11 +43,13 @@ impl Pause {
     }
 
     /// It has lasted long enough by `now`, whether a round has passed or not.
+    #[inline]
     pub fn has_lasted(&self, now: HostInstant) -> bool {
         self.until.is_some_and(|(at, _)| now > at)
     }
 
     /// It is over with the next acknowledgement later than `now`.
+    #[inline]
     pub fn end(&mut self, now: HostInstant) {
         self.until = Some((now, true));
     }

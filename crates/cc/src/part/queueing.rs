@@ -21,6 +21,7 @@ pub struct QueueingDelay {
 
 impl QueueingDelay {
     /// Without samples.
+    #[inline]
     pub fn new(now: HostInstant) -> Self {
         Self {
             minutes: [Duration::MAX; BASE_MINUTES],
@@ -32,6 +33,7 @@ impl QueueingDelay {
     }
 
     /// Adds a sample. Returns the new queueing delay.
+    #[inline]
     pub fn handle_sample(&mut self, now: HostInstant, delay: Duration) -> Duration {
         self.has_sample = true;
         if now - self.minute_began >= MINUTE {
@@ -47,6 +49,7 @@ impl QueueingDelay {
     }
 
     /// The delay without queue; `None` before the first sample.
+    #[inline]
     pub fn base(&self) -> Option<Duration> {
         self.minutes.iter().min().copied().filter(|_| self.has_sample)
     }

@@ -12,6 +12,7 @@ pub struct Round {
 
 impl Round {
     /// Processes an acknowledgement. Returns whether it begins a round.
+    #[inline]
     pub fn handle_ack(&mut self, ack: &Ack) -> bool {
         let over = ack.sent.delivered >= self.ends_at;
         if over {
@@ -23,11 +24,13 @@ impl Round {
 
     /// Lets the round end with the first packet that leaves from here on, where `delivered` was
     /// delivered so far.
+    #[inline]
     pub fn restart(&mut self, delivered: Bytes) {
         self.ends_at = delivered;
     }
 
     /// Rounds so far.
+    #[inline]
     pub fn count(&self) -> u64 {
         self.count
     }

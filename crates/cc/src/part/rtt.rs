@@ -22,6 +22,7 @@ pub struct RttEstimator {
 
 impl RttEstimator {
     /// Folds a sample in.
+    #[inline]
     pub fn handle_sample(&mut self, rtt: Duration) {
         self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
         match &mut self.smoothed {
@@ -40,6 +41,7 @@ impl RttEstimator {
 
     /// Folds in the sample of an acknowledgement, if it has one. A clock that did not move measured
     /// nothing.
+    #[inline]
     pub fn handle_ack(&mut self, ack: &Ack) {
         if let Some(rtt) = ack.rtt.filter(|rtt| !rtt.is_zero()) {
             self.handle_sample(rtt);
@@ -47,21 +49,25 @@ impl RttEstimator {
     }
 
     /// A timeout fired: the next comes after twice as long (RFC 6298 §5.5).
+    #[inline]
     pub fn handle_timeout(&mut self) {
         self.backoff += 1;
     }
 
     /// SRTT; `None` before the first sample.
+    #[inline]
     pub fn smoothed(&self) -> Option<Duration> {
         self.smoothed
     }
 
     /// The smallest sample.
+    #[inline]
     pub fn least(&self) -> Option<Duration> {
         self.least
     }
 
     /// How long to wait for an acknowledgement.
+    #[inline]
     pub fn timeout(&self) -> Duration {
         let base = self
             .smoothed

@@ -59,6 +59,7 @@ const SHIFT: u64 = 1 << 62;
 
 impl Slots {
     /// Takes in an acknowledgement; the slot that it ends, if it ends one.
+    #[inline]
     pub fn handle_ack(&mut self, ack: &Ack) -> Option<Slot> {
         let Stamp { value, tick } = ack.stamp?;
         let nanos = tick.as_nanos() as u64;
@@ -85,6 +86,7 @@ impl Slots {
     }
 
     /// Forgets the path's way, as after a handover.
+    #[inline]
     pub fn reset(&mut self) {
         *self = Self::default();
     }

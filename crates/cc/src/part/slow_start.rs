@@ -74,6 +74,7 @@ impl Default for SlowStart {
 
 impl SlowStart {
     /// The window's growth from an acknowledgement; `None` once slow start is over.
+    #[inline]
     pub fn handle_ack(&mut self, ack: &Ack) -> Option<Bytes> {
         if self.round.handle_ack(ack) {
             self.last = self.current.take();
@@ -112,12 +113,14 @@ impl SlowStart {
     }
 
     /// Whether RTTs are explained later, so that it may go on after it was over.
+    #[inline]
     pub fn is_explained(&self) -> bool {
         self.explained.is_some()
     }
 
     /// What the radio added to RTTs became known; whether slow start goes on that had been left
     /// because of it.
+    #[inline]
     pub fn handle_revision(&mut self, revision: &Revision) -> bool {
         let (seen_at, after) = match *revision {
             Revision::Rebase { least, .. } => {
