@@ -64,7 +64,8 @@ impl Cqic {
 }
 
 impl RadioLaw for Paced {
-    fn handle_feed(&mut self, now: HostInstant, update: FeedUpdate, beside: &Beside) -> bool {
+    #[inline]
+    fn handle_feed(&mut self, now: HostInstant, update: FeedUpdate, beside: &Beside<'_>) -> bool {
         let update = match update {
             FeedUpdate::Carries(report) => FeedUpdate::Carries(report.part(beside.part)),
             other => other,
@@ -73,12 +74,14 @@ impl RadioLaw for Paced {
         true
     }
 
-    fn handle_ack(&mut self, ack: &Ack, _: &Beside) -> Option<Rate> {
+    #[inline]
+    fn handle_ack(&mut self, ack: &Ack, _: &Beside<'_>) -> Option<Rate> {
         self.law.handle_ack(ack.now, ack.rtt);
         None
     }
 
-    fn handle_sent(&mut self, sent: &Departure, size: Bytes, _: &Beside) -> bool {
+    #[inline]
+    fn handle_sent(&mut self, sent: &Departure, size: Bytes, _: &Beside<'_>) -> bool {
         self.law.handle_time(sent.at);
         if self.law.law_controls() {
             self.bucket.take(sent.at, size, self.law.pacing());
@@ -86,30 +89,37 @@ impl RadioLaw for Paced {
         true
     }
 
-    fn handle_timeout(&mut self, now: HostInstant, _: &Beside) {
+    #[inline]
+    fn handle_timeout(&mut self, now: HostInstant, _: &Beside<'_>) {
         self.law.handle_timeout(now);
     }
 
+    #[inline]
     fn handle_time(&mut self, now: HostInstant) {
         self.law.handle_time(now);
     }
 
+    #[inline]
     fn wakeup(&self) -> Option<HostInstant> {
         self.law.wakeup()
     }
 
+    #[inline]
     fn not_before(&self) -> Option<HostInstant> {
         Some(self.bucket.not_before(self.mss, self.law.pacing()))
     }
 
+    #[inline]
     fn phase(&self) -> Phase {
         self.law.state().phase()
     }
 
+    #[inline]
     fn cwnd(&self) -> Bytes {
         self.law.cwnd()
     }
 
+    #[inline]
     fn pacing(&self) -> Option<Rate> {
         Some(self.law.pacing())
     }

@@ -25,6 +25,7 @@ pub struct OverStock<L> {
 impl<L: RadioLaw> OverStock<L> {
     /// A flow without any estimate. After `silence` without an update the law receives
     /// [`FeedUpdate::Nothing`]; `None` where the law itself ends old estimates.
+    #[inline]
     pub(crate) fn over(
         law: L,
         fallback: Fallback,
@@ -36,28 +37,27 @@ impl<L: RadioLaw> OverStock<L> {
         Self { law, stock, part, flows: 1, floor, updated_at, silence }
     }
 
-    fn beside(&self) -> Beside {
-        Beside {
-            part: self.part,
-            flows: self.flows,
-            cwnd: self.stock.cwnd(),
-            pacing: self.stock.pacing_rate(),
-            bandwidth: self.stock.bandwidth(),
-        }
+    /// Calls the law.
+    #[inline]
+    fn call<T>(&mut self, call: impl FnOnce(&mut L, &Beside<'_>) -> T) -> T {
+        let Self { law, stock, part, flows, .. } = self;
+        call(law, &Beside { part: *part, flows: *flows, stock })
     }
 
+    #[inline]
     fn controls(&self) -> bool {
         self.law.phase().law_controls()
     }
 
+    #[inline]
     fn handle_feed(&mut self, now: HostInstant, update: FeedUpdate) {
-        let beside = self.beside();
-        if self.law.handle_feed(now, update, &beside) {
+        if self.call(|law, beside| law.handle_feed(now, update, beside)) {
             self.share_verdict(now, None);
         }
     }
 
     /// An estimate of a publisher that is silent is not used any longer.
+    #[inline]
     pub(crate) fn check_silence(&mut self, now: HostInstant) {
         if self.silence.is_some_and(|silence| now - self.updated_at > silence) {
             self.handle_feed(now, FeedUpdate::Nothing);
@@ -65,6 +65,7 @@ impl<L: RadioLaw> OverStock<L> {
     }
 
     /// Lets the stock algorithm know whether the law controls the flow.
+    #[inline]
     fn share_verdict(&mut self, now: HostInstant, cut: Option<Rate>) {
         if let Some(most) = cut.filter(|_| !L::CUT_DOUBTS_RTT) {
             self.stock.cap_bandwidth(most);
@@ -79,64 +80,71 @@ impl<L: RadioLaw> OverStock<L> {
 }
 
 impl<L: RadioLaw> Controller for OverStock<L> {
+    #[inline]
     fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
         self.stock.handle_sent(sent, size);
         self.check_silence(sent.at);
-        let beside = self.beside();
-        if self.law.handle_sent(sent, size, &beside) {
+        if self.call(|law, beside| law.handle_sent(sent, size, beside)) {
             self.share_verdict(sent.at, None);
         }
     }
 
+    #[inline]
     fn handle_ack(&mut self, ack: &Ack) {
         self.stock.handle_ack(ack);
         self.check_silence(ack.now);
-        let beside = self.beside();
-        let cut = self.law.handle_ack(&ack.into(), &beside);
+        let cut = self.call(|law, beside| law.handle_ack(&ack.into(), beside));
         self.share_verdict(ack.now, cut);
     }
 
+    #[inline]
     fn handle_loss(&mut self, loss: &Loss) {
         self.stock.handle_loss(loss);
     }
 
+    #[inline]
     fn handle_timeout(&mut self, now: HostInstant) {
         self.stock.handle_timeout(now);
-        let beside = self.beside();
-        self.law.handle_timeout(now, &beside);
+        self.call(|law, beside| law.handle_timeout(now, beside));
         self.share_verdict(now, None);
     }
 
+    #[inline]
     fn handle_spurious_timeout(&mut self, now: HostInstant) {
         self.stock.handle_spurious_timeout(now);
-        let beside = self.beside();
-        self.law.handle_undone(now, &beside);
+        self.call(|law, beside| law.handle_undone(now, beside));
         self.share_verdict(now, None);
     }
 
+    #[inline]
     fn handle_part(&mut self, _now: HostInstant, part: Part) {
         self.part = part;
     }
 
+    #[inline]
     fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, flows: u32) {
         (self.updated_at, self.flows) = (now, flows);
         self.handle_feed(now, FeedUpdate::of(now, estimate));
     }
 
+    #[inline]
     fn handle_time(&mut self, now: HostInstant) {
         self.stock.handle_time(now);
         self.law.handle_time(now);
         self.share_verdict(now, None);
     }
 
+    #[inline]
     fn wakeup(&self) -> Option<HostInstant> {
         [self.stock.wakeup(), self.law.wakeup()].into_iter().flatten().min()
     }
 
+    #[inline]
     fn not_before(&self) -> Option<HostInstant> {
         self.law.not_before().filter(|_| self.controls())
     }
 
+    #[inline]
     fn cwnd(&self) -> Bytes {
         if self.controls() {
             return self.law.cwnd();
@@ -144,6 +152,7 @@ impl<L: RadioLaw> Controller for OverStock<L> {
         self.law.stock_cwnd(self.stock.cwnd()).max(self.floor)
     }
 
+    #[inline]
     fn pacing_rate(&self) -> Option<Rate> {
         if let Some(pacing) = self.law.pacing().filter(|_| self.controls()) {
             return Some(pacing);
@@ -152,6 +161,7 @@ impl<L: RadioLaw> Controller for OverStock<L> {
         Some(self.law.limit().map_or(stock, |limit| stock.min(limit)))
     }
 
+    #[inline]
     fn state(&self) -> &'static str {
         self.law.phase().name()
     }

@@ -57,40 +57,49 @@ impl RadioLaw for Law {
     // The paper has BBR enter ProbeBW directly (§4.2.3, interpretation 19).
     const CUT_DOUBTS_RTT: bool = false;
 
-    fn handle_feed(&mut self, now: HostInstant, update: FeedUpdate, beside: &Beside) -> bool {
+    #[inline]
+    fn handle_feed(&mut self, now: HostInstant, update: FeedUpdate, beside: &Beside<'_>) -> bool {
         self.handle_feed(now, self.known(now, update, beside.part));
         true
     }
 
-    fn handle_ack(&mut self, ack: &Ack, beside: &Beside) -> Option<Rate> {
-        self.handle_ack(ack, beside.bandwidth);
+    #[inline]
+    fn handle_ack(&mut self, ack: &Ack, beside: &Beside<'_>) -> Option<Rate> {
+        self.handle_ack(ack, beside.bandwidth());
         self.take_cut()
     }
 
-    fn handle_timeout(&mut self, now: HostInstant, _: &Beside) {
+    #[inline]
+    fn handle_timeout(&mut self, now: HostInstant, _: &Beside<'_>) {
         self.handle_timeout(now);
     }
 
+    #[inline]
     fn handle_time(&mut self, now: HostInstant) {
         self.handle_time(now);
     }
 
+    #[inline]
     fn wakeup(&self) -> Option<HostInstant> {
         self.wakeup()
     }
 
+    #[inline]
     fn phase(&self) -> Phase {
         self.state().phase()
     }
 
+    #[inline]
     fn cwnd(&self) -> Bytes {
         self.cwnd()
     }
 
+    #[inline]
     fn pacing(&self) -> Option<Rate> {
         Some(self.pacing())
     }
 
+    #[inline]
     fn limit(&self) -> Option<Rate> {
         self.limit()
     }

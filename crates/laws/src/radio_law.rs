@@ -5,11 +5,12 @@ use core::fmt::Debug;
 use core::time::Duration;
 
 use sounding_cc::sharing::Part;
-use sounding_cc::{Departure, Recovery};
+use sounding_cc::{Controller as _, Departure, Recovery};
 use sounding_estimate::{Bound, FairShare, LinkEstimate, MAX_RATE, State as Link};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::phase::Phase;
+use crate::stock::Stock;
 
 /// A rate of the radio, IP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,6 +92,7 @@ pub struct Ack {
 }
 
 impl From<&sounding_cc::Ack> for Ack {
+    #[inline]
     fn from(ack: &sounding_cc::Ack) -> Self {
         Self {
             now: ack.now,
@@ -119,17 +121,32 @@ fn delay_of(ack: &sounding_cc::Ack) -> Option<Duration> {
 
 /// The flow beside a law: its part of the link, and the stock algorithm.
 #[derive(Clone, Copy, Debug)]
-pub struct Beside {
+pub struct Beside<'a> {
     /// This flow's part of its device's link.
     pub part: Part,
     /// Active flows that share the link, this one included.
     pub flows: u32,
+    pub(crate) stock: &'a Stock,
+}
+
+impl Beside<'_> {
     /// The stock algorithm's window.
-    pub cwnd: Bytes,
+    #[inline]
+    pub fn cwnd(&self) -> Bytes {
+        self.stock.cwnd()
+    }
+
     /// The stock algorithm's pace.
-    pub pacing: Option<Rate>,
+    #[inline]
+    pub fn pacing(&self) -> Option<Rate> {
+        self.stock.pacing_rate()
+    }
+
     /// BBR's measured bandwidth of the path, payload.
-    pub bandwidth: Rate,
+    #[inline]
+    pub fn bandwidth(&self) -> Rate {
+        self.stock.bandwidth()
+    }
 }
 
 /// One flow under a law, which sets the window and the pace while its [`phase`](Self::phase)
@@ -139,22 +156,22 @@ pub trait RadioLaw: Debug + Send {
     const CUT_DOUBTS_RTT: bool = true;
 
     /// The publisher wrote, or has become silent. Returns whether the law took a step.
-    fn handle_feed(&mut self, now: HostInstant, update: FeedUpdate, beside: &Beside) -> bool;
+    fn handle_feed(&mut self, now: HostInstant, update: FeedUpdate, beside: &Beside<'_>) -> bool;
 
     /// An acknowledgement arrived. Returns the path's capacity once, when the flow leaves the law
     /// because of it: the stock algorithm must not remember more.
-    fn handle_ack(&mut self, ack: &Ack, beside: &Beside) -> Option<Rate>;
+    fn handle_ack(&mut self, ack: &Ack, beside: &Beside<'_>) -> Option<Rate>;
 
     /// A packet of `size` left. Returns whether the law took a step.
-    fn handle_sent(&mut self, _: &Departure, _: Bytes, _: &Beside) -> bool {
+    fn handle_sent(&mut self, _: &Departure, _: Bytes, _: &Beside<'_>) -> bool {
         false
     }
 
     /// A retransmission timeout fired.
-    fn handle_timeout(&mut self, now: HostInstant, beside: &Beside);
+    fn handle_timeout(&mut self, now: HostInstant, beside: &Beside<'_>);
 
     /// The timeout was a mistake.
-    fn handle_undone(&mut self, _: HostInstant, _: &Beside) {}
+    fn handle_undone(&mut self, _: HostInstant, _: &Beside<'_>) {}
 
     /// Time has reached the [`wakeup`](Self::wakeup).
     fn handle_time(&mut self, _: HostInstant) {}

@@ -73,35 +73,43 @@ impl Sounding {
 }
 
 impl RadioLaw for Law {
-    fn handle_feed(&mut self, now: HostInstant, update: FeedUpdate, beside: &Beside) -> bool {
-        self.handle_feed(now, update, beside.part, beside.cwnd);
+    #[inline]
+    fn handle_feed(&mut self, now: HostInstant, update: FeedUpdate, beside: &Beside<'_>) -> bool {
+        self.handle_feed(now, update, beside.part, beside.cwnd());
         true
     }
 
-    fn handle_ack(&mut self, ack: &Ack, _: &Beside) -> Option<Rate> {
+    #[inline]
+    fn handle_ack(&mut self, ack: &Ack, _: &Beside<'_>) -> Option<Rate> {
         self.handle_ack(ack)
     }
 
-    fn handle_timeout(&mut self, _: HostInstant, _: &Beside) {
+    #[inline]
+    fn handle_timeout(&mut self, _: HostInstant, _: &Beside<'_>) {
         self.handle_timeout();
     }
 
-    fn handle_undone(&mut self, _: HostInstant, _: &Beside) {
+    #[inline]
+    fn handle_undone(&mut self, _: HostInstant, _: &Beside<'_>) {
         self.handle_undone();
     }
 
+    #[inline]
     fn phase(&self) -> Phase {
         self.state().phase()
     }
 
+    #[inline]
     fn cwnd(&self) -> Bytes {
         self.cwnd()
     }
 
+    #[inline]
     fn pacing(&self) -> Option<Rate> {
         self.pacing()
     }
 
+    #[inline]
     fn least_rtt(&self) -> Option<Duration> {
         self.rtt_min().filter(|_| self.law_controls())
     }

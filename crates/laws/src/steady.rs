@@ -113,9 +113,9 @@ impl Flow {
         Bytes::new(u64::from(segments).saturating_mul(self.mss.count()))
     }
 
-    fn step(&mut self, beside: &Beside) {
-        let pacing = beside.pacing.unwrap_or_default();
-        let stock = Command { cwnd: self.segments(beside.cwnd), pacing };
+    fn step(&mut self, beside: &Beside<'_>) {
+        let pacing = beside.pacing().unwrap_or_default();
+        let stock = Command { cwnd: self.segments(beside.cwnd()), pacing };
         let share = self.rate.map(|rate| beside.part.of(rate));
         let segment = u32::try_from(self.mss.count()).unwrap_or(u32::MAX);
         self.command = self.law.step(share, self.rtt_min, segment, stock);
@@ -123,7 +123,7 @@ impl Flow {
 }
 
 impl RadioLaw for Flow {
-    fn handle_feed(&mut self, _: HostInstant, update: FeedUpdate, beside: &Beside) -> bool {
+    fn handle_feed(&mut self, _: HostInstant, update: FeedUpdate, beside: &Beside<'_>) -> bool {
         self.rate = match update {
             FeedUpdate::Carries(report) => Some(report.rate),
             FeedUpdate::Idle(_) | FeedUpdate::Handover | FeedUpdate::Nothing => None,
@@ -132,13 +132,13 @@ impl RadioLaw for Flow {
         true
     }
 
-    fn handle_ack(&mut self, ack: &Ack, beside: &Beside) -> Option<Rate> {
+    fn handle_ack(&mut self, ack: &Ack, beside: &Beside<'_>) -> Option<Rate> {
         self.rtt_min = self.rtt_min.into_iter().chain(ack.rtt).min();
         self.step(beside);
         None
     }
 
-    fn handle_timeout(&mut self, _: HostInstant, beside: &Beside) {
+    fn handle_timeout(&mut self, _: HostInstant, beside: &Beside<'_>) {
         self.step(beside);
     }
 

@@ -63,6 +63,7 @@ struct Instead {
 
 impl Stock {
     /// A flow that no law controls yet.
+    #[inline]
     pub(crate) fn new(start: &Start, fallback: Fallback) -> Self {
         let instead = Instead {
             cubic: Cubic::new(start),
@@ -76,24 +77,29 @@ impl Stock {
     }
 
     /// BBR's measured bandwidth of the path, payload.
+    #[inline]
     pub(crate) fn bandwidth(&self) -> Rate {
         self.bbr.bandwidth()
     }
 
     /// The path without queue is at least this long.
+    #[inline]
     pub(crate) fn raise_rtt_min(&mut self, least: Duration) {
         self.bbr.raise_rtt_min(least);
     }
 
     /// The path carries at most this, payload: BBR's larger measurements are limited to it.
+    #[inline]
     pub(crate) fn cap_bandwidth(&mut self, most: Rate) {
         self.bbr.cap_bandwidth(most);
     }
 
+    #[inline]
     fn driving(&self) -> Option<&Instead> {
         self.instead.as_ref().filter(|instead| instead.drives)
     }
 
+    #[inline]
     fn driving_mut(&mut self) -> Option<&mut Instead> {
         self.instead.as_mut().filter(|instead| instead.drives)
     }
@@ -101,6 +107,7 @@ impl Stock {
     /// The law's verdict: whether it controls the flow from here on, and its last window if it does
     /// not. `cut` is the path's capacity in payload. It is given once, when the flow leaves the
     /// law because the path carries less than the radio.
+    #[inline]
     pub(crate) fn handle_verdict(
         &mut self,
         now: HostInstant,
@@ -135,10 +142,12 @@ impl Stock {
 }
 
 impl Controller for Stock {
+    #[inline]
     fn handle_sent(&mut self, sent: &Departure, size: Bytes) {
         self.bbr.handle_sent(sent, size);
     }
 
+    #[inline]
     fn handle_ack(&mut self, ack: &Ack) {
         self.bbr.handle_ack(ack);
         if let Some(instead) = &mut self.instead {
@@ -152,6 +161,7 @@ impl Controller for Stock {
         }
     }
 
+    #[inline]
     fn handle_loss(&mut self, loss: &Loss) {
         self.bbr.handle_loss(loss);
         if let Some(instead) = self.driving_mut() {
@@ -159,6 +169,7 @@ impl Controller for Stock {
         }
     }
 
+    #[inline]
     fn handle_timeout(&mut self, now: HostInstant) {
         self.bbr.handle_timeout(now);
         if let Some(instead) = &mut self.instead {
@@ -169,6 +180,7 @@ impl Controller for Stock {
         }
     }
 
+    #[inline]
     fn handle_spurious_timeout(&mut self, now: HostInstant) {
         self.bbr.handle_spurious_timeout(now);
         if let Some(instead) = &mut self.instead {
@@ -179,18 +191,22 @@ impl Controller for Stock {
         }
     }
 
+    #[inline]
     fn handle_time(&mut self, now: HostInstant) {
         self.bbr.handle_time(now);
     }
 
+    #[inline]
     fn wakeup(&self) -> Option<HostInstant> {
         self.bbr.wakeup()
     }
 
+    #[inline]
     fn cwnd(&self) -> Bytes {
         self.driving().map_or(self.bbr.cwnd(), |instead| instead.cubic.cwnd())
     }
 
+    #[inline]
     fn pacing_rate(&self) -> Option<Rate> {
         let paced = self.driving().and_then(|instead| {
             let cwnd = instead.cubic.cwnd();
@@ -201,6 +217,7 @@ impl Controller for Stock {
         paced.or_else(|| self.bbr.pacing_rate())
     }
 
+    #[inline]
     fn state(&self) -> &'static str {
         self.driving().map_or(self.bbr.state(), |instead| instead.cubic.state())
     }

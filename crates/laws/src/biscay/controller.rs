@@ -86,15 +86,15 @@ impl Flow {
     }
 
     /// Folds an acknowledgement in, or reads the feed again before a flow sends.
-    fn step(&mut self, now: HostInstant, beside: &Beside, ack: Option<&Ack>) -> Option<Rate> {
+    fn step(&mut self, now: HostInstant, beside: &Beside<'_>, ack: Option<&Ack>) -> Option<Rate> {
         let path = PathSample {
             rtt_min: self.rtt_min.map(|filter| filter.best()),
             mss: u32::try_from(self.mss.count()).unwrap_or(u32::MAX),
-            e2e: beside.bandwidth,
+            e2e: beside.bandwidth(),
             flows: beside.flows,
             link: None,
-            shadow_cwnd: self.segments(beside.cwnd),
-            shadow_pacing: beside.pacing.unwrap_or_default(),
+            shadow_cwnd: self.segments(beside.cwnd()),
+            shadow_pacing: beside.pacing().unwrap_or_default(),
         };
         let timeout = core::mem::take(&mut self.timeout);
         let command = match ack {
@@ -110,12 +110,14 @@ impl Flow {
 }
 
 impl RadioLaw for Flow {
-    fn handle_feed(&mut self, now: HostInstant, update: FeedUpdate, _: &Beside) -> bool {
+    #[inline]
+    fn handle_feed(&mut self, now: HostInstant, update: FeedUpdate, _: &Beside<'_>) -> bool {
         self.read(now, update);
         false
     }
 
-    fn handle_ack(&mut self, ack: &Ack, beside: &Beside) -> Option<Rate> {
+    #[inline]
+    fn handle_ack(&mut self, ack: &Ack, beside: &Beside<'_>) -> Option<Rate> {
         if let Some(rtt) = ack.rtt {
             let now = ack.now.as_nanos();
             let first = Windowed::min(RTT_MIN_LASTS, now, rtt);
@@ -124,7 +126,8 @@ impl RadioLaw for Flow {
         self.step(ack.now, beside, Some(ack))
     }
 
-    fn handle_sent(&mut self, sent: &Departure, size: Bytes, beside: &Beside) -> bool {
+    #[inline]
+    fn handle_sent(&mut self, sent: &Departure, size: Bytes, beside: &Beside<'_>) -> bool {
         // After a pause the result of the last acknowledgement may be old.
         let restarts = sent.in_flight <= size;
         if restarts {
@@ -133,32 +136,39 @@ impl RadioLaw for Flow {
         restarts
     }
 
-    fn handle_timeout(&mut self, now: HostInstant, beside: &Beside) {
+    #[inline]
+    fn handle_timeout(&mut self, now: HostInstant, beside: &Beside<'_>) {
         self.timeout = Timeout::Fired;
         self.step(now, beside, None);
     }
 
-    fn handle_undone(&mut self, now: HostInstant, beside: &Beside) {
+    #[inline]
+    fn handle_undone(&mut self, now: HostInstant, beside: &Beside<'_>) {
         self.timeout = Timeout::Undone;
         self.step(now, beside, None);
     }
 
+    #[inline]
     fn phase(&self) -> Phase {
         self.law.state().phase()
     }
 
+    #[inline]
     fn cwnd(&self) -> Bytes {
         self.bytes(self.command.cwnd)
     }
 
+    #[inline]
     fn pacing(&self) -> Option<Rate> {
         Some(self.command.pacing)
     }
 
+    #[inline]
     fn stock_cwnd(&self, cwnd: Bytes) -> Bytes {
         self.bytes(self.segments(cwnd))
     }
 
+    #[inline]
     fn least_rtt(&self) -> Option<Duration> {
         self.longer
     }
