@@ -198,13 +198,14 @@ fn list(json: bool) -> miette::Result<ExitCode> {
     let widest =
         EXPERIMENTS.iter().map(|experiment| experiment.card().name.len()).max().unwrap_or(0);
     for experiment in EXPERIMENTS {
-        let name = experiment.card().name;
+        let card = experiment.card();
+        let name = card.name;
         if json {
             let fields = serde_json::json!({
                 "name": name,
-                "about": experiment.card().about,
-                "needs": experiment.card().needs,
-                "duration": experiment.card().lasts,
+                "about": card.about,
+                "needs": card.needs,
+                "duration": card.lasts,
             });
             println!("{fields}");
         } else {

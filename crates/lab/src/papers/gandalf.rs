@@ -18,7 +18,7 @@ mod scene;
 mod table1;
 pub(crate) mod webrtc;
 
-use sounding_experiment::metrics::mean;
+use sounding_experiment::metrics::{mean, nearest_rank};
 use sounding_experiment::plan::Wrong;
 
 use crate::paper::plan_item::{Evidence, Figures, Kinds, Row, Settings, Short};
@@ -163,8 +163,7 @@ impl Kinds for Item {
 
 /// The value below which this part of sorted values is; not a number without any.
 fn quantile(sorted: &[f64], part: f64) -> f64 {
-    let at = ((sorted.len() as f64 * part).ceil() as usize).clamp(1, sorted.len().max(1)) - 1;
-    sorted.get(at).copied().unwrap_or(f64::NAN)
+    if sorted.is_empty() { f64::NAN } else { nearest_rank(sorted, part) }
 }
 
 #[cfg(test)]
