@@ -47,7 +47,7 @@ check: setup
 	RUSTDOCFLAGS='--deny warnings' cargo doc --quiet --workspace --lib --no-deps --locked
 	cargo xtask check
 	cargo fmt --check --manifest-path python/Cargo.toml
-	cargo clippy --manifest-path python/Cargo.toml --all-targets -- --deny warnings
+	cargo clippy --manifest-path python/Cargo.toml --target-dir target --all-targets -- --deny warnings
 	cargo fmt --check --manifest-path examples/controller/Cargo.toml
 	cargo clippy --manifest-path examples/controller/Cargo.toml --target-dir target --all-targets -- --deny warnings
 	cargo update --quiet --workspace --locked --manifest-path fuzz/Cargo.toml
