@@ -14,8 +14,12 @@ const BITS_NANOS: u64 = 8_000_000_000;
 pub(crate) fn ratio(a: u64, b: u64, divisor: u64) -> u64 {
     match a.checked_mul(b) {
         Some(product) => product / divisor,
-        None => saturated(u128::from(a) * u128::from(b) / u128::from(divisor)),
+        None => wide_ratio(a, b.into(), divisor.into()),
     }
+}
+
+fn wide_ratio(a: u64, b: u128, divisor: u128) -> u64 {
+    saturated(u128::from(a).saturating_mul(b) / divisor)
 }
 
 fn saturated(wide: u128) -> u64 {
@@ -32,7 +36,7 @@ impl Bytes {
         Rate::from_bits_per_sec(match u64::try_from(nanos) {
             Ok(0) => 0,
             Ok(nanos) => ratio(self.count(), BITS_NANOS, nanos),
-            Err(_) => saturated(u128::from(self.count()) * u128::from(BITS_NANOS) / nanos),
+            Err(_) => wide_ratio(self.count(), BITS_NANOS.into(), nanos),
         })
     }
 
@@ -61,10 +65,7 @@ impl Mul<Duration> for Rate {
         let nanos = span.as_nanos();
         Bytes::new(match u64::try_from(nanos) {
             Ok(nanos) => ratio(self.bits_per_sec(), nanos, BITS_NANOS),
-            Err(_) => {
-                let product = u128::from(self.bits_per_sec()).saturating_mul(nanos);
-                saturated(product / u128::from(BITS_NANOS))
-            }
+            Err(_) => wide_ratio(self.bits_per_sec(), nanos, BITS_NANOS.into()),
         })
     }
 }
