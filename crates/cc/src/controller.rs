@@ -141,19 +141,16 @@ pub struct Start {
 
 impl Start {
     /// A flow over TCP with timestamps in IPv4 packets of 1500 bytes.
-    #[inline]
     pub fn tcp(now: HostInstant, rtt: Option<Duration>, seed: u64) -> Self {
         Self { now, mss: Bytes::new(1448), headers: Bytes::new(52), rtt, seed }
     }
 
     /// Ten segments (RFC 6928 §2).
-    #[inline]
     pub fn initial_cwnd(&self) -> Bytes {
         self.segments(10)
     }
 
     /// The bytes of `count` full segments.
-    #[inline]
     pub fn segments(&self, count: u64) -> Bytes {
         Bytes::new(self.mss.count().saturating_mul(count))
     }

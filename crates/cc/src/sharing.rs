@@ -241,7 +241,6 @@ fn among(flows: u64, whole: u64, own: u32) -> u64 {
 
 impl Policy {
     /// The parts of all flows of a link.
-    #[inline]
     pub fn parts(self, members: &[Member]) -> Vec<Part> {
         let weights: Vec<Weight> = members.iter().map(|one| self.weight(one, members)).collect();
         let mut users: Vec<User> = Vec::new();
@@ -271,7 +270,6 @@ impl Policy {
     }
 
     /// The weight of a flow among the others of its user. Idle flows do not reduce it.
-    #[inline]
     pub fn weight(self, member: &Member, members: &[Member]) -> Weight {
         match self {
             Self::Flows => WEIGHT.into(),

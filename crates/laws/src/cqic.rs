@@ -64,7 +64,6 @@ impl Cqic {
 }
 
 impl RadioLaw for Paced {
-    #[inline]
     fn handle_feed(&mut self, now: HostInstant, update: FeedUpdate, beside: &Beside<'_>) -> bool {
         let update = match update {
             FeedUpdate::Carries(report) => FeedUpdate::Carries(report.part(beside.part)),
@@ -89,7 +88,6 @@ impl RadioLaw for Paced {
         true
     }
 
-    #[inline]
     fn handle_timeout(&mut self, now: HostInstant, _: &Beside<'_>) {
         self.law.handle_timeout(now);
     }

@@ -5,7 +5,7 @@ use sounding_cc::{Ack, Controller, Departure, Loss, Start};
 use sounding_estimate::LinkEstimate;
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use crate::radio_law::{Beside, FeedUpdate, RadioLaw};
+use crate::radio_law::{Ack as LawAck, Beside, FeedUpdate, RadioLaw};
 use crate::stock::{Fallback, Stock};
 
 /// A law of the radio over a stock algorithm, which controls the flow while the law does not. The
@@ -25,7 +25,6 @@ pub struct OverStock<L> {
 impl<L: RadioLaw> OverStock<L> {
     /// A flow without any estimate. After `silence` without an update the law receives
     /// [`FeedUpdate::Nothing`]; `None` where the law itself ends old estimates.
-    #[inline]
     pub(crate) fn over(
         law: L,
         fallback: Fallback,
@@ -49,7 +48,6 @@ impl<L: RadioLaw> OverStock<L> {
         self.law.phase().law_controls()
     }
 
-    #[inline]
     fn handle_feed(&mut self, now: HostInstant, update: FeedUpdate) {
         if self.call(|law, beside| law.handle_feed(now, update, beside)) {
             self.share_verdict(now, None);
@@ -71,7 +69,8 @@ impl<L: RadioLaw> OverStock<L> {
             self.stock.cap_bandwidth(most);
         }
         let doubtful = cut.filter(|_| L::CUT_DOUBTS_RTT);
-        self.stock.handle_verdict(now, self.controls(), self.law.cwnd(), doubtful);
+        let controls = self.controls();
+        self.stock.handle_verdict(now, controls, || self.law.cwnd(), doubtful);
         // Under the law's window BBR never sees an empty path: it would keep a shorter path's RTT.
         if let Some(least) = self.law.least_rtt() {
             self.stock.raise_rtt_min(least);
@@ -93,35 +92,30 @@ impl<L: RadioLaw> Controller for OverStock<L> {
     fn handle_ack(&mut self, ack: &Ack) {
         self.stock.handle_ack(ack);
         self.check_silence(ack.now);
-        let cut = self.call(|law, beside| law.handle_ack(&ack.into(), beside));
+        let cut = self.call(|law, beside| law.handle_ack(&LawAck::to::<L>(ack), beside));
         self.share_verdict(ack.now, cut);
     }
 
-    #[inline]
     fn handle_loss(&mut self, loss: &Loss) {
         self.stock.handle_loss(loss);
     }
 
-    #[inline]
     fn handle_timeout(&mut self, now: HostInstant) {
         self.stock.handle_timeout(now);
         self.call(|law, beside| law.handle_timeout(now, beside));
         self.share_verdict(now, None);
     }
 
-    #[inline]
     fn handle_spurious_timeout(&mut self, now: HostInstant) {
         self.stock.handle_spurious_timeout(now);
         self.call(|law, beside| law.handle_undone(now, beside));
         self.share_verdict(now, None);
     }
 
-    #[inline]
     fn handle_part(&mut self, _now: HostInstant, part: Part) {
         self.part = part;
     }
 
-    #[inline]
     fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, flows: u32) {
         (self.updated_at, self.flows) = (now, flows);
         self.handle_feed(now, FeedUpdate::of(now, estimate));
@@ -141,7 +135,7 @@ impl<L: RadioLaw> Controller for OverStock<L> {
 
     #[inline]
     fn not_before(&self) -> Option<HostInstant> {
-        self.law.not_before().filter(|_| self.controls())
+        if self.controls() { self.law.not_before() } else { None }
     }
 
     #[inline]
@@ -154,14 +148,15 @@ impl<L: RadioLaw> Controller for OverStock<L> {
 
     #[inline]
     fn pacing_rate(&self) -> Option<Rate> {
-        if let Some(pacing) = self.law.pacing().filter(|_| self.controls()) {
+        if self.controls()
+            && let Some(pacing) = self.law.pacing()
+        {
             return Some(pacing);
         }
         let stock = self.stock.pacing_rate()?;
         Some(self.law.limit().map_or(stock, |limit| stock.min(limit)))
     }
 
-    #[inline]
     fn state(&self) -> &'static str {
         self.law.phase().name()
     }

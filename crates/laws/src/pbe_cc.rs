@@ -56,8 +56,8 @@ impl PbeCc {
 impl RadioLaw for Law {
     // The paper has BBR enter ProbeBW directly (§4.2.3, interpretation 19).
     const CUT_DOUBTS_RTT: bool = false;
+    const READS_DELAY: bool = true;
 
-    #[inline]
     fn handle_feed(&mut self, now: HostInstant, update: FeedUpdate, beside: &Beside<'_>) -> bool {
         self.handle_feed(now, self.known(now, update, beside.part));
         true
@@ -69,7 +69,6 @@ impl RadioLaw for Law {
         self.take_cut()
     }
 
-    #[inline]
     fn handle_timeout(&mut self, now: HostInstant, _: &Beside<'_>) {
         self.handle_timeout(now);
     }

@@ -69,7 +69,7 @@ pub struct Ack {
     /// The RTT it measured, if any.
     pub rtt: Option<Duration>,
     /// The delay of the path but for a constant: by time stamps in whole milliseconds, or else the
-    /// RTT.
+    /// RTT. `None` for laws that do not [read](RadioLaw::READS_DELAY) it.
     pub delay: Option<Duration>,
     /// The path's delivery rate over about the last round, payload, if known.
     pub rate: Option<Rate>,
@@ -91,13 +91,14 @@ pub struct Ack {
     pub is_limited: bool,
 }
 
-impl From<&sounding_cc::Ack> for Ack {
+impl Ack {
+    /// The acknowledgement as the law `L` receives it.
     #[inline]
-    fn from(ack: &sounding_cc::Ack) -> Self {
+    pub(crate) fn to<L: RadioLaw>(ack: &sounding_cc::Ack) -> Self {
         Self {
             now: ack.now,
             rtt: ack.rtt,
-            delay: delay_of(ack),
+            delay: if L::READS_DELAY { delay_of(ack) } else { None },
             rate: ack.rate,
             acked: ack.acked,
             lost: ack.newly_lost,
@@ -154,6 +155,8 @@ impl Beside<'_> {
 pub trait RadioLaw: Debug + Send {
     /// Whether BBR measures the RTT again after a cut of [`handle_ack`](Self::handle_ack).
     const CUT_DOUBTS_RTT: bool = true;
+    /// Whether the law uses [`Ack::delay`].
+    const READS_DELAY: bool = false;
 
     /// The publisher wrote, or has become silent. Returns whether the law took a step.
     fn handle_feed(&mut self, now: HostInstant, update: FeedUpdate, beside: &Beside<'_>) -> bool;

@@ -73,7 +73,6 @@ impl Sounding {
 }
 
 impl RadioLaw for Law {
-    #[inline]
     fn handle_feed(&mut self, now: HostInstant, update: FeedUpdate, beside: &Beside<'_>) -> bool {
         self.handle_feed(now, update, beside.part, beside.cwnd());
         true
@@ -84,12 +83,10 @@ impl RadioLaw for Law {
         self.handle_ack(ack)
     }
 
-    #[inline]
     fn handle_timeout(&mut self, _: HostInstant, _: &Beside<'_>) {
         self.handle_timeout();
     }
 
-    #[inline]
     fn handle_undone(&mut self, _: HostInstant, _: &Beside<'_>) {
         self.handle_undone();
     }
@@ -111,6 +108,6 @@ impl RadioLaw for Law {
 
     #[inline]
     fn least_rtt(&self) -> Option<Duration> {
-        self.rtt_min().filter(|_| self.law_controls())
+        if self.law_controls() { self.rtt_min() } else { None }
     }
 }

@@ -61,9 +61,29 @@ struct Instead {
     is_timed_out: bool,
 }
 
+impl Instead {
+    /// Goes on from the law's window, on a path that holds `holds`.
+    fn take_over(&mut self, now: HostInstant, law_cwnd: Bytes, holds: Bytes, is_narrow: bool) {
+        // The law's window may be for more than a narrow path carries.
+        let narrow = if is_narrow { holds + holds } else { law_cwnd };
+        let timed_out = if self.is_timed_out { self.restart } else { law_cwnd };
+        let cwnd = law_cwnd.min(narrow).min(timed_out).max(self.least);
+        self.cubic.go_on(now, cwnd, cwnd.max(holds));
+    }
+
+    fn handle_ack(&mut self, ack: &Ack) {
+        if let Some(rtt) = ack.rtt {
+            self.rtt.handle_sample(rtt);
+        }
+        self.is_timed_out &= ack.recovery == Recovery::Timeout;
+        if self.drives {
+            self.cubic.handle_ack(ack);
+        }
+    }
+}
+
 impl Stock {
     /// A flow that no law controls yet.
-    #[inline]
     pub(crate) fn new(start: &Start, fallback: Fallback) -> Self {
         let instead = Instead {
             cubic: Cubic::new(start),
@@ -89,7 +109,6 @@ impl Stock {
     }
 
     /// The path carries at most this, payload: BBR's larger measurements are limited to it.
-    #[inline]
     pub(crate) fn cap_bandwidth(&mut self, most: Rate) {
         self.bbr.cap_bandwidth(most);
     }
@@ -112,7 +131,7 @@ impl Stock {
         &mut self,
         now: HostInstant,
         law_drives: bool,
-        law_cwnd: Bytes,
+        law_cwnd: impl FnOnce() -> Bytes,
         cut: Option<Rate>,
     ) {
         if law_drives || self.instead.is_some() {
@@ -130,12 +149,7 @@ impl Stock {
         let Some(instead) = &mut self.instead else { return };
         if !law_drives && !instead.drives {
             let rtt = self.bbr.rtt_min().unwrap_or_default();
-            let holds = self.bbr.bandwidth() * rtt;
-            // The law's window may be for more than a narrow path carries.
-            let narrow = if cut.is_some() { holds + holds } else { law_cwnd };
-            let timed_out = if instead.is_timed_out { instead.restart } else { law_cwnd };
-            let cwnd = law_cwnd.min(narrow).min(timed_out).max(instead.least);
-            instead.cubic.go_on(now, cwnd, cwnd.max(holds));
+            instead.take_over(now, law_cwnd(), self.bbr.bandwidth() * rtt, cut.is_some());
         }
         instead.drives = !law_drives;
     }
@@ -151,17 +165,10 @@ impl Controller for Stock {
     fn handle_ack(&mut self, ack: &Ack) {
         self.bbr.handle_ack(ack);
         if let Some(instead) = &mut self.instead {
-            if let Some(rtt) = ack.rtt {
-                instead.rtt.handle_sample(rtt);
-            }
-            instead.is_timed_out &= ack.recovery == Recovery::Timeout;
-        }
-        if let Some(instead) = self.driving_mut() {
-            instead.cubic.handle_ack(ack);
+            instead.handle_ack(ack);
         }
     }
 
-    #[inline]
     fn handle_loss(&mut self, loss: &Loss) {
         self.bbr.handle_loss(loss);
         if let Some(instead) = self.driving_mut() {
@@ -169,7 +176,6 @@ impl Controller for Stock {
         }
     }
 
-    #[inline]
     fn handle_timeout(&mut self, now: HostInstant) {
         self.bbr.handle_timeout(now);
         if let Some(instead) = &mut self.instead {
@@ -180,7 +186,6 @@ impl Controller for Stock {
         }
     }
 
-    #[inline]
     fn handle_spurious_timeout(&mut self, now: HostInstant) {
         self.bbr.handle_spurious_timeout(now);
         if let Some(instead) = &mut self.instead {
@@ -217,7 +222,6 @@ impl Controller for Stock {
         paced.or_else(|| self.bbr.pacing_rate())
     }
 
-    #[inline]
     fn state(&self) -> &'static str {
         self.driving().map_or(self.bbr.state(), |instead| instead.cubic.state())
     }

@@ -3,6 +3,7 @@ use core::ops::Add;
 use core::str::FromStr;
 
 use crate::scaled_decimal;
+use crate::transfer::ratio;
 
 /// A data rate, kept in bits per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,12 +41,12 @@ impl Rate {
     }
 
     /// `self × numerator ÷ denominator`, rounded down and saturating; zero for a zero denominator.
+    #[inline]
     pub fn scaled(self, numerator: u32, denominator: u32) -> Rate {
         if denominator == 0 {
             return Rate::ZERO;
         }
-        let bits = u128::from(self.0) * u128::from(numerator) / u128::from(denominator);
-        Rate(u64::try_from(bits).unwrap_or(u64::MAX))
+        Rate(ratio(self.0, numerator.into(), denominator.into()))
     }
 }
 

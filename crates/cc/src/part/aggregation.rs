@@ -30,7 +30,6 @@ pub struct Aggregation {
 
 impl Aggregation {
     /// A new, empty state.
-    #[inline]
     pub fn new(now: HostInstant) -> Self {
         Self { since: now, acked: Bytes::ZERO, most: [Bytes::ZERO; 2], rounds: 0 }
     }

@@ -24,7 +24,6 @@ pub struct Aimd {
 
 impl Aimd {
     /// Begins with RFC 6928's window, in slow start.
-    #[inline]
     pub fn new(start: &Start) -> Self {
         Self {
             mss: Bytes::new(start.mss.count().max(1)),
@@ -40,7 +39,6 @@ impl Aimd {
 
     /// The same with a first slow start that ends when the RTT rises (RFC 9406).
     #[must_use]
-    #[inline]
     pub fn with_hystart(self) -> Self {
         Self { slow_start: Some(SlowStart::default()), ..self }
     }
@@ -130,6 +128,7 @@ impl Aimd {
     }
 
     /// A window that shrinks in congestion avoidance stays in congestion avoidance.
+    #[inline]
     fn set(&mut self, cwnd: Bytes) {
         if !self.in_slow_start() {
             self.ssthresh = self.ssthresh.min(cwnd);
@@ -138,7 +137,6 @@ impl Aimd {
     }
 
     /// Falls to `cwnd`, and slow start ends at `ssthresh`.
-    #[inline]
     pub fn slow_start_to(&mut self, cwnd: Bytes, ssthresh: Bytes) {
         (self.cwnd, self.ssthresh) = (cwnd.max(self.least()), ssthresh.max(self.least()));
         self.slow_start = None;
@@ -146,14 +144,12 @@ impl Aimd {
     }
 
     /// Slow start ends here.
-    #[inline]
     pub fn leave_slow_start(&mut self) {
         self.slow_start = None;
         self.ssthresh = self.cwnd;
     }
 
     /// Falls to `cwnd` and comes back to where it was in slow start.
-    #[inline]
     pub fn dip(&mut self, cwnd: Bytes) {
         self.ssthresh = self.cwnd;
         self.cwnd = cwnd;
@@ -161,7 +157,6 @@ impl Aimd {
     }
 
     /// Half, two segments at least.
-    #[inline]
     pub fn cut(&mut self) {
         self.slow_start = None;
         self.ssthresh = Bytes::new(self.cwnd.count() / 2).max(self.least());
@@ -170,7 +165,6 @@ impl Aimd {
     }
 
     /// Cuts once for all losses of a round.
-    #[inline]
     pub fn handle_loss(&mut self, loss: &Loss) {
         if loss.begins_recovery {
             self.cut();
@@ -178,7 +172,6 @@ impl Aimd {
     }
 
     /// Sets the window to one segment, with slow start to half of the old window.
-    #[inline]
     pub fn handle_timeout(&mut self, _now: HostInstant) {
         // The first of several timeouts in a row is the one that would be undone.
         self.before_timeout.get_or_insert((self.cwnd, self.ssthresh));
@@ -187,7 +180,6 @@ impl Aimd {
     }
 
     /// As if the timeout had not been.
-    #[inline]
     pub fn handle_spurious_timeout(&mut self, _now: HostInstant) {
         if let Some((cwnd, ssthresh)) = self.before_timeout.take() {
             self.cwnd = self.cwnd.max(cwnd);
@@ -195,6 +187,7 @@ impl Aimd {
         }
     }
 
+    #[inline]
     fn least(&self) -> Bytes {
         Bytes::new(self.mss.count() * 2)
     }

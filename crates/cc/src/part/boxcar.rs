@@ -16,13 +16,11 @@ pub struct Boxcar {
 
 impl Boxcar {
     /// Without values.
-    #[inline]
     pub fn new(window: Duration) -> Self {
         Self { window, values: VecDeque::with_capacity(KEPT), sum: Duration::ZERO }
     }
 
     /// Means are over this from the next value on.
-    #[inline]
     pub fn set_window(&mut self, window: Duration) {
         self.window = window;
     }
@@ -54,7 +52,6 @@ impl Boxcar {
     }
 
     /// Forgets every value.
-    #[inline]
     pub fn clear(&mut self) {
         self.values.clear();
         self.sum = Duration::ZERO;

@@ -58,13 +58,11 @@ impl DeliveryRate {
     }
 
     /// A packet was lost.
-    #[inline]
     pub fn handle_lost(&mut self, size: Bytes) {
         self.lost += size;
     }
 
     /// The window allowed more, but the application had no data.
-    #[inline]
     pub fn handle_app_limited(&mut self, in_flight: Bytes) {
         self.limited_until = Some(self.delivered + in_flight);
     }

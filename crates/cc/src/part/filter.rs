@@ -23,13 +23,11 @@ struct Sample<T> {
 
 impl<T: Copy + Ord> Windowed<T> {
     /// A maximum over `window`, which begins with `value`.
-    #[inline]
     pub fn max(window: u64, at: u64, value: T) -> Self {
         Self { best: [Sample { at, value }; 3], window, wanted: Ordering::Greater }
     }
 
     /// A minimum over `window`, which begins with `value`.
-    #[inline]
     pub fn min(window: u64, at: u64, value: T) -> Self {
         Self { best: [Sample { at, value }; 3], window, wanted: Ordering::Less }
     }
@@ -64,7 +62,6 @@ impl<T: Copy + Ord> Windowed<T> {
     }
 
     /// Limits all values to `limit`.
-    #[inline]
     pub fn cap(&mut self, limit: T) {
         for sample in &mut self.best {
             if sample.value.cmp(&limit) == self.wanted {

@@ -12,7 +12,6 @@ pub struct FullPipe {
 
 impl FullPipe {
     /// Looks again, for more than this.
-    #[inline]
     pub fn beyond(best: Rate) -> Self {
         Self { best, rounds: 0 }
     }

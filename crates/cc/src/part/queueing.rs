@@ -16,42 +16,44 @@ pub struct QueueingDelay {
     minute_began: HostInstant,
     current: [Duration; CURRENT],
     next: usize,
-    has_sample: bool,
+    /// The least of all minutes.
+    base: Option<Duration>,
 }
 
 impl QueueingDelay {
     /// Without samples.
-    #[inline]
     pub fn new(now: HostInstant) -> Self {
         Self {
             minutes: [Duration::MAX; BASE_MINUTES],
             minute_began: now,
             current: [Duration::MAX; CURRENT],
             next: 0,
-            has_sample: false,
+            base: None,
         }
     }
 
     /// Adds a sample. Returns the new queueing delay.
     #[inline]
     pub fn handle_sample(&mut self, now: HostInstant, delay: Duration) -> Duration {
-        self.has_sample = true;
         if now - self.minute_began >= MINUTE {
             self.minute_began = now;
             self.minutes.rotate_right(1);
             self.minutes[0] = delay;
+            self.base = self.minutes.iter().min().copied();
         }
         self.minutes[0] = self.minutes[0].min(delay);
+        let base = self.base.map_or(delay, |base| base.min(delay));
+        self.base = Some(base);
         self.current[self.next] = delay;
         self.next = (self.next + 1) % CURRENT;
         let current = self.current.iter().min().copied().unwrap_or(delay);
-        current.saturating_sub(self.base().unwrap_or(delay))
+        current.saturating_sub(base)
     }
 
     /// The delay without queue; `None` before the first sample.
     #[inline]
     pub fn base(&self) -> Option<Duration> {
-        self.minutes.iter().min().copied().filter(|_| self.has_sample)
+        self.base
     }
 }
 

@@ -49,7 +49,6 @@ impl RttEstimator {
     }
 
     /// A timeout fired: the next comes after twice as long (RFC 6298 §5.5).
-    #[inline]
     pub fn handle_timeout(&mut self) {
         self.backoff += 1;
     }

@@ -86,7 +86,6 @@ impl Slots {
     }
 
     /// Forgets the path's way, as after a handover.
-    #[inline]
     pub fn reset(&mut self) {
         *self = Self::default();
     }

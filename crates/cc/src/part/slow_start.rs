@@ -74,7 +74,6 @@ impl Default for SlowStart {
 
 impl SlowStart {
     /// The window's growth from an acknowledgement; `None` once slow start is over.
-    #[inline]
     pub fn handle_ack(&mut self, ack: &Ack) -> Option<Bytes> {
         if self.round.handle_ack(ack) {
             self.last = self.current.take();
@@ -120,7 +119,6 @@ impl SlowStart {
 
     /// What the radio added to RTTs became known; whether slow start goes on that had been left
     /// because of it.
-    #[inline]
     pub fn handle_revision(&mut self, revision: &Revision) -> bool {
         let (seen_at, after) = match *revision {
             Revision::Rebase { least, .. } => {

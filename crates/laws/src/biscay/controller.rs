@@ -27,8 +27,9 @@ pub struct Flow {
     feed: Snapshot,
     rtt_min: Option<Windowed<Duration>>,
     timeout: Timeout,
-    /// The last settings while the law had control.
-    command: Command,
+    /// The last window in segments, and the pace, while the law had control.
+    cwnd: u32,
+    pacing: Rate,
     longer: Option<Duration>,
 }
 
@@ -50,7 +51,8 @@ impl BiscayController {
             feed: Snapshot { estimate: None, agreeing: 0, heartbeat_at: start.now },
             rtt_min: start.rtt.map(|rtt| Windowed::min(RTT_MIN_LASTS, start.now.as_nanos(), rtt)),
             timeout: Timeout::None,
-            command: Command { cwnd: FLOOR_CWND, pacing: Rate::ZERO, cut: None, longer: None },
+            cwnd: FLOOR_CWND,
+            pacing: Rate::ZERO,
             longer: None,
         };
         Self::over(flow, fallback, start, None)
@@ -58,11 +60,13 @@ impl BiscayController {
 }
 
 impl Flow {
+    #[inline]
     fn segments(&self, bytes: Bytes) -> u32 {
         // The law counts segments in 32 bits that wrap, as the kernel does.
         (bytes.count() / self.mss.count().max(1)) as u32
     }
 
+    #[inline]
     fn bytes(&self, segments: u32) -> Bytes {
         Bytes::new(u64::from(segments) * self.mss.count())
     }
@@ -86,6 +90,7 @@ impl Flow {
     }
 
     /// Folds an acknowledgement in, or reads the feed again before a flow sends.
+    #[inline]
     fn step(&mut self, now: HostInstant, beside: &Beside<'_>, ack: Option<&Ack>) -> Option<Rate> {
         let path = PathSample {
             rtt_min: self.rtt_min.map(|filter| filter.best()),
@@ -97,20 +102,19 @@ impl Flow {
             shadow_pacing: beside.pacing().unwrap_or_default(),
         };
         let timeout = core::mem::take(&mut self.timeout);
-        let command = match ack {
+        let Command { cwnd, pacing, cut, longer } = match ack {
             Some(ack) => self.law.handle_ack(now, &self.feed, &path, timeout, ack),
             None => self.law.handle_restart(now, &self.feed, &path, timeout),
         };
-        self.longer = command.longer;
+        self.longer = longer;
         if self.phase().law_controls() {
-            self.command = command;
+            (self.cwnd, self.pacing) = (cwnd, pacing);
         }
-        command.cut
+        cut
     }
 }
 
 impl RadioLaw for Flow {
-    #[inline]
     fn handle_feed(&mut self, now: HostInstant, update: FeedUpdate, _: &Beside<'_>) -> bool {
         self.read(now, update);
         false
@@ -136,13 +140,11 @@ impl RadioLaw for Flow {
         restarts
     }
 
-    #[inline]
     fn handle_timeout(&mut self, now: HostInstant, beside: &Beside<'_>) {
         self.timeout = Timeout::Fired;
         self.step(now, beside, None);
     }
 
-    #[inline]
     fn handle_undone(&mut self, now: HostInstant, beside: &Beside<'_>) {
         self.timeout = Timeout::Undone;
         self.step(now, beside, None);
@@ -155,12 +157,12 @@ impl RadioLaw for Flow {
 
     #[inline]
     fn cwnd(&self) -> Bytes {
-        self.bytes(self.command.cwnd)
+        self.bytes(self.cwnd)
     }
 
     #[inline]
     fn pacing(&self) -> Option<Rate> {
-        Some(self.command.pacing)
+        Some(self.pacing)
     }
 
     #[inline]

@@ -214,12 +214,12 @@ impl Biscay {
                     pacing = pacing.max(path.shadow_pacing.bytes_per_sec());
                 }
                 // Loss is no signal here; a timeout restarts, and soon is back.
-                let acked = ack.map_or(0, |ack| segments(ack.acked, mss));
+                let acked = || ack.map_or(0, |ack| segments(ack.acked, mss));
                 *ramp = match timeout {
                     Timeout::Undone => None,
                     Timeout::Fired => Some(RESTART_CWND),
                     Timeout::None => {
-                        ramp.map(|cap| (u64::from(cap) + u64::from(acked)).min(MAX_SEGS) as u32)
+                        ramp.map(|cap| (u64::from(cap) + u64::from(acked())).min(MAX_SEGS) as u32)
                     }
                 }
                 .filter(|cap| *cap < cwnd);

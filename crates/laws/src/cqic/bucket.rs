@@ -21,11 +21,13 @@ impl Bucket {
     }
 
     /// A packet of `size` leaves at this pace.
+    #[inline]
     pub(super) fn take(&mut self, now: HostInstant, size: Bytes, pace: Rate) {
         self.paid_at = self.paid_at.max(now) + size.time_at(pace).unwrap_or_default();
     }
 
     /// When the next packet of `size` may leave: the bucket then has room for what it takes.
+    #[inline]
     pub(super) fn not_before(&self, size: Bytes, pace: Rate) -> HostInstant {
         let depth = Bytes::new(self.mss.count().saturating_mul(DEPTH)) - size;
         self.paid_at.saturating_before(depth.time_at(pace).unwrap_or_default())

@@ -98,6 +98,7 @@ impl Law {
     }
 
     /// The window while the law controls the flow: CW = 2 · B · RTTmin (§4.1).
+    #[inline]
     pub fn cwnd(&self) -> Bytes {
         let path = self.rate * self.rtt_min_us() / 1_000_000;
         let window = path * u64::from(self.config.gain_percent) / 100;
@@ -105,6 +106,7 @@ impl Law {
     }
 
     /// The pace while the law controls the flow.
+    #[inline]
     pub fn pacing(&self) -> Rate {
         // At less a flow would not learn that the path is back.
         let slowest = self.least() * 1_000_000 / self.rtt_min_us().max(LEAST_RTT_US);
@@ -115,10 +117,12 @@ impl Law {
         self.mss * u64::from(self.config.min_cwnd)
     }
 
+    #[inline]
     fn rtt_min_us(&self) -> u64 {
         self.rtt_min.map_or(SOME_RTT_US, |filter| filter.best())
     }
 
+    #[inline]
     fn handle_rtt(&mut self, now: HostInstant, rtt: Option<Duration>) {
         let Some(rtt) = rtt.map(micros).filter(|rtt| *rtt > 0) else { return };
         match &mut self.rtt_min {
@@ -156,6 +160,7 @@ impl Law {
     }
 
     /// Folds an acknowledgement in, with the RTT that it measured.
+    #[inline]
     pub fn handle_ack(&mut self, now: HostInstant, rtt: Option<Duration>) {
         self.handle_rtt(now, rtt);
         self.handle_time(now);
@@ -170,6 +175,7 @@ impl Law {
     }
 
     /// Time has passed.
+    #[inline]
     pub fn handle_time(&mut self, now: HostInstant) {
         if self.law_controls() && now - self.sampled_at > self.config.max_age {
             self.state = State::NoEstimate;
