@@ -17,6 +17,7 @@ mod clock_map;
 mod decimal;
 mod prb;
 mod rate;
+mod ratio;
 mod text;
 mod transfer;
 

@@ -2,8 +2,8 @@ use core::fmt;
 use core::ops::Add;
 use core::str::FromStr;
 
+use crate::ratio::ratio;
 use crate::scaled_decimal;
-use crate::transfer::ratio;
 
 /// A data rate, kept in bits per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
