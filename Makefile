@@ -43,8 +43,7 @@ check: setup
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
 	cargo clippy --package sounding --no-default-features --features daemon --locked -- --deny warnings
-	cargo clippy --package sounding-laws --package sounding-bpf --features third-law --all-targets --locked -- --deny warnings
-	cargo clippy --package sounding --features sounding-bpf/third-law --bins --locked -- --deny warnings
+	cargo clippy --workspace --features sounding-bpf/third-law --bin sounding --test promises --test third_law --locked -- --deny warnings
 	RUSTDOCFLAGS='--deny warnings' cargo doc --quiet --workspace --lib --no-deps --locked
 	cargo xtask check
 	cargo fmt --check --manifest-path python/Cargo.toml
