@@ -145,7 +145,7 @@ fn a_mean_of_waits_is_over_six_intervals_of_reports() {
         let interval = interval.map(|ms| us(ms * 1_000));
         lately.handle_update(&news(at(0), None, None).with_report_interval(interval));
         for from in (0..500).map(|step| step * 20_000) {
-            let amount = if from % 400_000 < 40_000 { 2_000 } else { 20_000 };
+            let amount = if from % 400_000 >= 360_000 { 2_000 } else { 20_000 };
             let wait = [from, from + 20_000, amount];
             lately.handle_event(event(DelayKind::Scheduling, Direction::Uplink, wait));
         }
