@@ -26,8 +26,8 @@ use core::time::Duration;
 
 use sounding_cc::part::{Boxcar, Windowed};
 use sounding_cc::{Ack, Controller, Delivered, Revision, forward};
-use sounding_estimate::delay::{PATIENCE, SILENT};
-use sounding_estimate::{DelayUpdate, Direction, Timeline};
+use sounding_estimate::delay::{PATIENCE, SILENT, USUAL_INTERVAL, followed, in_intervals};
+use sounding_estimate::{DelayKind, DelayUpdate, Direction, Timeline};
 use sounding_units::HostInstant;
 
 use floor::Floor;
@@ -39,9 +39,11 @@ use way_back::WayBack;
 /// Packets that entered the modem at one time count as so far apart, as where their blocks are
 /// counted (`sounding-link`).
 const APART: Duration = Duration::from_micros(1);
-/// The longest that the scheduler takes for a report and its answer: three intervals of 5 ms
-/// (Gandalf §4.3.2, Equation 4).
+/// The longest that the scheduler takes for a report and its answer: three usual intervals of
+/// reports (Gandalf §4.3.2, Equation 4).
 const LONGEST_WAIT: Duration = Duration::from_millis(15);
+/// The longest wait for a grant is that of so long.
+const WAITS_LAST: u64 = 10_000_000_000;
 /// A held acknowledgement is never held for longer.
 const HELD_FOR: Duration = Duration::from_millis(150);
 /// A floor that rose by more than this is reported to the controller.
@@ -65,6 +67,10 @@ pub struct Compensated<C> {
     timeline: Timeline,
     /// Direction of the flow's data, once it is known.
     data: Option<Direction>,
+    /// Between reports of the buffer's status.
+    interval: Duration,
+    /// The longest wait for a grant lately.
+    longest: Option<Windowed<Duration>>,
     /// When the modem was last heard of, as far as is known.
     heard_at: Option<HostInstant>,
     /// The controller receives compensated RTTs now.
@@ -137,8 +143,9 @@ impl<C: Controller> Compensated<C> {
     }
 
     /// As [`holding`](Self::holding), for a controller that compares a queue's length and not its
-    /// changes: RTTs are without the whole wait for a block in downloads, and without up to 15
-    /// ms of it in uploads, the longest that the scheduler takes.
+    /// changes: RTTs are without the whole wait for a block in downloads, and in uploads without as
+    /// much of it as the scheduler takes at the longest. That is 15 ms, or more where reports are
+    /// more than 5 ms apart.
     pub fn exact(inner: C) -> Self {
         Self { whole_waits: true, ..Self::holding(inner) }
     }
@@ -151,6 +158,8 @@ impl<C: Controller> Compensated<C> {
             smoothing,
             timeline: Timeline::new(),
             data: None,
+            interval: USUAL_INTERVAL,
+            longest: None,
             heard_at: None,
             active: false,
             samples: VecDeque::with_capacity(WAITING),
@@ -170,7 +179,7 @@ impl<C: Controller> Compensated<C> {
     }
 
     fn set_smoothing(&mut self, data: Direction) {
-        let of = *self.smoothing.means(data);
+        let of = self.smoothing.means(data).at(self.interval);
         // A controller that waits for exact delays sees each exact RTT, down to the smallest. Waits
         // that are kept raise the floor.
         let percent = if self.way == Way::Hold || of.keeps_waits { 0 } else { of.floor_percent };
@@ -179,6 +188,7 @@ impl<C: Controller> Compensated<C> {
         self.steady.set_window(of.steady);
         self.kept.set_window(of.steady);
         self.least.set_percent(percent);
+        self.least.set_interval(self.interval);
         self.least.set_usual(of.keeps_waits.then_some(of.usual_percent));
         self.least.set_unsure(if of.keeps_waits { of.unsure } else { Duration::ZERO });
     }
@@ -233,7 +243,7 @@ impl<C: Controller> Compensated<C> {
             _ if !self.whole_waits => waited - kept,
             // No queue of acknowledgements is the data's (interpretation 28).
             Some(Direction::Downlink) => self.timeline.whole_wait(sample.entered),
-            _ => self.timeline.whole_wait(sample.entered).min(LONGEST_WAIT),
+            _ => self.timeline.whole_wait(sample.entered).min(self.longest_wait()),
         };
         let up = waited + repeated;
         let down = self.timeline.down(sample.received, sample.sent);
@@ -241,6 +251,23 @@ impl<C: Controller> Compensated<C> {
         let down = sample.longer.map_or(down, |longer| down.min(longer));
         let data = if self.data == Some(Direction::Uplink) { up } else { down };
         Added { data, all: (up + down).min(sample.rtt), kept }
+    }
+
+    /// The longest that the scheduler takes lately. A report is waited for during an interval, and
+    /// its answer need not take longer because reports are rarer.
+    fn longest_wait(&self) -> Duration {
+        let most = in_intervals(LONGEST_WAIT, self.interval);
+        self.longest.map_or(LONGEST_WAIT, |longest| longest.best().clamp(LONGEST_WAIT, most))
+    }
+
+    fn note_longest(&mut self, now: HostInstant, delays: &DelayUpdate) {
+        let waits = delays.events.iter().filter(|event| event.kind == DelayKind::Scheduling);
+        if let Some(amount) = waits.map(|wait| wait.amount).max() {
+            let at = now.as_nanos();
+            self.longest
+                .get_or_insert_with(|| Windowed::max(WAITS_LAST, at, amount))
+                .update(at, amount);
+        }
     }
 
     /// Takes in what the radio added to the oldest sample; its exact RTT, smoothed.
@@ -343,9 +370,13 @@ impl<C: Controller> Controller for Compensated<C> {
     }
 
     fn handle_delays(&mut self, now: HostInstant, data: Direction, delays: &DelayUpdate) {
-        if self.data != Some(data) {
-            self.data = Some(data);
+        let interval = followed(delays.report_interval);
+        if self.data != Some(data) || self.interval != interval {
+            (self.data, self.interval) = (Some(data), interval);
             self.set_smoothing(data);
+        }
+        if self.whole_waits {
+            self.note_longest(now, delays);
         }
         self.heard_at = Some(delays.heard_at);
         self.timeline.handle_update(delays);

@@ -41,6 +41,9 @@ impl DelayFeed {
         let heard_at = lead.on_kernels_clock(update.heard_at);
         let on_kernels = update.on_clock(|at| HostInstant::from_nanos(lead.on_kernels_clock(at)));
         slots.handle_update(&on_kernels, |place, word| page.put(place, word));
+        let interval = on_kernels.report_interval.unwrap_or_default().as_micros();
+        let interval = u64::try_from(interval).unwrap_or(u64::MAX);
+        page.layout().interval_us.store(interval, Ordering::Relaxed);
         page.layout().heard_at_ns.store(heard_at, Ordering::Release);
     }
 
@@ -61,11 +64,16 @@ impl Drop for DelayFeed {
 #[repr(C)]
 struct PageLayout {
     heard_at_ns: AtomicU64,
-    reserved: [AtomicU64; 7],
+    interval_us: AtomicU64,
+    reserved: [AtomicU64; 6],
     up: [AtomicU64; SLOTS],
     down: [AtomicU64; SLOTS],
 }
 const _: () = assert!(size_of::<PageLayout>() == size_of::<crate::skel_copa::types::delay_table>());
+const _: () = assert!(
+    core::mem::offset_of!(PageLayout, interval_us)
+        == core::mem::offset_of!(crate::skel_copa::types::delay_table, interval_us)
+);
 const _: () = assert!(
     core::mem::offset_of!(PageLayout, up)
         == core::mem::offset_of!(crate::skel_copa::types::delay_table, up)
@@ -99,6 +107,7 @@ impl Page {
     fn clear(&self) {
         let layout = self.layout();
         layout.heard_at_ns.store(0, Ordering::Release);
+        layout.interval_us.store(0, Ordering::Relaxed);
         for word in layout.up.iter().chain(&layout.down) {
             word.store(0, Ordering::Relaxed);
         }
@@ -129,14 +138,19 @@ mod tests {
             .with_amount(Duration::from_millis(5));
         let until = Some(at(140));
         feed.handle_update(
-            DelayUpdate::new(at(150), vec![event]).with_up_until(until).with_down_until(until),
+            DelayUpdate::new(at(150), vec![event])
+                .with_up_until(until)
+                .with_down_until(until)
+                .with_report_interval(Some(Duration::from_millis(20))),
         );
         let word =
             |feed: &DelayFeed, slot: usize| feed.page.layout().up[slot].load(Ordering::Relaxed);
         assert_eq!(word(&feed, 401), (0x80_0000 | 401) << 40 | 4_500 << 20);
         assert_eq!(feed.page.layout().heard_at_ns.load(Ordering::Relaxed), 150_000_000);
+        assert_eq!(feed.page.layout().interval_us.load(Ordering::Relaxed), 20_000);
         feed.forget();
         assert_eq!(word(&feed, 401), 0);
         assert_eq!(feed.page.layout().heard_at_ns.load(Ordering::Relaxed), 0);
+        assert_eq!(feed.page.layout().interval_us.load(Ordering::Relaxed), 0);
     }
 }

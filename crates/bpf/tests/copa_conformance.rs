@@ -29,8 +29,22 @@ use sounding_units::{Bytes, HostInstant, Rate};
 static FILTER: LazyLock<Filter> = LazyLock::new(|| Filter::compile("copa_host"));
 
 const US: u64 = 1_000;
-const KINDS: [&str; 10] =
-    ["begin", "ack", "elsewhere", "loss", "timeout", "spurious", "up", "down", "heard", "said"];
+const KINDS: [&str; 11] = [
+    "begin",
+    "ack",
+    "elsewhere",
+    "loss",
+    "timeout",
+    "spurious",
+    "up",
+    "down",
+    "heard",
+    "said",
+    "interval",
+];
+/// Milliseconds between a device's reports of its buffer, as the modem's reports show them; zero is
+/// not known.
+const INTERVALS: [u64; 8] = [0, 5, 10, 16, 20, 32, 3, 2_560];
 
 /// Window, pacing, phase, the two RTTs, 1 ÷ δ, which side corrects RTTs, and corrections.
 type Answer = [u64; 8];
@@ -48,6 +62,10 @@ struct Scene {
     /// The modem writes records so often, and of what is so long ago.
     reports_ms: u64,
     lag_ms: u64,
+    /// Reports of the buffer are so far apart: one of the list, and the next one in each such
+    /// period.
+    interval: usize,
+    interval_lasts_ms: u64,
     /// It is silent for a third of each such period; zero is never.
     silence_ms: u64,
     /// From then on the path is so much longer.
@@ -77,6 +95,8 @@ prop_compose! {
         (room, grants_ms, path_ms) in (1..40usize, 1..12u64, 4..80u64),
         again in prop_oneof![1 => Just(0u64), 3 => 4..40u64],
         (reports_ms, lag_ms) in (5..120u64, prop_oneof![4 => 0..80u64, 1 => 330..420u64]),
+        interval in 0..INTERVALS.len(),
+        interval_lasts_ms in prop_oneof![2 => Just(1_000_000u64), 2 => 100..2_000u64],
         silence_ms in prop_oneof![2 => Just(0u64), 1 => 300..2000u64],
         (longer_at_ms, longer_ms) in prop_oneof![2 => Just((0u64, 0u64)), 1 => (500..3000u64, 1..60u64)],
         rival_ms in prop_oneof![2 => Just(0u64), 1 => 1..200u64],
@@ -94,7 +114,7 @@ prop_compose! {
         begins_ms in prop_oneof![2 => Just(5_000u64), 1 => Just((1u64 << 32) / 4 - 1_000), 1 => Just((1u64 << 23) / 4 - 1_000)],
     ) -> Scene {
         Scene {
-            room, grants_ms, path_ms, again, reports_ms, lag_ms, silence_ms, longer_at_ms, longer_ms, rival_ms, lost,
+            room, grants_ms, path_ms, again, reports_ms, lag_ms, interval, interval_lasts_ms, silence_ms, longer_at_ms, longer_ms, rival_ms, lost,
             timeout, elsewhere_ms, nonsense, limited, begins_ms, served, says_ms, says,
         }
     }
@@ -176,12 +196,16 @@ impl Log {
         tell(&mut self.told, "said", [0, code.into()], &CopaAck::default());
     }
 
-    fn report(&mut self, now: u64, until: u64, events: &mut Vec<RanDelay>) {
+    fn report(&mut self, now: u64, until: u64, interval: u64, events: &mut Vec<RanDelay>) {
         let events = events.extract_if(.., |event| event.to.as_nanos() <= until).collect();
         let Self { slots, table, told, .. } = self;
         let known = Some(HostInstant::from_nanos(until));
         let heard_at = HostInstant::from_nanos(now);
-        let update = DelayUpdate::new(heard_at, events).with_up_until(known).with_down_until(known);
+        let interval = Some(interval).filter(|interval| *interval > 0).map(Duration::from_millis);
+        let update = DelayUpdate::new(heard_at, events)
+            .with_up_until(known)
+            .with_down_until(known)
+            .with_report_interval(interval);
         if let Some(controller) = &mut self.controller {
             controller.handle_delays(heard_at, Direction::Uplink, &update);
         }
@@ -193,6 +217,9 @@ impl Log {
             };
             tell(told, kind, [index as u64, word], &CopaAck::default());
         });
+        table.set_interval(interval);
+        let micros = interval.unwrap_or_default().as_micros() as u64;
+        tell(told, "interval", [0, micros], &CopaAck::default());
         table.set_heard(heard_at);
         tell(told, "heard", [0, now], &CopaAck::default());
     }
@@ -311,7 +338,9 @@ fn play(scene: &Scene, lasts_ms: u64) -> Log {
             log.say(if ms / scene.says_ms % 4 == 3 { 0 } else { says });
         }
         if ms % scene.reports_ms == 0 && !silent && !scene.served {
-            log.report(now, now.saturating_sub(scene.lag_ms * ms_ns), &mut events);
+            let place = scene.interval + (ms / scene.interval_lasts_ms) as usize;
+            let interval = INTERVALS[place % INTERVALS.len()];
+            log.report(now, now.saturating_sub(scene.lag_ms * ms_ns), interval, &mut events);
         }
     }
     log
@@ -386,6 +415,8 @@ const LINK: Scene = Scene {
     again: 9,
     reports_ms: 40,
     lag_ms: 20,
+    interval: 0,
+    interval_lasts_ms: 1_000_000,
     silence_ms: 0,
     longer_at_ms: 0,
     longer_ms: 0,
@@ -493,8 +524,19 @@ fn another_law_does_not_agree() {
         ("copa.h", ["#define COPA_CORRECTED_RISE\t16U", "#define COPA_CORRECTED_RISE\t15U"]),
         (
             "corrected.h",
-            ["#define USUAL_OVER_SHORTEST_US\t6000U", "#define USUAL_OVER_SHORTEST_US\t5000U"],
+            ["#define USUAL_OVER_SHORTEST_US\t1000U", "#define USUAL_OVER_SHORTEST_US\t0U"],
         ),
+        ("corrected.h", ["UNSURE_US * s->interval_us / DELAY_USUAL_INTERVAL_US", "UNSURE_US"]),
+        (
+            "corrected.h",
+            ["MEAN_SHOWN_NS * s->interval_us / DELAY_USUAL_INTERVAL_US", "MEAN_SHOWN_NS"],
+        ),
+        ("corrected.h", ["s->interval_us + USUAL_OVER_SHORTEST_US", "6000U"]),
+        (
+            "corrected.h",
+            ["by == CORRECTED_BY_MODEM ? delay_interval(table)", "table ? delay_interval(table)"],
+        ),
+        ("delays.h", ["|| us > DELAY_LONGEST_INTERVAL_US", ""]),
         ("corrected.h", ["#define CORRECTED_PEER_PART\t8U", "#define CORRECTED_PEER_PART\t7U"]),
         ("corrected.h", ["if (s->is_active)\n\t\twanted = CORRECTED_NOT;", ""]),
         ("corrected.h", ["= wire_delay_us(delays, WIRE_LONGER);", "= 0;"]),

@@ -20,6 +20,7 @@ enum host_kind {
 	HOST_DOWN = 7,
 	HOST_HEARD = 8,
 	HOST_SAID = 9,		/* by the device at the other end; nothing is answered */
+	HOST_INTERVAL = 10,	/* between reports, us; nothing is answered */
 };
 
 struct host_step {
@@ -67,6 +68,9 @@ int main(void)
 			continue;
 		case HOST_SAID:
 			said = step.word;
+			continue;
+		case HOST_INTERVAL:
+			table.interval_us = step.word;
 			continue;
 		case HOST_ACK:
 			corrected_ack(&law, &table, said, &step.ack);

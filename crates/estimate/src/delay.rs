@@ -2,6 +2,7 @@
 //! off packets. Every crate that measures or corrects delays uses these definitions.
 
 mod events;
+mod interval;
 mod lately;
 mod timeline;
 mod update;
@@ -13,6 +14,7 @@ use sounding_units::HostInstant;
 use crate::Direction;
 
 pub use events::Events;
+pub use interval::{LONGEST_INTERVAL, USUAL_INTERVAL, followed, in_intervals};
 pub use lately::Lately;
 pub use timeline::Timeline;
 pub use update::DelayUpdate;
@@ -32,8 +34,8 @@ pub const RECENT: Duration = Duration::from_millis(200);
 /// A delay that is unknown for longer stays unknown: records of PHY are 300 ms apart at most.
 pub const PATIENCE: Duration = Duration::from_millis(400);
 /// No packet is later by the radio alone: four transmissions of a block in 32 ms, and a wait of two
-/// intervals of reports, each of 20 ms at most. A repeat of RLC may hold longer, and is corrected
-/// as far.
+/// intervals of reports, each of [`LONGEST_INTERVAL`] at most. A repeat of RLC may hold longer, and
+/// is corrected as far.
 pub const OBVIOUS: Duration = Duration::from_millis(80);
 
 /// Delay that a radio access network made without a queue (Gandalf §3): data reached a point of the

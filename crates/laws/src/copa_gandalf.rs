@@ -117,6 +117,7 @@ impl Controller for CopaGandalf {
             Direction::Uplink => {
                 let (slots, table) = self.modem.get_or_insert_default();
                 slots.handle_update(delays, |place, word| table.put(place, word));
+                table.set_interval(delays.report_interval);
                 table.set_heard(delays.heard_at);
             }
             Direction::Downlink => {

@@ -174,6 +174,7 @@ impl Delays {
         DelayUpdate::new(self.now, self.ready.drain(..).collect())
             .with_up_until(self.known_until(Direction::Uplink))
             .with_down_until(self.known_until(Direction::Downlink))
+            .with_report_interval(self.scheduling.report_interval())
     }
 
     /// The same, if records came since the last update.

@@ -2,14 +2,15 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::time::Duration;
 
+use sounding_estimate::delay::USUAL_INTERVAL;
 use sounding_units::HostInstant;
 
 /// How long values count: as long as Copa remembers its smallest RTT.
 const LASTS: Duration = Duration::from_secs(10);
 /// The floor is no further above the smallest value, and a usual wait no further above the shortest
-/// one: more than an interval of reports and a slot is no error of what is taken off. Without
-/// this a queue that never drains would become the path.
-const MOST_OVER_LEAST: Duration = Duration::from_millis(6);
+/// one, than an interval of reports and this: more than an interval and a slot is no error of what
+/// is taken off. Without this a queue that never drains would become the path.
+const SLOT: Duration = Duration::from_millis(1);
 /// One value in each of these times is kept: those of ten seconds.
 const EVERY: Duration = Duration::from_millis(5);
 const KEPT: usize = 2_048;
@@ -31,6 +32,8 @@ pub(super) struct Floor {
     usual: Option<u32>,
     /// Uncertainty of a wait.
     unsure: Duration,
+    /// Between reports.
+    interval: Duration,
     values: VecDeque<Value>,
     sorted: Vec<Duration>,
     best: Duration,
@@ -59,6 +62,7 @@ impl Floor {
             percent,
             usual: None,
             unsure: Duration::ZERO,
+            interval: USUAL_INTERVAL,
             values: VecDeque::with_capacity(KEPT),
             sorted: Vec::with_capacity(KEPT),
             best: Duration::MAX,
@@ -87,7 +91,8 @@ impl Floor {
         self.sorted.extend(self.values.iter().map(|of| of.rtt));
         let (best, over) = quantile(&mut self.sorted, self.percent);
         let least = best - over;
-        self.best = least + over.min(MOST_OVER_LEAST) + longer.min(MOST_OVER_LEAST);
+        let most = self.interval + SLOT;
+        self.best = least + over.min(most) + longer.min(most);
     }
 
     /// The path's RTT; `None` without values.
@@ -109,6 +114,11 @@ impl Floor {
     /// The path counts as longer by this.
     pub(super) fn set_unsure(&mut self, unsure: Duration) {
         self.unsure = unsure;
+    }
+
+    /// Reports are so far apart, from the next value on.
+    pub(super) fn set_interval(&mut self, interval: Duration) {
+        self.interval = interval;
     }
 
     pub(super) fn clear(&mut self) {
@@ -146,6 +156,9 @@ mod tests {
             floor.push(at(step * 5), Duration::from_millis(rtt), Duration::ZERO);
         }
         assert_eq!(floor.best(), Some(Duration::from_millis(46)));
+        floor.set_interval(Duration::from_millis(16));
+        floor.push(at(5_000), Duration::from_millis(90), Duration::ZERO);
+        assert_eq!(floor.best(), Some(Duration::from_millis(57)));
     }
 
     #[test]

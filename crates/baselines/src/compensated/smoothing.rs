@@ -3,8 +3,10 @@
 use core::time::Duration;
 
 use sounding_estimate::Direction;
+use sounding_estimate::delay::in_intervals;
 
-/// Over which times delays are smoothed.
+/// Over which times delays are smoothed, where reports of the buffer's status are 5 ms apart. Times
+/// that a report makes follow the interval that is known (interpretation 30).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Smoothing {
     /// Of downloads.
@@ -32,6 +34,16 @@ pub struct Means {
     pub usual_percent: u32,
     /// By how much the path's RTT counts as longer than is known, if waits stay.
     pub unsure: Duration,
+}
+
+impl Means {
+    /// The same where reports are so far apart.
+    pub(super) fn at(mut self, interval: Duration) -> Self {
+        for span in [&mut self.shown, &mut self.steady, &mut self.unsure] {
+            *span = in_intervals(*span, interval);
+        }
+        self
+    }
 }
 
 impl Smoothing {

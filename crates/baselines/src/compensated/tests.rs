@@ -47,6 +47,7 @@ impl Controller for Noted {
 struct Drive<C> {
     flow: Compensated<C>,
     now: u64,
+    interval: Option<Duration>,
 }
 
 /// The modem's knowledge comes so late.
@@ -54,7 +55,7 @@ const LATE: u64 = 60;
 
 impl<C: Controller> Drive<C> {
     fn new(flow: Compensated<C>) -> Self {
-        Self { flow, now: 0 }
+        Self { flow, now: 0, interval: None }
     }
 
     /// One packet a millisecond, each with a queue of this much, and news every 10 ms.
@@ -99,7 +100,8 @@ impl<C: Controller> Drive<C> {
             Direction::Uplink,
             &DelayUpdate::new(at(self.now), vec![event])
                 .with_up_until(Some(until))
-                .with_down_until(Some(at(self.now))),
+                .with_down_until(Some(at(self.now)))
+                .with_report_interval(self.interval),
         );
     }
 }
@@ -120,6 +122,41 @@ fn a_wait_that_is_kept_is_the_paths_and_a_queue_is_not() {
     drive.run(500, ms(30), true);
     let (shown, path) = (*drive.flow.inner.rtts.last().unwrap(), drive.flow.floor());
     assert!(near(shown, ms(76)) && near(path, ms(46)), "{shown:?} {path:?}");
+}
+
+#[test]
+fn the_paths_rtt_counts_as_longer_by_half_an_interval_of_reports() {
+    let mut drive = Drive::new(Compensated::revising(Noted::default()));
+    drive.run(1_000, Duration::ZERO, true);
+    for (interval, longer_us) in [(10, 2_500), (20, 7_500), (64, 0), (5, 0)] {
+        let before = Duration::from_micros(2_500) + ms(40);
+        drive.interval = Some(ms(interval));
+        drive.tell();
+        let floor = drive.flow.floor();
+        let usual = floor - Duration::from_micros(longer_us);
+        assert!(near(usual, before + ms(4)), "{interval} ms: {floor:?}");
+        let means = drive.flow.smoothing.up.at(drive.flow.interval);
+        assert_eq!(means.unsure, Duration::from_micros(2_500 + longer_us));
+        assert_eq!(means.shown, 12 * means.unsure);
+    }
+}
+
+/// A report is waited for during an interval; its answer takes what it takes.
+#[test]
+fn an_answer_that_takes_no_longer_with_rarer_reports_is_not_called_longer() {
+    let mut flow = Compensated::exact(Noted::default());
+    let mut tell = |interval: Option<u64>, amount: u64| {
+        let wait = RanDelay::new(Direction::Uplink, DelayKind::Scheduling, at(0), at(100));
+        let news = DelayUpdate::new(at(200), vec![wait.with_amount(ms(amount))])
+            .with_report_interval(interval.map(ms));
+        flow.handle_delays(at(200), Direction::Uplink, &news);
+        flow.longest_wait()
+    };
+    assert_eq!(tell(None, 8), ms(15));
+    assert_eq!(tell(Some(20), 8), ms(15));
+    assert_eq!(tell(Some(20), 28), ms(28));
+    assert_eq!(tell(Some(20), 90), ms(60));
+    assert_eq!(tell(Some(5), 90), ms(15));
 }
 
 #[test]

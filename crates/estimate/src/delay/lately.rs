@@ -4,11 +4,11 @@ use core::time::Duration;
 
 use sounding_units::HostInstant;
 
-use super::{DelayKind, DelayUpdate, Events, PATIENCE, RECENT, RanDelay};
+use super::{DelayKind, DelayUpdate, Events, PATIENCE, RECENT, RanDelay, followed, in_intervals};
 use crate::Direction;
 use crate::wire::RadioDelay;
 
-/// A wait is a mean over this, taken so often.
+/// A wait is a mean over this, six usual intervals of reports, taken so often.
 const MEAN: Duration = Duration::from_millis(30);
 const EVERY: Duration = Duration::from_millis(5);
 /// Waits count for as long as Copa remembers its smallest RTT, and fewer of them say nothing.
@@ -24,7 +24,8 @@ const MEANS: usize = 2_048;
 ///   Data counts as sent evenly over that time, and what comes later does not pass what came before
 ///   it.
 /// * By how much a usual wait for a grant was longer than the shortest one. A wait is the mean of
-///   30 ms, the usual one the median of ten seconds.
+///   30 ms, or of six intervals of reports where these are longer, the usual one the median of ten
+///   seconds.
 #[derive(Clone, Debug, Default)]
 pub struct Lately {
     down: Events,
@@ -32,6 +33,7 @@ pub struct Lately {
     waits: Events,
     means: VecDeque<(HostInstant, Duration)>,
     sorted: Vec<Duration>,
+    report_interval: Option<Duration>,
 }
 
 impl Lately {
@@ -51,7 +53,8 @@ impl Lately {
         if self.means.back().is_some_and(|(at, _)| now - *at < EVERY) {
             return;
         }
-        self.waits.forget_before(now.saturating_before(MEAN));
+        let mean_over = in_intervals(MEAN, followed(self.report_interval));
+        self.waits.forget_before(now.saturating_before(mean_over));
         let (mut sum, mut span) = (0, 0);
         for (wait, ()) in self.waits.iter() {
             let lasts = wait.to - wait.from;
@@ -71,6 +74,7 @@ impl Lately {
     /// The averages after this news. Of the uplink nothing may be known; then its retransmissions
     /// are not in the first.
     pub fn handle_update(&mut self, update: &DelayUpdate) -> RadioDelay {
+        self.report_interval = update.report_interval;
         update.events.iter().for_each(|event| self.handle_event(*event));
         let lately = |until: &HostInstant| update.heard_at - *until <= PATIENCE;
         let [up, down] = [update.up_until, update.down_until].map(|until| until.filter(lately));

@@ -29,7 +29,7 @@ const UNSURE: Parameter = Parameter {
     name: "unsure",
     kind: Kind::micros(2_500, 0, 20_000),
     unit: "",
-    about: "the path's RTT in uploads counts as so much longer, because a wait is not known better",
+    about: "the path's RTT in uploads counts as so much longer, because a wait is not known better; with rarer reports as much longer as they are rarer",
     source: "half of the usual interval between buffer status reports (Gandalf §4.3.2): between two of them data enters at any time",
 };
 

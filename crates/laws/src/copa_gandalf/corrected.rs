@@ -3,7 +3,7 @@ use alloc::collections::VecDeque;
 use core::time::Duration;
 
 use sounding_cc::part::Windowed;
-use sounding_estimate::delay;
+use sounding_estimate::delay::{self, USUAL_INTERVAL};
 use sounding_estimate::wire::RadioDelay;
 use sounding_units::HostInstant;
 
@@ -20,8 +20,11 @@ const EVERY: u32 = 6;
 const PATIENCE: u32 = table::slots_in(delay::PATIENCE) as u32;
 /// So many are settled at an acknowledgement at most.
 const BATCH: usize = 4;
-/// A bucket of means of 30 ms: several usual intervals of buffer status reports. Gandalf §4.3.2
-/// removes what is as fast as these.
+/// Constants of microseconds that a wait for a report makes are for reports so far apart, and follow
+/// the interval that is known (interpretation 30).
+const USUAL_US: u32 = USUAL_INTERVAL.as_micros() as u32;
+/// A bucket of means of 30 ms, six usual intervals of buffer status reports. Gandalf §4.3.2 removes
+/// what is as fast as these.
 const SHOWN_NS: u64 = 3_750_000;
 /// A bucket of means of 200 ms.
 const RECENT_NS: u64 = 25_000_000;
@@ -30,8 +33,9 @@ const LEAST_LASTS_NS: u64 = 10_000_000_000;
 const USUAL_EVERY: u32 = 20;
 /// Steps up and down are alike, so that half of the waits are shorter.
 const USUAL_STEP: u32 = 20;
-/// It counts as no longer than this beside the shortest (interpretation 10).
-const USUAL_OVER_SHORTEST: u32 = 6_000;
+/// It counts as longer than the shortest by no more than an interval of reports and this
+/// (interpretation 10).
+const USUAL_OVER_SHORTEST: u32 = 1_000;
 /// A floor that rose by more is reported to Copa.
 const FLOOR_RAISED: u32 = 250;
 /// A device's report makes an RTT shorter by this part of the smallest one at most, and the path's
@@ -77,9 +81,9 @@ struct Floor {
 }
 
 impl Floor {
-    fn best(&self, least_raw: u32) -> u32 {
+    fn best(&self, least_raw: u32, interval: u32) -> u32 {
         let longer = self.usual.saturating_sub(self.shortest.best());
-        self.least.best().max(least_raw) + longer.min(USUAL_OVER_SHORTEST)
+        self.least.best().max(least_raw) + longer.min(interval + USUAL_OVER_SHORTEST)
     }
 
     /// A mean of RTTs, and that of the waits in it.
@@ -109,7 +113,10 @@ impl Floor {
 #[derive(Clone, Debug)]
 pub struct Corrected {
     copa: CopaLaw,
+    /// With the usual interval of reports.
     unsure: u32,
+    /// Microseconds between reports.
+    interval: u32,
     /// The RTT that Copa was shown last; zero before one.
     believed: u32,
     raw: Mean,
@@ -146,6 +153,7 @@ impl Corrected {
         Self {
             copa: CopaLaw::new(delivered, config),
             unsure: config.unsure_us,
+            interval: USUAL_US,
             believed: 0,
             raw: Mean::default(),
             exact: Mean::default(),
@@ -191,12 +199,18 @@ impl Corrected {
     }
 
     fn floor(&self) -> u32 {
-        let best = self.floor.map_or(0, |floor| floor.best(self.least_raw()));
+        let best = self.floor.map_or(0, |floor| floor.best(self.least_raw(), self.interval));
         if self.active == Some(CorrectedBy::Peer) {
             let ever = self.least_ever.unwrap_or_default();
             return ever + best.saturating_sub(ever).min(ever / PEER_PART);
         }
-        best + self.unsure
+        best + self.unsure * self.interval / USUAL_US
+    }
+
+    /// A bucket of means that have no period of reports in them. Those of another interval are
+    /// outdated.
+    fn bucket(&self, at_ns: u64) -> u32 {
+        (at_ns / (SHOWN_NS * u64::from(self.interval) / u64::from(USUAL_US))) as u32
     }
 
     fn push_floor(&mut self, at_ns: u64, at: u32, rtt: u32, wait: u32) {
@@ -261,8 +275,9 @@ impl Corrected {
         let at = table::begin(slot.saturating_sub(age.into()));
         let at_ns = at.as_nanos();
         self.recent.push((at_ns / RECENT_NS) as u32, added);
-        self.exact.push((at_ns / SHOWN_NS) as u32, sample.rtt - added);
-        self.kept.push((at_ns / SHOWN_NS) as u32, up.waited);
+        let bucket = self.bucket(at_ns);
+        self.exact.push(bucket, sample.rtt - added);
+        self.kept.push(bucket, up.waited);
         let exact = self.exact.get();
         self.push_floor(at_ns, sample.at, exact, self.kept.get());
         if self.active.is_some() {
@@ -284,7 +299,7 @@ impl Corrected {
             self.samples.push_back(Sample { at, sent, rtt: ack.rtt_us });
             // The same RTTs as exact ones: all packets of a block arrive at once, and waited longer
             // the earlier they came.
-            self.raw.push((ack.now.as_nanos() / SHOWN_NS) as u32, ack.rtt_us);
+            self.raw.push(self.bucket(ack.now.as_nanos()), ack.rtt_us);
             self.shown = self.raw.get().saturating_sub(self.recent.get());
         }
         if self.active.is_some() { self.shown.max(self.floor()) } else { ack.rtt_us }
@@ -329,7 +344,7 @@ impl Corrected {
             }
             floor.at = at;
         }
-        self.raw.push((at_ns / SHOWN_NS) as u32, rtt);
+        self.raw.push(self.bucket(at_ns), rtt);
         self.shown = self.raw.get().saturating_sub(held);
         // The usual wait is said as what it is longer.
         let values = [self.shown, 0];
@@ -352,6 +367,7 @@ impl Corrected {
         let heard = table.filter(|table| table.is_heard(now));
         let said_by = Some(CorrectedBy::Peer).filter(|_| believes && said != RadioDelay::default());
         let by = heard.map(|_| CorrectedBy::Modem).or(said_by);
+        self.interval = heard.map_or(USUAL_US, Table::interval);
         self.switch(now, by);
         if let Some(table) = heard {
             for _ in 0..BATCH {

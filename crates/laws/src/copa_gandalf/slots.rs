@@ -1,12 +1,13 @@
 use core::time::Duration;
 
-use sounding_estimate::delay::{BEFORE, Events, PATIENCE, SAME_BLOCK};
+use sounding_estimate::delay::{BEFORE, Events, PATIENCE, SAME_BLOCK, followed, in_intervals};
 use sounding_estimate::{DelayKind, DelayUpdate, Direction, RanDelay, Timeline};
 use sounding_units::HostInstant;
 
 use super::table::{self, Place, SLOTS};
 
-/// Waits that a retransmission of the uplink may prolong began no earlier before it.
+/// Waits that a retransmission of the uplink may prolong began no earlier before it: ten usual
+/// intervals of reports.
 const WAITS: Duration = Duration::from_millis(50);
 /// Slots further back than this are not written again: no sample waits for so long.
 const WRITTEN: u64 = table::slots_in(PATIENCE);
@@ -21,6 +22,7 @@ pub struct DelaySlots {
     /// Retransmissions of the downlink, each with the number of its burst.
     bursts: Events<u32>,
     numbered: u32,
+    report_interval: Option<Duration>,
     up: Written,
     down: Written,
 }
@@ -65,7 +67,8 @@ impl DelaySlots {
             }
             (DelayKind::Harq | DelayKind::Rlc, Direction::Uplink) => {
                 self.timeline.handle_event(event);
-                self.up.change(event.from.saturating_before(WAITS));
+                let waits = in_intervals(WAITS, followed(self.report_interval));
+                self.up.change(event.from.saturating_before(waits));
             }
             (DelayKind::Harq | DelayKind::Rlc, Direction::Downlink) => self.handle_burst(event),
         }
@@ -85,6 +88,7 @@ impl DelaySlots {
 
     /// Takes in news of the modem. `put` writes a word.
     pub fn handle_update(&mut self, update: &DelayUpdate, mut put: impl FnMut(Place, u64)) {
+        self.report_interval = update.report_interval;
         update.events.iter().for_each(|event| self.handle_event(*event));
         if let Some(until) = update.up_until {
             let until = until.saturating_before(SAME_BLOCK);

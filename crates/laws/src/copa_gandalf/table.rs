@@ -2,7 +2,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use sounding_estimate::delay::SILENT;
+use sounding_estimate::delay::{SILENT, followed};
 use sounding_units::HostInstant;
 
 /// The width of a slot of [`Table`].
@@ -35,13 +35,15 @@ pub enum Place {
 #[derive(Clone, Debug)]
 pub struct Table {
     heard_at: u64,
+    interval: Duration,
     up: Vec<u64>,
     down: Vec<u64>,
 }
 
 impl Default for Table {
     fn default() -> Self {
-        Self { heard_at: 0, up: vec![0; SLOTS], down: vec![0; SLOTS] }
+        let interval = followed(None);
+        Self { heard_at: 0, interval, up: vec![0; SLOTS], down: vec![0; SLOTS] }
     }
 }
 
@@ -60,6 +62,17 @@ impl Table {
     /// A record of the modem came at this time.
     pub fn set_heard(&mut self, at: HostInstant) {
         self.heard_at = at.as_nanos();
+    }
+
+    /// Reports of the buffer's status are so far apart, if that is known.
+    pub fn set_interval(&mut self, interval: Option<Duration>) {
+        self.interval = followed(interval);
+    }
+
+    /// Microseconds between reports, as constants follow them.
+    pub(super) fn interval(&self) -> u32 {
+        // 20 ms at most.
+        self.interval.as_micros() as u32
     }
 
     pub(super) fn is_heard(&self, now: HostInstant) -> bool {

@@ -67,3 +67,32 @@ fn plans_state_each_parameter_and_the_kernel_has_the_defaults() {
     let kernel = Config { inverse_delta: 2 * config::ONE, pace: 200, rise: 16, unsure_us: 2_500 };
     assert_eq!(Config::default(), kernel);
 }
+
+/// An upload whose RTTs are 40 ms, and whose modem reports each 10 ms.
+fn upload(copa: &mut CopaGandalf, span: core::ops::Range<u64>, interval: Option<u64>) {
+    for ms in span {
+        if ms.is_multiple_of(10) {
+            let until = Some(at(ms));
+            let news = DelayUpdate::new(at(ms), Vec::new())
+                .with_up_until(until)
+                .with_down_until(until)
+                .with_report_interval(interval.map(Duration::from_millis));
+            copa.handle_delays(at(ms), Direction::Uplink, &news);
+        }
+        ack(copa, ms, 40);
+    }
+}
+
+#[test]
+fn the_paths_rtt_follows_the_interval_of_reports_and_falls_with_it() {
+    let mut copa = flow(Config::default());
+    let mut begin = 0;
+    let mut least = |interval: Option<u64>| {
+        upload(&mut copa, begin..begin + 500, interval);
+        begin += 500;
+        copa.believed().unwrap().as_micros()
+    };
+    // Half an interval of reports, where they are no further apart than 20 ms.
+    let wanted = [None, Some(10), Some(20), Some(32), Some(16), Some(5)];
+    assert_eq!(wanted.map(&mut least), [42_500, 45_000, 50_000, 42_500, 48_000, 42_500]);
+}

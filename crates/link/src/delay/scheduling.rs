@@ -3,6 +3,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use sounding_kpi::Grant;
+use sounding_phy::lte::timing::PERIODIC_BSR;
 use sounding_units::{Bytes, ModemInstant};
 
 use super::Event;
@@ -161,6 +162,16 @@ impl Scheduling {
             self.entered.get(place).copied().unwrap_or((now, self.left.max(bytes + 1)));
         let part = (bytes - low) as f64 / high.saturating_sub(low).max(1) as f64;
         Some(since + (until - since).mul_f64(part.clamp(0.0, 1.0)))
+    }
+
+    /// Between two periodic reports, by periodicBSR-Timer; `None` before enough of them came.
+    pub(super) fn report_interval(&self) -> Option<Duration> {
+        let found = quantile(&self.intervals, (3, 4))
+            .filter(|_| self.intervals.len() >= FEWEST_INTERVALS)?;
+        // A report comes with the first block after the timer ran out. Times of blocks are rounded.
+        let found = found + Duration::from_micros(500);
+        let timers = PERIODIC_BSR.values.iter().rev();
+        timers.map(|ms| Duration::from_millis((*ms).into())).find(|timer| *timer <= found)
     }
 
     /// The usual time from a report to its answer; `None` where reports are rare.

@@ -149,3 +149,22 @@ fn a_clock_that_is_set_begins_everything_anew() {
     assert_eq!(delays.poll(), None);
     assert_eq!(delays.known_until(Direction::Downlink), Some(host(8)));
 }
+
+#[test]
+fn the_interval_of_reports_is_the_timer_that_they_show() {
+    let interval = |apart: u64, reports: u64, waiting: u64| {
+        let mut delays = Delays::default();
+        delays.handle_record(host(0), at(0));
+        for turn in 0..reports {
+            delays.handle_kpi(&Kpi::Grant(filled(turn * apart, 1_000, Some(waiting))));
+        }
+        delays.take_update().report_interval.map(|interval| interval.as_millis())
+    };
+    // A block after the timer ran out has the report.
+    assert_eq!(
+        [5, 7, 10, 14, 16, 19, 20, 33].map(|apart| interval(apart, 40, 500)),
+        [Some(5), Some(5), Some(10), Some(10), Some(16), Some(16), Some(20), Some(32)]
+    );
+    // Few reports, reports of an empty buffer, and reports in every block show none.
+    assert_eq!([interval(10, 4, 500), interval(10, 40, 0), interval(1, 40, 500)], [None; 3]);
+}

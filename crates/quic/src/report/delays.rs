@@ -4,7 +4,7 @@
 //!  0                   1                   2                   3
 //!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
 //! +---------------+---------------+-------------------------------+
-//! |  version = 1  | events, to 64 |    zero, ignored by readers   |
+//! |  version = 1  | events, to 64 | interval, ms  | zero, ignored |
 //! +---------------+---------------+-------------------------------+
 //! |  since the modem's newest record, when the report was sent, us|
 //! +---------------------------------------------------------------+
@@ -26,7 +26,8 @@
 //! +---------------+---------------+---------------+---------------+
 //! ```
 //!
-//! It begins with byte 44 of a report. The last sixteen bytes are there for each event. The clock
+//! It begins with byte 44 of a report. The interval is that between two reports of the buffer's
+//! status; zero, which earlier versions write, is an unknown one, and 255 is that or more. The last sixteen bytes are there for each event. The clock
 //! is that of the same end's receive times. Of another version, or cut off, nothing of it is used,
 //! and the report is read without it.
 
@@ -62,8 +63,10 @@ impl Delays {
     fn emit(&self, now: HostInstant, into: &mut Vec<u8>) {
         let before = |at: HostInstant| micros(now - at).to_be_bytes();
         let until = |at: Option<HostInstant>| at.map_or(UNKNOWN.to_be_bytes(), before);
-        let DelayUpdate { events, up_until, down_until, .. } = &self.update;
-        into.extend([VERSION, events.len() as u8, 0, 0]);
+        let DelayUpdate { events, up_until, down_until, report_interval, .. } = &self.update;
+        let interval = report_interval.unwrap_or_default().as_millis();
+        let interval = u8::try_from(interval).unwrap_or(u8::MAX);
+        into.extend([VERSION, events.len() as u8, interval, 0]);
         into.extend(micros(self.age).to_be_bytes());
         into.extend((now.as_nanos() / 1000).to_be_bytes());
         into.extend(until(*up_until));
@@ -109,10 +112,12 @@ impl Delays {
             (from <= to && amount <= to - from).then_some(event)
         };
         let events = rest.chunks_exact(EVENT).filter_map(event).collect();
+        let interval = Duration::from_millis(header[2].into());
         let update = DelayUpdate::default()
             .with_events(events)
             .with_up_until(until(16))
-            .with_down_until(until(20));
+            .with_down_until(until(20))
+            .with_report_interval(Some(interval).filter(|interval| !interval.is_zero()));
         Some(Self { update, age: Duration::from_micros(number(header, 4..8)) })
     }
 
@@ -165,7 +170,8 @@ impl Reporter {
             let update = DelayUpdate::default()
                 .with_events(events)
                 .with_up_until(known(own.up_until, Direction::Uplink))
-                .with_down_until(known(own.down_until, Direction::Downlink));
+                .with_down_until(known(own.down_until, Direction::Downlink))
+                .with_report_interval(own.report_interval);
             Delays { update, age: now - own.heard_at }.emit(now, &mut datagram);
         }
         Some(datagram)

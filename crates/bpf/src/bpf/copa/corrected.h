@@ -26,15 +26,15 @@
 #define CORRECTED_PATIENCE	1600U
 /* So many are settled at an ACK at most. */
 #define CORRECTED_BATCH		4
-/* A mean is over eight buckets: of 30 ms and of 200 ms. */
+/* A mean is over eight buckets: of 30 ms, which follow the interval of reports, and of 200 ms. */
 #define MEAN_BUCKETS		8U
 #define MEAN_SHOWN_NS		3750000ULL
 #define MEAN_RECENT_NS		25000000ULL
 /* A usual wait: half of them are shorter. It moves so much each 5 ms. */
 #define USUAL_EVERY_SLOTS	20U
 #define USUAL_STEP_US		20U
-#define USUAL_OVER_SHORTEST_US	6000U
-/* Uncertainty of a wait. */
+#define USUAL_OVER_SHORTEST_US	1000U	/* and an interval of reports */
+/* Uncertainty of a wait, with the usual interval of reports. */
 #define UNSURE_US		2500U
 /* A floor that rose by more is a new scale. */
 #define FLOOR_RAISED_US		250U
@@ -92,6 +92,8 @@ struct corrected_state {
 	__u32 corrections;		/* samples that were revised */
 	__u32 switches;			/* of is_active */
 	__u32 least_ever_us;		/* RTT, since the last doubt; 0: none was measured */
+	__u32 interval_us;		/* between reports of the buffer's status */
+	__u32 reserved;
 	__u64 doubted_until_ns;		/* a device is not believed before; 0: it is */
 	__u64 again_at_ns;		/* one that fell silent is not heard before */
 	struct corrected_sample samples[CORRECTED_SAMPLES];
@@ -109,7 +111,8 @@ LAW_INLINE void corrected_init(struct corrected_state *s, __u32 delivered)
 	__builtin_memset(&s->shortest, 0, sizeof(s->shortest));
 	s->usual_us = s->usual_at = s->shown_us = s->told_us = s->is_active = 0;
 	s->burst = s->burst_sent = s->first = s->last = 0;
-	s->corrections = s->switches = s->least_ever_us = 0;
+	s->corrections = s->switches = s->least_ever_us = s->reserved = 0;
+	s->interval_us = DELAY_USUAL_INTERVAL_US;
 	s->doubted_until_ns = s->again_at_ns = 0;
 }
 
@@ -154,12 +157,22 @@ LAW_PART int mean_push(struct delay_mean *m, __u32 bucket, __u32 value)
 LAW_INLINE __u32 corrected_floor(const struct corrected_state *s)
 {
 	__u32 least = law_max(s->least.best[0], s->least_raw.best[0]);
-	__u32 longer = law_min(law_since(s->usual_us, s->shortest.best[0]), USUAL_OVER_SHORTEST_US);
+	__u32 longer = law_min(law_since(s->usual_us, s->shortest.best[0]),
+			       s->interval_us + USUAL_OVER_SHORTEST_US);
 	__u32 ever = s->least_ever_us;
 
 	if (s->is_active == CORRECTED_BY_PEER)
 		return ever + law_min(law_since(least, ever) + longer, ever / CORRECTED_PEER_PART);
-	return least + longer + UNSURE_US;
+	return least + longer + UNSURE_US * s->interval_us / DELAY_USUAL_INTERVAL_US;
+}
+
+/*
+ * A bucket of means that have no period of reports in them. Those of another interval are
+ * outdated.
+ */
+LAW_INLINE __u32 corrected_bucket(const struct corrected_state *s, __u64 at_ns)
+{
+	return at_ns / (MEAN_SHOWN_NS * s->interval_us / DELAY_USUAL_INTERVAL_US);
 }
 
 /* A mean of RTTs, and that of the waits in it. */
@@ -260,8 +273,8 @@ LAW_PART int corrected_settle(struct corrected_state *s, const struct delay_tabl
 	/* The beginning of its slot. */
 	at_ns = law_since(now / DELAY_SLOT_NS, age) * DELAY_SLOT_NS;
 	mean_push(&s->recent, at_ns / MEAN_RECENT_NS, added);
-	mean_push(&s->exact, at_ns / MEAN_SHOWN_NS, without);
-	mean_push(&s->kept, at_ns / MEAN_SHOWN_NS, delay_waited(up_word));
+	mean_push(&s->exact, corrected_bucket(s, at_ns), without);
+	mean_push(&s->kept, corrected_bucket(s, at_ns), delay_waited(up_word));
 	without = mean_of(&s->exact);
 	corrected_floor_push(s, at_ns, sample->at, without, mean_of(&s->kept));
 	if (s->is_active) {
@@ -290,7 +303,7 @@ LAW_INLINE __u32 corrected_show(struct corrected_state *s, const struct copa_ack
 		 * The same RTTs as exact ones: all packets of a block arrive at once, and
 		 * waited longer the earlier they came.
 		 */
-		mean_push(&s->raw, ack->now_ns / MEAN_SHOWN_NS, ack->rtt_us);
+		mean_push(&s->raw, corrected_bucket(s, ack->now_ns), ack->rtt_us);
 		s->shown_us = law_since(mean_of(&s->raw), mean_of(&s->recent));
 	}
 	if (!s->is_active)
@@ -334,7 +347,7 @@ LAW_PART int corrected_hear(struct corrected_state *s, __u32 delays, __u64 now, 
 	if (windowed_known(&s->least) && at - s->usual_at < CORRECTED_EVERY_SLOTS)
 		return 0;
 	s->usual_at = at;
-	mean_push(&s->raw, now / MEAN_SHOWN_NS, rtt_us);
+	mean_push(&s->raw, corrected_bucket(s, now), rtt_us);
 	s->shown_us = law_since(mean_of(&s->raw), held);
 	windowed_update(&s->least, COPA_LEAST_LASTS_NS, now, s->shown_us);
 	/* The usual wait is said as what it is longer. */
@@ -362,6 +375,8 @@ LAW_PART int corrected_ack(struct corrected_state *s, const struct delay_table *
 		by = CORRECTED_BY_PEER;
 	if (table && delay_is_heard(table, ack->now_ns))
 		by = CORRECTED_BY_MODEM;
+	s->interval_us = by == CORRECTED_BY_MODEM ? delay_interval(table) :
+						    DELAY_USUAL_INTERVAL_US;
 	corrected_switch(s, ack->now_ns, by);
 	if (by == CORRECTED_BY_MODEM) {
 		for (i = 0; i < CORRECTED_BATCH; i++)

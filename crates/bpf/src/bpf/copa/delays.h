@@ -17,10 +17,14 @@
 #define DELAY_SLOTS		4096U	/* a power of two: some 1.02 s */
 /* A modem without a record for so long is silent. */
 #define DELAY_SILENT_NS		100000000ULL
+/* Between reports of the buffer's status. Where they are rarer no wait for one is known. */
+#define DELAY_USUAL_INTERVAL_US	5000U
+#define DELAY_LONGEST_INTERVAL_US	20000U
 
 struct delay_table {
 	__u64 heard_at_ns;		/* CLOCK_MONOTONIC; 0: never */
-	__u64 reserved[7];
+	__u64 interval_us;		/* between reports of the buffer's status; 0: unknown */
+	__u64 reserved[6];
 	__u64 up[DELAY_SLOTS];		/* by when a packet entered the modem */
 	__u64 down[DELAY_SLOTS];	/* by when one reached this host */
 };
@@ -65,6 +69,16 @@ LAW_INLINE int delay_is_heard(const struct delay_table *table, __u64 now)
 	__u64 at = *(const volatile __u64 *)&table->heard_at_ns;
 
 	return at && at <= now && now - at <= DELAY_SILENT_NS;
+}
+
+/* The interval between reports that constants follow. */
+LAW_INLINE __u32 delay_interval(const struct delay_table *table)
+{
+	__u64 us = *(const volatile __u64 *)&table->interval_us;
+
+	if (us < DELAY_USUAL_INTERVAL_US || us > DELAY_LONGEST_INTERVAL_US)
+		return DELAY_USUAL_INTERVAL_US;
+	return us;
 }
 
 #endif /* SOUNDING_DELAYS_H */

@@ -136,3 +136,24 @@ fn nonsense_neither_panics_nor_grows() {
     assert!(kept.iter().all(|kept| *kept <= Events::<()>::MOST), "{kept:?}");
     assert!(lately.means.len() <= MEANS);
 }
+
+#[test]
+fn a_mean_of_waits_is_over_six_intervals_of_reports() {
+    // Waits of 20 ms, and for 40 ms in each 400 ones of 2 ms.
+    let longer = |interval: Option<u64>| {
+        let mut lately = Lately::default();
+        let interval = interval.map(|ms| us(ms * 1_000));
+        lately.handle_update(&news(at(0), None, None).with_report_interval(interval));
+        for from in (0..500).map(|step| step * 20_000) {
+            let amount = if from % 400_000 >= 360_000 { 2_000 } else { 20_000 };
+            let wait = [from, from + 20_000, amount];
+            lately.handle_event(event(DelayKind::Scheduling, Direction::Uplink, wait));
+        }
+        let until = Some(at(10_000_000));
+        let news = news(at(10_020_000), until, until).with_report_interval(interval);
+        lately.handle_update(&news).wait_longer.unwrap()
+    };
+    // The shortest mean has nothing but short waits, or a third of them.
+    assert_eq!([longer(None), longer(Some(5))], [us(9_900); 2]);
+    assert!(longer(Some(20)) < us(5_000), "{:?}", longer(Some(20)));
+}
