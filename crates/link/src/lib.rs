@@ -23,6 +23,7 @@ mod granted;
 mod model;
 mod recent;
 mod record_clock;
+mod report_timer;
 mod series;
 mod shapes;
 mod sounder;

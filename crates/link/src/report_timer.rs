@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use sounding_kpi::BufferStatus;
+use sounding_phy::lte::timing::PERIODIC_BSR;
 use sounding_units::{Bytes, ModemInstant};
 
 /// periodicBSR-Timer as the reports of a device show it (TS 36.321 §5.4.5, TS 38.321 §5.4.5).
@@ -48,6 +49,15 @@ impl ReportTimer {
     /// The usual interval; `None` before enough reports came.
     pub(crate) const fn interval(&self) -> Option<Duration> {
         self.usual
+    }
+
+    /// The timer's value: the longest of the standard's that fits (TS 36.331 §6.3.2,
+    /// TS 38.331 §6.3.2). A report comes with the first block after the timer ran out, and times of
+    /// blocks are rounded.
+    pub(crate) fn value(&self) -> Option<Duration> {
+        let found = self.interval()? + Duration::from_micros(500);
+        let timers = PERIODIC_BSR.values.iter().rev();
+        timers.map(|ms| Duration::from_millis((*ms).into())).find(|timer| *timer <= found)
     }
 
     fn quantile(&self) -> Option<Duration> {

@@ -3,26 +3,23 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use sounding_kpi::Grant;
-use sounding_phy::lte::timing::PERIODIC_BSR;
 use sounding_units::{Bytes, ModemInstant};
 
 use super::Event;
 use super::handed::Handed;
+use crate::report_timer::ReportTimer;
 
 /// Reports and blocks that are kept, and events that wait.
 const KEPT: usize = 256;
 /// Answers from which the usual one is taken, and the fewest.
 const ANSWERS: usize = 64;
 const FEWEST: usize = 8;
-/// Intervals of reports from which the usual one is taken, the fewest, and what it is before: what
-/// networks have (Gandalf §4.3.2).
-const INTERVALS: usize = 32;
-const FEWEST_INTERVALS: usize = 4;
+/// The interval of reports before it is known: what networks have (Gandalf §4.3.2).
 const NOMINAL_INTERVAL: Duration = Duration::from_millis(5);
 /// Where reports are rarer than this, the wait for them is longer than congestion takes to build
 /// up, and it is left alone.
 const LONGEST_INTERVAL: Duration = Duration::from_millis(20);
-/// A pause between reports that is no interval of a timer: the device had nothing to send.
+/// A packet that waits longer than this entered an empty buffer long after the one before it.
 const PAUSE: Duration = Duration::from_millis(100);
 /// The most that a request of an empty buffer may take (sr-Periodicity, its answer and that of the
 /// report).
@@ -51,12 +48,10 @@ pub(super) struct Scheduling {
     entered: VecDeque<(ModemInstant, u64)>,
     /// When reports were sent.
     reports: VecDeque<ModemInstant>,
-    /// The last report left something behind, so that the next comes by the timer.
-    backlogged: bool,
+    timer: ReportTimer,
     /// Reports without an answer: when, and the bytes that will then have left.
     open: VecDeque<(ModemInstant, u64)>,
     answers: VecDeque<Duration>,
-    intervals: VecDeque<Duration>,
     ready: VecDeque<Event>,
     handed: Handed,
 }
@@ -117,6 +112,9 @@ impl Scheduling {
                 self.explain(at, from, until);
             }
         }
+        if let Some(report) = grant.report {
+            self.timer.handle_report(at, report);
+        }
         if let Some((least, most)) = waiting {
             self.learn(at, least, most, grant.report.is_some());
         }
@@ -142,15 +140,7 @@ impl Scheduling {
         let entered = self.entered.back().map_or(entered, |(_, before)| entered.max(*before));
         push(&mut self.entered, KEPT, (at, entered));
         if is_report {
-            if let Some(last) = self.reports.back()
-                && self.backlogged
-                && at > *last
-                && at - *last < PAUSE
-            {
-                push(&mut self.intervals, INTERVALS, at - *last);
-            }
             push(&mut self.reports, KEPT, at);
-            self.backlogged = least > 0;
         }
     }
 
@@ -164,22 +154,14 @@ impl Scheduling {
         Some(since + (until - since).mul_f64(part.clamp(0.0, 1.0)))
     }
 
-    /// Between two periodic reports, by periodicBSR-Timer; `None` before enough of them came.
+    /// Between two periodic reports; `None` before enough of them came.
     pub(super) fn report_interval(&self) -> Option<Duration> {
-        let found = quantile(&self.intervals, (3, 4))
-            .filter(|_| self.intervals.len() >= FEWEST_INTERVALS)?;
-        // A report comes with the first block after the timer ran out. Times of blocks are rounded.
-        let found = found + Duration::from_micros(500);
-        let timers = PERIODIC_BSR.values.iter().rev();
-        timers.map(|ms| Duration::from_millis((*ms).into())).find(|timer| *timer <= found)
+        self.timer.value()
     }
 
     /// The usual time from a report to its answer; `None` where reports are rare.
     fn usual(&self) -> Option<Duration> {
-        // Reports that had room in a block come between those of the timer.
-        let interval = quantile(&self.intervals, (3, 4))
-            .filter(|_| self.intervals.len() >= FEWEST_INTERVALS)
-            .unwrap_or(NOMINAL_INTERVAL);
+        let interval = self.timer.interval().unwrap_or(NOMINAL_INTERVAL);
         let answer = quantile(&self.answers, (19, 20)).filter(|_| self.answers.len() >= FEWEST);
         let most = interval * 2;
         (interval <= LONGEST_INTERVAL).then(|| answer.map_or(most, |answer| answer.min(most)))
@@ -188,7 +170,6 @@ impl Scheduling {
     /// A block took what entered between these times.
     fn explain(&mut self, at: ModemInstant, from: ModemInstant, until: ModemInstant) {
         let Some(answer) = self.usual() else { return };
-        // A packet that enters an empty buffer long after the last one left.
         let mut from = from.max(at.saturating_before(PAUSE)).min(at);
         let after = self.reports.partition_point(|report| *report <= from);
         let reports: Vec<ModemInstant> =

@@ -6,6 +6,8 @@ use core::time::Duration;
 use sounding_kpi::{BufferStatus, Direction, Grant};
 use sounding_units::{Bytes, ModemInstant};
 
+use crate::report_timer::ReportTimer;
+
 /// How long data must stay queued before a link counts as full. If it were shorter, the bursts of
 /// an ACK-clocked window would count. If it were longer, a sender would learn late that it has
 /// filled the link. Chosen; pinned by the seeded runs of `sounding-lab`.
@@ -14,6 +16,11 @@ pub(super) const FILLED_FOR: Duration = Duration::from_millis(20);
 /// A base station serves a queue at least so often, other users and all. Chosen; pinned by the same
 /// runs.
 const SERVED_WITHIN: Duration = Duration::from_millis(40);
+
+/// With reports so rare that the next one decides, [`FILLED_FOR`] begins this long before it. Its
+/// answer takes 10 ms at most (Gandalf Equation 4, measured at 5 ms). Another 5 ms remain for a
+/// repeated block.
+const EARLY: Duration = Duration::from_millis(5);
 
 /// Reports of one cycle: a block in each subframe of each of a few carriers may have one.
 const MAX_REPORTS: usize = 64;
@@ -47,6 +54,7 @@ pub(super) struct Demand {
     waiting: Option<Waiting>,
     /// Reports younger than a cycle, each with its bytes not sent yet.
     reports: Vec<(ModemInstant, Bytes)>,
+    timer: ReportTimer,
 }
 
 /// Consecutive blocks that left data behind.
@@ -60,7 +68,7 @@ impl Demand {
     /// Reports come every 5 ms in LTE and NR, and their bytes are sent within two intervals
     /// (Gandalf §4.3.2, Equation 4); a third interval allows for a repeated block. A base
     /// station sees its own queue.
-    pub(super) const fn new(direction: Direction) -> Self {
+    pub(super) fn new(direction: Direction) -> Self {
         let cycle = match direction {
             Direction::Uplink => Duration::from_millis(15),
             Direction::Downlink => Duration::from_millis(1),
@@ -74,7 +82,16 @@ impl Demand {
             served_until: None,
             waiting: None,
             reports: Vec::new(),
+            timer: ReportTimer::default(),
         }
+    }
+
+    /// How long after a report that was served in time nothing is called a backlog. Where reports are
+    /// rare, data that enters after one waits for the next, and then for its grant. The radio has
+    /// room for that data, so that this wait must not fill [`FILLED_FOR`].
+    fn served_for(&self) -> Duration {
+        let interval = self.timer.interval().unwrap_or_default();
+        self.cycle.max(interval.saturating_sub(EARLY))
     }
 
     /// A block of new data, of a record that knows padding.
@@ -88,6 +105,9 @@ impl Demand {
             Some(report) => report.most == Bytes::ZERO,
             None => padding > Bytes::ZERO,
         };
+        if let Some(report) = grant.report {
+            self.timer.handle_report(at, report);
+        }
         if is_emptied {
             return self.handle_emptied(at);
         }
@@ -114,7 +134,7 @@ impl Demand {
 
     /// A block's bytes reduce the backlog that was reported before it.
     fn handle_sent(&mut self, at: ModemInstant, size: Bytes) {
-        let cycle = self.cycle;
+        let (cycle, served_for) = (self.cycle, self.served_for());
         let mut served = None;
         self.reports.retain_mut(|(reported, left)| {
             if *reported < at {
@@ -122,7 +142,7 @@ impl Demand {
             }
             let in_time = at - *reported <= cycle;
             if in_time && *left == Bytes::ZERO {
-                served = served.max(Some(*reported + cycle));
+                served = served.max(Some(*reported + served_for));
             }
             in_time && *left > Bytes::ZERO
         });

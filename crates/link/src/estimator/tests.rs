@@ -6,6 +6,8 @@ use sounding_kpi::{
 use sounding_phy::lte::TbsIndex;
 use sounding_units::Prb;
 
+mod changes;
+
 const MBIT: u64 = 1_000_000;
 
 /// A modem that reports its uplink blocks every `report_ms`, one block per millisecond.
