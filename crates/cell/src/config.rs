@@ -13,7 +13,7 @@ pub use carrier::{CarrierConfig, Policy};
 pub use device::DeviceConfig;
 pub use mobility::{AggregationConfig, DualConfig, HandoverConfig, PrimaryPath, SleepConfig};
 pub use transmission::{HarqConfig, PowerConfig};
-pub use uplink::UplinkConfig;
+pub use uplink::{NetworkKind, UplinkConfig};
 
 use serde::Deserialize;
 

@@ -138,7 +138,11 @@ impl<P> Device<P> {
 
     /// Whether anything is queued, in flight or due.
     pub(crate) fn is_busy(&self) -> bool {
-        self.bearers.is_busy() || !self.gnb_estimate.is_empty() || self.carriers.is_busy()
+        let scheduling = &self.config.scheduling;
+        self.bearers.is_busy()
+            || !self.gnb_estimate.is_empty(scheduling)
+            || self.carriers.is_busy()
+            || scheduling.proactive.is_some() && self.connection.is_connected()
     }
 
     /// Whether it may have an event in the next slot. A device on several carriers is checked on
@@ -154,6 +158,18 @@ impl<P> Device<P> {
     /// Whether it receives assignments and grants.
     pub(crate) fn listens(&self, now: HostInstant) -> bool {
         self.connection.is_awake(now, &self.config.sleep)
+    }
+
+    /// Bytes that the network may grant in the slot at `now` for a block that is sent at `sent`.
+    #[inline]
+    pub(crate) fn grantable(&mut self, now: HostInstant, sent: HostInstant) -> u64 {
+        let scheduling = &self.config.scheduling;
+        match self.gnb_estimate.ready(now, sent, scheduling) {
+            0 if scheduling.proactive.is_some() && self.listens(now) => {
+                self.gnb_estimate.proactive(sent, scheduling)
+            }
+            ready => ready,
+        }
     }
 
     /// A packet enters: in the downlink at the base station, in the uplink at the modem.
@@ -313,7 +329,7 @@ impl<P> Device<P> {
         let there = self.connection.connect(now, direction, &self.config.sleep);
         self.carriers.cut_off(there);
         if direction == Direction::Uplink {
-            self.gnb_estimate.handle_request(there, &self.config.scheduling);
+            self.gnb_estimate.handle_access(there, &self.config.scheduling);
         }
         self.report_change(there, Some(Rrc::Setup), events);
     }
@@ -387,7 +403,7 @@ impl<P> Device<P> {
         // The device keeps unconfirmed data (TS 36.323 §5.2.1.1).
         self.bearers.uplink.reestablish(now, true);
         // Random access in the new cell comes with a grant.
-        self.gnb_estimate.handle_request(resumes, &self.config.scheduling);
+        self.gnb_estimate.handle_access(resumes, &self.config.scheduling);
         self.bsr.handle_data();
         self.report_change(now, Some(Rrc::Handover { from, to, resumes }), &mut outputs.events);
         self.collect(outputs);

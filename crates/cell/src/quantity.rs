@@ -16,6 +16,26 @@ pub fn duration<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Erro
     TimeText::deserialize(input).map(|text| text.0)
 }
 
+/// A time that may be left out.
+///
+/// # Errors
+///
+/// The deserializer's, if the value is no time with a unit.
+pub fn optional_duration<'de, D: Deserializer<'de>>(
+    input: D,
+) -> Result<Option<Duration>, D::Error> {
+    duration(input).map(Some)
+}
+
+/// A size that may be left out.
+///
+/// # Errors
+///
+/// The deserializer's, if the value is no size.
+pub fn optional_bytes<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Bytes>, D::Error> {
+    bytes(input).map(Some)
+}
+
 /// The minimum and the maximum of a time.
 ///
 /// # Errors

@@ -1,14 +1,13 @@
 //! One slot of the uplink: grants, requests, and what devices send.
 
 use alloc::boxed::Box;
-use core::time::Duration;
 
 use rand::RngExt;
 use sounding_kpi::Direction;
 
 use crate::buffer_status::{PendingReport, REPORT_SIZE};
 use crate::carrier::{Carrier, UplinkGrant};
-use crate::config::Rat;
+use crate::config::{NetworkKind, Rat};
 use crate::device::{Device, Devices};
 use crate::event::{Dci, Event};
 use crate::free_prbs::FreePrbs;
@@ -17,10 +16,6 @@ use crate::ids::{SlotId, User};
 use crate::outputs::Outputs;
 use crate::radio::Choice;
 use crate::rnti::rnti;
-
-/// From a scheduling request to the network's answer. With the grant's own four subframes the first
-/// data go 8 to 10 ms after the request; srsRAN answers after 6 in the median.
-const REQUEST_ANSWERED_AFTER: Duration = Duration::from_millis(5);
 
 /// One slot of a carrier's uplink.
 pub(crate) struct UplinkSlot<'a, P> {
@@ -61,6 +56,8 @@ impl<P> UplinkSlot<'_, P> {
             let Some((bands, first_prb)) = free.take(prb) else { continue };
             uplink.processes.repeat(harq);
             uplink.last = Some(data_slot);
+            let sent = self.carrier.begin(data_slot);
+            device.gnb_estimate.handle_repeat(sent, u64::from(size), &device.config.scheduling);
             let again = true;
             let grant = UplinkGrant { user, harq, again, mcs, prb, first_prb, bands, size };
             self.send_grant(device, data_slot, grant);
@@ -72,14 +69,15 @@ impl<P> UplinkSlot<'_, P> {
         while free.dcis > 0 {
             let Some(user) = self.neediest(devices, data_slot) else { return };
             let device = &mut devices[user.device];
-            let (carrier, scheduling) = (&*self.carrier, &device.config.scheduling);
+            let carrier = &*self.carrier;
             let sent = carrier.begin(data_slot);
+            let grantable = device.grantable(slot.at, sent);
+            let scheduling = &device.config.scheduling;
             let here = &mut device.carriers[user.carrier];
             let left = free.count();
             let Some(harq) = here.uplink.processes.idle().filter(|_| left > 0) else { return };
             here.uplink.last = Some(data_slot);
-            let need =
-                device.gnb_estimate.ready(slot.at, sent, scheduling) + BLOCK_HEADER + REPORT_SIZE;
+            let need = grantable + BLOCK_HEADER + REPORT_SIZE;
             let Some((prb, mcs)) = here.plan_uplink(slot.at, &carrier.up, need, left) else {
                 continue;
             };
@@ -104,7 +102,7 @@ impl<P> UplinkSlot<'_, P> {
         let mut best: Option<(f32, User)> = None;
         for &user in carrier.active() {
             let device = &mut devices[user.device];
-            if device.gnb_estimate.ready(slot.at, sent, &device.config.scheduling) == 0 {
+            if device.grantable(slot.at, sent) == 0 {
                 continue;
             }
             let here = &device.carriers[user.carrier];
@@ -256,7 +254,10 @@ impl<P> UplinkSlot<'_, P> {
         if let Some(report) = &block.report {
             let twice = carrier.rng.random::<f64>() < device.config.scheduling.double_grant;
             let report = PendingReport::new(carrier.config.rat, report, slot.at, decoded, twice);
-            device.gnb_estimate.handle_report(report);
+            device.gnb_estimate.handle_report(report, &device.config.scheduling);
+        } else if !block.pdus.is_empty() {
+            let scheduling = &device.config.scheduling;
+            device.gnb_estimate.handle_unreported(slot.at, decoded, scheduling);
         }
         if let Some(status) = &block.status {
             device.bearers.downlink.handle_status(decoded, status);
@@ -282,12 +283,14 @@ impl<P> UplinkSlot<'_, P> {
             // A device that requests listens for the answer.
             device.connection.handle_data(slot.at);
             let here = &device.carriers[user.carrier];
-            if here.uplink.processes.is_busy() || !device.gnb_estimate.is_empty() {
+            let scheduling = &device.config.scheduling;
+            let expects =
+                here.uplink.processes.is_busy() && scheduling.network != NetworkKind::Srsran;
+            if expects || !device.gnb_estimate.leaves_requests(slot.at, scheduling) {
                 continue;
             }
             // Occasions come every period, each device at its own offset; one that falls between
             // two uplink slots is in the later.
-            let scheduling = &device.config.scheduling;
             let period = scheduling.sr_period.as_nanos().max(1) as u64;
             let length = carrier.frame.slot().as_nanos() as u64;
             let offset = u64::from(device.id.0) * 1_700_000;
@@ -296,7 +299,7 @@ impl<P> UplinkSlot<'_, P> {
             if before.is_some_and(|before| occasion(before) == occasion(slot.slot)) {
                 continue;
             }
-            device.gnb_estimate.handle_request(slot.at + REQUEST_ANSWERED_AFTER, scheduling);
+            device.gnb_estimate.handle_request(slot.at, scheduling);
             let event = || Event::SchedulingRequest { device: device.id, slot: *slot };
             outputs.events.record(device.watched, event);
         }

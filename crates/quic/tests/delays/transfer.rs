@@ -90,7 +90,7 @@ fn cell(seed: u64) -> Wired<Radio<Through<Payload>>, Payload> {
         adapt_uplink: adapt(0.08),
         scheduling: UplinkConfig {
             periodic_bsr: Duration::from_millis(5),
-            grant_delay: 1.0,
+            answer: Some(Duration::from_millis(5)),
             double_grant: 0.1,
             ..UplinkConfig::default()
         },

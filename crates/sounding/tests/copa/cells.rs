@@ -35,7 +35,7 @@ const ROUGH: &[&str] = &[
 const CALM: &[&str] = &[
     "cell.devices.phone.adapt_downlink.target_error_rate=0.001",
     "cell.devices.phone.adapt_uplink.target_error_rate=0.001",
-    "cell.devices.phone.scheduling={ sr_period = \"1ms\", periodic_bsr = \"1ms\", double_grant = 0.0 }",
+    "cell.devices.phone.scheduling={ sr_period = \"1ms\", periodic_bsr = \"1ms\", answer = \"1ms\", double_grant = 0.0 }",
 ];
 
 /// A cell, a download over it, and the daemons.

@@ -98,7 +98,7 @@ pub(super) fn calm() -> [String; 3] {
         format!("{phone}.adapt_uplink.target_error_rate=0.001"),
         format!("{phone}.adapt_downlink.target_error_rate=0.001"),
         format!(
-            "{phone}.scheduling={{ sr_period = \"1ms\", periodic_bsr = \"1ms\", double_grant = 0.0 }}"
+            "{phone}.scheduling={{ sr_period = \"1ms\", periodic_bsr = \"1ms\", answer = \"1ms\", double_grant = 0.0 }}"
         ),
     ]
 }
