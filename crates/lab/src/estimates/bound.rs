@@ -15,9 +15,10 @@ mod source;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::AddAssign;
+use std::time::Duration;
 
 use serde::Serialize;
-use sounding_cell::config::InvalidConfig;
+use sounding_cell::config::{InvalidConfig, NetworkKind};
 use sounding_experiment::jobs;
 use sounding_experiment::provenance::{Begun, Provenance};
 use sounding_units::Bytes;
@@ -36,6 +37,10 @@ pub struct Plan {
     pub seeds: u64,
     /// Number of parallel runs.
     pub jobs: usize,
+    /// How the network answers the device's requests and reports.
+    pub network: NetworkKind,
+    /// The device's periodicBSR-Timer.
+    pub timer: Duration,
 }
 
 /// Results of some runs, in ticks of a millisecond.
@@ -48,6 +53,8 @@ pub struct Counts {
     /// Wrong labels within 20 ms of a change of the truth itself. A queue that comes and goes as
     /// fast as a label looks back is reported late or early, and this cannot be avoided.
     pub near_change: u64,
+    /// Labels within 20 ms of a change of the truth, as the whole run shows it: wrong, then right.
+    pub near_one: [u64; 2],
     /// By whether data waited at that time, and the estimated bound.
     pub at_once: [[u64; 2]; 2],
     /// Sum of the lags of the estimated bounds.
@@ -76,6 +83,11 @@ impl Counts {
         part(self.near_change, self.labels[0][1] + self.labels[1][0])
     }
 
+    /// The part of the labels near a change of the truth that were right.
+    pub fn right_near_one(&self) -> Option<f64> {
+        part(self.near_one[1], self.near_one.iter().sum())
+    }
+
     fn right_at_once(&self) -> Option<f64> {
         part(self.at_once[0][0] + self.at_once[1][1], self.judged())
     }
@@ -95,6 +107,9 @@ impl AddAssign for Counts {
         }
         self.ticks += other.ticks;
         self.near_change += other.near_change;
+        for right in 0..2 {
+            self.near_one[right] += other.near_one[right];
+        }
         self.lag_ms += other.lag_ms;
         self.away += other.away;
         self.away_known += other.away_known;
@@ -132,7 +147,8 @@ pub struct Outcome {
 pub fn run(plan: &Plan, mut progress: impl FnMut(u64)) -> Result<Outcome, InvalidConfig> {
     let begun = Begun::now();
     let seeds: Vec<u64> = (plan.first..plan.first + plan.seeds).collect();
-    let judged = |&seed: &u64| judge::run(&scenario::Scenario::of(seed), seed);
+    let judged =
+        |&seed: &u64| judge::run(&scenario::Scenario::of(seed, plan.network, plan.timer), seed);
     let mut done = 0;
     let told = |_: &u64, _: &Counts| {
         done += 1;
@@ -165,7 +181,7 @@ impl fmt::Display for Outcome {
         writeln!(f, "                           truth: floor       truth: capacity")?;
         writeln!(
             f,
-            "                  runs   floor  capacity    floor  capacity   right  at change  at once  usable   lag  handover"
+            "                  runs   floor  capacity    floor  capacity   right  at change  near one  at once  usable   lag  handover"
         )?;
         for row in &self.rows {
             let Kind { nr, up, shape } = row.kind;
@@ -193,9 +209,10 @@ fn line(f: &mut fmt::Formatter<'_>, counts: &Counts) -> fmt::Result {
     let [[served, early], [late, capacity]] = counts.labels;
     writeln!(
         f,
-        "{served:>8}{early:>10}{late:>9}{capacity:>10}{:>9}{:>11}{:>9}{:>8}{:>6}{:>10}",
+        "{served:>8}{early:>10}{late:>9}{capacity:>10}{:>9}{:>11}{:>10}{:>9}{:>8}{:>6}{:>10}",
         percent(counts.right()),
         percent(counts.near_change()),
+        percent(counts.right_near_one()),
         percent(counts.right_at_once()),
         percent(part(counts.judged(), counts.ticks)),
         counts

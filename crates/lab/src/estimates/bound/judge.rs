@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sounding_cell::config::{DeviceConfig, InvalidConfig};
+use sounding_cell::config::{DeviceConfig, InvalidConfig, NetworkKind, UplinkConfig};
 use sounding_cell::event::Rrc;
 use sounding_cell::modem::{Modem, ModemConfig};
 use sounding_cell::{DeviceId, Direction, Event, Outcome, Ran};
@@ -20,11 +20,20 @@ const HELD_FOR: usize = 20;
 /// Ticks before the first judgement, so that the modem has written records.
 const WARM_UP: usize = 300;
 
-/// Length of a grant cycle, in ticks: see [`Bound::Capacity`].
-const fn cycle(direction: Direction) -> usize {
-    match direction {
-        Direction::Uplink => 15,
-        Direction::Downlink => 1,
+/// Length of a grant cycle, in ticks: see [`Bound::Capacity`]. In the uplink it is the longest time
+/// from a packet's arrival to the first block that may carry it in an idle cell: the wait for the
+/// next report, and the cell's own time from a report to the grant. An operator's network answers
+/// within 10 ms, by Gandalf's Equation 4. srsRAN needs 9 ms, and up to 6 ms pass until a report,
+/// which no timer delays as long as grants come. In `before` all of it follows the timer.
+fn cycle(direction: Direction, config: &UplinkConfig) -> usize {
+    if direction == Direction::Downlink {
+        return 1;
+    }
+    let timer = config.periodic_bsr.as_millis() as usize;
+    match config.network {
+        NetworkKind::Operator => timer + 10,
+        NetworkKind::Srsran => 15,
+        NetworkKind::Before => 3 * timer,
     }
 }
 
@@ -55,6 +64,22 @@ impl Truth {
     fn bound(&self, at: usize, cycle: usize) -> Bound {
         let held = (at.saturating_sub(HELD_FOR) + 1..=at).all(|at| self.is_unmet(at, cycle));
         if held { Bound::Capacity } else { Bound::Floor }
+    }
+}
+
+/// The bounds of all ticks of a run.
+struct Bounds(Vec<Bound>);
+
+impl Bounds {
+    fn of(truth: &Truth, cycle: usize) -> Self {
+        Self((0..truth.backlog.len()).map(|at| truth.bound(at, cycle)).collect())
+    }
+
+    /// Whether the truth changes within this many ticks of `at`, before or after.
+    fn change_near(&self, at: usize) -> bool {
+        let from = at.saturating_sub(HELD_FOR);
+        let until = (at + HELD_FOR + 1).min(self.0.len());
+        self.0[from..until].iter().any(|bound| *bound != self.0[at])
     }
 }
 
@@ -120,8 +145,9 @@ pub(super) fn run(scenario: &Scenario, seed: u64) -> Result<Counts, InvalidConfi
     let mut source = Source::new(scenario);
     let mut sounder = Sounder::new(Config::new(direction));
     let begins = ModemConfig::default().clock.begins;
-    let cycle = cycle(direction);
+    let cycle = cycle(direction, &scenario.device.scheduling);
     let (mut truth, mut counts) = (Truth::default(), Counts::default());
+    let mut judged = Vec::new();
     let overhead = scenario.device.uplink.packet_overhead;
     let mut entered = 0;
     let ticks = (scenario.span.as_millis() / TICK.as_millis()) as usize;
@@ -170,8 +196,13 @@ pub(super) fn run(scenario: &Scenario, seed: u64) -> Result<Counts, InvalidConfi
         let label = usize::from(estimate.bound == Bound::Capacity);
         let is = usize::from(truth.bound(spoken, cycle) == Bound::Capacity);
         counts.labels[is][label] += 1;
+        judged.push((spoken, is == label));
         counts.near_change += u64::from(is != label && truth.changes_near(spoken, cycle));
         counts.at_once[usize::from(truth.backlog[spoken] > 0)][label] += 1;
+    }
+    let bounds = Bounds::of(&truth, cycle);
+    for (_, right) in judged.into_iter().filter(|(at, _)| bounds.change_near(*at)) {
+        counts.near_one[usize::from(right)] += 1;
     }
     Ok(counts)
 }

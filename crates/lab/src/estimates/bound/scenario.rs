@@ -7,7 +7,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 use sounding_cell::Direction;
-use sounding_cell::config::{CarrierConfig, DeviceConfig, HandoverConfig, Rat};
+use sounding_cell::config::{
+    CarrierConfig, DeviceConfig, HandoverConfig, NetworkKind, Rat, UplinkConfig,
+};
 use sounding_cell::radio::{Between, FadingConfig, Level, ModelConfig, ScriptConfig};
 use sounding_cell::traffic::Traffic;
 use sounding_units::Bytes;
@@ -88,7 +90,7 @@ impl Kind {
 }
 
 impl Scenario {
-    pub(super) fn of(seed: u64) -> Self {
+    pub(super) fn of(seed: u64, network: NetworkKind, timer: Duration) -> Self {
         let kind = Kind::of(seed);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let cells = if rng.random_bool(0.3) { 2 } else { 1 };
@@ -113,6 +115,7 @@ impl Scenario {
             cells: (0..cells).map(|cell| vec![usize::from(cell)]).collect(),
             channel: ModelConfig::Script(script.clone()),
             handover,
+            scheduling: UplinkConfig { network, periodic_bsr: timer, ..UplinkConfig::default() },
             ..DeviceConfig::default()
         };
         let other = |traffic, rng: &mut ChaCha8Rng| DeviceConfig {
