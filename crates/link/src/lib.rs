@@ -18,6 +18,7 @@ mod bins;
 mod blocks;
 mod config;
 mod delay;
+mod entries;
 mod estimator;
 mod granted;
 mod model;

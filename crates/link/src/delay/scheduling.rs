@@ -7,6 +7,7 @@ use sounding_units::{Bytes, ModemInstant};
 
 use super::Event;
 use super::handed::Handed;
+use crate::entries::Entries;
 use crate::report_timer::ReportTimer;
 
 /// Reports and blocks that are kept, and events that wait.
@@ -29,10 +30,8 @@ const NO_ROOM: u64 = 2;
 
 /// How long uplink data waits until it is reported and granted, block by block (Gandalf §3.2).
 ///
-/// Two curves of bytes over time say it. Blocks show what has left. A report, or padding, shows
-/// what has entered by then: what has left and what waits. Between two of these points data is
-/// taken to enter evenly. A byte waits for as long as the curves are apart at its height. Where the
-/// host tells of its packets, these are in the place of the curve of entries.
+/// A byte waits for as long as the two curves of [`Entries`] are apart at its height. Where the host
+/// tells of its packets, these are in the place of the curve of entries.
 ///
 /// The wait that no queue makes ends when the first report after the byte's arrival is answered.
 /// The answer takes what it usually takes, and at most two intervals between reports (Equation 4).
@@ -42,10 +41,7 @@ const NO_ROOM: u64 = 2;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scheduling {
     newest: Option<ModemInstant>,
-    /// Bytes that have left.
-    left: u64,
-    /// Points of the curve of entries: time and bytes. Both grow.
-    entered: VecDeque<(ModemInstant, u64)>,
+    entries: Entries,
     /// When reports were sent.
     reports: VecDeque<ModemInstant>,
     timer: ReportTimer,
@@ -93,22 +89,23 @@ impl Scheduling {
         let at = self.newest.map_or(grant.at, |newest| newest.max(grant.at));
         let first = self.newest.is_none();
         self.newest = Some(at);
-        let before = self.left;
-        self.left += grant.size.count().saturating_sub(padding.count());
+        let before = self.entries.left();
+        self.entries.handle_sent(grant.size.count().saturating_sub(padding.count()));
+        let left = self.entries.left();
         let waiting = match grant.report {
             Some(report) => Some((report.least.count(), report.most.count())),
             None => (padding.count() > NO_ROOM).then_some((0, 0)),
         };
         self.answer(at);
-        let completed = self.handed.handle_block(at, self.left - before, waiting);
+        let completed = self.handed.handle_block(at, left - before, waiting);
         if !first && self.handed.is_told(at) {
             if let Some(completed) = completed {
                 self.explain(at, completed.from, completed.until.map_or(at, |until| until.min(at)));
             }
-        } else if !first && self.left > before {
+        } else if !first && left > before {
             // When the last of them entered: what came later waits for the next block.
-            let until = self.entry(self.left, at).unwrap_or(at).min(at);
-            if let Some(from) = self.entry(before, at) {
+            let until = self.entries.entry(left, at).unwrap_or(at).min(at);
+            if let Some(from) = self.entries.entry(before, at) {
                 self.explain(at, from, until);
             }
         }
@@ -122,7 +119,9 @@ impl Scheduling {
 
     /// Reports that blocks up to now answer.
     fn answer(&mut self, at: ModemInstant) {
-        while let Some((since, _)) = self.open.pop_front_if(|(_, until)| *until <= self.left) {
+        while let Some((since, _)) =
+            self.open.pop_front_if(|(_, until)| *until <= self.entries.left())
+        {
             push(&mut self.answers, ANSWERS, at - since);
         }
     }
@@ -132,26 +131,13 @@ impl Scheduling {
         if most == 0 {
             // The reading of earlier reports was too high.
             self.open.clear();
-            self.entered.iter_mut().for_each(|(_, bytes)| *bytes = (*bytes).min(self.left));
         } else if least > 0 && is_report {
-            push(&mut self.open, KEPT, (at, self.left + least));
+            push(&mut self.open, KEPT, (at, self.entries.left() + least));
         }
-        let entered = self.left + (least + most) / 2;
-        let entered = self.entered.back().map_or(entered, |(_, before)| entered.max(*before));
-        push(&mut self.entered, KEPT, (at, entered));
+        self.entries.handle_left(at, least, most);
         if is_report {
             push(&mut self.reports, KEPT, at);
         }
-    }
-
-    /// When the byte after the first `bytes` entered, as far as is known at `now`.
-    fn entry(&self, bytes: u64, now: ModemInstant) -> Option<ModemInstant> {
-        let place = self.entered.partition_point(|(_, entered)| *entered <= bytes);
-        let (since, low) = *self.entered.get(place.checked_sub(1)?)?;
-        let (until, high) =
-            self.entered.get(place).copied().unwrap_or((now, self.left.max(bytes + 1)));
-        let part = (bytes - low) as f64 / high.saturating_sub(low).max(1) as f64;
-        Some(since + (until - since).mul_f64(part.clamp(0.0, 1.0)))
     }
 
     /// Between two periodic reports; `None` before enough of them came.
