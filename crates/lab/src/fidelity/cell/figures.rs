@@ -97,7 +97,7 @@ pub const FIGURES: &[Figure] = figures! {
 "bsr.lte.zero" "reports of an empty buffer, LTE" "sporadic" "Gandalf Fig. 8"
     "%" 0.2 20.0 "reports are rounded up, and some bytes are granted twice";
 "bsr.lte.zero.acks" "the same under a download's ACKs" "41.7 %" "captures, 64 to 512 kbit/s up"
-    "%" 31.7 51.7 "an operator's network hardly grants too much here; captures show that theirs do";
+    "%" 31.7 51.7 "ACKs come one by one, and a grant for a report is often more than they need";
 "bsr.lte.zero.pings" "the same of pings" "80.1 %" "captures, up to 64 kbit/s up"
     "%" 70.1 90.1 "each packet alone: its block empties the buffer; captures have some longer bursts";
 "bsr.nr.zero" "reports of an empty buffer, NR" "sporadic" "Gandalf Fig. 8"
