@@ -81,8 +81,8 @@ fn quantile(seen: &Seen, part: f64) -> f64 {
     sorted[(sorted.len() as f64 * part) as usize]
 }
 
-/// Digests of runs with `before` on timers of 5, 10, 20 and 80 ms, LTE's and then NR's. Taken on the
-/// cell before it knew kinds of networks.
+/// Digests of runs with `before` on timers of 5, 10, 20 and 80 ms, LTE's and then NR's. Taken on
+/// the cell before it knew kinds of networks.
 const DIGESTS: [u64; 8] = [
     0x6f53_630b_3b94_96b7,
     0x3ace_6266_65e0_f45e,
@@ -116,8 +116,8 @@ fn at_five_milliseconds_an_operators_network_is_the_one_it_was() {
     }
 }
 
-/// A wait for the next report, and then an answer that takes the same time as ever. No block is lost
-/// here.
+/// A wait for the next report, and then an answer that takes the same time as ever. No block is
+/// lost here.
 #[test]
 fn an_operators_answer_does_not_follow_the_timer() {
     let run = |keys: &str| {

@@ -1,6 +1,6 @@
 //! The figures, each with the value of a paper or of a real stack, and the range that counts as
-//! agreement. Of the stack's figures medians agree within a fifth, other delays within a quarter, and
-//! parts within ten points.
+//! agreement. Of the stack's figures medians agree within a fifth, other delays within a quarter,
+//! and parts within ten points.
 
 /// A figure of a paper, or of a real stack's logs.
 #[derive(Clone, Copy, Debug)]
