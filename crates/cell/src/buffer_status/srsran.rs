@@ -21,7 +21,7 @@ const UNREPORTED: u64 = 256;
 ///
 /// A report counts one subframe after the block that carried it stops being on its way. In that
 /// subframe the network grants again what the block has already brought. A block without a report
-/// keeps the last report as it is and adds to it. Both make the network grant too much: of the
+/// leaves the last report and adds to it. Both make the network grant too much: of the
 /// stack's reports in a steady stream 35 to 66 % show an empty buffer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SrsranEstimate {
