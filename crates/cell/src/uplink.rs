@@ -92,6 +92,9 @@ impl<P> UplinkSlot<'_, P> {
             let again = false;
             let grant = UplinkGrant { user, harq, again, mcs, prb, first_prb, bands, size };
             self.send_grant(device, data_slot, grant);
+            if fills_early(device) {
+                self.build(device, &grant);
+            }
         }
     }
 
@@ -161,7 +164,7 @@ impl<P> UplinkSlot<'_, P> {
             if processes.get(grant.harq).state != HarqState::Sent {
                 continue;
             }
-            if !grant.again {
+            if !grant.again && !fills_early(device) {
                 self.build(device, &grant);
             }
             self.transmit(device, &grant);
@@ -304,6 +307,11 @@ impl<P> UplinkSlot<'_, P> {
             outputs.events.record(device.watched, event);
         }
     }
+}
+
+/// Whether a device fills a block when its grant comes, as srsRAN's does, and not when it is sent.
+fn fills_early<P>(device: &Device<P>) -> bool {
+    device.config.scheduling.network == NetworkKind::Srsran
 }
 
 /// A number of resource blocks that SC-FDMA allows, 2^a 3^b 5^c (TS 36.211 §5.3.3): the next from

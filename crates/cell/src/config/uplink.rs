@@ -17,7 +17,8 @@ pub enum NetworkKind {
     #[default]
     Operator,
     /// As srsRAN 4G: each report is answered after its processing, and nothing else is granted. A
-    /// device requests a grant whenever data comes to an empty buffer.
+    /// device requests a grant whenever data comes to an empty buffer, and fills a block when its
+    /// grant comes.
     Srsran,
     /// As this model was before it knew kinds of networks: answers take a multiple of
     /// `periodic_bsr`. Figures that were taken on it can be taken again.

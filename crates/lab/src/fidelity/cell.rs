@@ -16,6 +16,7 @@ mod rig;
 mod rtt;
 mod sharing;
 mod spread;
+pub mod stack;
 mod table;
 pub(crate) mod uplink;
 mod walk;
@@ -155,6 +156,8 @@ pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Comparison, InvalidCo
         answer::measure(plan.span, seed, &mut measured)?;
         progress(&format!("seed {seed}: round trips"));
         rtt::measure(plan.span, seed, &mut measured)?;
+        progress(&format!("seed {seed}: a real stack's scenes"));
+        stack::measure(plan.span, seed, &mut measured)?;
         progress(&format!("seed {seed}: users and carriers"));
         sharing::measure(plan.span, seed, &mut measured)?;
     }

@@ -13,6 +13,7 @@ use sounding_experiment::metrics::quantile;
 use super::answer::answers_ms;
 use super::reader::{Air, Heard};
 use super::retransmission::{downlink_rlc_ms, error_percent, repeat_delays, uplink_rlc_ms};
+use super::stack;
 
 /// A figure's findings, as text: value, amount of data, and source.
 pub(super) type Found = BTreeMap<&'static str, Vec<String>>;
@@ -28,12 +29,22 @@ pub(super) fn look(data: &Path, progress: &impl Fn(&str)) -> Found {
             stack(&path, log, &mut found);
         }
     }
+    let uplink = data.join("srsran/uplink");
+    for timer in stack::TIMERS_MS {
+        progress(&format!("srsRAN a{timer}"));
+        let Some(run) = stack::log::run(&uplink, timer) else { continue };
+        for (figure, value) in stack::known(&run, timer) {
+            let text = format!("{value:.1} {} in srsRAN a{timer}", figure.unit);
+            found.entry(figure.id).or_default().push(text);
+        }
+    }
     found
 }
 
 fn captures(folder: &Path, progress: &impl Fn(&str), found: &mut Found) {
     let (mut errors, mut repeats, mut grants, mut up_errors) = (vec![], vec![], vec![], vec![]);
-    let (mut rlc_down, mut rlc_up, mut answers, mut reports) = (vec![], vec![], vec![], [0_u64; 2]);
+    let (mut rlc_down, mut rlc_up, mut answers) = (vec![], vec![], vec![]);
+    let mut reports = [[0_usize; 2]; LOADS.len()];
     let mut files = files(folder);
     files.sort();
     for path in files {
@@ -58,8 +69,10 @@ fn captures(folder: &Path, progress: &impl Fn(&str), found: &mut Found) {
         rlc_down.extend(downlink_rlc_ms(&heard));
         rlc_up.extend(uplink_rlc_ms(&heard));
         answers.extend(answers_ms(&heard));
-        reports[0] += heard.reports.len() as u64;
-        reports[1] += heard.reports.iter().filter(|(_, told)| *told == 0).count() as u64;
+        for (load, [all, empty]) in by_load(&heard).into_iter().enumerate() {
+            reports[load][0] += all;
+            reports[load][1] += empty;
+        }
     }
     let mut say = |figure, values: &[f64], unit: &str, what: &str| {
         if let Some(median) = quantile(values, 0.5) {
@@ -81,13 +94,38 @@ fn captures(folder: &Path, progress: &impl Fn(&str), found: &mut Found) {
             ));
         }
     }
-    if reports[0] > 0 {
-        found.entry("bsr.lte.zero").or_default().push(format!(
-            "{:.1} % in captures ({} reports, any traffic)",
-            100.0 * reports[1] as f64 / reports[0] as f64,
-            reports[0]
-        ));
+    for ((figure, _, traffic), [all, empty]) in LOADS.into_iter().zip(reports) {
+        if all > 0 {
+            let part = 100.0 * empty as f64 / all as f64;
+            let text = format!("{part:.1} % in captures, {traffic} ({all} reports)");
+            found.entry(figure).or_default().push(text);
+        }
     }
+}
+
+/// Seconds of an uplink by their blocks' bytes: the figure, the bytes until which it counts, and
+/// the traffic. LTE only.
+const LOADS: [(&str, u64, &str); 3] = [
+    ("bsr.lte.zero.pings", 8_000, "up to 64 kbit/s up"),
+    ("bsr.lte.zero.acks", 64_000, "64 to 512 kbit/s up"),
+    ("bsr.lte.zero", u64::MAX, "more than 512 kbit/s up"),
+];
+
+/// All reports and those of an empty buffer, by the load of their second.
+fn by_load(heard: &Heard) -> [[usize; 2]; LOADS.len()] {
+    const SECOND: u64 = 1_000_000_000;
+    let mut bytes: BTreeMap<u64, u64> = BTreeMap::new();
+    for block in &heard.blocks {
+        *bytes.entry(block.at / SECOND).or_default() += block.size;
+    }
+    let mut found = [[0; 2]; LOADS.len()];
+    for (at, told) in heard.blocks.iter().filter_map(|block| Some((block.at, block.told?))) {
+        let sent = bytes[&(at / SECOND)];
+        let load = LOADS.iter().position(|(_, most, _)| sent <= *most).unwrap_or(LOADS.len() - 1);
+        found[load][0] += 1;
+        found[load][1] += usize::from(told == 0);
+    }
+    found
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {

@@ -48,6 +48,10 @@ pub(super) struct Rig {
     pub(super) dcis: Option<Vec<Dci>>,
     /// Packets that were lost.
     pub(super) lost: u64,
+    /// The slot of a request that no grant has answered.
+    requested: Option<u64>,
+    /// Slots from each request to the next grant.
+    pub(super) answers: Vec<u64>,
 }
 
 impl Rig {
@@ -72,6 +76,8 @@ impl Rig {
             now: ORIGIN,
             dcis: None,
             lost: 0,
+            requested: None,
+            answers: Vec::new(),
         })
     }
 
@@ -111,6 +117,14 @@ impl Rig {
         self.ran.drain_events(&mut self.events);
         for event in self.events.drain(..) {
             self.modem.handle_event(&event);
+            match &event {
+                Event::SchedulingRequest { slot, .. } => self.requested = Some(slot.slot),
+                Event::Dci(dci) if dci.direction == Direction::Uplink => {
+                    let requested = self.requested.take();
+                    self.answers.extend(requested.map(|requested| dci.sent_in.slot - requested));
+                }
+                _ => {}
+            }
             if let (Event::Dci(dci), Some(dcis)) = (&event, &mut self.dcis) {
                 let carrier = &self.carriers[usize::from(dci.sent_in.carrier.0)];
                 dcis.push(sniffer::message(dci, carrier));

@@ -10,7 +10,7 @@ impl fmt::Display for Comparison {
         let (seeds, span) = (self.seeds.len(), self.span_s);
         writeln!(f, "Ours: median [least, most] over {seeds} seeds of {span:.0} s each.\n")?;
         let mut table = Table::new()
-            .left(["figure", "paper", "real captures and logs"])
+            .left(["figure", "paper or stack", "real captures and logs"])
             .right(["ours"])
             .left(["", "difference and why"]);
         for row in &self.rows {
