@@ -42,7 +42,8 @@ pub struct HarqConfig {
     /// LTE, PHICH are decoded wrongly now and then. Range 0..=1. Default 0.002, chosen: on a
     /// busy link RLC repeats something every few seconds, as on Gandalf's walk (Fig. 5).
     pub misheard: f64,
-    /// The same in the downlink: as `misheard`, where a scenario gives that alone.
+    /// The same probability in the downlink, 0..=1: as `misheard`, where a scenario gives that
+    /// alone.
     pub downlink_misheard: f64,
     /// Lost first transmissions of the uplink, as a multiple of what `adapt_uplink` aims at; range
     /// 0.1..=5.

@@ -127,7 +127,8 @@ impl HarqDirection {
         let Some(air) = &mut process.air else {
             return Attempt { rv, number, arrived: false, sinr_db: f32::NEG_INFINITY };
         };
-        // A random number is drawn only where a fade may last, so other links do not use the stream.
+        // A random number is drawn only where a fade may last, so that other links do not use the
+        // stream.
         let same_fade = match number {
             0 => 0.0,
             repeat => self.same_fade[usize::from(repeat - 1).min(2)],

@@ -32,7 +32,7 @@ pub(super) struct Held {
     /// Rows of RLC.
     rlc: u64,
     /// From the first block to the last.
-    secs: f64,
+    pub(super) secs: f64,
 }
 
 impl AddAssign for Held {
@@ -63,7 +63,7 @@ impl Held {
     }
 }
 
-/// A modem's records, of which the uplink's blocks are read.
+/// Reads the uplink's blocks in a modem's records.
 struct Upload {
     sounder: Sounder,
     held: Held,

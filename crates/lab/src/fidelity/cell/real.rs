@@ -18,8 +18,9 @@ use super::retransmission::{downlink_rlc_ms, error_percent, repeat_delays, uplin
 /// A figure's findings, as text: value, amount of data, and source.
 pub(super) type Found = BTreeMap<&'static str, Vec<String>>;
 
-/// A capture with fewer transmissions is no upload.
+/// A capture with fewer transmissions, all together or in a second, is no upload.
 const UPLOAD: u64 = 500;
+const BUSY_PER_SEC: f64 = 100.0;
 
 /// A capture with fewer repeats of HARQ shows none, because records are missing.
 const REPEATS: u64 = 10;
@@ -51,7 +52,8 @@ fn captures(folder: &Path, progress: &impl Fn(&str), found: &mut Found) {
             progress(&format!("capture {}", name.display()));
         }
         let upload = held::read(&bytes, capture.kind());
-        if upload.sent >= UPLOAD && upload.rows[0] >= REPEATS {
+        let is_busy = upload.sent as f64 >= BUSY_PER_SEC * upload.secs;
+        if upload.sent >= UPLOAD && is_busy && upload.rows[0] >= REPEATS {
             held += upload;
             uploads += 1;
         }

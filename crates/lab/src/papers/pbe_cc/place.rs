@@ -53,7 +53,7 @@ impl Place {
         // Busy: around PBE-CC's tower, which had 1.3 users with data at a time (Fig. 7). Idle: next
         // to none.
         let (objects_per_sec, others) =
-            if busy { (lots.random_range(1.4..4.2), lots.random_range(6..=14)) } else { (0.05, 2) };
+            if busy { (lots.random_range(2.1..6.3), lots.random_range(6..=14)) } else { (0.05, 2) };
         Self { number, seed, carriers, busy, indoor, sinr_db, objects_per_sec, others }
     }
 
