@@ -25,8 +25,8 @@ const FAST: [&str; 4] = [PBE, "bbr", "verus", "cubic"];
 const SHORT: f64 = 0.9;
 
 /// Time in the Internet's state where there is no narrow Internet. The paper's law had 18 % of it
-/// in busy cells and 4 % in idle ones (§6.3.1): more is too much. The law as published shows how rough
-/// a cell is, and should have as much as in the paper. Its ranges are chosen.
+/// in busy cells and 4 % in idle ones (§6.3.1): more is too much. The law as published shows how
+/// rough a cell is, and should have as much as in the paper. Its ranges are chosen.
 fn internet_as_in_the_paper(controller: &str, busy: bool) -> RangeInclusive<f64> {
     match (controller, busy) {
         (LITERAL, true) => 0.12..=0.25,
