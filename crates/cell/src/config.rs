@@ -12,7 +12,7 @@ pub(crate) use carrier::SUB_BANDS;
 pub use carrier::{CarrierConfig, Policy};
 pub use device::DeviceConfig;
 pub use mobility::{AggregationConfig, DualConfig, HandoverConfig, PrimaryPath, SleepConfig};
-pub use transmission::{HarqConfig, PowerConfig};
+pub use transmission::{HarqConfig, HarqPreset, PowerConfig};
 pub use uplink::{NetworkKind, UplinkConfig};
 
 use serde::Deserialize;

@@ -51,7 +51,7 @@ impl<P> DownlinkSlot<'_, P> {
             let config = device.config.harq;
             // A random number is drawn only for a NACK, so a link without any does not use the
             // stream.
-            let misheard = !arrived && carrier.rng.random::<f64>() < config.misheard;
+            let misheard = !arrived && carrier.rng.random::<f64>() < config.downlink_misheard;
             let downlink = &mut device.carriers[user.carrier].downlink;
             let sent = downlink.processes.get(harq).sent;
             if sent == 1 {

@@ -66,6 +66,9 @@ impl DeviceCarrier {
         let down = carrier.coding(Direction::Downlink);
         let mut report = device.report;
         report.rank.most_layers = report.rank.most_layers.min(carrier.layers);
+        device.harq.check()?;
+        let mut adapt_uplink = device.adapt_uplink;
+        adapt_uplink.target_error_rate *= device.harq.uplink_errors;
         Ok(Self {
             id,
             prb: carrier.prb,
@@ -79,11 +82,13 @@ impl DeviceCarrier {
             reporter: Reporter::new(&report, down)?,
             downlink: HarqDirection::new(
                 carrier.harq(device.harq, Direction::Downlink),
+                [0.0; 3],
                 LinkAdaptation::new(&device.adapt_downlink, down)?,
             ),
             uplink: HarqDirection::new(
                 carrier.harq(device.harq, Direction::Uplink),
-                LinkAdaptation::new(&device.adapt_uplink, carrier.coding(Direction::Uplink))?,
+                device.harq.uplink_same_fade,
+                LinkAdaptation::new(&adapt_uplink, carrier.coding(Direction::Uplink))?,
             ),
             power: device.power,
             measured: [f32::NEG_INFINITY; SUB_BANDS],

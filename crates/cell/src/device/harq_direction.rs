@@ -20,6 +20,8 @@ pub(crate) struct HarqDirection {
     pub(crate) last: Option<u64>,
     adapter: LinkAdaptation,
     harq: radio::HarqConfig,
+    /// Probability that the first, the second and each further repeat adds nothing.
+    same_fade: [f32; 3],
     /// When a report can be used that was not when the rates were found.
     next_report: Option<HostInstant>,
     stale: bool,
@@ -34,13 +36,14 @@ pub(crate) struct PrbRates {
 }
 
 impl HarqDirection {
-    pub(super) fn new(harq: HarqConfig, adapter: LinkAdaptation) -> Self {
+    pub(super) fn new(harq: HarqConfig, same_fade: [f32; 3], adapter: LinkAdaptation) -> Self {
         Self {
             processes: HarqProcesses::new(harq.processes),
             history: ServiceHistory::default(),
             last: None,
             adapter,
             harq: radio::HarqConfig { redundancy_gain_db: harq.redundancy_gain_db },
+            same_fade,
             next_report: None,
             stale: true,
             rates: PrbRates::default(),
@@ -124,6 +127,15 @@ impl HarqDirection {
         let Some(air) = &mut process.air else {
             return Attempt { rv, number, arrived: false, sinr_db: f32::NEG_INFINITY };
         };
+        // A random number is drawn only where a fade may last, so that other links do not use the
+        // stream.
+        let same_fade = match number {
+            0 => 0.0,
+            repeat => self.same_fade[usize::from(repeat - 1).min(2)],
+        };
+        if same_fade > 0.0 && rng.random::<f32>() < same_fade {
+            return Attempt { rv, number, arrived: false, sinr_db: air.sinr_db() };
+        }
         let lost = air.handle_transmission(sinr_db, bands);
         let arrived = rng.random::<f32>() >= lost;
         Attempt { rv, number, arrived, sinr_db: air.sinr_db() }

@@ -13,7 +13,7 @@ pub struct InvalidConfig {
 
 impl InvalidConfig {
     /// The error, unless the condition holds; an unordered comparison (a NaN) does not hold.
-    pub(super) fn unless(
+    pub(crate) fn unless(
         holds: bool,
         what: &'static str,
         must: &'static str,

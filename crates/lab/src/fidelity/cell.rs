@@ -8,6 +8,7 @@
 mod answer;
 pub(crate) mod experiment;
 mod figures;
+mod held;
 pub(crate) mod radio;
 mod reader;
 mod real;
@@ -150,6 +151,8 @@ pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Comparison, InvalidCo
     for &seed in &seeds {
         progress(&format!("seed {seed}: a walk"));
         walk::measure(plan.span, seed, &mut measured)?;
+        progress(&format!("seed {seed}: an upload with rough HARQ"));
+        held::measure(plan.span, seed, &mut measured)?;
         progress(&format!("seed {seed}: a steady uplink"));
         uplink::measure(plan.span, seed, &mut measured)?;
         progress(&format!("seed {seed}: answers to reports"));

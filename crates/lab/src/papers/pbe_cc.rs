@@ -68,7 +68,7 @@ impl Item {
                 .about("two downloads of one device, by PBE-CC and seven algorithms")
                 .lasts("2 min"),
             Self::Table1 => table1
-                .about("a download at 40 places, by PBE-CC and seven algorithms")
+                .about("a download at 40 places, by PBE-CC and eight algorithms")
                 .lasts("3 min"),
             Self::Fig6 => paper_item!("pbe-cc", "fig6")
                 .about("overheads, lost blocks and delays of a cell by load")

@@ -52,6 +52,16 @@ pub const FIGURES: &[Figure] = figures! {
     "% of slots equal" 100.0 100.0 "K1, Kd, K2, Ku as measured";
 "harq.nr.b" "HARQ delay by slot, DDDDDDDSUU" "10 slots' values" "Gandalf Tables 5, 6b"
     "% of slots equal" 100.0 100.0 "K1, Kd, K2, Ku as measured";
+"rough.held" "repeats of HARQ among all transmissions, LTE up, preset `rough`" "not given" "of captures"
+    "%" 11.0 14.0 "link adaptation aims at more errors, and repeats are lost too";
+"rough.twice" "of them a block's second repeat or later, preset `rough`" "not given" "of captures"
+    "%" 20.0 28.0 "a repeat often meets the fade of the block";
+"rough.thrice" "its third repeat or later, preset `rough`" "not given" "of captures"
+    "%" 6.0 10.0 "a second repeat more often than a first";
+"rough.ms" "delay of a repeat, mean, preset `rough`" "not given" "of captures"
+    "ms" 10.0 13.0 "8 ms each, from the block's first transmission on";
+"rough.rlc" "RLC's repeats in a minute of upload, preset `rough`" "not given" "of captures"
+    "" 10.0 16.0 "HARQ gives up after six transmissions";
 "rlc.lte.few" "RLC retransmission delay, LTE, 10th percentile" "60 to 100 ms" "Gandalf Fig. 4"
     "ms" 60.0 100.0 "t-Reordering is 45 ms, as in most captures, and the status and the repeat take 8 ms at least; at 60 ms it is within";
 "rlc.lte.median" "RLC retransmission delay, LTE, median" "60 to 100 ms" "Gandalf Fig. 4"

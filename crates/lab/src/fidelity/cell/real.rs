@@ -11,12 +11,20 @@ use sounding_diag::packet::Packet;
 use sounding_experiment::metrics::quantile;
 
 use super::answer::answers_ms;
+use super::held::{self, Held};
 use super::reader::{Air, Heard};
 use super::retransmission::{downlink_rlc_ms, error_percent, repeat_delays, uplink_rlc_ms};
 use super::stack;
 
 /// A figure's findings, as text: value, amount of data, and source.
 pub(super) type Found = BTreeMap<&'static str, Vec<String>>;
+
+/// A capture with fewer transmissions, all together or in a second, is no upload.
+const UPLOAD: u64 = 500;
+const BUSY_PER_SEC: f64 = 100.0;
+
+/// A capture with fewer repeats of HARQ shows none, because records are missing.
+const REPEATS: u64 = 10;
 
 /// Searches the shared data; empty without such data.
 pub(super) fn look(data: &Path, progress: &impl Fn(&str)) -> Found {
@@ -45,6 +53,7 @@ fn captures(folder: &Path, progress: &impl Fn(&str), found: &mut Found) {
     let (mut errors, mut repeats, mut grants, mut up_errors) = (vec![], vec![], vec![], vec![]);
     let (mut rlc_down, mut rlc_up, mut answers) = (vec![], vec![], vec![]);
     let mut reports = [[0_usize; 2]; LOADS.len()];
+    let (mut held, mut uploads) = (Held::default(), 0_u32);
     let mut files = files(folder);
     files.sort();
     for path in files {
@@ -52,6 +61,12 @@ fn captures(folder: &Path, progress: &impl Fn(&str), found: &mut Found) {
         let Ok(mut capture) = Capture::new(&bytes) else { continue };
         if let Some(name) = path.file_name() {
             progress(&format!("capture {}", name.display()));
+        }
+        let upload = held::read(&bytes, capture.kind());
+        let is_busy = upload.sent as f64 >= BUSY_PER_SEC * upload.secs;
+        if upload.sent >= UPLOAD && is_busy && upload.rows[0] >= REPEATS {
+            held += upload;
+            uploads += 1;
         }
         let mut heard = Heard::default();
         while let Some(packet) = capture.poll_packet() {
@@ -85,6 +100,10 @@ fn captures(folder: &Path, progress: &impl Fn(&str), found: &mut Found) {
     say("harq.lte.down", &repeats, "ms", "repeats");
     say("harq.lte.up", &grants, "ms", "repeats");
     say("answer.lte", &answers, "ms", "answers");
+    for (figure, value) in held.figures().into_iter().flatten() {
+        let text = format!("{value:.1} in captures ({uploads} uploads)");
+        found.entry(figure).or_default().push(text);
+    }
     for (way, delays) in [("down", &rlc_down), ("up", &rlc_up)] {
         let at = |part| quantile(delays, part);
         if let (Some(few), Some(median), Some(most)) = (at(0.1), at(0.5), at(0.9)) {

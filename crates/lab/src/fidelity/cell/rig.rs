@@ -46,6 +46,8 @@ pub(super) struct Rig {
     now: HostInstant,
     /// Control messages of all users, while they are sniffed.
     pub(super) dcis: Option<Vec<Dci>>,
+    /// The modem's bytes, while they are kept.
+    pub(super) bytes: Option<Vec<u8>>,
     /// Packets that were lost.
     pub(super) lost: u64,
     /// The slot of a request that no grant has answered.
@@ -75,6 +77,7 @@ impl Rig {
             events: Vec::new(),
             now: ORIGIN,
             dcis: None,
+            bytes: None,
             lost: 0,
             requested: None,
             answers: Vec::new(),
@@ -132,6 +135,9 @@ impl Rig {
         }
         self.modem.handle_time(self.now);
         while let Some(record) = self.modem.poll_record() {
+            if let Some(bytes) = &mut self.bytes {
+                bytes.extend_from_slice(&record.bytes);
+            }
             let mut deframer = Deframer::new();
             let mut input = record.bytes.as_slice();
             while let Some(frame) = deframer.poll_frame(&mut input) {

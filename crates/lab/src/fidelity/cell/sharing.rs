@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sounding_cell::Direction;
 use sounding_cell::config::{CarrierConfig, DeviceConfig, InvalidConfig};
-use sounding_cell::radio::{ModelConfig, ScriptConfig};
+use sounding_cell::radio::{DelayProfile, FadingConfig, ModelConfig, ScriptConfig};
 use sounding_cell::traffic::Traffic;
 use sounding_trace::dci::Dci;
 use sounding_units::Bytes;
@@ -23,16 +23,21 @@ struct Activity {
     prb: u32,
 }
 
-/// PBE-CC's busy tower: many users that only receive parameters, and a handful that sometimes
-/// download.
+/// PBE-CC's busy tower: many users that only receive parameters, and a handful that stand still and
+/// sometimes download, as in the busy places of `papers/pbe-cc/table1.toml`.
 fn tower() -> (CarrierConfig, Vec<DeviceConfig>) {
     const CONTROL_USERS_PER_SEC: f64 = 360.0;
     let carrier = CarrierConfig { control_users_per_sec: CONTROL_USERS_PER_SEC, ..lte() };
-    let good = ModelConfig::Script(ScriptConfig::constant(14.0));
-    let (mean, most) = (Bytes::new(60_000), Bytes::new(500_000));
+    let fading = FadingConfig {
+        profile: DelayProfile::Epa,
+        rician_k_db: Some(13.0),
+        ..FadingConfig::default()
+    };
+    let good = ModelConfig::Script(ScriptConfig { fading, ..ScriptConfig::constant(14.0) });
+    let (mean, most) = (Bytes::new(25_000), Bytes::new(500_000));
     let user = |_| DeviceConfig {
         channel: good.clone(),
-        traffic: Some(Traffic::Objects { per_sec: 2.8, mean, most }),
+        traffic: Some(Traffic::Objects { per_sec: 4.2, mean, most }),
         ..DeviceConfig::default()
     };
     (carrier, (0..10).map(user).collect())

@@ -8,7 +8,8 @@ use crate::table::Table;
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (seeds, span) = (self.seeds.len(), self.span_s);
-        writeln!(f, "Ours: median [least, most] over {seeds} seeds of {span:.0} s each.\n")?;
+        writeln!(f, "Ours: median [least, most] over {seeds} seeds of {span:.0} s each.")?;
+        writeln!(f, "HARQ's preset is `calm` where a row names none.\n")?;
         let mut table = Table::new()
             .left(["figure", "paper or stack", "real captures and logs"])
             .right(["ours"])

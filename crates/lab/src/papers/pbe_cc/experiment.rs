@@ -72,7 +72,7 @@ impl Experiment for FlowsItem {
     }
 }
 
-/// PBE-CC's 40 places in virtual time: its gains on seven algorithms, Figs. 12 to 15, and its time
+/// PBE-CC's 40 places in virtual time: its gains on eight algorithms, Figs. 12 to 15, and its time
 /// in the Internet's state
 ///
 /// The places are drawn, each from its own seed: 25 with busy cells and 15 with idle ones, with
@@ -90,6 +90,14 @@ pub(crate) struct Table1Flags {
     /// How often each flow is repeated at its place, with other lots
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=20))]
     repeats: u8,
+
+    /// Only these controllers of the plan
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    controllers: Vec<String>,
+
+    /// Set a key of the plan after what is drawn, as in wire.delay=5ms; repeatable
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    sets: Vec<String>,
 
     /// Runs at once; as many as this machine has processors unless stated
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
@@ -112,6 +120,8 @@ impl Experiment for Table1Item {
             repeats: flags.repeats.into(),
             span: Duration::from_secs(flags.seconds.into()),
             jobs: jobs(flags.jobs),
+            controllers: flags.controllers,
+            sets: flags.sets,
         };
         let begun = Begun::now();
         let stop = host.stop()?;

@@ -53,7 +53,7 @@ impl Place {
         // Busy: around PBE-CC's tower, which had 1.3 users with data at a time (Fig. 7). Idle: next
         // to none.
         let (objects_per_sec, others) =
-            if busy { (lots.random_range(1.4..4.2), lots.random_range(6..=14)) } else { (0.05, 2) };
+            if busy { (lots.random_range(2.1..6.3), lots.random_range(6..=14)) } else { (0.05, 2) };
         Self { number, seed, carriers, busy, indoor, sinr_db, objects_per_sec, others }
     }
 
@@ -65,8 +65,8 @@ impl Place {
         format!("{number}: {carriers} cells, {where_}, {when}")
     }
 
-    /// The runs at this place: one for each controller.
-    pub(super) fn runs(&self, span: Duration) -> Result<Vec<Run>, PlanError> {
+    /// The runs at this place: one for each controller. `further` is set after what is drawn.
+    pub(super) fn runs(&self, span: Duration, further: &[String]) -> Result<Vec<Run>, PlanError> {
         let mut text = Item::Table1.files().text();
         let used: Vec<String> = (0..self.carriers).map(|carrier| carrier.to_string()).collect();
         let mut sets = vec![
@@ -92,7 +92,7 @@ impl Place {
             let often = self.objects_per_sec;
             sets.push(format!("cell.devices.{device}.traffic.per_sec={often:.3}"));
         }
-        for set in &sets {
+        for set in sets.iter().chain(further) {
             text.set(set)?;
         }
         text.runs()
@@ -117,11 +117,11 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_a_run_for_each_of_eight_controllers_over_its_carriers() {
+    fn a_place_is_a_run_for_each_of_nine_controllers_over_its_carriers() {
         for number in [1, 2, 6] {
             let place = Place::of(number);
-            let runs = place.runs(Duration::from_secs(3)).unwrap();
-            assert_eq!(runs.len(), 8);
+            let runs = place.runs(Duration::from_secs(3), &[]).unwrap();
+            assert_eq!(runs.len(), 9);
             for run in runs {
                 let cell = run.plan.cell.unwrap();
                 assert_eq!(cell.devices[0].config.cells[0].len(), place.carriers);

@@ -33,12 +33,16 @@ const INTERNET: [&str; 2] = ["bottleneck-elsewhere", "drain"];
 const APART: u64 = 10_000;
 
 /// Which places, and how often.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) places: usize,
     pub(super) repeats: u64,
     pub(super) span: Duration,
     pub(super) jobs: usize,
+    /// The controllers by name; all of the plan if none is named.
+    pub(super) controllers: Vec<String>,
+    /// `KEY=VALUE`, after what is drawn.
+    pub(super) sets: Vec<String>,
 }
 
 /// A flow at a place.
@@ -154,7 +158,11 @@ pub(super) fn measure(
     for number in 1..=plan.places {
         let place = Place::of(number);
         for repeat in 0..plan.repeats {
-            let runs = place.runs(plan.span)?.into_iter();
+            let runs = place.runs(plan.span, &plan.sets)?.into_iter();
+            let runs = runs.filter(|run| {
+                let name = run.plan.flows[0].controller.name();
+                plan.controllers.is_empty() || plan.controllers.iter().any(|wanted| wanted == name)
+            });
             let seed = place.seed + repeat * APART;
             work.extend(runs.map(|mut run| {
                 run.seed = seed;
@@ -202,7 +210,7 @@ mod tests {
     #[test]
     fn pbe_cc_in_an_idle_cell_waits_less_than_bbr_and_finds_no_narrow_internet() {
         let place = (1..).map(Place::of).find(|place| !place.busy && place.carriers == 1).unwrap();
-        let runs = place.runs(Duration::from_secs(4)).unwrap();
+        let runs = place.runs(Duration::from_secs(4), &[]).unwrap();
         let of = |name: &str| {
             let run = runs.iter().find(|run| run.plan.flows[0].controller.name() == name);
             visit(&place, run.unwrap().clone()).unwrap()
@@ -216,10 +224,17 @@ mod tests {
 
     #[test]
     fn a_place_that_was_left_before_its_end_is_none() {
-        let plan = Plan { places: 1, repeats: 1, span: Duration::from_millis(500), jobs: 1 };
+        let plan = Plan {
+            places: 1,
+            repeats: 1,
+            span: Duration::from_millis(500),
+            jobs: 1,
+            controllers: Vec::new(),
+            sets: Vec::new(),
+        };
         let visited = measure(&plan, &AtomicBool::new(false), |_, _| {}).unwrap();
         assert_eq!(visited.len(), 1);
-        assert_eq!(visited[0].visits.len(), 8);
+        assert_eq!(visited[0].visits.len(), 9);
         let visited = measure(&plan, &AtomicBool::new(true), |_, _| {}).unwrap();
         assert!(visited.is_empty());
     }

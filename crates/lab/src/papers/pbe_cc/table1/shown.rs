@@ -1,6 +1,7 @@
 //! The places as tables beside the paper's.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use serde::Serialize;
 use sounding_experiment::metrics::{nearest_rank, sorted};
@@ -14,14 +15,26 @@ use crate::table::Table;
 /// Its name in the plan.
 const PBE: &str = "pbe-cc";
 
+/// The law as published, without what this project added.
+const LITERAL: &str = "pbe-cc-published";
+
 /// The algorithms of Fig. 12.
 const FAST: [&str; 4] = [PBE, "bbr", "verus", "cubic"];
 
 /// A ratio may be so much less than the paper's and still count as the same. Chosen.
 const SHORT: f64 = 0.9;
 
-/// The most time in the Internet's state where there is no narrow Internet: idle and busy (§6.3.1).
-const MOST_INTERNET: [f64; 2] = [0.04, 0.18];
+/// Time in the Internet's state where there is no narrow Internet. The paper's law had 18 % of it
+/// in busy cells and 4 % in idle ones (§6.3.1): more is too much. The law as published shows how
+/// rough a cell is, and should have as much as in the paper. Its ranges are chosen.
+fn internet_as_in_the_paper(controller: &str, busy: bool) -> RangeInclusive<f64> {
+    match (controller, busy) {
+        (LITERAL, true) => 0.12..=0.25,
+        (LITERAL, false) => 0.0..=0.08,
+        (_, true) => 0.0..=0.18,
+        (_, false) => 0.0..=0.04,
+    }
+}
 
 /// The places.
 #[derive(Clone, Debug, Serialize)]
@@ -95,16 +108,21 @@ pub(in crate::papers::pbe_cc) fn report(
             ours.rows.push((name, cells.chain([those.len().to_string()]).collect()));
         }
     }
-    for (when, busy) in [("busy", true), ("idle", false)] {
+    for (controller, when, busy) in [
+        (PBE, "busy", true),
+        (PBE, "idle", false),
+        (LITERAL, "busy", true),
+        (LITERAL, "idle", false),
+    ] {
         let those = places.iter().filter(|place| place.place.busy == busy);
-        let shares: Vec<f64> = those.filter_map(|place| Some(place.of(PBE)?.internet)).collect();
+        let of = |place: &Visited| Some(place.of(controller)?.internet);
+        let shares: Vec<f64> = those.filter_map(of).collect();
         if shares.is_empty() {
             continue;
         }
         let mean = shares.iter().sum::<f64>() / shares.len() as f64;
-        let name = format!("time in the Internet's state, {when}");
-        let [idle_most, busy_most] = MOST_INTERNET;
-        if mean > if busy { busy_most } else { idle_most } {
+        let name = format!("{controller}, time in the Internet's state, {when}");
+        if !internet_as_in_the_paper(controller, busy).contains(&mean) {
             ours.misses.push(expected.miss(&name, &["the share"]));
         }
         let blank = ["", ""].map(String::from);
