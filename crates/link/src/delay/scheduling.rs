@@ -22,6 +22,8 @@ const NOMINAL_INTERVAL: Duration = Duration::from_millis(5);
 /// Where reports are rarer than this, the wait for them is longer than congestion takes to build
 /// up, and it is left alone.
 const LONGEST_INTERVAL: Duration = Duration::from_millis(20);
+/// Times of blocks are rounded by so much.
+const ROUNDED: Duration = Duration::from_micros(500);
 /// A pause between reports that is no interval of a timer: the device had nothing to send.
 const PAUSE: Duration = Duration::from_millis(100);
 /// The most that a request of an empty buffer may take (sr-Periodicity, its answer and that of the
@@ -164,14 +166,20 @@ impl Scheduling {
         Some(since + (until - since).mul_f64(part.clamp(0.0, 1.0)))
     }
 
-    /// Between two periodic reports, by periodicBSR-Timer; `None` before enough of them came.
+    /// Between two periodic reports: the periodicBSR-Timer that most of the last intervals fit.
+    /// `None` before enough reports came.
     pub(super) fn report_interval(&self) -> Option<Duration> {
-        let found = quantile(&self.intervals, (3, 4))
-            .filter(|_| self.intervals.len() >= FEWEST_INTERVALS)?;
-        // A report comes with the first block after the timer ran out. Times of blocks are rounded.
-        let found = found + Duration::from_micros(500);
-        let timers = PERIODIC_BSR.values.iter().rev();
-        timers.map(|ms| Duration::from_millis((*ms).into())).find(|timer| *timer <= found)
+        if self.intervals.len() < INTERVALS / 2 {
+            return None;
+        }
+        let timers = || PERIODIC_BSR.values.iter().map(|ms| Duration::from_millis((*ms).into()));
+        // A report comes with the first block after the timer ran out.
+        let fits = |of: Duration| timers().rfind(|timer| *timer <= of + ROUNDED);
+        let count = |timer: &Duration| {
+            self.intervals.iter().filter(|of| fits(**of) == Some(*timer)).count()
+        };
+        // Of two that as many fit the shorter.
+        timers().rev().max_by_key(count).filter(|timer| count(timer) > 0)
     }
 
     /// The usual time from a report to its answer; `None` where reports are rare.
