@@ -26,7 +26,8 @@ const MEANS: usize = 2_048;
 ///   Data counts as sent evenly over that time, and what comes later does not pass what came before
 ///   it.
 /// * By how much a usual wait for a grant was longer than the shortest one. A wait is the mean of
-///   30 ms or a little more, in whole intervals of reports, the usual one the median of ten seconds.
+///   30 ms or a little more, in whole intervals of reports. The usual one is the median of ten
+///   seconds.
 #[derive(Clone, Debug, Default)]
 pub struct Lately {
     down: Events,

@@ -23,8 +23,8 @@ const BATCH: usize = 4;
 /// What a wait for a report makes is for reports so far apart, and follows the interval that is
 /// known (interpretation 30).
 const USUAL_US: u32 = USUAL_INTERVAL.as_micros() as u32;
-/// Means are over this or a little more, in whole intervals of buffer status reports. Gandalf §4.3.2
-/// removes what is as fast as these.
+/// Means are over this or a little more, in whole intervals of buffer status reports. Gandalf
+/// §4.3.2 removes what is as fast as these.
 const SHOWN_US: u32 = 30_000;
 /// A bucket of means of 200 ms.
 const RECENT_NS: u64 = 25_000_000;
