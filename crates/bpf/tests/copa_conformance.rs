@@ -527,10 +527,7 @@ fn another_law_does_not_agree() {
             ["#define USUAL_OVER_SHORTEST_US\t1000U", "#define USUAL_OVER_SHORTEST_US\t0U"],
         ),
         ("corrected.h", ["UNSURE_US * s->interval_us / DELAY_USUAL_INTERVAL_US", "UNSURE_US"]),
-        (
-            "corrected.h",
-            ["MEAN_SHOWN_NS * s->interval_us / DELAY_USUAL_INTERVAL_US", "MEAN_SHOWN_NS"],
-        ),
+        ("corrected.h", ["MEAN_SHOWN_US + s->interval_us - 1", "MEAN_SHOWN_US"]),
         ("corrected.h", ["s->interval_us + USUAL_OVER_SHORTEST_US", "6000U"]),
         (
             "corrected.h",

@@ -14,7 +14,7 @@ use sounding_units::HostInstant;
 use crate::Direction;
 
 pub use events::Events;
-pub use interval::{LONGEST_INTERVAL, USUAL_INTERVAL, followed, in_intervals};
+pub use interval::{LONGEST_INTERVAL, USUAL_INTERVAL, followed, in_intervals, whole_intervals};
 pub use lately::Lately;
 pub use timeline::Timeline;
 pub use update::DelayUpdate;

@@ -3,7 +3,7 @@
 use core::time::Duration;
 
 use sounding_estimate::Direction;
-use sounding_estimate::delay::in_intervals;
+use sounding_estimate::delay::{in_intervals, whole_intervals};
 
 /// Over which times delays are smoothed, where reports of the buffer's status are 5 ms apart. Times
 /// that a report makes follow the interval that is known (interpretation 30).
@@ -39,9 +39,10 @@ pub struct Means {
 impl Means {
     /// The same where reports are so far apart.
     pub(super) fn at(mut self, interval: Duration) -> Self {
-        for span in [&mut self.shown, &mut self.steady, &mut self.unsure] {
-            *span = in_intervals(*span, interval);
+        for span in [&mut self.shown, &mut self.steady] {
+            *span = whole_intervals(*span, interval);
         }
+        self.unsure = in_intervals(self.unsure, interval);
         self
     }
 }

@@ -128,7 +128,8 @@ fn a_wait_that_is_kept_is_the_paths_and_a_queue_is_not() {
 fn the_paths_rtt_counts_as_longer_by_half_an_interval_of_reports() {
     let mut drive = Drive::new(Compensated::revising(Noted::default()));
     drive.run(1_000, Duration::ZERO, true);
-    for (interval, longer_us) in [(10, 2_500), (20, 7_500), (64, 0), (5, 0)] {
+    let cases = [(10, 2_500, 30), (20, 7_500, 40), (16, 5_500, 32), (64, 0, 30), (5, 0, 30)];
+    for (interval, longer_us, mean) in cases {
         let before = Duration::from_micros(2_500) + ms(40);
         drive.interval = Some(ms(interval));
         drive.tell();
@@ -137,7 +138,7 @@ fn the_paths_rtt_counts_as_longer_by_half_an_interval_of_reports() {
         assert!(near(usual, before + ms(4)), "{interval} ms: {floor:?}");
         let means = drive.flow.smoothing.up.at(drive.flow.interval);
         assert_eq!(means.unsure, Duration::from_micros(2_500 + longer_us));
-        assert_eq!(means.shown, 12 * means.unsure);
+        assert_eq!([means.shown, means.steady], [ms(mean); 2]);
     }
 }
 

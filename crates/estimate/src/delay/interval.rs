@@ -22,6 +22,13 @@ pub fn in_intervals(of_usual: Duration, interval: Duration) -> Duration {
     of_usual.mul_f64(interval.as_secs_f64() / USUAL_INTERVAL.as_secs_f64())
 }
 
+/// What a mean is over that has no period of reports in it: whole intervals, and no less than
+/// `at_least`. A longer mean is later.
+pub fn whole_intervals(at_least: Duration, interval: Duration) -> Duration {
+    let count = at_least.as_nanos().div_ceil(interval.as_nanos().max(1));
+    interval.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -36,5 +43,9 @@ mod tests {
         assert_eq!(in_intervals(ms(30), ms(5)), ms(30));
         assert_eq!(in_intervals(ms(30), ms(16)), ms(96));
         assert_eq!(in_intervals(Duration::from_micros(2_500), ms(20)), ms(10));
+        assert_eq!(
+            [5, 10, 16, 20].map(|of| whole_intervals(ms(30), ms(of))),
+            [ms(30), ms(30), ms(32), ms(40)]
+        );
     }
 }

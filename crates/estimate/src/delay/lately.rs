@@ -4,11 +4,13 @@ use core::time::Duration;
 
 use sounding_units::HostInstant;
 
-use super::{DelayKind, DelayUpdate, Events, PATIENCE, RECENT, RanDelay, followed, in_intervals};
+use super::{
+    DelayKind, DelayUpdate, Events, PATIENCE, RECENT, RanDelay, followed, whole_intervals,
+};
 use crate::Direction;
 use crate::wire::RadioDelay;
 
-/// A wait is a mean over this, six usual intervals of reports, taken so often.
+/// A wait is a mean over this and over whole intervals of reports, taken so often.
 const MEAN: Duration = Duration::from_millis(30);
 const EVERY: Duration = Duration::from_millis(5);
 /// Waits count for as long as Copa remembers its smallest RTT, and fewer of them say nothing.
@@ -24,7 +26,7 @@ const MEANS: usize = 2_048;
 ///   Data counts as sent evenly over that time, and what comes later does not pass what came before
 ///   it.
 /// * By how much a usual wait for a grant was longer than the shortest one. A wait is the mean of
-///   30 ms, or of six intervals of reports where these are longer, the usual one the median of ten
+///   30 ms or a little more, in whole intervals of reports. The usual one is the median of ten
 ///   seconds.
 #[derive(Clone, Debug, Default)]
 pub struct Lately {
@@ -53,7 +55,7 @@ impl Lately {
         if self.means.back().is_some_and(|(at, _)| now - *at < EVERY) {
             return;
         }
-        let mean_over = in_intervals(MEAN, followed(self.report_interval));
+        let mean_over = whole_intervals(MEAN, followed(self.report_interval));
         self.waits.forget_before(now.saturating_before(mean_over));
         let (mut sum, mut span) = (0, 0);
         for (wait, ()) in self.waits.iter() {

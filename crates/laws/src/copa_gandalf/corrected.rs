@@ -9,7 +9,7 @@ use sounding_units::HostInstant;
 
 use super::config::Config;
 use super::law::{CopaAck, CopaLaw, MAX_RTT_US};
-use super::mean::Mean;
+use super::mean::{BUCKETS, Mean};
 use super::table::{self, Down, SLOT, SLOTS, Table};
 
 /// Samples that wait: those of 384 ms.
@@ -20,12 +20,12 @@ const EVERY: u32 = 6;
 const PATIENCE: u32 = table::slots_in(delay::PATIENCE) as u32;
 /// So many are settled at an acknowledgement at most.
 const BATCH: usize = 4;
-/// Constants of microseconds that a wait for a report makes are for reports so far apart, and follow
-/// the interval that is known (interpretation 30).
+/// What a wait for a report makes is for reports so far apart, and follows the interval that is
+/// known (interpretation 30).
 const USUAL_US: u32 = USUAL_INTERVAL.as_micros() as u32;
-/// A bucket of means of 30 ms, six usual intervals of buffer status reports. Gandalf §4.3.2 removes
-/// what is as fast as these.
-const SHOWN_NS: u64 = 3_750_000;
+/// Means are over this or a little more, in whole intervals of buffer status reports. Gandalf
+/// §4.3.2 removes what is as fast as these.
+const SHOWN_US: u32 = 30_000;
 /// A bucket of means of 200 ms.
 const RECENT_NS: u64 = 25_000_000;
 const LEAST_LASTS_NS: u64 = 10_000_000_000;
@@ -210,7 +210,8 @@ impl Corrected {
     /// A bucket of means that have no period of reports in them. Those of another interval are
     /// outdated.
     fn bucket(&self, at_ns: u64) -> u32 {
-        (at_ns / (SHOWN_NS * u64::from(self.interval) / u64::from(USUAL_US))) as u32
+        let mean_ns = u64::from(SHOWN_US.div_ceil(self.interval) * self.interval) * 1_000;
+        (at_ns / (mean_ns / BUCKETS as u64)) as u32
     }
 
     fn push_floor(&mut self, at_ns: u64, at: u32, rtt: u32, wait: u32) {

@@ -1,5 +1,5 @@
 /// Buckets of a mean.
-const BUCKETS: usize = 8;
+pub(super) const BUCKETS: usize = 8;
 
 /// The mean of what the last eight buckets of time hold.
 #[derive(Clone, Copy, Debug, Default)]

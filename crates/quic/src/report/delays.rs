@@ -27,9 +27,9 @@
 //! ```
 //!
 //! It begins with byte 44 of a report. The interval is that between two reports of the buffer's
-//! status; zero, which earlier versions write, is an unknown one, and 255 is that or more. The last sixteen bytes are there for each event. The clock
-//! is that of the same end's receive times. Of another version, or cut off, nothing of it is used,
-//! and the report is read without it.
+//! status; zero, which earlier versions write, is an unknown one, and 255 is that or more. The last
+//! sixteen bytes are there for each event. The clock is that of the same end's receive times. Of
+//! another version, or cut off, nothing of it is used, and the report is read without it.
 
 use std::collections::VecDeque;
 use std::time::Duration;

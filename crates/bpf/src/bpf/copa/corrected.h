@@ -26,9 +26,9 @@
 #define CORRECTED_PATIENCE	1600U
 /* So many are settled at an ACK at most. */
 #define CORRECTED_BATCH		4
-/* A mean is over eight buckets: of 30 ms, which follow the interval of reports, and of 200 ms. */
+/* A mean is over eight buckets: of 30 ms or more, in whole intervals of reports, and of 200 ms. */
 #define MEAN_BUCKETS		8U
-#define MEAN_SHOWN_NS		3750000ULL
+#define MEAN_SHOWN_US		30000U
 #define MEAN_RECENT_NS		25000000ULL
 /* A usual wait: half of them are shorter. It moves so much each 5 ms. */
 #define USUAL_EVERY_SLOTS	20U
@@ -172,7 +172,9 @@ LAW_INLINE __u32 corrected_floor(const struct corrected_state *s)
  */
 LAW_INLINE __u32 corrected_bucket(const struct corrected_state *s, __u64 at_ns)
 {
-	return at_ns / (MEAN_SHOWN_NS * s->interval_us / DELAY_USUAL_INTERVAL_US);
+	__u32 intervals = (MEAN_SHOWN_US + s->interval_us - 1) / s->interval_us;
+
+	return at_ns / (intervals * s->interval_us * 1000ULL / MEAN_BUCKETS);
 }
 
 /* A mean of RTTs, and that of the waits in it. */
