@@ -1,3 +1,4 @@
+mod ahead;
 mod attachment;
 mod demand;
 mod foresight;
@@ -225,7 +226,7 @@ impl Estimator {
         for window in [&mut self.mac, &mut self.phy, &mut self.announced] {
             window.forget_until(at);
         }
-        self.demand = Demand::new(self.config.direction);
+        self.demand.forget(self.config.direction);
         self.blocks = Blocks::new(self.config.direction);
         self.foresight = Foresight::default();
         self.backlog = None;

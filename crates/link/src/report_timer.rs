@@ -19,6 +19,7 @@ pub(crate) struct ReportTimer {
     is_left: bool,
     intervals: VecDeque<Duration>,
     usual: Option<Duration>,
+    value: Option<Duration>,
 }
 
 impl ReportTimer {
@@ -26,6 +27,8 @@ impl ReportTimer {
     const KEPT: usize = 32;
     /// Fewer show nothing.
     const FEWEST: usize = 4;
+    /// Times of blocks are rounded by so much.
+    const ROUNDED: Duration = Duration::from_micros(500);
     /// A pause between reports that is no interval of a timer: the device had nothing to send.
     const PAUSE: Duration = Duration::from_millis(100);
 
@@ -41,9 +44,15 @@ impl ReportTimer {
             }
             self.intervals.push_back(at - newest);
             self.usual = self.quantile();
+            self.value = self.most_fit();
         }
         self.newest = self.newest.max(Some(at));
         self.is_left = report.least > Bytes::ZERO;
+    }
+
+    /// Whether the device reports.
+    pub(crate) const fn is_running(&self) -> bool {
+        self.newest.is_some()
     }
 
     /// The usual interval; `None` before enough reports came.
@@ -51,13 +60,29 @@ impl ReportTimer {
         self.usual
     }
 
-    /// The timer's value: the longest of the standard's that fits (TS 36.331 §6.3.2,
-    /// TS 38.331 §6.3.2). A report comes with the first block after the timer ran out, and times of
-    /// blocks are rounded.
-    pub(crate) fn value(&self) -> Option<Duration> {
-        let found = self.interval()? + Duration::from_micros(500);
-        let timers = PERIODIC_BSR.values.iter().rev();
-        timers.map(|ms| Duration::from_millis((*ms).into())).find(|timer| *timer <= found)
+    /// The timer's value (TS 36.331 §6.3.2, TS 38.331 §6.3.2): the one that most of the last intervals
+    /// fit. `None` before enough reports came.
+    pub(crate) const fn value(&self) -> Option<Duration> {
+        self.value
+    }
+
+    /// The same, once so many intervals are known that it hardly changes.
+    pub(crate) fn sure_value(&self) -> Option<Duration> {
+        self.value.filter(|_| self.intervals.len() >= Self::KEPT / 2)
+    }
+
+    fn most_fit(&self) -> Option<Duration> {
+        if self.intervals.len() < Self::FEWEST {
+            return None;
+        }
+        let timers = || PERIODIC_BSR.values.iter().map(|ms| Duration::from_millis((*ms).into()));
+        // A report comes with the first block after the timer ran out.
+        let fits = |of: Duration| timers().rfind(|timer| *timer <= of + Self::ROUNDED);
+        let count = |timer: &Duration| {
+            self.intervals.iter().filter(|of| fits(**of) == Some(*timer)).count()
+        };
+        // Of two that as many fit the shorter.
+        timers().rev().max_by_key(count).filter(|timer| count(timer) > 0)
     }
 
     fn quantile(&self) -> Option<Duration> {

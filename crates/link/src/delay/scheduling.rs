@@ -142,7 +142,7 @@ impl Scheduling {
 
     /// Between two periodic reports; `None` before enough of them came.
     pub(super) fn report_interval(&self) -> Option<Duration> {
-        self.timer.value()
+        self.timer.sure_value()
     }
 
     /// The usual time from a report to its answer; `None` where reports are rare.

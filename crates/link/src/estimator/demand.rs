@@ -1,11 +1,12 @@
 //! Whether a device had more to send than it was granted.
 
-use alloc::vec::Vec;
 use core::time::Duration;
 
 use sounding_kpi::{BufferStatus, Direction, Grant};
 use sounding_units::{Bytes, ModemInstant};
 
+use super::ahead::Ahead;
+use crate::entries::Entries;
 use crate::report_timer::ReportTimer;
 
 /// How long data must stay queued before a link counts as full. If it were shorter, the bursts of
@@ -17,30 +18,25 @@ pub(super) const FILLED_FOR: Duration = Duration::from_millis(20);
 /// runs.
 const SERVED_WITHIN: Duration = Duration::from_millis(40);
 
-/// With reports so rare that the next one decides, [`FILLED_FOR`] begins this long before it. Its
-/// answer takes 10 ms at most (Gandalf Equation 4, measured at 5 ms). Another 5 ms remain for a
-/// repeated block.
-const EARLY: Duration = Duration::from_millis(5);
-
-/// Reports of one cycle: a block in each subframe of each of a few carriers may have one.
-const MAX_REPORTS: usize = 64;
+/// From a report to the grant that answers it, at most (Gandalf Equation 4, measured at 5 ms). Where
+/// reports are rarer it takes no longer: a real base station answers each as soon.
+const ANSWER: Duration = Duration::from_millis(10);
 
 /// The demand that the blocks of one direction show.
 ///
 /// A padded block emptied the buffer, unless its own report says otherwise. A block without padding
-/// left data behind. If the device reports how much, the blocks of the next grant cycle show
-/// whether that was served in time.
+/// left data behind. If the device reports how much, it is known when the oldest waiting byte entered.
 ///
 /// ```text
 ///             a full block                 full for `FILLED_FOR`
 ///   Served ────────────────▶ Waiting ────────────────────────────▶ Backlogged
-///     ▲                        │  ▲ what was reported was served    │
-///     │        padding         │  └─────── within a cycle ──────────┤
+///     ▲                        │  ▲ the oldest byte is younger      │
+///     │        padding         │  └────── than a cycle ─────────────┤
 ///     └────────────────────────┴──────────── padding ───────────────┘
 /// ```
 #[derive(Clone, Debug)]
 pub(super) struct Demand {
-    /// Time from a report to the network's grant, if the device sends reports.
+    /// The longest that data waits for a grant where reports are frequent.
     cycle: Duration,
     /// A block counts when it arrived: later than others, if it had to be repeated.
     out_of_order: bool,
@@ -52,9 +48,9 @@ pub(super) struct Demand {
     /// Until this time no data can have waited for longer than a cycle.
     served_until: Option<ModemInstant>,
     waiting: Option<Waiting>,
-    /// Reports younger than a cycle, each with its bytes not sent yet.
-    reports: Vec<(ModemInstant, Bytes)>,
+    entries: Entries,
     timer: ReportTimer,
+    ahead: Ahead,
 }
 
 /// Consecutive blocks that left data behind.
@@ -65,9 +61,8 @@ struct Waiting {
 }
 
 impl Demand {
-    /// Reports come every 5 ms in LTE and NR, and their bytes are sent within two intervals
-    /// (Gandalf §4.3.2, Equation 4); a third interval allows for a repeated block. A base
-    /// station sees its own queue.
+    /// In the uplink data waits for a report, which comes every 5 ms in LTE and NR (Gandalf §4.3.2), and
+    /// for its [`ANSWER`]. A base station sees its own queue.
     pub(super) fn new(direction: Direction) -> Self {
         let cycle = match direction {
             Direction::Uplink => Duration::from_millis(15),
@@ -81,17 +76,15 @@ impl Demand {
             emptied: None,
             served_until: None,
             waiting: None,
-            reports: Vec::new(),
+            entries: Entries::default(),
             timer: ReportTimer::default(),
+            ahead: Ahead::default(),
         }
     }
 
-    /// How long after a report that was served in time nothing is called a backlog. Where reports are
-    /// rare, data that enters after one waits for the next, and then for its grant. The radio has
-    /// room for that data, so that this wait must not fill [`FILLED_FOR`].
-    fn served_for(&self) -> Duration {
-        let interval = self.timer.interval().unwrap_or_default();
-        self.cycle.max(interval.saturating_sub(EARLY))
+    /// Forgets all but how the network grants.
+    pub(super) fn forget(&mut self, direction: Direction) {
+        *self = Self { ahead: self.ahead, ..Self::new(direction) };
     }
 
     /// A block of new data, of a record that knows padding.
@@ -108,46 +101,47 @@ impl Demand {
         if let Some(report) = grant.report {
             self.timer.handle_report(at, report);
         }
+        let bytes = grant.size.saturating_sub(padding);
+        let unreported = Bytes::new(self.entries.handle_sent(bytes.count()));
+        if self.timer.is_running() && self.backlogged_since(at).is_none() {
+            self.ahead.handle_block(bytes, unreported, grant.report.is_some());
+        }
         if is_emptied {
+            self.entries.handle_left(at, 0, 0);
             return self.handle_emptied(at);
         }
-        self.handle_sent(at, grant.size);
         if let Some(BufferStatus { least, most }) = grant.report {
-            if self.reports.len() == MAX_REPORTS {
-                self.reports.remove(0);
-            }
-            // A report is a range; its lower end is the safe value.
-            self.reports.push((at, Bytes::new(least.count().midpoint(most.count()))));
+            self.entries.handle_left(at, least.count(), most.count());
+        }
+        if self.timer.is_running() {
+            self.handle_oldest(at);
         }
         self.handle_left(at);
+    }
+
+    /// How long data waits at most until it is granted, as long as the radio has room for it. Where
+    /// reports are rare, it waits for the next, unless the network grants without.
+    fn longest_wait(&self) -> Duration {
+        match self.timer.value() {
+            Some(interval) if !self.ahead.is_shown() => self.cycle.max(interval + ANSWER),
+            _ => self.cycle,
+        }
+    }
+
+    /// A block of `at` left the oldest waiting byte behind.
+    fn handle_oldest(&mut self, at: ModemInstant) {
+        let served = self.entries.oldest(at).map(|entered| entered + self.longest_wait());
+        if let Some(until) = served.filter(|until| *until >= at) {
+            self.serve_until(until);
+        }
     }
 
     fn handle_emptied(&mut self, at: ModemInstant) {
         self.emptied = self.emptied.max(Some(at));
         self.serve_until(at + self.cycle);
-        self.reports.retain(|(reported, _)| *reported > at);
         self.waiting = self.waiting.filter(|waiting| waiting.newest > at);
         if let Some(waiting) = &mut self.waiting {
             waiting.since = waiting.since.max(at);
-        }
-    }
-
-    /// A block's bytes reduce the backlog that was reported before it.
-    fn handle_sent(&mut self, at: ModemInstant, size: Bytes) {
-        let (cycle, served_for) = (self.cycle, self.served_for());
-        let mut served = None;
-        self.reports.retain_mut(|(reported, left)| {
-            if *reported < at {
-                *left = left.saturating_sub(size);
-            }
-            let in_time = at - *reported <= cycle;
-            if in_time && *left == Bytes::ZERO {
-                served = served.max(Some(*reported + served_for));
-            }
-            in_time && *left > Bytes::ZERO
-        });
-        if let Some(until) = served {
-            self.serve_until(until);
         }
     }
 

@@ -235,8 +235,8 @@ fn padded(at: ModemInstant) -> Grant {
 }
 
 fn reports(waiting: u64, every_ms: u64) -> impl Fn(ModemInstant) -> Grant {
-    let waiting = Bytes::new(waiting);
-    let report = BufferStatus { least: waiting, most: waiting };
+    // A range, as the standard's tables have them.
+    let report = BufferStatus { least: Bytes::new(waiting), most: Bytes::new(waiting * 9 / 8) };
     move |at| {
         let due = (at.as_nanos() / 1_000_000).is_multiple_of(every_ms);
         Grant { report: due.then_some(report), ..block(at) }
