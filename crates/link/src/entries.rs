@@ -5,12 +5,12 @@ use core::time::Duration;
 
 use sounding_units::ModemInstant;
 
-/// A byte that no report has shown entered so long after the newest report. Chosen, as the next, with
-/// modelled cells of seeds 3000 to 3799; docs/results/bound.md has those that judge.
+/// A byte that no report has shown entered so long after the newest report. Chosen, as the next,
+/// with modelled cells of seeds 3000 to 3799; docs/results/bound.md has those that judge.
 const UNREPORTED: Duration = Duration::from_millis(2);
 
-/// The oldest waiting byte entered earlier between two reports than if data came evenly: bursts answer
-/// grants, which follow reports. Chosen likewise.
+/// The oldest waiting byte entered earlier between two reports than if data came evenly: bursts
+/// answer grants, which follow reports. Chosen likewise.
 const EARLIER: f64 = 0.9;
 
 /// Two curves of bytes over time. Blocks show the bytes that have left. A report, or padding, shows

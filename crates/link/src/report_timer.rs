@@ -60,8 +60,8 @@ impl ReportTimer {
         self.usual
     }
 
-    /// The timer's value (TS 36.331 §6.3.2, TS 38.331 §6.3.2): the one that most of the last intervals
-    /// fit. `None` before enough reports came.
+    /// The timer's value (TS 36.331 §6.3.2, TS 38.331 §6.3.2): the one that most of the last
+    /// intervals fit. `None` before enough reports came.
     pub(crate) const fn value(&self) -> Option<Duration> {
         self.value
     }

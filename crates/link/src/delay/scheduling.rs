@@ -30,8 +30,8 @@ const NO_ROOM: u64 = 2;
 
 /// How long uplink data waits until it is reported and granted, block by block (Gandalf §3.2).
 ///
-/// A byte waits for as long as the two curves of [`Entries`] are apart at its height. Where the host
-/// tells of its packets, these are in the place of the curve of entries.
+/// A byte waits for as long as the two curves of [`Entries`] are apart at its height. Where the
+/// host tells of its packets, these are in the place of the curve of entries.
 ///
 /// The wait that no queue makes ends when the first report after the byte's arrival is answered.
 /// The answer takes what it usually takes, and at most two intervals between reports (Equation 4).

@@ -2,10 +2,10 @@ use sounding_units::Bytes;
 
 /// Whether a network sends for data that no report has shown.
 ///
-/// Operators' networks grant what reports ask for, so that data waits for the next report. A network
-/// that grants more takes data before any report shows it. No timer of reports delays that data. In
-/// captures of a real LTE stack a quarter (5 ms between reports) to a half (20 ms) of the bytes of a
-/// stream leave unreported, in modelled operators' cells 14 % at most.
+/// Operators' networks grant what reports ask for, so that data waits for the next report. A
+/// network that grants more takes data before any report shows it. No timer of reports delays that
+/// data. In captures of a real LTE stack a quarter (5 ms between reports) to a half (20 ms) of the
+/// bytes of a stream leave unreported, in modelled operators' cells 14 % at most.
 ///
 /// A queue hides the difference: whatever is granted, reports have shown. So only bytes count that
 /// leave while nothing is backlogged, and a new connection starts with what is known.

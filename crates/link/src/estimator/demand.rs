@@ -18,14 +18,15 @@ pub(super) const FILLED_FOR: Duration = Duration::from_millis(20);
 /// runs.
 const SERVED_WITHIN: Duration = Duration::from_millis(40);
 
-/// From a report to the grant that answers it, at most (Gandalf Equation 4, measured at 5 ms). Where
-/// reports are rarer it takes no longer: a real base station answers each as soon.
+/// From a report to the grant that answers it, at most (Gandalf Equation 4, measured at 5 ms).
+/// Where reports are rarer it takes no longer: a real base station answers each as soon.
 const ANSWER: Duration = Duration::from_millis(10);
 
 /// The demand that the blocks of one direction show.
 ///
 /// A padded block emptied the buffer, unless its own report says otherwise. A block without padding
-/// left data behind. If the device reports how much, it is known when the oldest waiting byte entered.
+/// left data behind. If the device reports how much, it is known when the oldest waiting byte
+/// entered.
 ///
 /// ```text
 ///             a full block                 full for `FILLED_FOR`
@@ -61,8 +62,8 @@ struct Waiting {
 }
 
 impl Demand {
-    /// In the uplink data waits for a report, which comes every 5 ms in LTE and NR (Gandalf §4.3.2), and
-    /// for its [`ANSWER`]. A base station sees its own queue.
+    /// In the uplink data waits for a report, which comes every 5 ms in LTE and NR (Gandalf
+    /// §4.3.2), and for its [`ANSWER`]. A base station sees its own queue.
     pub(super) fn new(direction: Direction) -> Self {
         let cycle = match direction {
             Direction::Uplink => Duration::from_millis(15),

@@ -26,7 +26,7 @@ fn a_label_changes_in_the_call_of_the_first_record_that_can_show_it() {
     let mut modem = Modem::new(uplink());
     assert_eq!(records_until(&mut modem, Bound::Capacity, block), filled + 1);
     assert_eq!(records_until(&mut modem, Bound::Floor, padded), 1);
-    // What enters after an empty buffer waits for a grant's cycle of 15 ms in any case.
+    // New data of an empty buffer waits for a grant's cycle of 15 ms in any case.
     assert_eq!(records_until(&mut modem, Bound::Capacity, block), 15 + filled);
 }
 
@@ -53,7 +53,7 @@ fn is_ever_full(waiting: u64, timer_ms: u64) -> bool {
 fn waiting_for_a_rare_report_is_not_waiting_for_the_radio() {
     for timer_ms in [20, 40, 64, 80] {
         assert!(!is_ever_full(3_000, timer_ms), "{timer_ms} ms");
-        // What is not served in time is the radio's limit all the same.
+        // A queue that is not served in time is the radio's limit all the same.
         assert!(is_ever_full(60_000, timer_ms), "{timer_ms} ms");
     }
 }
