@@ -206,8 +206,8 @@ impl LinkEstimate {
 pub enum Bound {
     /// Throughout those 20 ms more waited than was granted, and `rate` is that of the time in which
     /// it did: this is what the radio had. In the downlink that is a queue at the base station
-    /// that no block emptied; in the uplink data that was not sent within the 15 ms that the
-    /// network takes to answer a report.
+    /// that no block emptied; in the uplink data that waited for longer than the network takes to
+    /// answer the next report: 15 ms, or more where data waits for rare reports.
     Capacity,
     /// The device was granted everything it requested: a floor.
     Floor,
