@@ -5,13 +5,9 @@ use core::time::Duration;
 
 use sounding_units::ModemInstant;
 
-/// A byte that no report has shown entered so long after the newest report. Chosen, as the next,
-/// with modelled cells of seeds 3000 to 3799; docs/results/bound.md has those that judge.
+/// A byte that no report has shown entered so long after the newest report. Chosen with modelled
+/// cells of seeds 3000 to 3799; docs/results/bound.md has those that judge.
 const UNREPORTED: Duration = Duration::from_millis(2);
-
-/// The oldest waiting byte entered earlier between two reports than if data came evenly: bursts
-/// answer grants, which follow reports. Chosen likewise.
-const EARLIER: f64 = 0.9;
 
 /// Two curves of bytes over time. Blocks show the bytes that have left. A report, or padding, shows
 /// what has entered by then: what has left and what waits. Between two of these points data is
@@ -39,8 +35,9 @@ impl Entries {
         self.left.saturating_sub(known)
     }
 
-    /// A block of `at` left so much behind, no less than `least` and at most `most`.
-    pub(crate) fn handle_left(&mut self, at: ModemInstant, least: u64, most: u64) {
+    /// A block of `at` left so much behind, no less than `least` and at most `most`; of that range
+    /// `read` counts.
+    pub(crate) fn handle_left(&mut self, at: ModemInstant, least: u64, most: u64, read: u64) {
         // No more can have entered before. The reading of earlier reports may have been too high.
         let highest = self.left + most;
         self.highest = highest;
@@ -51,7 +48,7 @@ impl Entries {
         for (_, bytes) in self.entered.iter_mut().rev().take_while(|(_, bytes)| *bytes > highest) {
             *bytes = highest;
         }
-        let entered = self.left + least.midpoint(most);
+        let entered = self.left + read;
         let entered = self.entered.back().map_or(entered, |(_, before)| entered.max(*before));
         if self.entered.len() == Self::KEPT {
             self.entered.pop_front();
@@ -85,8 +82,7 @@ impl Entries {
             // No report has shown it, so that it entered after the newest.
             return Some(since + UNREPORTED);
         }
-        let evenly = self.entry(self.left, now)? - since;
-        Some(since + evenly.mul_f64(EARLIER))
+        self.entry(self.left, now)
     }
 }
 
@@ -105,19 +101,19 @@ mod tests {
     #[test]
     fn the_oldest_waiting_byte_is_dated_between_the_reports_around_it() {
         let mut entries = Entries::default();
-        entries.handle_left(at(0), 900, 1_100);
+        entries.handle_left(at(0), 900, 1_100, 1_000);
         entries.handle_sent(1_000);
         assert_eq!(oldest_ms(&entries, 15), Some(2.0), "after the newest report");
-        entries.handle_left(at(20), 900, 1_100);
+        entries.handle_left(at(20), 900, 1_100, 1_000);
         assert_eq!(oldest_ms(&entries, 20), Some(0.0));
         entries.handle_sent(500);
-        assert_eq!(oldest_ms(&entries, 25), Some(9.0));
+        assert_eq!(oldest_ms(&entries, 25), Some(10.0));
     }
 
     #[test]
     fn behind_a_report_of_the_open_range_nothing_is_dated() {
         let mut entries = Entries::default();
-        entries.handle_left(at(0), 150_000, 150_000);
+        entries.handle_left(at(0), 150_000, 150_000, 150_000);
         assert_eq!(entries.handle_sent(149_999), 0);
         assert_eq!(entries.oldest(at(10)), None);
         entries.handle_sent(1);
@@ -128,9 +124,9 @@ mod tests {
     fn bytes_that_no_report_has_shown_are_counted() {
         let mut entries = Entries::default();
         assert_eq!(entries.handle_sent(100), 100);
-        entries.handle_left(at(0), 900, 1_100);
+        entries.handle_left(at(0), 900, 1_100, 1_000);
         assert_eq!([1_000, 100, 50].map(|bytes| entries.handle_sent(bytes)), [0, 0, 50]);
-        entries.handle_left(at(5), 0, 0);
+        entries.handle_left(at(5), 0, 0, 0);
         assert_eq!(entries.handle_sent(70), 70);
     }
 }

@@ -134,7 +134,7 @@ impl Scheduling {
         } else if least > 0 && is_report {
             push(&mut self.open, KEPT, (at, self.entries.left() + least));
         }
-        self.entries.handle_left(at, least, most);
+        self.entries.handle_left(at, least, most, least.midpoint(most));
         if is_report {
             push(&mut self.reports, KEPT, at);
         }

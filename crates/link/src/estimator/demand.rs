@@ -108,11 +108,13 @@ impl Demand {
             self.ahead.handle_block(bytes, unreported, grant.report.is_some());
         }
         if is_emptied {
-            self.entries.handle_left(at, 0, 0);
+            self.entries.handle_left(at, 0, 0, 0);
             return self.handle_emptied(at);
         }
         if let Some(BufferStatus { least, most }) = grant.report {
-            self.entries.handle_left(at, least.count(), most.count());
+            let (least, most) = (least.count(), most.count());
+            // A queue that reads too short looks younger than it is. Chosen, as constants of `entries`.
+            self.entries.handle_left(at, least, most, least + most.saturating_sub(least) / 3 * 2);
         }
         if self.timer.is_running() {
             self.handle_oldest(at);

@@ -127,7 +127,7 @@ fn captures(folder: &Path, progress: &impl Fn(&str), found: &mut Found) {
 const LOADS: [(&str, u64, &str); 3] = [
     ("bsr.lte.zero.pings", 8_000, "up to 64 kbit/s up"),
     ("bsr.lte.zero.acks", 64_000, "64 to 512 kbit/s up"),
-    ("bsr.lte.zero", u64::MAX, "more than 512 kbit/s up"),
+    ("bsr.lte.zero.stream", u64::MAX, "more than 512 kbit/s up"),
 ];
 
 /// All reports and those of an empty buffer, by the load of their second.

@@ -86,6 +86,7 @@ pub(super) fn measure(span: Duration, seed: u64, into: &mut Measured) -> Result<
     }
     // The same traffic in an operator's network, beside captures of such.
     let run = scenes::run(NetworkKind::Operator, TIMERS_MS[0], span, seed)?;
+    into.note("bsr.lte.zero.stream", run.stream.empty_percent());
     into.note("bsr.lte.zero.acks", run.acks.empty_percent());
     into.note("bsr.lte.zero.pings", run.pings.empty_percent());
     Ok(())
