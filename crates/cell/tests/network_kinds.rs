@@ -1,5 +1,7 @@
 //! Kinds of networks: how each answers requests and reports.
 
+#![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
+
 use std::time::Duration;
 
 use sounding_cell::config::{CarrierConfig, DeviceConfig, NetworkKind, UplinkConfig};
