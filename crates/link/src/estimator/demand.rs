@@ -113,7 +113,7 @@ impl Demand {
         }
         if let Some(BufferStatus { least, most }) = grant.report {
             let (least, most) = (least.count(), most.count());
-            // A queue that reads too short looks younger than it is. Chosen, as constants of `entries`.
+            // A queue that reads too short looks younger than it is. Chosen, as in `entries`.
             self.entries.handle_left(at, least, most, least + most.saturating_sub(least) / 3 * 2);
         }
         if self.timer.is_running() {
