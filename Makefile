@@ -70,7 +70,7 @@ fuzz: setup
 loom: setup
 	scripts/loom
 
-# What takes longer than a change needs: every feature alone, the model checker, ten seconds of each fuzz target, Miri. Steps
+# What takes longer than a change needs: every feature alone, the model checker, five seconds of each fuzz target, Miri. Steps
 # whose compiler this machine lacks are left out, and printed.
 thorough: setup
 	scripts/thorough
