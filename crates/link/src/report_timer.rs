@@ -17,7 +17,8 @@ pub(crate) struct ReportTimer {
     newest: Option<ModemInstant>,
     /// The newest report left data behind.
     is_left: bool,
-    intervals: VecDeque<Duration>,
+    /// Each with the value that it fits.
+    intervals: VecDeque<(Duration, Option<Duration>)>,
     usual: Option<Duration>,
     value: Option<Duration>,
 }
@@ -42,9 +43,14 @@ impl ReportTimer {
             if self.intervals.len() == Self::KEPT {
                 self.intervals.pop_front();
             }
-            self.intervals.push_back(at - newest);
-            self.usual = self.quantile();
-            self.value = self.most_fit();
+            let interval = at - newest;
+            // A report comes with the first block after the timer ran out.
+            let fits = timers().rfind(|timer| *timer <= interval + Self::ROUNDED);
+            self.intervals.push_back((interval, fits));
+            if self.intervals.len() >= Self::FEWEST {
+                self.usual = quantile(self.intervals.iter().map(|of| of.0), (3, 4));
+                self.value = self.most_fit();
+            }
         }
         self.newest = self.newest.max(Some(at));
         self.is_left = report.least > Bytes::ZERO;
@@ -72,27 +78,27 @@ impl ReportTimer {
     }
 
     fn most_fit(&self) -> Option<Duration> {
-        if self.intervals.len() < Self::FEWEST {
-            return None;
-        }
-        let timers = || PERIODIC_BSR.values.iter().map(|ms| Duration::from_millis((*ms).into()));
-        // A report comes with the first block after the timer ran out.
-        let fits = |of: Duration| timers().rfind(|timer| *timer <= of + Self::ROUNDED);
         let count = |timer: &Duration| {
-            self.intervals.iter().filter(|of| fits(**of) == Some(*timer)).count()
+            self.intervals.iter().filter(|(_, fits)| *fits == Some(*timer)).count()
         };
         // Of two that as many fit the shorter.
         timers().rev().max_by_key(count).filter(|timer| count(timer) > 0)
     }
+}
 
-    fn quantile(&self) -> Option<Duration> {
-        if self.intervals.len() < Self::FEWEST {
-            return None;
-        }
-        let mut sorted: Vec<Duration> = self.intervals.iter().copied().collect();
-        sorted.sort_unstable();
-        sorted.get(sorted.len() * 3 / 4).copied()
-    }
+/// The standard's values, from the shortest on.
+fn timers() -> impl DoubleEndedIterator<Item = Duration> {
+    PERIODIC_BSR.values.iter().map(|ms| Duration::from_millis((*ms).into()))
+}
+
+/// The value that this part of all does not exceed; `None` without any.
+pub(crate) fn quantile(
+    values: impl Iterator<Item = Duration>,
+    part: (usize, usize),
+) -> Option<Duration> {
+    let mut sorted: Vec<Duration> = values.collect();
+    sorted.sort_unstable();
+    sorted.get(sorted.len() * part.0 / part.1).copied()
 }
 
 #[cfg(test)]

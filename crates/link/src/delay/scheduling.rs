@@ -8,7 +8,7 @@ use sounding_units::{Bytes, ModemInstant};
 use super::Event;
 use super::handed::Handed;
 use crate::entries::Entries;
-use crate::report_timer::ReportTimer;
+use crate::report_timer::{ReportTimer, quantile};
 
 /// Reports and blocks that are kept, and events that wait.
 const KEPT: usize = 256;
@@ -57,12 +57,6 @@ fn push<T>(into: &mut VecDeque<T>, most: usize, value: T) {
         into.pop_front();
     }
     into.push_back(value);
-}
-
-fn quantile(values: &VecDeque<Duration>, part: (usize, usize)) -> Option<Duration> {
-    let mut sorted: Vec<Duration> = values.iter().copied().collect();
-    sorted.sort_unstable();
-    sorted.get(sorted.len() * part.0 / part.1).copied()
 }
 
 impl Scheduling {
@@ -148,7 +142,8 @@ impl Scheduling {
     /// The usual time from a report to its answer; `None` where reports are rare.
     fn usual(&self) -> Option<Duration> {
         let interval = self.timer.interval().unwrap_or(NOMINAL_INTERVAL);
-        let answer = quantile(&self.answers, (19, 20)).filter(|_| self.answers.len() >= FEWEST);
+        let answer = quantile(self.answers.iter().copied(), (19, 20))
+            .filter(|_| self.answers.len() >= FEWEST);
         let most = interval * 2;
         (interval <= LONGEST_INTERVAL).then(|| answer.map_or(most, |answer| answer.min(most)))
     }
