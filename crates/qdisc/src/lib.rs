@@ -1,0 +1,32 @@
+//! The shapers of this kernel by netlink: their rate, their queue, and exact restoration.
+//!
+//! [`Tc`] reads qdiscs, which every user may. [`Shaper::adopt`] takes the shaper at the root of a
+//! device and changes only its rate. [`Shaper::build`] makes one where none stands. [`Before`] says
+//! how the machine was, can be kept in a file, and puts it back, also from another process.
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+mod before;
+mod error;
+mod htb;
+mod ifb;
+mod kind;
+mod limit;
+mod message;
+mod numbers;
+mod objects;
+mod plan;
+mod shaper;
+mod socket;
+mod tc;
+
+pub use before::{Before, Restored};
+pub use error::Error;
+pub use kind::Kind;
+pub use objects::{Class, Device, Filter, Handle, Qdisc, Queue};
+pub use plan::Plan;
+pub use shaper::Shaper;
+pub use tc::Tc;
