@@ -1,0 +1,54 @@
+use core::time::Duration;
+
+use sounding_estimate::Direction;
+
+/// The law's constants. Those of [`Tuning::of`] were chosen on other seeds than those that judge
+/// them: `sounding lab run router/simulated`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tuning {
+    /// The span of time that estimates look back.
+    pub span: Duration,
+    /// Part of the capacity that the shaper sends when the modem holds its aim, in thousandths.
+    pub share: u32,
+    /// What waits in the modem on purpose, as time at the capacity. Without it the network would
+    /// grant all that was asked for, and its grants would no longer show the capacity.
+    pub aim: Duration,
+    /// Time in which more or less than the aim is made up for.
+    pub drain: Duration,
+    /// Growth at each estimate while the shaper holds data and the radio has none, in thousandths.
+    pub climb: u32,
+    /// The most that the rate falls at one estimate, in thousandths.
+    pub fall: u32,
+    /// Estimates in a row that must show the capacity before the rate falls.
+    pub sure: u8,
+    /// An idle link's rate moves to the base after this.
+    pub idle: Duration,
+}
+
+impl Tuning {
+    /// For a direction.
+    pub const fn of(direction: Direction) -> Self {
+        match direction {
+            Direction::Uplink => Self {
+                span: Duration::from_millis(50),
+                share: 1_000,
+                aim: Duration::from_millis(40),
+                drain: Duration::from_millis(100),
+                climb: 200,
+                fall: 300,
+                sure: 2,
+                idle: Duration::from_secs(10),
+            },
+            Direction::Downlink => Self {
+                span: Duration::from_millis(100),
+                share: 1_000,
+                aim: Duration::ZERO,
+                drain: Duration::from_millis(100),
+                climb: 80,
+                fall: 60,
+                sure: 2,
+                idle: Duration::from_secs(10),
+            },
+        }
+    }
+}
