@@ -25,6 +25,7 @@ mod pipe;
 mod queue;
 mod radio;
 mod rate_server;
+pub mod shaper;
 mod soonest;
 mod wired;
 pub mod world;

@@ -159,6 +159,11 @@ impl<N: Network<Segment>> World<N> {
         &self.network
     }
 
+    /// The network, for calls other than packets and time.
+    pub fn network_mut(&mut self) -> &mut N {
+        &mut self.network
+    }
+
     /// A number that follows from all that happened so far, in its order.
     pub fn digest(&self) -> u64 {
         self.digest.value()

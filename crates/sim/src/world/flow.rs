@@ -39,9 +39,17 @@ pub struct Flow {
 pub enum Transport {
     /// A byte stream that is acknowledged, repaired and controlled.
     Tcp(Tcp),
-    /// Packets of 1500 bytes at this rate of IP, regardless of losses.
-    Datagrams(Rate),
+    /// Packets at a rate of IP, regardless of losses.
+    Datagrams {
+        /// The rate.
+        rate: Rate,
+        /// Bytes of each.
+        size: Bytes,
+    },
 }
+
+/// Bytes of IP of a datagram that names no size.
+const DATAGRAM: Bytes = Bytes::new(1_500);
 
 /// Makes a controller for one flow.
 pub type MakeController = Box<dyn FnOnce(&Start) -> Box<dyn Controller> + Send>;
@@ -103,9 +111,18 @@ impl Flow {
         Self::of(port, Transport::Tcp(tcp))
     }
 
-    /// Datagrams from the beginning of the world.
+    /// Datagrams of 1500 bytes from the beginning of the world.
     pub fn datagrams(port: Port, rate: Rate) -> Self {
-        Self::of(port, Transport::Datagrams(rate))
+        Self::of(port, Transport::Datagrams { rate, size: DATAGRAM })
+    }
+
+    /// The same with datagrams of this size; a byte stream does not change.
+    #[must_use]
+    pub fn sized(mut self, bytes: Bytes) -> Self {
+        if let Transport::Datagrams { size, .. } = &mut self.transport {
+            *size = bytes;
+        }
+        self
     }
 
     fn of(port: Port, transport: Transport) -> Self {

@@ -20,7 +20,6 @@ use crate::{Carried, Lost, Port};
 /// IP and TCP with timestamps, without data; a SYN has more options.
 const HEADERS: Bytes = Bytes::new(52);
 const SYN: Bytes = Bytes::new(60);
-const DATAGRAM: Bytes = Bytes::new(1500);
 const UDP_HEADERS: Bytes = Bytes::new(28);
 /// Size of a request for a response.
 const REQUEST: Bytes = Bytes::new(200);
@@ -75,6 +74,7 @@ enum State {
     Connected(Box<Connection>),
     Datagrams {
         rate: Rate,
+        size: Bytes,
         sent: u64,
     },
 }
@@ -329,10 +329,10 @@ impl Host {
                 }
                 self.send(now, outbox);
             }
-            State::Datagrams { sent, .. } => {
+            State::Datagrams { sent, size, .. } => {
                 *sent += 1;
-                self.report.handle_sent(DATAGRAM);
-                outbox.push_back((FlowEnd::Receiver, DATAGRAM, Kind::Datagram));
+                self.report.handle_sent(*size);
+                outbox.push_back((FlowEnd::Receiver, *size, Kind::Datagram));
             }
         }
     }
@@ -343,7 +343,9 @@ impl Host {
                 outbox.push_back((FlowEnd::Receiver, SYN, Kind::Syn));
                 State::Connecting { tcp, sent_at: now, tries: 0 }
             }
-            State::Waiting(Transport::Datagrams(rate)) => State::Datagrams { rate, sent: 0 },
+            State::Waiting(Transport::Datagrams { rate, size }) => {
+                State::Datagrams { rate, size, sent: 0 }
+            }
             state => state,
         };
     }
@@ -399,8 +401,8 @@ impl Host {
                 let Connection { sender, receiver, reader } = connection.as_ref();
                 soonest([sender.wakeup(now), receiver.wakeup(), reader.wakeup()])
             }
-            State::Datagrams { rate, sent } => {
-                let due = Bytes::new((sent + 1) * DATAGRAM.count()).time_at(*rate)?;
+            State::Datagrams { rate, size, sent } => {
+                let due = Bytes::new((sent + 1) * size.count()).time_at(*rate)?;
                 Some(self.began + due).filter(|&at| at < self.ends)
             }
         }
