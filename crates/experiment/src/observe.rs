@@ -18,7 +18,7 @@ use sounding_sim::{Carried, Diag, Network, Output, Port, World};
 use sounding_trace::dci::Heard;
 use sounding_units::{Bytes, HostInstant};
 
-use crate::plan::{Actors, Built, Run, Wrong, network, populate};
+use crate::plan::{Actors, Run, Simulated, Wrong, populate, simulated};
 
 pub use sinks::{Arrival, Packets, States};
 
@@ -103,7 +103,7 @@ pub struct Setup {
 
 /// The network of a plan with its sink.
 pub struct Watched<S> {
-    network: Built<Segment>,
+    network: Simulated,
     sink: Rc<RefCell<S>>,
     events: Vec<CellEvent>,
     modem_dies: HostInstant,
@@ -199,7 +199,7 @@ impl<S: Sink> Observation<S> {
     ///
     /// As [`new`](Self::new).
     pub fn without_flows(run: &Run, actors: &Actors, setup: Setup, sink: S) -> Result<Self, Wrong> {
-        let mut network: Built<Segment> = network(&run.plan, &run.folder, run.seed)?;
+        let mut network = simulated(run, actors)?;
         if setup.radio || setup.dcis {
             network.show(&actors.busy(), setup.dcis);
         }

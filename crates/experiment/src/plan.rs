@@ -19,6 +19,8 @@ mod populate;
 mod quantity;
 mod seeds;
 mod set;
+mod shape;
+mod simulated;
 mod split;
 mod text;
 mod tree;
@@ -43,6 +45,8 @@ pub use populate::populate;
 pub use quantity::ORACLE;
 pub use seeds::Seeds;
 pub(crate) use set::names_files;
+pub use shape::{QueuePlan, RulePlan, ShapePlan, SidePlan};
+pub use simulated::{Simulated, refuse_shapers, simulated};
 pub use text::{Run, Text};
 
 /// An experiment.

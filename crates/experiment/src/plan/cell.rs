@@ -10,6 +10,7 @@ use sounding_cell::sniffer::SnifferConfig;
 use sounding_link::Method;
 use sounding_units::HostInstant;
 
+use super::shape::ShapePlan;
 use super::split::{Own, split};
 
 /// A modelled radio access network.
@@ -36,6 +37,8 @@ pub struct DevicePlan {
     pub modem: Option<ModemPlan>,
     /// Random places of the devices, instead of a trajectory.
     pub scatter: Option<Scatter>,
+    /// Its shapers, as a router's.
+    pub shape: Option<ShapePlan>,
     /// The name of devices before it: each stands where the one of the same number does, as a
     /// second bearer of it would.
     pub beside: Option<String>,
@@ -183,17 +186,19 @@ struct Extra {
     count: Option<u16>,
     modem: Option<ModemPlan>,
     scatter: Option<Scatter>,
+    shape: Option<ShapePlan>,
     beside: Option<String>,
 }
 
 impl Own for Extra {
-    const KEYS: &'static [&'static str] = &["name", "count", "modem", "scatter", "beside"];
+    const KEYS: &'static [&'static str] = &["name", "count", "modem", "scatter", "shape", "beside"];
 
     fn take<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
         match key {
             "name" => self.name = Some(map.next_value()?),
             "count" => self.count = Some(map.next_value()?),
             "modem" => self.modem = Some(map.next_value()?),
+            "shape" => self.shape = Some(map.next_value()?),
             "beside" => self.beside = Some(map.next_value()?),
             _ => self.scatter = Some(map.next_value()?),
         }
@@ -204,7 +209,7 @@ impl Own for Extra {
 impl<'de> Deserialize<'de> for DevicePlan {
     fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
         let (extra, config) = split::<Extra, DeviceConfig, D>(input)?;
-        let Extra { name, count, modem, scatter, beside } = extra;
-        Ok(Self { name, count: count.unwrap_or(1), modem, scatter, beside, config })
+        let Extra { name, count, modem, scatter, shape, beside } = extra;
+        Ok(Self { name, count: count.unwrap_or(1), modem, scatter, shape, beside, config })
     }
 }
