@@ -17,6 +17,7 @@ test:
 # Tests that take too long for every change. A release needs them: .ci/release.
 test-long:
 	@scripts/setup test
+	@scripts/setup uml
 	scripts/test-long
 
 # The kernel part on Debian 12's kernel, emulated: minutes. KERNEL=FILE names another kernel's package.

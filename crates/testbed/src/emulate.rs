@@ -22,7 +22,7 @@ use thiserror::Error;
 pub use figures::{FlowFigures, figures};
 pub use flows::Sent;
 pub use modems::{ModemPort, Served};
-pub use trial::{handovers, load};
+pub use trial::{granted, handovers, load};
 pub use whole::whole;
 
 use crate::daemon::DaemonError;
@@ -48,6 +48,8 @@ pub struct Settings {
     /// Where the logs of the plan's sniffer grow, as `sounding sim --out` names them; without it,
     /// in a folder that goes with the emulation, where a device reads them.
     pub sniffer: Option<PathBuf>,
+    /// Settings for all namespaces, as `net.ipv4.ip_forward` and its value.
+    pub sysctls: Vec<(String, String)>,
 }
 
 impl Settings {
@@ -59,6 +61,7 @@ impl Settings {
             behaviour: Behaviour::default(),
             overhead_percent: PUNCTUALITY_PERCENT,
             sniffer: None,
+            sysctls: Vec::new(),
         }
     }
 }
@@ -143,6 +146,7 @@ impl Emulated {
     pub fn start(run: &Run, settings: &Settings) -> Result<Self, EmulateError> {
         // Before unused ports and daemons are made.
         sounding_emu::refuse_inside()?;
+        plan::refuse_shapers(&run.plan)?;
         let actors = Actors::new(&run.plan)?;
         let with_flows = matches!(settings.users, Users::Flows { .. });
         let shapes = if with_flows { flows::shapes(run, &actors)? } else { Vec::new() };
@@ -168,6 +172,7 @@ impl Emulated {
         };
         let mut config = Config::over(network, hosts);
         config.record = with_flows;
+        config.sysctls.clone_from(&settings.sysctls);
         config.realtime.overhead_percent = settings.overhead_percent;
         config.tap = Some(Tap::new(move |diag| {
             feeds

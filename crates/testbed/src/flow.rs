@@ -65,28 +65,28 @@ impl FlowError {
     }
 }
 
-/// The two ends of a flow.
-struct Ends<'a> {
-    sender: &'a Netns,
-    receiver: &'a Netns,
-    sender_address: Ipv4Addr,
-    receiver_address: Ipv4Addr,
+/// The two ends of a flow: namespaces, and an address in each.
+#[derive(Clone, Copy, Debug)]
+pub struct Ends<'a> {
+    /// The end that an uplink begins at.
+    pub near: (&'a Netns, Ipv4Addr),
+    /// The other.
+    pub far: (&'a Netns, Ipv4Addr),
 }
 
 impl<'a> Ends<'a> {
-    fn of(
-        emulation: &'a Emulation,
-        device: Device,
-        direction: Direction,
-    ) -> Result<Self, FlowError> {
+    fn of(emulation: &'a Emulation, device: Device) -> Result<Self, FlowError> {
         let near = emulation.host(device).zip(emulation.address(device));
         let near = near.ok_or(FlowError::NoHost(device))?;
-        let far = (emulation.far(), emulation.far_address());
-        let ((sender, sender_address), (receiver, receiver_address)) = match direction {
-            Direction::Uplink => (near, far),
-            Direction::Downlink => (far, near),
-        };
-        Ok(Self { sender, receiver, sender_address, receiver_address })
+        Ok(Self { near, far: (emulation.far(), emulation.far_address()) })
+    }
+
+    /// The sending end and the receiving one.
+    fn in_order(self, direction: Direction) -> [(&'a Netns, Ipv4Addr); 2] {
+        match direction {
+            Direction::Uplink => [self.near, self.far],
+            Direction::Downlink => [self.far, self.near],
+        }
     }
 }
 

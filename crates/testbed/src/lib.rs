@@ -23,7 +23,9 @@ pub mod overhead;
 pub mod packet_metrics;
 pub mod pair;
 pub mod radio;
+pub mod router;
 mod served;
 pub mod soak;
+pub mod uml;
 
 pub use kernel_log::KernelLog;

@@ -14,10 +14,13 @@ pub enum Need {
     Tools,
     /// Node and npm, with the packages that the lock files of this repository name.
     Npm,
+    /// User-Mode Linux, as `scripts/setup uml` unpacks it.
+    Uml,
 }
 
 impl Need {
-    const ALL: [Self; 5] = [Self::Data, Self::Root, Self::Kernel, Self::Tools, Self::Npm];
+    const ALL: [Self; 6] =
+        [Self::Data, Self::Root, Self::Kernel, Self::Tools, Self::Npm, Self::Uml];
 
     /// Its name in `SOUNDING_REQUIRE`.
     pub const fn name(self) -> &'static str {
@@ -27,6 +30,7 @@ impl Need {
             Self::Kernel => "kernel",
             Self::Tools => "tools",
             Self::Npm => "npm",
+            Self::Uml => "uml",
         }
     }
 }
@@ -53,7 +57,7 @@ fn is_required(need: Need, required: &str) -> bool {
         let is_known = Need::ALL.iter().any(|known| known.name() == *word);
         assert!(
             is_known,
-            "SOUNDING_REQUIRE has {word:?}; there are data, root, kernel, tools and npm"
+            "SOUNDING_REQUIRE has {word:?}; there are data, root, kernel, tools, npm and uml"
         );
     }
     words.contains(&need.name())
@@ -66,7 +70,7 @@ mod tests {
     #[test]
     fn a_list_names_what_is_required() {
         for need in Need::ALL {
-            assert!(!is_required(need, "") && is_required(need, "data, root,kernel,tools,npm"));
+            assert!(!is_required(need, "") && is_required(need, "data, root,kernel,tools,npm,uml"));
         }
         assert!(is_required(Need::Root, "kernel,root") && !is_required(Need::Data, "kernel,root"));
     }

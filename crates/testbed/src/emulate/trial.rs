@@ -6,7 +6,7 @@ use sounding_cell::Event;
 use sounding_cell::event::Rrc;
 use sounding_experiment::plan::{self, Actors, Built, Run};
 use sounding_sim::{Network, Port};
-use sounding_units::{Bytes, HostInstant};
+use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::Wrong;
 use crate::flow::thread_cpu;
@@ -25,7 +25,7 @@ const SIZE: Bytes = Bytes::new(1500);
 pub fn load(run: &Run) -> Result<f64, Wrong> {
     let mut network: Built<()> = plan::network(&run.plan, &run.folder, run.seed)?;
     let began = thread_cpu();
-    fill(&mut network, &Actors::new(&run.plan)?, SPAN, |_| {});
+    fill(&mut network, &Actors::new(&run.plan)?, SPAN, |_| {}, |_, _| {});
     Ok((thread_cpu() - began).as_secs_f64() / SPAN.as_secs_f64())
 }
 
@@ -36,21 +36,46 @@ pub fn handovers(run: &Run) -> Result<usize, Wrong> {
     let actors = Actors::new(&run.plan)?;
     network.show(&actors.busy(), false);
     let (mut count, mut events) = (0, Vec::new());
-    fill(&mut network, &actors, run.plan.duration, |network| {
+    let look = |network: &mut Built<()>| {
         network.drain_events(&mut events);
         let gone = |event: &Event| matches!(event, Event::Rrc { change: Rrc::Handover { .. }, .. });
         count += events.drain(..).filter(gone).count();
-    });
+    };
+    fill(&mut network, &actors, run.plan.duration, look, |_, _| {});
     Ok(count)
 }
 
+/// The rate that the plan's network grants a port while all flows of the plan always have data to
+/// send: one rate for each window from the network's start on.
+pub fn granted(run: &Run, port: Port, window: Duration) -> Result<Vec<Rate>, Wrong> {
+    let mut network: Built<()> = plan::network(&run.plan, &run.folder, run.seed)?;
+    let windows = run.plan.duration.as_nanos() / window.as_nanos().max(1);
+    let mut bytes = vec![0_u64; usize::try_from(windows).unwrap_or(0)];
+    let origin = HostInstant::default();
+    fill(
+        &mut network,
+        &Actors::new(&run.plan)?,
+        run.plan.duration,
+        |_| {},
+        |at, from| {
+            let number = (at - origin).as_nanos() / window.as_nanos().max(1);
+            let count = usize::try_from(number).ok().and_then(|number| bytes.get_mut(number));
+            if let Some(count) = count.filter(|_| from == port) {
+                *count += SIZE.count();
+            }
+        },
+    );
+    Ok(bytes.into_iter().map(|bytes| Bytes::new(bytes).per(window)).collect())
+}
+
 /// Runs the network for this virtual time, with a backlog at each port that a flow enters; calls
-/// `look` after each step.
+/// `look` after each step, and `arrived` for each packet that has passed.
 fn fill(
     network: &mut Built<()>,
     actors: &Actors,
     span: Duration,
     mut look: impl FnMut(&mut Built<()>),
+    mut arrived: impl FnMut(HostInstant, Port),
 ) {
     let mut waiting: Vec<(Port, u64)> = Vec::new();
     for flow in &actors.flows {
@@ -72,6 +97,7 @@ fn fill(
         now = network.wakeup().filter(|at| *at > now).unwrap_or(next).min(next);
         network.handle_time(now);
         while let Some((port, _)) = network.poll_output() {
+            arrived(now, port);
             let found = waiting.iter_mut().find(|(known, _)| *known == port);
             if let Some((_, inside)) = found {
                 *inside -= 1;

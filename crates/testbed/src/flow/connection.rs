@@ -36,10 +36,12 @@ pub(super) fn listen(address: Ipv4Addr, congestion: Option<&str>) -> Result<Sock
 }
 
 pub(super) fn connect(
+    from: Ipv4Addr,
     address: SocketAddrV4,
     congestion: Option<&str>,
 ) -> Result<Socket, FlowError> {
     let socket = tcp_socket(congestion)?;
+    socket.bind(&any_port(from).into()).map_err(FlowError::socket("bind the connecting end"))?;
     socket.connect_timeout(&address.into(), CONNECT).map_err(FlowError::socket("connect"))?;
     Ok(socket)
 }

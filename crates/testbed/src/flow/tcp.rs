@@ -149,10 +149,16 @@ impl TcpFlow {
 
     /// Connects and begins to send. Returns once there is a connection.
     pub fn start(self, emulation: &Emulation) -> Result<RunningTcp, FlowError> {
-        let near = emulation.host(self.device).ok_or(FlowError::NoHost(self.device))?;
+        let ends = Ends::of(emulation, self.device)?;
+        self.start_between(ends)
+    }
+
+    /// The same between other namespaces, whatever is between them.
+    pub fn start_between(self, ends: Ends<'_>) -> Result<RunningTcp, FlowError> {
+        let (near, near_address) = ends.near;
+        let (far, far_address) = ends.far;
         let early = self.congestion.clone().filter(|_| !self.choose_late);
-        let listener =
-            emulation.far().enter(|| listen(emulation.far_address(), early.as_deref()))??;
+        let listener = far.enter(|| listen(far_address, early.as_deref()))??;
         let address = local(&listener)?;
         sleep_until(self.connect_at.unwrap_or_default());
         let (late_near, late_far) = match (self.direction, &self.congestion) {
@@ -163,7 +169,7 @@ impl TcpFlow {
         let greeting = self.greeting;
         let (told, connected) = mpsc::channel();
         near.spawn_thread("flow-connect", move || {
-            let connection = connect(address, early.as_deref());
+            let connection = connect(near_address, address, early.as_deref());
             let greeted = connection.and_then(|socket| {
                 late_near.iter().try_for_each(|name| choose(&socket, name))?;
                 greet(&socket, greeting)?;
@@ -188,17 +194,17 @@ impl TcpFlow {
             source: local(&sending)?.port(),
             destination: local(&receiving)?.port(),
         };
-        self.run(emulation, sending, receiving, flow)
+        self.run(ends, sending, receiving, flow)
     }
 
     fn run(
         self,
-        emulation: &Emulation,
+        ends: Ends<'_>,
         sending: Socket,
         receiving: Socket,
         flow: Flow,
     ) -> Result<RunningTcp, FlowError> {
-        let Ends { sender, receiver, .. } = Ends::of(emulation, self.device, self.direction)?;
+        let [(sender, _), (receiver, _)] = ends.in_order(self.direction);
         let stop = Arc::new(AtomicBool::new(false));
         let (sending, receiving) = (Arc::new(sending), Arc::new(receiving));
         let socket = sending.as_raw_fd();

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use nix::time::{ClockId, clock_gettime};
 use socket2::{Domain, Protocol, Socket, Type};
 use sounding_emu::{Direction, Emulation, EnterError, Flow, monotonic_now};
 use sounding_sim::Device;
@@ -69,6 +70,20 @@ pub struct UdpResult {
     pub arrivals: Vec<UdpArrival>,
 }
 
+impl UdpResult {
+    /// From the sender's stamp to the receiver's kernel, of each datagram that arrived. The two
+    /// clocks are compared now, so both ends have to be on this machine.
+    pub fn one_way(&self) -> Vec<Duration> {
+        let real = clock_gettime(ClockId::CLOCK_REALTIME).map_or(Duration::ZERO, Duration::from);
+        let ahead = real.saturating_sub(Duration::from_nanos(monotonic_now().as_nanos()));
+        let delay = |arrival: &UdpArrival| {
+            let received = Duration::from_nanos(arrival.received_realtime_ns).saturating_sub(ahead);
+            HostInstant::from_nanos(received.as_nanos() as u64) - arrival.sent
+        };
+        self.arrivals.iter().map(delay).collect()
+    }
+}
+
 /// A running flow.
 #[derive(Debug)]
 pub struct RunningUdp {
@@ -105,8 +120,13 @@ impl UdpFlow {
 
     /// Begins to send.
     pub fn start(self, emulation: &Emulation) -> Result<RunningUdp, FlowError> {
-        let Ends { sender, receiver, sender_address, receiver_address } =
-            Ends::of(emulation, self.device, self.direction)?;
+        self.start_between(Ends::of(emulation, self.device)?)
+    }
+
+    /// The same between other namespaces, whatever is between them.
+    pub fn start_between(self, ends: Ends<'_>) -> Result<RunningUdp, FlowError> {
+        let [(sender, sender_address), (receiver, receiver_address)] =
+            ends.in_order(self.direction);
         let receiving = receiver.enter(|| udp_socket(receiver_address))??;
         Arriving::ask(&receiving)?;
         let sending = sender.enter(|| udp_socket(sender_address))??;
