@@ -18,4 +18,5 @@ pub mod papers;
 #[path = "../../baselines/tests/probe/mod.rs"]
 mod probe;
 pub mod registry;
+pub mod router;
 pub mod table;

@@ -11,6 +11,7 @@ use crate::papers::biscay::{
 };
 use crate::papers::pbe_cc::experiment::{CellItem, DeepItem, FlowsItem, RobustItem, Table1Item};
 use crate::papers::{cqic, gandalf, legilimens, pbe_cc};
+use crate::router::{self, simulated};
 
 /// One place for all: the list, the commands and their help come from here.
 pub const EXPERIMENTS: &[&dyn Registered] = &[
@@ -83,6 +84,8 @@ pub const EXPERIMENTS: &[&dyn Registered] = &[
     &head_to_head::experiment::HeadToHeadExperiment,
     &estimators::experiment::EstimatorsExperiment,
     &gandalf::overhead::OverheadExperiment,
+    &simulated::experiment::SimulatedExperiment,
+    &router::experiment::RouterExperiment,
     &validation::experiment::ValidationExperiment,
     &soak::SoakExperiment,
     &cell::experiment::CellExperiment,
