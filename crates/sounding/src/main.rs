@@ -42,6 +42,8 @@ mod rights;
 mod run;
 mod screen;
 mod session_report;
+mod shape;
+mod shapers;
 mod signals;
 #[cfg(feature = "lab")]
 mod sim;
@@ -101,10 +103,13 @@ enum Verb {
     Modem(modem::Modem),
     Record(record::Record),
     Run(Box<run::Run>),
+    Shape(shape::Shape),
     #[command(name = guard::VERB, hide = true)]
     Guard,
     #[command(name = background::keeper::VERB, hide = true)]
     Keep,
+    #[command(name = shapers::VERB, hide = true)]
+    KeepShapers,
 }
 
 fn main() -> ExitCode {
@@ -134,7 +139,11 @@ fn main() -> ExitCode {
         Verb::Modem(args) => modem::run(&args),
         Verb::Record(args) => record::run(&args),
         Verb::Run(args) => run::run(*args),
+        Verb::Shape(args) => shape::run(args),
         Verb::Keep => background::keeper::main().map(|()| ExitCode::SUCCESS),
+        Verb::KeepShapers => {
+            shapers::main().map(|()| ExitCode::SUCCESS).map_err(|e| miette::miette!("{e}"))
+        }
         Verb::Guard => {
             guard::main().map(|()| ExitCode::SUCCESS).map_err(|e| miette::miette!("{e}"))
         }

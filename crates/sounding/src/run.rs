@@ -20,7 +20,7 @@ mod sniffers;
 mod subordinates;
 mod supervisor;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -28,7 +28,8 @@ use clap::Args;
 use miette::{IntoDiagnostic, Result};
 
 use crate::board;
-use config::{Config, Flags};
+use config::Config;
+pub(crate) use config::{Flags, ShapeFlags};
 use daemon::Daemon;
 
 /// Flows receive an estimate at least this often while records arrive.
@@ -96,15 +97,25 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         print!("{}", config::EXAMPLE);
         return Ok(ExitCode::SUCCESS);
     }
-    let config = Config::load(args.config.as_deref(), args.flags).into_diagnostic()?;
+    start(args.config.as_deref(), args.flags, args.check_config, args.json)
+}
+
+/// Runs the daemon with this configuration until it is interrupted, or only checks it.
+pub(crate) fn start(
+    path: Option<&Path>,
+    flags: Flags,
+    check_config: bool,
+    json: bool,
+) -> Result<ExitCode> {
+    let config = Config::load(path, flags).into_diagnostic()?;
     if let Some(board) = &config.board {
         board::subscription(&board.kpis)?;
     }
-    if args.check_config {
+    if check_config {
         println!("the configuration is sound");
         return Ok(ExitCode::SUCCESS);
     }
-    let mut daemon = Daemon::start(config, args.json)?;
+    let mut daemon = Daemon::start(config, json)?;
     let served = daemon.serve();
     daemon.stop(served)?;
     Ok(ExitCode::SUCCESS)

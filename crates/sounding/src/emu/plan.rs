@@ -75,6 +75,7 @@ fn settings(args: &Args, users: Users) -> Settings {
         behaviour: args.port.behaviour(1),
         overhead_percent: args.punctuality,
         sniffer: args.sniffer.clone(),
+        sysctls: Vec::new(),
     }
 }
 

@@ -4,6 +4,7 @@
 mod cc;
 mod file;
 mod flags;
+mod shape;
 mod sniffers;
 
 use std::path::{Path, PathBuf};
@@ -31,6 +32,8 @@ use crate::cli_types::{BoundWord, Unused, user};
 use cc::{Algorithm, Chosen};
 use file::File;
 pub(crate) use flags::Flags;
+pub(crate) use shape::ShapeFlags;
+use shape::ShapePlan;
 
 /// The configuration of `sounding run`, from its file and its flags; flags win.
 #[derive(Clone, Debug)]
@@ -49,6 +52,7 @@ pub(crate) struct Config {
     pub(super) board: Option<BoardSection>,
     pub(super) arrivals: Option<ArrivalsSection>,
     pub(super) calls: Option<CallsSection>,
+    pub(super) shape: Option<ShapePlan>,
     /// How long a processor may take to wake, if that is limited.
     pub(super) cpu_latency: Option<Duration>,
     /// How estimates are made, as far as no law decides.
@@ -159,8 +163,15 @@ impl Config {
         let budget = budget.map_err(|error| ConfigError::Rate { key: "modem.budget", error })?;
         let budget = flags.budget.or(budget).unwrap_or(BUDGET);
         let cpu_latency = time("modem.cpu_latency", file.modem.cpu_latency.as_deref())?;
-        let interfaces =
+        let shape = shape::chosen(file.shape, flags.shape)?;
+        let mut interfaces =
             if flags.interface.is_empty() { file.modem.interfaces } else { flags.interface };
+        // The WAN's device is the modem's.
+        if let Some(named) = shape.as_ref().and_then(ShapePlan::interface)
+            && interfaces.is_empty()
+        {
+            interfaces.push(named.clone());
+        }
         // Pins have a name also where no law does.
         let name = algorithms.first().map(|chosen| chosen.name.clone()).or(flags.name);
         let name = name.unwrap_or_else(|| "downlink".into());
@@ -204,6 +215,7 @@ impl Config {
             board: board.map(|name| BoardSection { name, kpis }),
             arrivals: arrivals.map(|device| ArrivalsSection { device }),
             calls: calls.map(|socket| CallsSection { socket }),
+            shape,
             cpu_latency: flags.cpu_latency.or(cpu_latency),
             estimates,
         };
@@ -220,7 +232,8 @@ impl Config {
         let reads = self.downlink.device().is_some()
             || self.board.is_some()
             || self.arrivals.is_some()
-            || self.calls.is_some();
+            || self.calls.is_some()
+            || self.shape.is_some();
         match &self.modem {
             None if reads || (has_law && !hears) => Err(ConfigError::NoDevice),
             Some(_) if !(reads || has_law || has_copa) => Err(ConfigError::NoReader),
@@ -267,6 +280,9 @@ impl Config {
         }
         if let Some(calls) = &self.calls {
             sections.push(Arc::new(calls.clone()));
+        }
+        for section in self.shape.iter().flat_map(|shape| shape.sections(&self.interfaces)) {
+            sections.push(Arc::new(section));
         }
         if let Some(board) = &self.board {
             sections.push(Arc::new(board.clone()));

@@ -53,6 +53,9 @@ pub(crate) enum ConfigError {
         "downlink.peers_at_most: {0} is outside 1kbit to 100Gbit; to believe no device, leave out --peers"
     )]
     PeersAtMost(Rate),
+    /// Limits of a shaper that are none.
+    #[error("shape: {0}")]
+    Limits(sounding_shape::LimitsError),
     /// A weight that is none.
     #[error(transparent)]
     Weight(#[from] WeightError),

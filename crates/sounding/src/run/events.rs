@@ -1,6 +1,7 @@
 mod last;
 mod outputs;
 mod rates;
+mod shape;
 mod sniffers;
 mod subordinates;
 
@@ -18,6 +19,7 @@ use super::event_queue::Outbox;
 use crate::cli_types;
 use crate::session_report;
 pub(super) use last::{Account, LastWords};
+pub(super) use shape::ShapeNews;
 pub(super) use sniffers::SnifferChange;
 pub(super) use subordinates::Subids;
 

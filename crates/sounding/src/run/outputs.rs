@@ -7,6 +7,7 @@ pub(super) mod calls;
 pub(super) mod copa;
 pub(super) mod downlink;
 pub(super) mod law;
+pub(super) mod shape;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -8,6 +8,7 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
+use super::shape;
 use crate::cli_types::{BoundWord, CcWord, DirectionWord, FallbackWord, MethodWord};
 use crate::run::downlink;
 use crate::run::share::{ApplicationWord, ShareWord};
@@ -23,6 +24,7 @@ pub(super) struct File {
     pub(super) board: Board,
     pub(super) arrivals: Arrivals,
     pub(super) calls: Calls,
+    pub(super) shape: Option<shape::File>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -7,6 +7,7 @@ use clap::Args;
 use sounding_modem::SnifferSource;
 use sounding_units::Rate;
 
+use super::shape::ShapeFlags;
 use crate::cli_types::{
     BoundWord, CcWord, DirectionWord, FallbackWord, MethodWord, RouterUser, SnifferUser, UntoldMask,
 };
@@ -128,4 +129,22 @@ pub(crate) struct Flags {
     pub(super) cpu_latency: Option<Duration>,
     #[command(flatten)]
     pub(super) downlink: downlink::Flags,
+    /// Those of `sounding shape`.
+    #[arg(skip)]
+    pub(super) shape: Option<ShapeFlags>,
+}
+
+impl Flags {
+    /// A modem, and shapers as its only output.
+    pub(crate) fn of_shapers(
+        device: Option<String>,
+        router: RouterUser,
+        (no_mask, untold): (bool, UntoldMask),
+        budget: Option<Rate>,
+        cpu_latency: Option<Duration>,
+        shape: ShapeFlags,
+    ) -> Self {
+        let (shape, law) = (Some(shape), vec![CcWord::None]);
+        Self { law, device, router, no_mask, untold, budget, cpu_latency, shape, ..Self::default() }
+    }
 }

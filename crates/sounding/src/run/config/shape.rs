@@ -1,0 +1,176 @@
+//! `[shape]`, and the flags of `sounding shape`: a shaper for each direction.
+
+use clap::{Args, ValueEnum};
+use serde::Deserialize;
+use sounding_kpi::Direction;
+use sounding_shape::Limits;
+use sounding_units::Rate;
+
+use crate::run::config_error::ConfigError;
+use crate::run::outputs::shape::{ShapeLimits, ShapeSection};
+
+/// `[shape]` of the file.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct File {
+    interface: Option<String>,
+    manage: bool,
+    observe: bool,
+    uplink: Option<Side>,
+    downlink: Option<Side>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Side {
+    device: Option<String>,
+    min: Option<String>,
+    base: Option<String>,
+    max: Option<String>,
+}
+
+/// The flags of `sounding shape` about shapers.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct ShapeFlags {
+    /// The WAN's network device, as wwan0. By default the one that belongs to the modem's port
+    #[arg(long, value_name = "NAME")]
+    interface: Option<String>,
+    /// Make the shapers: CAKE, or HTB where this kernel has none, and an IFB for the downlink.
+    /// Without it, a shaper that stands there already gets other rates, and nothing else changes
+    #[arg(long)]
+    manage: bool,
+    /// Print what the rates would be, and change nothing
+    #[arg(long, conflicts_with = "manage")]
+    observe: bool,
+    /// Shape one direction alone
+    #[arg(long, value_enum, value_name = "DIRECTION")]
+    only: Option<Only>,
+    /// Without --manage: the device at whose root the downlink's shaper stands, usually an IFB. By
+    /// default ifb4 and the name of the interface, if there is one
+    #[arg(long, value_name = "NAME")]
+    downlink_device: Option<String>,
+    /// The lowest rate, both ways
+    #[arg(long, value_name = "RATE")]
+    min: Option<Rate>,
+    /// The rate while the modem is not heard, both ways
+    #[arg(long, value_name = "RATE")]
+    base: Option<Rate>,
+    /// The highest rate, both ways
+    #[arg(long, value_name = "RATE")]
+    max: Option<Rate>,
+    /// The same for one direction
+    #[arg(long, value_name = "RATE")]
+    uplink_min: Option<Rate>,
+    #[arg(long, value_name = "RATE", hide_short_help = true)]
+    uplink_base: Option<Rate>,
+    #[arg(long, value_name = "RATE", hide_short_help = true)]
+    uplink_max: Option<Rate>,
+    #[arg(long, value_name = "RATE", hide_short_help = true)]
+    downlink_min: Option<Rate>,
+    #[arg(long, value_name = "RATE", hide_short_help = true)]
+    downlink_base: Option<Rate>,
+    #[arg(long, value_name = "RATE", hide_short_help = true)]
+    downlink_max: Option<Rate>,
+}
+
+/// One direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Only {
+    /// What this machine and the devices behind it send
+    Uplink,
+    /// What they receive
+    Downlink,
+}
+
+/// The shapers that are wanted.
+#[derive(Clone, Debug)]
+pub(in crate::run) struct ShapePlan {
+    interface: Option<String>,
+    manage: bool,
+    observe: bool,
+    sides: Vec<(Direction, Option<String>, ShapeLimits)>,
+}
+
+/// Reads both. Flags win.
+pub(super) fn chosen(
+    file: Option<File>,
+    flags: Option<ShapeFlags>,
+) -> Result<Option<ShapePlan>, ConfigError> {
+    if file.is_none() && flags.is_none() {
+        return Ok(None);
+    }
+    let (file, flags) = (file.unwrap_or_default(), flags.unwrap_or_default());
+    // A file that names no direction means both.
+    let all = file.uplink.is_none() && file.downlink.is_none();
+    let wants = |direction, side: &Option<Side>| match flags.only {
+        Some(Only::Uplink) => direction == Direction::Uplink,
+        Some(Only::Downlink) => direction == Direction::Downlink,
+        None => all || side.is_some(),
+    };
+    let mut sides = Vec::new();
+    if wants(Direction::Uplink, &file.uplink) {
+        let side = file.uplink.unwrap_or_default();
+        let own = [flags.uplink_min, flags.uplink_base, flags.uplink_max];
+        sides.push((Direction::Uplink, side.device.clone(), limits(&flags, own, &side)?));
+    }
+    if wants(Direction::Downlink, &file.downlink) {
+        let side = file.downlink.unwrap_or_default();
+        let own = [flags.downlink_min, flags.downlink_base, flags.downlink_max];
+        let device = flags.downlink_device.clone().or(side.device.clone());
+        sides.push((Direction::Downlink, device, limits(&flags, own, &side)?));
+    }
+    Ok(Some(ShapePlan {
+        interface: flags.interface.or(file.interface),
+        manage: flags.manage || file.manage,
+        observe: flags.observe || file.observe,
+        sides,
+    }))
+}
+
+fn limits(
+    flags: &ShapeFlags,
+    own: [Option<Rate>; 3],
+    side: &Side,
+) -> Result<ShapeLimits, ConfigError> {
+    let rate = |key, text: &Option<String>| {
+        let rate = text.as_deref().map(str::parse).transpose();
+        rate.map_err(|error| ConfigError::Rate { key, error })
+    };
+    let [min, base, max] = own;
+    let limits = ShapeLimits {
+        min: min.or(flags.min).or(rate("shape.min", &side.min)?),
+        base: base.or(flags.base).or(rate("shape.base", &side.base)?),
+        max: max.or(flags.max).or(rate("shape.max", &side.max)?),
+    };
+    // Those that are given are in order, whatever the others turn out to be.
+    let given: Vec<Rate> = [limits.min, limits.base, limits.max].into_iter().flatten().collect();
+    if let [first, .., last] = given[..] {
+        let middle = limits.base.unwrap_or(first);
+        Limits::new(first, middle, last).map_err(ConfigError::Limits)?;
+    } else if limits.min == Some(Rate::ZERO) {
+        return Err(ConfigError::Limits(sounding_shape::LimitsError::NoMin));
+    }
+    Ok(limits)
+}
+
+impl ShapePlan {
+    /// The network device of the modem that is named for it.
+    pub(super) fn interface(&self) -> Option<&String> {
+        self.interface.as_ref()
+    }
+
+    /// The sections, at these network devices of the modem.
+    pub(super) fn sections(&self, interfaces: &[String]) -> Vec<ShapeSection> {
+        let interface = self.interface.as_ref().or(interfaces.first());
+        let section =
+            |(direction, device, limits): &(Direction, Option<String>, ShapeLimits)| ShapeSection {
+                direction: *direction,
+                interface: interface.cloned(),
+                device: device.clone(),
+                limits: *limits,
+                manage: self.manage,
+                observe: self.observe,
+            };
+        self.sides.iter().map(section).collect()
+    }
+}

@@ -1,0 +1,119 @@
+use std::io::{BufRead as _, BufReader, Write as _};
+
+use crate::{ADOPT, MANAGE, Place, is_shaped, keep, program, rate};
+
+#[test]
+fn an_adopted_shaper_has_its_own_rate_back_when_the_pipe_closes() {
+    let Some(place) = Place::new() else { return };
+    let before = place.text();
+    let mut keeper = place.keeper();
+    let standing = keeper.keep(ADOPT);
+    assert!(standing.contains(r#""kind":"htb","shaper":"htb 1: with pfifo","rate_bits_per_sec":10000000,"is_managed":false"#), "{standing}");
+    keeper.rate(20);
+    place.wait_until(|text| text.contains("rate 20Mbit ceil 20Mbit"));
+    assert_eq!(place.notes(), 1);
+    let said = keeper.end();
+    assert_eq!((place.text(), place.notes(), said), (before, 0, String::new()));
+}
+
+#[test]
+fn shapers_of_both_directions_are_gone_when_the_pipe_closes() {
+    let Some(place) = Place::plain() else { return };
+    let before = place.text();
+    let mut keeper = place.keeper();
+    let down = keeper.ask(&keep("downlink", "v0", MANAGE));
+    assert!(down.contains(r#""place":"ifb4v0""#), "{down}");
+    let up = keeper.keep(MANAGE);
+    assert!(up.contains(r#""place":"v0""#) && up.contains(r#""is_managed":true"#), "{up}");
+    keeper.tell(&rate("downlink", 7_000_000));
+    place.wait_until(|text| {
+        let classes = place.run("tc class show dev ifb4v0");
+        classes.contains("rate 7065Kbit") || text.contains("bandwidth 7Mbit")
+    });
+    assert_eq!(place.notes(), 2);
+    let said = keeper.end();
+    assert_eq!((place.text(), place.notes(), said), (before, 0, String::new()));
+}
+
+#[test]
+fn a_daemon_that_is_killed_has_its_shapers_restored() {
+    let Some(place) = Place::new() else { return };
+    let before = place.text();
+    // A shell is the daemon: it alone has the other end of the keeper's pipe.
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    let script = format!(
+        "mkfifo {0}; {1} shape-keep <{0} >/dev/null & exec 3>{0}
+         while read -r line; do echo \"$line\" >&3; done",
+        pipe.display(),
+        program()
+    );
+    let mut daemon = place.command("sh", &["-c", &script]).spawn().unwrap();
+    let mut input = daemon.stdin.take().unwrap();
+    let lines = [&keep("uplink", "v0", ADOPT), "\"close\"", &rate("uplink", 30_000_000)];
+    writeln!(input, "{}", lines.join("\n")).unwrap();
+    place.wait_until(|text| text.contains("rate 30Mbit"));
+    daemon.kill().unwrap();
+    daemon.wait().unwrap();
+    place.wait_for(&before);
+    // It ends when the keeper does.
+    let said: Vec<_> = BufReader::new(daemon.stderr.take().unwrap()).lines().collect();
+    assert_eq!((said.len(), place.notes()), (0, 0), "{said:?}");
+}
+
+#[test]
+fn the_next_keeper_restores_what_a_killed_one_left() {
+    for way in [ADOPT, MANAGE] {
+        let place = if way == ADOPT { Place::new() } else { Place::plain() };
+        let Some(place) = place else { return };
+        let before = place.text();
+        let mut keeper = place.keeper();
+        if way == MANAGE {
+            keeper.ask(&keep("downlink", "v0", way));
+        }
+        keeper.keep(way);
+        keeper.rate(20);
+        place.wait_until(|text| is_shaped(text, 20));
+        keeper.kill();
+        assert_ne!(place.text(), before);
+        assert!(place.notes() > 0);
+        // It restores before it reads a line.
+        let said = place.keeper().end();
+        assert_eq!((place.text(), place.notes()), (before, 0), "{said}");
+        assert!(said.contains("v0: restored after a kill"), "{said}");
+    }
+}
+
+#[test]
+fn a_living_keeper_is_not_restored_from_under_its_feet() {
+    let Some(place) = Place::new() else { return };
+    let mut keeper = place.keeper();
+    keeper.keep(ADOPT);
+    keeper.rate(20);
+    let text = place.wait_until(|text| text.contains("rate 20Mbit"));
+    let mut second = place.keeper();
+    let refused = second.ask(&keep("uplink", "v0", ADOPT));
+    assert!(refused.contains("another sounding shapes it"), "{refused}");
+    second.end();
+    assert_eq!((place.text(), place.notes()), (text, 1));
+    keeper.end();
+}
+
+#[test]
+fn a_note_behind_a_link_is_not_believed() {
+    let Some(place) = Place::new() else { return };
+    let mut keeper = place.keeper();
+    keeper.keep(ADOPT);
+    keeper.rate(20);
+    place.wait_until(|text| text.contains("rate 20Mbit"));
+    keeper.kill();
+    let text = place.text();
+    let entry = std::fs::read_dir(place.folder.path()).unwrap().next().unwrap().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let target = elsewhere.path().join("note");
+    std::fs::rename(entry.path(), &target).unwrap();
+    std::os::unix::fs::symlink(&target, entry.path()).unwrap();
+    let said = place.keeper().end();
+    assert_eq!(place.text(), text);
+    assert!(said.contains(&*entry.file_name().to_string_lossy()), "{said}");
+}

@@ -1,0 +1,62 @@
+use std::time::{Duration, Instant};
+
+use crate::{ADOPT, HTB, MANAGE, PLAIN, Place, is_shaped, keep, rate};
+
+#[test]
+fn a_change_by_another_program_is_reported_and_stays() {
+    let Some(place) = Place::new() else { return };
+    let mut keeper = place.keeper();
+    keeper.keep(ADOPT);
+    keeper.rate(20);
+    place.wait_until(|text| text.contains("rate 20Mbit"));
+    place.run("tc class change dev v0 parent 1: classid 1:1 htb rate 3mbit");
+    let text = place.text();
+    let event = keeper.answer();
+    assert!(event.contains(r#"{"event":{"changed":{"direction":"uplink""#), "{event}");
+    keeper.rate(30);
+    keeper.tell(&rate("downlink", 5_000_000));
+    // The refusal of this one comes after the rate before it.
+    assert!(keeper.answer().contains("no downlink"));
+    assert_eq!(place.text(), text);
+    let said = keeper.end();
+    assert_eq!((place.text(), place.notes()), (text, 0), "{said}");
+}
+
+#[test]
+fn a_device_that_comes_back_is_shaped_again_at_its_newest_rate() {
+    for way in [ADOPT, MANAGE] {
+        let place = if way == ADOPT { Place::new() } else { Place::plain() };
+        let Some(place) = place else { return };
+        let mut keeper = place.keeper();
+        if way == MANAGE {
+            keeper.ask(&keep("downlink", "v0", way));
+        }
+        keeper.keep(way);
+        keeper.rate(20);
+        place.wait_until(|text| is_shaped(text, 20));
+        place.run("ip link del v0");
+        let gone = keeper.answer();
+        assert!(gone.contains(r#"{"event":{"gone":"#), "{gone}");
+        if way == MANAGE {
+            assert!(keeper.answer().contains(r#"{"event":{"gone":"#));
+            let links = place.run("ip -o link show");
+            assert!(!links.contains("ifb4v0"), "{links}");
+        }
+        keeper.rate(40);
+        place.run_all(&PLAIN[1..]);
+        if way == ADOPT {
+            // Not yet: another program puts its shaper there.
+            assert!(keeper.answer().contains("limits no rate"));
+            place.run_all(&HTB);
+        }
+        let start = Instant::now();
+        // It may look between two of these commands.
+        while !keeper.answer().contains(r#"{"event":{"back":"#) {}
+        assert!(start.elapsed() < Duration::from_secs(5), "it looks four times a second");
+        place.wait_until(|text| is_shaped(text, 40));
+        keeper.end();
+        let text = place.text();
+        assert_eq!(text.contains("htb"), way == ADOPT, "{text}");
+        assert!(!text.contains("50d0") && !text.contains("ifb") && place.notes() == 0, "{text}");
+    }
+}
