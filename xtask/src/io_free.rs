@@ -11,6 +11,7 @@ const PURE: &[&str] = &[
     "sounding-diag",
     "sounding-phy",
     "sounding-trace",
+    "sounding-shape",
     "sounding-nas",
     "sounding-rrc",
     "sounding-kpi",
