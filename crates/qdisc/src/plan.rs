@@ -24,8 +24,8 @@ use crate::tc::{MAKE, REPLACE, Tc, refused};
 const OURS: Handle = Handle::new(0x50d0_0000);
 /// The class of HTB.
 const CLASS: u16 = 1;
-/// Packets that wait in a plain queue behind HTB. Chosen: 0.15 s at 10 Mbit/s.
-const PLAIN_PACKETS: u32 = 128;
+/// Packets that wait in a plain queue behind HTB. Chosen: 60 ms at 10 Mbit/s.
+const PLAIN_PACKETS: u32 = 50;
 
 /// A shaper that can be made: all that it would replace is known, and nothing is changed yet.
 #[derive(Debug)]

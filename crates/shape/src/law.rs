@@ -28,6 +28,10 @@ pub struct ShaperLaw {
     reason: Reason,
     /// Estimates in a row that showed the capacity.
     capacities: u8,
+    /// The rates at the newest estimates that showed grants, in turn: a silence shows itself in
+    /// falling estimates first.
+    granted: [Rate; RECENT],
+    turn: usize,
     idle_since: Option<HostInstant>,
     /// On the way to another cell.
     moves: bool,
@@ -94,6 +98,9 @@ impl fmt::Display for Reason {
     }
 }
 
+/// Estimates that a silence takes to show itself: twice the span of the longest. Chosen.
+const RECENT: usize = 20;
+
 /// Thousandths.
 const WHOLE: u32 = 1_000;
 
@@ -112,6 +119,8 @@ impl ShaperLaw {
             rate: limits.base(),
             reason: Reason::Base,
             capacities: 0,
+            granted: [limits.base(); RECENT],
+            turn: 0,
             idle_since: None,
             moves: false,
             polled: None,
@@ -136,7 +145,7 @@ impl ShaperLaw {
                 self.moves = true;
                 self.reason = Reason::Handover;
             }
-            Some(State::Silent) => self.reason = Reason::Silence,
+            Some(State::Silent) => self.hold(),
             Some(State::Idle) => self.handle_idle(now),
             Some(State::Active) => self.handle_active(estimate),
         }
@@ -149,7 +158,7 @@ impl ShaperLaw {
         self.go_to_base();
     }
 
-    /// The shaper is another one: what the last one held says nothing.
+    /// The shaper is another one, and the contents of the last one say nothing.
     pub fn handle_replaced(&mut self) {
         self.looks.forget();
         self.polled = None;
@@ -168,6 +177,7 @@ impl ShaperLaw {
 
     fn go_to_base(&mut self) {
         self.rate = self.limits.base();
+        self.granted = [self.rate; RECENT];
         self.reason = Reason::Base;
         self.moves = false;
     }
@@ -187,8 +197,12 @@ impl ShaperLaw {
         }
         if estimate.rate < Limits::LEAST {
             // As good as no grant within the span: the rate is not followed to nothing.
-            self.reason = Reason::Silence;
-        } else if estimate.bound == Bound::Capacity {
+            self.hold();
+            return;
+        }
+        self.granted[self.turn % RECENT] = self.rate;
+        self.turn = self.turn.wrapping_add(1);
+        if estimate.bound == Bound::Capacity {
             if self.capacities >= self.tuning.sure {
                 self.follow(estimate);
             }
@@ -197,6 +211,12 @@ impl ShaperLaw {
         } else if self.looks.is_busy() {
             self.climb(estimate);
         }
+    }
+
+    /// Nothing is granted: the rate is what it was before that began.
+    fn hold(&mut self) {
+        let before = self.granted.iter().copied().fold(self.rate, Rate::max);
+        self.set(before, Reason::Silence);
     }
 
     /// The radio's capacity is known: the rate is its share of it, and what makes up for more or
@@ -236,3 +256,6 @@ impl ShaperLaw {
         self.tuning.idle
     }
 }
+
+#[cfg(test)]
+mod tests;

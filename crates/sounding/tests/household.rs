@@ -81,7 +81,8 @@ impl Household {
         let ends = || Ends { near: (&self.client, CLIENT), far };
         let flow = TcpFlow { congestion: Some("cubic".into()), ..TcpFlow::new(Direction::Uplink) };
         let flow = flow.start_between(ends()).unwrap();
-        sleep(Duration::from_secs(2));
+        // Until the queue has grown.
+        sleep(Duration::from_secs(6));
         let probe = Probe { every: Duration::from_millis(20), size: 64 };
         let probing = probe.start(ends()).unwrap();
         sleep(Duration::from_secs(6));
