@@ -16,11 +16,13 @@ pub enum Need {
     Npm,
     /// User-Mode Linux, as `scripts/setup uml` unpacks it.
     Uml,
+    /// A kernel with CAKE, codel and fq_codel.
+    Cake,
 }
 
 impl Need {
-    const ALL: [Self; 6] =
-        [Self::Data, Self::Root, Self::Kernel, Self::Tools, Self::Npm, Self::Uml];
+    const ALL: [Self; 7] =
+        [Self::Data, Self::Root, Self::Kernel, Self::Tools, Self::Npm, Self::Uml, Self::Cake];
 
     /// Its name in `SOUNDING_REQUIRE`.
     pub const fn name(self) -> &'static str {
@@ -31,6 +33,7 @@ impl Need {
             Self::Tools => "tools",
             Self::Npm => "npm",
             Self::Uml => "uml",
+            Self::Cake => "cake",
         }
     }
 }
@@ -57,7 +60,7 @@ fn is_required(need: Need, required: &str) -> bool {
         let is_known = Need::ALL.iter().any(|known| known.name() == *word);
         assert!(
             is_known,
-            "SOUNDING_REQUIRE has {word:?}; there are data, root, kernel, tools, npm and uml"
+            "SOUNDING_REQUIRE has {word:?}; there are data, root, kernel, tools, npm, uml and cake"
         );
     }
     words.contains(&need.name())
@@ -70,7 +73,9 @@ mod tests {
     #[test]
     fn a_list_names_what_is_required() {
         for need in Need::ALL {
-            assert!(!is_required(need, "") && is_required(need, "data, root,kernel,tools,npm,uml"));
+            assert!(
+                !is_required(need, "") && is_required(need, "data, root,kernel,tools,npm,uml,cake")
+            );
         }
         assert!(is_required(Need::Root, "kernel,root") && !is_required(Need::Data, "kernel,root"));
     }

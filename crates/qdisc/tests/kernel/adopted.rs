@@ -75,7 +75,7 @@ fn a_cake_that_stood_there_gets_another_rate_and_keeps_all_else() {
         if !added.status.success() {
             let said = String::from_utf8_lossy(&added.stderr);
             assert!(said.contains("kind is unknown"), "{said}");
-            return skip(Need::Kernel, "this kernel has no CAKE, so it is not adopted");
+            return skip(Need::Cake, "this kernel has no CAKE, so it is not adopted");
         }
         let before = cable.text();
         let text = cable.enter(|tc| {

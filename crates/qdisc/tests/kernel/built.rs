@@ -16,11 +16,11 @@ fn a_shaper_of_the_uplink_is_made_and_taken_back() {
         shaper.set_rate(tc, mbit(4)).unwrap();
         assert_eq!(shaper.rate(tc).unwrap(), Some(mbit(4)));
         let start = std::time::Instant::now();
-        send(&cable.here, "10.9.0.2", 100);
-        assert!(shaper.queue(tc).unwrap().packets > 50);
+        send(&cable.here, "10.9.0.2", 45);
+        assert!(shaper.queue(tc).unwrap().packets > 20);
         let queue = drained(tc, "v0");
-        // 100 packets of 1000 bytes of IP. The burst may be sent at once.
-        assert!(start.elapsed().as_millis() > 150, "{queue:?}");
+        // 45 packets of 1000 bytes of IP. The burst may be sent at once.
+        assert!(start.elapsed().as_millis() > 60, "{queue:?}");
         // fq_codel drops one of a queue that waits for long.
         assert!(queue.drops < 5, "{queue:?}");
         shaper.restore(tc).unwrap();
@@ -37,12 +37,12 @@ fn a_shaper_of_the_downlink_is_made_at_an_ifb_and_taken_back() {
         let shaper = Shaper::build(tc, Direction::Downlink, "v0", kind, mbit(4)).unwrap();
         assert_eq!(shaper.device(), "ifb4v0");
         let sent = tc.queue("ifb4v0").unwrap().sent_packets;
-        send(&cable.there, "10.9.0.1", 100);
+        send(&cable.there, "10.9.0.1", 45);
         let queue = shaper.queue(tc).unwrap();
-        assert!(queue.packets > 50, "{queue:?}");
+        assert!(queue.packets > 20, "{queue:?}");
         let queue = drained(tc, "ifb4v0");
         let sent = queue.sent_packets - sent;
-        assert!(sent + u64::from(queue.drops) >= 100 && queue.drops < 5, "{queue:?}");
+        assert!(sent + u64::from(queue.drops) >= 45 && queue.drops < 5, "{queue:?}");
         serde_json::to_string(shaper.before()).unwrap()
     });
     assert!(cable.text().contains("Redirect to device ifb4v0"), "{}", cable.text());
@@ -122,7 +122,7 @@ fn a_state_that_cannot_be_put_back_is_not_replaced() {
     ];
     for (lines, direction, said) in cases {
         if lines[0].ends_with("mq") && !has_mq(&cable) {
-            skip(Need::Kernel, "this kernel has no mq");
+            skip(Need::Cake, "this kernel has no mq");
             continue;
         }
         lines.iter().for_each(|line| drop(cable.run(line)));
@@ -149,7 +149,7 @@ fn cake_that_is_made_counts_packets_without_their_links_header() {
         let kind = Some(Kind::Cake);
         let built = cable.enter(|tc| Shaper::build(tc, direction, "v0", kind, mbit(50)));
         let shaper = match built {
-            Err(Error::NoKind { .. }) => return skip(Need::Kernel, "this kernel has no CAKE"),
+            Err(Error::NoKind { .. }) => return skip(Need::Cake, "this kernel has no CAKE"),
             built => built.unwrap(),
         };
         match direction {
