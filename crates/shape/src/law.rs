@@ -1,5 +1,4 @@
 use core::fmt;
-use core::time::Duration;
 
 use sounding_estimate::{Bound, Direction, LinkEstimate, State};
 use sounding_units::{Bytes, HostInstant, Rate};
@@ -249,11 +248,6 @@ impl ShaperLaw {
     fn set(&mut self, rate: Rate, reason: Reason) {
         self.rate = self.limits.clamp(rate);
         self.reason = reason;
-    }
-
-    /// Time without grants after which an idle shaper goes to its base.
-    pub const fn idle_after(&self) -> Duration {
-        self.tuning.idle
     }
 }
 

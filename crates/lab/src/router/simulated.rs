@@ -22,11 +22,12 @@ use sounding_shape::Limits;
 use sounding_sim::Port;
 use sounding_sim::world::Flow;
 
+pub use crate::controllers::closed_loop::Kind;
 use crate::table::Table;
 pub use run::{Rule, Score};
 use run::{Side, Truth, limits};
+pub use scene::Case;
 use scene::Scene;
-pub use scene::{Case, Kind};
 
 /// Rules, situations and repetitions.
 #[derive(Clone, Debug)]

@@ -1,3 +1,5 @@
+use core::time::Duration;
+
 use sounding_estimate::{Bound, Direction, LinkEstimate, State};
 use sounding_units::{Bytes, HostInstant, Rate};
 

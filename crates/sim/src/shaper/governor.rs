@@ -1,4 +1,3 @@
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -17,12 +16,6 @@ impl Governor for ShaperLaw {
         self.handle_queue(now, queue);
         self.handle_estimate(now, estimate);
         self.decision()
-    }
-}
-
-impl Governor for Box<dyn Governor> {
-    fn decide(&mut self, now: HostInstant, estimate: &LinkEstimate, queue: Queue) -> Decision {
-        (**self).decide(now, estimate, queue)
     }
 }
 

@@ -104,7 +104,8 @@ impl Kind {
         Self { nr: true, up: false },
     ];
 
-    pub(super) fn port(self) -> Port {
+    /// Where the data enters the network.
+    pub(crate) fn port(self) -> Port {
         if self.up { Port::up(Device(0)) } else { Port::down(Device(0)) }
     }
 

@@ -14,7 +14,8 @@ use sounding_sim::shaper::{Discipline, Governor, Naive, Scheduled, ShapedBy};
 use sounding_sim::world::{Event, Flow, FlowId};
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use super::scene::{Case, Kind, SPAN, Scene};
+use super::scene::{Case, SPAN, Scene};
+use crate::controllers::closed_loop::Kind;
 
 /// More than the BDP of these links, and less than RLC's queue of 2 MB, so that no packet is lost.
 const FLOOD: Bytes = Bytes::new(1_800_000);

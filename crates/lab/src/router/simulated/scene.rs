@@ -17,6 +17,8 @@ use sounding_sim::world::{Flow, Segment, Traffic};
 use sounding_sim::{Device, PathConfig, Port, QueueLimit, Radio, Through, Wired, World};
 use sounding_units::{Bytes, HostInstant, Rate};
 
+use crate::controllers::closed_loop::Kind;
+
 /// A situation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -82,37 +84,6 @@ impl Case {
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
-    }
-}
-
-/// LTE or NR, one direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Kind {
-    /// Whether the cell has NR; it has LTE otherwise.
-    pub nr: bool,
-    /// Whether the bulk goes up; it goes down otherwise.
-    pub up: bool,
-}
-
-impl Kind {
-    /// All four.
-    pub const ALL: [Self; 4] = [
-        Self { nr: false, up: true },
-        Self { nr: false, up: false },
-        Self { nr: true, up: true },
-        Self { nr: true, up: false },
-    ];
-
-    /// Where the bulk enters the network.
-    pub fn port(self) -> Port {
-        if self.up { Port::up(Device(0)) } else { Port::down(Device(0)) }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rat = if self.nr { "NR" } else { "LTE" };
-        f.pad(&format!("{rat} {}", if self.up { "up" } else { "down" }))
     }
 }
 
