@@ -6,6 +6,7 @@
 
 pub(crate) mod autorate;
 pub(crate) mod case;
+pub(crate) mod decisions;
 pub(crate) mod experiment;
 pub(crate) mod load;
 pub(crate) mod matrix;
@@ -16,3 +17,4 @@ pub(crate) mod run;
 pub mod simulated;
 pub(crate) mod table;
 pub(crate) mod truth;
+pub(crate) mod verdict;

@@ -193,6 +193,7 @@ impl ShaperLaw {
         if core::mem::take(&mut self.moves) {
             // Grants of the old cell do not predict those of the new one.
             self.rate = self.rate.min(self.limits.base());
+            self.granted = [self.rate; RECENT];
         }
         if estimate.rate < Limits::LEAST {
             // As good as no grant within the span: the rate is not followed to nothing.

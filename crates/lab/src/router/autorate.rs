@@ -4,8 +4,10 @@
 
 use std::path::{Path, PathBuf};
 
+use sounding_shape::Limits;
 use sounding_testbed::router::{INGRESS, Router, WAN, reflectors};
 use sounding_testbed::uml::Running;
+use sounding_units::Rate;
 
 use super::ran::AutorateLog;
 use crate::experiment::Failed;
@@ -13,17 +15,12 @@ use crate::experiment::Failed;
 /// Its program in a checkout.
 const PROGRAM: &str = "cake-autorate.sh";
 
-/// What the tuned configuration changes of the defaults, which are 5000, 20000 and 35000 kbit/s
-/// upwards and 5000, 20000 and 80000 downwards: rates of the cells here, chosen by hand. The
-/// interval of pings is the default's. With half of it a loaded machine runs the program too late.
+/// What the tuned configuration changes besides the limits, which all shapers share.
 pub(super) const TUNED: &str = "\
-min_ul_shaper_rate_kbps=2000
-base_ul_shaper_rate_kbps=12000
-max_ul_shaper_rate_kbps=60000
-min_dl_shaper_rate_kbps=5000
-base_dl_shaper_rate_kbps=20000
-max_dl_shaper_rate_kbps=100000
 ";
+
+/// Below this load it takes a connection for idle, by its defaults.
+const ACTIVE: Rate = Rate::from_bits_per_sec(2_000_000);
 
 /// The checkout in this folder, if it is one.
 pub(super) fn checkout(folder: &Path) -> Result<PathBuf, String> {
@@ -34,22 +31,35 @@ pub(super) fn checkout(folder: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// The whole configuration: devices and reflectors of the rig, and changes of the defaults.
-fn configuration(changed: &str) -> String {
+/// The whole configuration: devices and reflectors of the rig, the limits of both directions,
+/// upwards first, and changes of the defaults.
+fn configuration(limits: [Limits; 2], changed: &str) -> String {
     let reflectors: Vec<String> = reflectors().map(|address| format!("\"{address}\"")).collect();
-    format!(
-        "dl_if={INGRESS}\nul_if={WAN}\nreflectors=({})\noutput_cake_changes=1\n{changed}",
+    let mut text = format!(
+        "dl_if={INGRESS}\nul_if={WAN}\nreflectors=({})\noutput_cake_changes=1\n",
         reflectors.join(" ")
-    )
+    );
+    for (way, limits) in ["ul", "dl"].into_iter().zip(limits) {
+        let rates = [("min", limits.min()), ("base", limits.base()), ("max", limits.max())];
+        for (name, rate) in rates {
+            let kbit = rate.bits_per_sec() / 1_000;
+            text += &format!("{name}_{way}_shaper_rate_kbps={kbit}\n");
+        }
+    }
+    // It refuses a threshold above a minimum.
+    let least = limits.map(Limits::min).into_iter().min().unwrap_or(ACTIVE).min(ACTIVE);
+    text += &format!("connection_active_thr_kbps={}\n", least.bits_per_sec() / 1_000);
+    text + changed
 }
 
 /// Starts it in the router, whose CAKE is there already.
 pub(super) fn start<'a>(
     router: &'a Router,
     checkout: &Path,
+    limits: [Limits; 2],
     changed: &str,
 ) -> Result<Running<'a>, Failed> {
-    let configuration = configuration(changed);
+    let configuration = configuration(limits, changed);
     router.guest().run(&format!(
         "mkdir -p /run/autorate && cat >/run/autorate/config.primary.sh <<'END'\n{configuration}\nEND"
     ))?;
@@ -63,6 +73,9 @@ pub(super) fn start<'a>(
 /// Its log, and what the log counts.
 pub(super) fn log(router: &Router) -> Result<(AutorateLog, String), Failed> {
     let text = router.guest().run("cat /var/log/cake-autorate*.log 2>/dev/null; true")?;
+    if let Some(error) = text.lines().find(|line| line.ends_with("Exiting script.")) {
+        return Err(format!("cake-autorate gave up: {error}").into());
+    }
     Ok((counts(&text), text))
 }
 
@@ -80,8 +93,13 @@ mod tests {
 
     #[test]
     fn the_tuned_configuration_adds_to_the_other() {
-        let (plain, tuned) = (configuration(""), configuration(TUNED));
+        let rate = |mbit: u64| Rate::from_bits_per_sec(mbit * 1_000_000);
+        let limits = [(2, 5, 9), (3, 6, 30)]
+            .map(|(min, base, max)| Limits::new(rate(min), rate(base), rate(max)).expect("sorted"));
+        let (plain, tuned) = (configuration(limits, ""), configuration(limits, TUNED));
         assert!(plain.contains("ul_if=vec0") && plain.contains("\"10.9.0.6\""), "{plain}");
+        assert!(plain.contains("\nmin_ul_shaper_rate_kbps=2000\n"), "{plain}");
+        assert!(plain.contains("\nmax_dl_shaper_rate_kbps=30000\n"), "{plain}");
         assert_eq!(tuned, plain + TUNED);
     }
 

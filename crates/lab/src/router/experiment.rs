@@ -10,7 +10,7 @@ use super::matrix::{Made, jobs, make};
 use super::page::page;
 use super::rule::Rule;
 use super::run::Setting;
-use super::{autorate, table};
+use super::{autorate, table, verdict};
 use crate::experiment::{Card, End, Experiment, Host, Needs, Outcome, program, report};
 
 /// Shapers of a router beside a modelled cell: rules for CAKE's rate, in User-Mode Linux
@@ -32,13 +32,15 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "RADIO,…", value_delimiter = ',', value_parser = Rat::ALL.map(Rat::name))]
     radio: Vec<String>,
 
-    /// Only these rules
+    /// Only these rules [default: all while the radio moves and with --quick; in other cases none,
+    /// autorate-tuned, truth-50 and ours]
     #[arg(long, value_name = "RULE,…", value_delimiter = ',', value_parser = Rule::ALL.map(Rule::name))]
     rules: Vec<String>,
 
-    /// Seeds of each case, from the first on. Configurations are tuned on seeds 1 to 99
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=99))]
-    seeds: u64,
+    /// Seeds of each case, from the first on [default: 10 while the radio moves, 3 in other cases,
+    /// and 1 with --quick]. Configurations are tuned on seeds 1 to 99
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=99))]
+    seeds: Option<u64>,
 
     /// The first seed; those from 101 on are held back from tuning
     #[arg(long, value_name = "SEED", default_value_t = 101)]
@@ -101,9 +103,15 @@ impl Experiment for RouterExperiment {
         for line in &missing {
             report(host, line);
         }
-        let seeds = if flags.quick { 1 } else { flags.seeds };
-        let seeds: Vec<u64> = (flags.first_seed..).take(seeds as usize).collect();
-        let jobs = jobs(&cases(&flags), &radios(&flags), &rules, &seeds);
+        let jobs = jobs(&cases(&flags), &radios(&flags), &rules, |case, rule, number| {
+            let (all, seeds) = match (flags.quick, case.is_mobile()) {
+                (true, _) => (true, 1),
+                (false, true) => (true, 10),
+                (false, false) => (false, 3),
+            };
+            let runs = all || !flags.rules.is_empty() || rule.is_everywhere();
+            (runs && number < flags.seeds.unwrap_or(seeds)).then_some(flags.first_seed + number)
+        });
         let scratch = tempfile::tempdir().into_diagnostic()?;
         let folder = flags.out.clone().unwrap_or_else(|| scratch.path().join("router"));
         sounding_host::files::make_folder(&folder)
@@ -115,7 +123,8 @@ impl Experiment for RouterExperiment {
         let Made { runs, failed, stopped } = made;
         let mut table = table::table(&runs);
         missing.iter().chain(&failed).for_each(|line| table.note(line.clone()));
-        let mut outcome = Outcome::of_markdown(table.to_string(), &provenance, &runs)?;
+        let text = format!("{}\n{table}", verdict::verdict(&runs));
+        let mut outcome = Outcome::of_markdown(text, &provenance, &runs)?;
         if flags.out.is_some() {
             outcome.page = Some((folder.join("report"), page(&runs, &setting.tuned, &provenance)));
         }

@@ -18,18 +18,18 @@ use super::case::{IDLE, Load};
 const SAMPLES: Duration = Duration::from_millis(100);
 
 /// The rate of a steady upload.
-const STEADY: Rate = Rate::from_bits_per_sec(5_000_000);
+pub(super) const STEADY: Rate = Rate::from_bits_per_sec(5_000_000);
 
 /// A call: 10 kB/s each way, a packet every 20 ms.
-const CALL: Rate = Rate::from_bits_per_sec(80_000);
-const CALL_PACKET: u16 = 200;
+pub(super) const CALL: Rate = Rate::from_bits_per_sec(80_000);
+pub(super) const CALL_PACKET: u16 = 200;
 
 /// A page: this many objects of this size at once, over fresh connections.
-const OBJECTS: usize = 4;
-const OBJECT: Bytes = Bytes::new(100_000);
+pub(super) const OBJECTS: usize = 4;
+pub(super) const OBJECT: Bytes = Bytes::new(100_000);
 
 /// The time between a page and the next.
-const READING: Duration = Duration::from_secs(1);
+pub(super) const READING: Duration = Duration::from_secs(1);
 
 /// Bytes of a request.
 const REQUEST: usize = 400;
@@ -65,7 +65,7 @@ pub(super) fn run(
         flows.into_iter().map(RunningTcp::abort).collect()
     };
     match load {
-        Load::Uploads(hosts) => {
+        Load::Bulk(hosts) => {
             let flows = (0..hosts).map(|host| bulk(host, Direction::Uplink, Traffic::Bulk));
             let flows = flows.collect::<Result<Vec<_>, _>>()?;
             wait(until);

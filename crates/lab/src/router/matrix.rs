@@ -1,16 +1,21 @@
 //! All runs of a matrix: cases by rules by seeds. A finished run is a file, so a matrix that was
 //! stopped goes on.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use sounding_host::files;
+use sounding_kpi::Direction;
+use sounding_shape::Limits;
 
 use super::case::{Case, Rat};
 use super::ran::Ran;
 use super::rule::Rule;
 use super::run::{Setting, run};
+use super::truth::Truth;
 use crate::experiment::{Failed, Host, report};
 
 /// One run of a matrix.
@@ -22,18 +27,23 @@ pub(super) struct Job {
     pub(super) seed: u64,
 }
 
-/// The jobs seed by seed, so that a stopped matrix has all rules of a seed.
+/// The most seeds of a case.
+const MOST: u64 = 99;
+
+/// The jobs seed by seed, so that a stopped matrix has all rules of a seed. `seed` says the seed of
+/// this number for a case and a rule, if there is one.
 pub(super) fn jobs(
     cases: &[&'static Case],
     rats: &[Rat],
     rules: &[Rule],
-    seeds: &[u64],
+    seed: impl Fn(&Case, Rule, u64) -> Option<u64>,
 ) -> Vec<Job> {
     let mut jobs = Vec::new();
-    for &seed in seeds {
+    for number in 0..MOST {
         for &case in cases {
             for &rat in rats {
-                jobs.extend(rules.iter().map(|&rule| Job { case, rat, rule, seed }));
+                let job = |&rule| Some(Job { case, rat, rule, seed: seed(case, rule, number)? });
+                jobs.extend(rules.iter().filter_map(job));
             }
         }
     }
@@ -74,12 +84,20 @@ pub(super) fn make(
     let mut made = Made { runs: Vec::new(), failed: Vec::new(), stopped: false };
     let began = Instant::now();
     let mut fresh = 0_u32;
+    let mut limits: BTreeMap<(&str, Rat), [Limits; 2]> = BTreeMap::new();
     for (number, job) in jobs.iter().enumerate() {
         if let Some(ran) = job.finished(folder, setting.lasts) {
             made.runs.push(ran);
             continue;
         }
-        let ran = run(setting, (job.case, job.rat), job.rule, job.seed, stop);
+        let limits = match limits.entry((job.case.name, job.rat)) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(none) => {
+                let of = |way| Truth::limits((*job.case, job.rat), setting.lasts, way);
+                *none.insert([of(Direction::Uplink)?, of(Direction::Downlink)?])
+            }
+        };
+        let ran = run(setting, *job, limits, stop);
         if stop.load(Ordering::Relaxed) {
             made.stopped = true;
             break;
@@ -121,7 +139,8 @@ mod tests {
     #[test]
     fn a_stopped_matrix_has_all_rules_of_a_case_and_no_two_jobs_one_file() {
         let cases: Vec<&Case> = CASES.iter().collect();
-        let jobs = jobs(&cases, &Rat::ALL, &Rule::ALL, &[1, 2]);
+        let two = |_: &Case, _, number| (number < 2).then_some(number + 1);
+        let jobs = jobs(&cases, &Rat::ALL, &Rule::ALL, two);
         assert_eq!(jobs.len(), 12 * 2 * 9 * 2);
         assert!(jobs[..9].iter().all(|job| job.case.name == "still" && job.seed == 1));
         let files: std::collections::BTreeSet<PathBuf> =

@@ -1,7 +1,9 @@
 //! A page of figures: for each case and rule its rates, delays and queues over time.
 
 use sounding_experiment::provenance::Provenance;
-use sounding_report::{Axis, Figure, Kind, Line, Origin, Page, Panel, Section, Series, Shade};
+use sounding_report::{
+    Axis, Figure, Happening, Kind, Line, Origin, Page, Panel, Section, Series, Shade,
+};
 
 use super::case::{CASES, Rat};
 use super::ran::Ran;
@@ -57,6 +59,12 @@ fn figure(ran: &Ran, provenance: &Provenance) -> Figure {
         vec![line("probe", &series.probe_ms), line("bulk", &series.bulk_rtt_ms)],
     );
     let queue = panel("in CAKE (kB)", None, vec![line("backlog", &series.backlog_kbyte)]);
+    let reasons = series.reasons.iter().map(|(from, until, why)| Happening {
+        kind: "reason".into(),
+        name: why.clone(),
+        span: (*from, *until),
+        marked: false,
+    });
     let p95 = figures.probe.map_or("unknown".into(), |probe| format!("{:.0} ms", probe.p95_ms));
     Figure {
         name: format!("{case}-{}-{}", rat.name(), rule.name()),
@@ -69,7 +77,7 @@ fn figure(ran: &Ran, provenance: &Provenance) -> Figure {
         kind: Kind::Series(Series {
             x: Axis::linear("time (s)"),
             panels: vec![rates, delays, queue],
-            happenings: Vec::new(),
+            happenings: reasons.collect(),
         }),
     }
 }

@@ -104,6 +104,9 @@ impl Spread {
 /// Pairs of the network's time in seconds and a value.
 pub(super) type Line = Vec<(f64, Option<f64>)>;
 
+/// From and until when in the network's time, in seconds, and why the rate was what it was.
+pub(super) type Held = Vec<(f64, f64, String)>;
+
 /// Quantities over the network's time.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Series {
@@ -121,4 +124,6 @@ pub(super) struct Series {
     pub(super) probe_ms: Line,
     /// The longest smoothed round trip of an upload, ms.
     pub(super) bulk_rtt_ms: Line,
+    /// The reasons of `sounding shape`; empty for other rules.
+    pub(super) reasons: Held,
 }

@@ -73,6 +73,11 @@ impl Rule {
         }
     }
 
+    /// Whether it runs in the cases too that are not about a radio that moves.
+    pub(super) const fn is_everywhere(self) -> bool {
+        matches!(self, Self::None | Self::AutorateTuned | Self::Truth50 | Self::Ours)
+    }
+
     /// Whether it needs a checkout of cake-autorate.
     pub(super) const fn needs_autorate(self) -> bool {
         matches!(self, Self::Autorate | Self::AutorateTuned)

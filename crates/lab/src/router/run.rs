@@ -6,18 +6,22 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use sounding_emu::monotonic_now;
+use sounding_kpi::Direction;
+use sounding_shape::Limits;
 use sounding_testbed::cpu::Busy;
 use sounding_testbed::flow::{TcpResult, UdpResult};
 use sounding_testbed::router::{INGRESS, Probe, Probed, Router, WAN};
 use sounding_testbed::uml::{Image, Running, Tc};
 use sounding_units::{HostInstant, Rate};
 
-use super::case::{Case, LEAD, Load, Rat};
+use super::case::{LEAD, Load};
+use super::decisions::GuestClock;
 use super::load::Done;
+use super::matrix::Job;
 use super::ran::{Figures, Line, Ran, Series, Spread};
 use super::rule::Rule;
 use super::truth::{STEP, Truth, rate};
-use super::{autorate, load};
+use super::{autorate, decisions, load};
 use crate::experiment::Failed;
 
 /// Interval of looks at CAKE, and of points of a series.
@@ -26,14 +30,8 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The rate downwards in a case without downloads, for rules that are a fixed rate or the truth.
 const FREE: Rate = Rate::from_bits_per_sec(400_000_000);
 
-/// The rate with which rules begin that then set one.
-const BASE: Rate = Rate::from_bits_per_sec(20_000_000);
-
 /// Probes: a hundred a second, of the size of pings.
 const PROBE: Probe = Probe { every: Duration::from_millis(10), size: 36 };
-
-/// The figures leave out the beginning of the load: slow start, and the first climb of a rule.
-const SETTLING: f64 = 0.2;
 
 /// What all runs of a matrix have in common.
 #[derive(Clone, Debug)]
@@ -59,28 +57,34 @@ struct Looked {
 /// Makes a run.
 pub(super) fn run(
     setting: &Setting,
-    (case, rat): (&Case, Rat),
-    rule: Rule,
-    seed: u64,
+    Job { case, rat, rule, seed }: Job,
+    limits: [Limits; 2],
     stop: &AtomicBool,
 ) -> Result<Ran, Failed> {
     let (began, busy) = (Instant::now(), Busy::begin()?);
-    let plan = case.run(rat, setting.lasts, seed)?;
-    let truth = Truth::up(&plan)?;
-    let fetched = case.load.fetches().then(|| Truth::down(&plan)).transpose()?;
+    let plan = case.run(rat, setting.lasts, seed, case.load.ways())?;
+    let truth = |way| Truth::of((*case, rat), setting.lasts, seed, way);
+    let fetched = match case.load.ways() {
+        [_, down, ..] => Some(truth(*down)?),
+        _ => None,
+    };
+    let truth = truth(Direction::Uplink)?;
     let fetched = fetched.as_ref();
     let router = Router::start(&plan, &setting.image, case.answers_pings)?;
-    if let Some(up) = first_rate(rule, Some(&truth)) {
-        router.shape(up, first_rate(rule, fetched).unwrap_or(FREE))?;
+    let [up, down] = limits.map(Limits::base);
+    if let Some(up) = first_rate(rule, Some(&truth), up) {
+        router.shape(up, first_rate(rule, fetched, down).unwrap_or(FREE))?;
     }
-    let program = start_program(setting, rule, &router)?;
+    let clock = GuestClock::ask(&router)?;
+    let program = start_program(setting, rule, limits, &router)?;
     let origin = router.started();
     let span = [origin + LEAD, origin + LEAD + setting.lasts];
     let over = AtomicBool::new(false);
     let (done, probes, looked) = thread::scope(|scope| {
         let end = End(&over);
-        let feeder = thread::Builder::new()
-            .spawn_scoped(scope, || feed(&router, rule, [Some(&truth), fetched], &over))?;
+        let feeder = thread::Builder::new().spawn_scoped(scope, || {
+            feed(&router, rule, [Some(&truth), fetched].into_iter().zip(limits), &over)
+        })?;
         let watcher = thread::Builder::new().spawn_scoped(scope, || watch(&router, rule, &over))?;
         let probing = PROBE.start(router.ends(2));
         let done = load::run(case.load, &router, span, stop);
@@ -119,7 +123,10 @@ pub(super) fn run(
         guest_s: guest.as_secs_f64(),
         autorate,
         log: last_lines(&log),
-        series: series(&times, &truth, &done, &probes, &looked),
+        series: Series {
+            reasons: decisions::held(&log, clock, origin, span[1]),
+            ..series(&times, &truth, &done, &probes, &looked)
+        },
     })
 }
 
@@ -141,14 +148,14 @@ fn last_lines(log: &str) -> String {
 
 /// CAKE's rate at the beginning, for a direction with this truth; none without CAKE, and where
 /// nothing says the rate of a direction without load.
-fn first_rate(rule: Rule, truth: Option<&Truth>) -> Option<Rate> {
+fn first_rate(rule: Rule, truth: Option<&Truth>, base: Rate) -> Option<Rate> {
     match rule {
         Rule::None => None,
         Rule::FixedP10 => truth.map(|truth| rate(truth.quantile(0.1))),
         Rule::FixedP50 => truth.map(|truth| rate(truth.quantile(0.5))),
         Rule::FixedMean => truth.map(|truth| rate(truth.mean())),
-        Rule::Truth0 | Rule::Truth50 => truth.map(|truth| rate(truth.at(LEAD).unwrap_or_default())),
-        Rule::Autorate | Rule::AutorateTuned | Rule::Ours => Some(BASE),
+        Rule::Truth0 | Rule::Truth50 => truth.map(|_| base),
+        Rule::Autorate | Rule::AutorateTuned | Rule::Ours => Some(base),
     }
 }
 
@@ -156,27 +163,35 @@ fn first_rate(rule: Rule, truth: Option<&Truth>) -> Option<Rate> {
 fn start_program<'a>(
     setting: &Setting,
     rule: Rule,
+    limits: [Limits; 2],
     router: &'a Router,
 ) -> Result<Option<Running<'a>>, Failed> {
     if rule.needs_autorate() {
         let checkout = setting.autorate.as_ref().ok_or("no checkout of cake-autorate")?;
         let changed = if rule == Rule::AutorateTuned { setting.tuned.as_str() } else { "" };
-        return Ok(Some(autorate::start(router, checkout, changed)?));
+        return Ok(Some(autorate::start(router, checkout, limits, changed)?));
     }
     if rule != Rule::Ours {
         return Ok(None);
     }
     let (program, modem) = (setting.program.display(), router.modem());
-    let command =
-        format!("'{program}' shape --device {modem} --interface {WAN} --downlink-device {INGRESS}");
+    let mut command = format!(
+        "'{program}' shape --json --device {modem} --interface {WAN} --downlink-device {INGRESS}"
+    );
+    for (way, limits) in ["uplink", "downlink"].into_iter().zip(limits) {
+        let rates = [("min", limits.min()), ("base", limits.base()), ("max", limits.max())];
+        for (name, rate) in rates {
+            command += &format!(" --{way}-{name} {}bit", rate.bits_per_sec());
+        }
+    }
     Ok(Some(router.guest().spawn(&command)?))
 }
 
 /// Sets CAKE to the truth, upwards and downwards, as long as the run lasts, where the rule says so.
-fn feed(
+fn feed<'a>(
     router: &Router,
     rule: Rule,
-    truths: [Option<&Truth>; 2],
+    truths: impl Iterator<Item = (Option<&'a Truth>, Limits)> + Clone,
     over: &AtomicBool,
 ) -> Result<(), Failed> {
     let Some(late) = rule.truth_after() else { return Ok(()) };
@@ -184,9 +199,9 @@ fn feed(
     let mut next = monotonic_now();
     while !over.load(Ordering::Relaxed) {
         let time = (monotonic_now() - router.started()).saturating_sub(late);
-        for (truth, device) in truths.into_iter().zip([WAN, INGRESS]) {
+        for ((truth, limits), device) in truths.clone().zip([WAN, INGRESS]) {
             if let Some(mbit) = truth.and_then(|truth| truth.at(time)) {
-                tc.set(device, rate(mbit))?;
+                tc.set(device, limits.clamp(rate(mbit)))?;
             }
         }
         next = next + STEP;
@@ -227,7 +242,7 @@ impl Times {
     fn measured(&self, load: Load) -> [HostInstant; 2] {
         let [from, until] = self.span;
         let idle = if load == Load::Burst { super::case::IDLE } else { 0.0 };
-        [from + (until - from).mul_f64(idle.max(SETTLING)), until]
+        [from + (until - from).mul_f64(idle), until]
     }
 
     /// Times of points of a series.
@@ -325,5 +340,6 @@ fn series(
         }),
         probe_ms: points(&slowest),
         bulk_rtt_ms: points(&longest),
+        reasons: Vec::new(),
     }
 }

@@ -4,30 +4,28 @@
 //! late.
 
 pub(crate) mod experiment;
+mod flows;
 mod run;
-mod scene;
 
 use std::fmt;
 use std::ops::Range;
 use std::time::Duration;
 
 use serde::Serialize;
-use sounding_baselines::by_name;
-use sounding_cell::config::InvalidConfig;
 use sounding_experiment::jobs;
 use sounding_experiment::metrics::quantile;
 use sounding_experiment::provenance::{Begun, Provenance};
 use sounding_kpi::Direction;
 use sounding_shape::Limits;
-use sounding_sim::Port;
-use sounding_sim::world::Flow;
 
+pub use super::case::Case;
+use super::case::Rat;
+use super::truth::Truth;
 pub use crate::controllers::closed_loop::Kind;
+use crate::experiment::Failed;
 use crate::table::Table;
+use run::Side;
 pub use run::{Rule, Score};
-use run::{Side, Truth, limits};
-pub use scene::Case;
-use scene::Scene;
 
 /// Rules, situations and repetitions.
 #[derive(Clone, Debug)]
@@ -40,12 +38,19 @@ pub struct Plan {
     pub kinds: Vec<Kind>,
     /// The seeds.
     pub seeds: Range<u64>,
+    /// How long there is load.
+    pub lasts: Duration,
     /// Number of parallel runs.
     pub jobs: usize,
 }
 
-/// Seeds for the limits of all shapers; none of them is judged.
-const OTHERS: Range<u64> = 9_001..9_004;
+/// A case over one kind of cell.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    case: Case,
+    kind: Kind,
+    lasts: Duration,
+}
 
 /// The rule that all are compared with.
 const REFERENCE: Rule = Rule::Truth(Duration::from_millis(50));
@@ -89,8 +94,8 @@ pub struct Outcome {
 ///
 /// # Errors
 ///
-/// [`InvalidConfig`] if a setting of a cell is outside its range.
-pub fn run(plan: &Plan, mut progress: impl FnMut(usize, usize)) -> Result<Outcome, InvalidConfig> {
+/// [`Failed`] if a case is no plan.
+pub fn run(plan: &Plan, mut progress: impl FnMut(usize, usize)) -> Result<Outcome, Failed> {
     let begun = Begun::now();
     let rules: Vec<Rule> = std::iter::once(REFERENCE).chain(plan.rules.iter().copied()).collect();
     let all = plan.cases.len() * plan.kinds.len() * plan.seeds.clone().count();
@@ -98,13 +103,14 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(usize, usize)) -> Result<Outcom
     let mut rows = Vec::new();
     for &case in &plan.cases {
         for &kind in &plan.kinds {
-            let limits = sides(kind, case)?;
+            let place = Place { case, kind, lasts: plan.lasts };
+            let limits = place.limits()?;
             let seeds: Vec<u64> = plan.seeds.clone().collect();
             let told = |_: &_, _: &_| {
                 done += 1;
                 progress(done, all);
             };
-            let one = |seed: &u64| one(&Scene::of(kind, case, *seed), &limits, &rules);
+            let one = |seed: &u64| place.one(*seed, &limits, &rules);
             let found = jobs::each(&seeds, plan.jobs, one, told)?;
             rows.extend(rules.iter().enumerate().map(|(at, rule)| {
                 let pairs = || found.iter().map(|scores| (&scores[at], &scores[0]));
@@ -124,25 +130,38 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(usize, usize)) -> Result<Outcom
     Ok(Outcome { rows, provenance: begun.end() })
 }
 
-fn sides(kind: Kind, case: Case) -> Result<Vec<(Direction, Limits)>, InvalidConfig> {
-    let directions = Scene::of(kind, case, OTHERS.start).directions();
-    let of = |direction| Ok((direction, limits((kind, case), direction, OTHERS)?));
-    directions.into_iter().map(of).collect()
+impl Kind {
+    const fn rat(self) -> Rat {
+        if self.nr { Rat::Nr } else { Rat::Lte }
+    }
 }
 
-/// All rules over one cell.
-fn one(
-    scene: &Scene,
-    limits: &[(Direction, Limits)],
-    rules: &[Rule],
-) -> Result<Vec<Score>, InvalidConfig> {
-    let side = |&(direction, limits): &(Direction, Limits)| {
-        Ok(Side { direction, truth: Truth::of(scene, direction)?, limits })
-    };
-    let sides = limits.iter().map(side).collect::<Result<Vec<_>, InvalidConfig>>()?;
-    let cubic = by_name("cubic").unwrap_or_else(|| unreachable!("it is in the registry"));
-    let bulk = |port: Port| Flow::bulk(port, cubic);
-    rules.iter().map(|&rule| run::run(scene, &sides, rule, bulk)).collect()
+impl Place {
+    /// The directions that have data, and the limits of their shapers.
+    fn limits(&self) -> Result<Vec<(Direction, Limits)>, Failed> {
+        let own = self.kind.port();
+        let ways = match self.case.load.ways() {
+            [_] => vec![own.direction],
+            _ => vec![own.direction, own.reverse().direction],
+        };
+        let of = |way| Ok((way, Truth::limits((self.case, self.kind.rat()), self.lasts, way)?));
+        ways.into_iter().map(of).collect()
+    }
+
+    /// All rules over one cell.
+    fn one(
+        self,
+        seed: u64,
+        limits: &[(Direction, Limits)],
+        rules: &[Rule],
+    ) -> Result<Vec<Score>, Failed> {
+        let side = |&(direction, limits): &(Direction, Limits)| {
+            let truth = Truth::of((self.case, self.kind.rat()), self.lasts, seed, direction)?;
+            Ok(Side { direction, truth, limits })
+        };
+        let sides = limits.iter().map(side).collect::<Result<Vec<_>, Failed>>()?;
+        rules.iter().map(|&rule| run::run(self, seed, &sides, rule)).collect()
+    }
 }
 
 impl fmt::Display for Outcome {

@@ -1,15 +1,20 @@
-//! The rate that the cell of a run grants a sender that always has data, computed in virtual time.
+//! The rate that the cell of a case grants a sender that always has data, computed in virtual time.
 
+use std::ops::Range;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use sounding_experiment::metrics::{mean, quantile};
-use sounding_experiment::plan::{Run, Wrong};
+use sounding_kpi::Direction;
+use sounding_shape::Limits;
 use sounding_sim::{Device, Port};
 use sounding_testbed::emulate;
 use sounding_units::Rate;
 
-use super::case::LEAD;
+use super::case::{Case, LEAD, Rat};
+use crate::experiment::Failed;
+
+/// Seeds for the limits of all shapers; none of them is judged, and none tunes.
+const OTHERS: Range<u64> = 9_001..9_004;
 
 /// Resolution of the truth.
 pub(super) const STEP: Duration = Duration::from_millis(10);
@@ -18,30 +23,53 @@ pub(super) const STEP: Duration = Duration::from_millis(10);
 const MEAN: usize = 10;
 
 /// The rate of one direction, at each step the mean of the 100 ms around it.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Truth {
     mbit: Vec<f64>,
 }
 
 impl Truth {
-    /// Upwards in this run.
-    pub(super) fn up(run: &Run) -> Result<Self, Wrong> {
-        Self::of(run, Port::up(Device(0)))
-    }
-
-    /// Downwards.
-    pub(super) fn down(run: &Run) -> Result<Self, Wrong> {
-        Self::of(run, Port::down(Device(0)))
-    }
-
-    fn of(run: &Run, port: Port) -> Result<Self, Wrong> {
-        let granted = emulate::granted(run, port, STEP)?;
+    /// In a direction of a case's cell.
+    pub(super) fn of(
+        (case, rat): (Case, Rat),
+        lasts: Duration,
+        seed: u64,
+        direction: Direction,
+    ) -> Result<Self, Failed> {
+        let run = case.alone().run(rat, lasts, seed, &[direction])?;
+        let port = Port { device: Device(0), direction };
+        let granted = emulate::granted(&run, port, STEP)?;
         let steps: Vec<f64> = granted.iter().map(|rate| rate.mbit_per_sec()).collect();
         let around = |at: usize| {
             let from = at.saturating_sub(MEAN / 2);
             mean(&steps[from..(at + MEAN / 2).min(steps.len())])
         };
         Ok(Self { mbit: (0..steps.len()).map(around).collect() })
+    }
+
+    /// The limits of shapers in a direction of a case, from seeds that are not judged: half of the
+    /// tenth percentile of the rates, their median, and 1.2 times their 99th percentile. Moments
+    /// without a grant do not count.
+    pub(super) fn limits(
+        of: (Case, Rat),
+        lasts: Duration,
+        direction: Direction,
+    ) -> Result<Limits, Failed> {
+        let mut rates = Vec::new();
+        for seed in OTHERS {
+            let truth = Self::of(of, lasts, seed, direction)?;
+            rates.extend(truth.loaded().iter().copied().filter(|mbit| *mbit > 0.0));
+        }
+        let at = |part| rate(quantile(&rates, part).unwrap_or(0.0));
+        let min = at(0.1).scaled(1, 2).max(Limits::LEAST);
+        let base = at(0.5).max(min);
+        let limits = Limits::new(min, base, at(0.99).scaled(6, 5).max(base));
+        Ok(limits.unwrap_or_else(|error| unreachable!("they are sorted: {error}")))
+    }
+
+    /// The steps: the time of each, and its rate.
+    pub(super) fn steps(&self) -> impl Iterator<Item = (Duration, Rate)> {
+        self.mbit.iter().zip(0..).map(|(mbit, at)| (STEP * at, rate(*mbit)))
     }
 
     /// At this time of the network, Mbit/s; `None` after its end.

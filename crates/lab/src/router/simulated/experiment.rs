@@ -1,4 +1,4 @@
-use miette::IntoDiagnostic;
+use std::time::Duration;
 
 use super::{Case, Kind, Plan, Rule};
 use crate::controllers::closed_loop::experiment::Cells;
@@ -17,9 +17,13 @@ pub(crate) struct Flags {
         default_values = ["none", "naive", "ours"], value_parser = rule)]
     rules: Vec<Rule>,
 
-    /// Situations, as still, walking, driving, handovers, silence
+    /// Cases, as still, walking, driving, handovers, silence
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = case)]
     cases: Vec<Case>,
+
+    /// How long there is load
+    #[arg(long, value_name = "TIME", default_value = "24s", value_parser = humantime::parse_duration)]
+    duration: Duration,
 
     #[command(flatten)]
     cells: Cells,
@@ -32,10 +36,8 @@ fn rule(name: &str) -> Result<Rule, String> {
 }
 
 fn case(name: &str) -> Result<Case, String> {
-    Case::ALL
-        .into_iter()
-        .find(|case| case.name() == name)
-        .ok_or_else(|| format!("there are {}", Case::ALL.map(Case::name).join(", ")))
+    let names = || Case::simulated().map(|case| case.to_string()).collect::<Vec<_>>();
+    Case::named(name).ok_or_else(|| format!("there are {}", names().join(", ")))
 }
 
 /// See the module.
@@ -54,13 +56,14 @@ impl Experiment for SimulatedExperiment {
     fn run(&self, flags: Flags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
         let plan = Plan {
             rules: flags.rules,
-            cases: if flags.cases.is_empty() { Case::ALL.to_vec() } else { flags.cases },
+            cases: if flags.cases.is_empty() { Case::simulated().collect() } else { flags.cases },
             kinds: Kind::ALL.to_vec(),
             seeds: flags.cells.first..flags.cells.first + flags.cells.seeds,
+            lasts: flags.duration,
             jobs: flags.cells.jobs(),
         };
         let told = |done, all| report_share(host, done, all, "cells");
-        let outcome = super::run(&plan, told).into_diagnostic()?;
+        let outcome = super::run(&plan, told)?;
         Outcome::of_text(outcome.to_string(), Some(&outcome.provenance), &outcome).map(Some)
     }
 }
