@@ -124,7 +124,7 @@ pub(super) fn run(place: Place, seed: u64, sides: &[Side], rule: Rule) -> Result
     let by = |direction| sides.iter().find(|side| side.direction == direction);
     let [up, down] = [Direction::Uplink, Direction::Downlink]
         .map(|direction| by(direction).and_then(|side| shaper(rule, side)));
-    let planned = case.run(kind.rat(), lasts, seed, &[])?;
+    let planned = case.run(kind.rat(), lasts, seed, &[kind.port().direction])?;
     let network = plan::network(&planned.plan, &planned.folder, seed)?;
     let mut world = World::new(Shaped::new(network, Device(0), up, down), seed);
     world.network_mut().show_decisions();
