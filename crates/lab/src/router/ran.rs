@@ -60,6 +60,9 @@ pub(super) struct Figures {
     pub(super) down_mbit_per_sec: Option<f64>,
     /// Round trips of probes.
     pub(super) probe: Option<Spread>,
+    /// Their way to the far end.
+    #[serde(default)]
+    pub(super) probe_up: Option<Spread>,
     /// Probes without an answer, percent.
     pub(super) probes_lost_percent: f64,
     /// Smoothed round trips of the uploads' own connections.

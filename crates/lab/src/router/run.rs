@@ -295,6 +295,7 @@ fn figures(
         down_mbit_per_sec: (!done.downloads.is_empty()).then(|| rate(&done.downloads)),
         probes_lost_percent: 100.0 * lost as f64 / sent.len().max(1) as f64,
         probe: Spread::of(trips),
+        probe_up: Spread::of(sent.iter().filter_map(|probe| probe.outward).collect()),
         bulk_rtt: Spread::of(rtts.map(|sample| sample.info.rtt).collect()),
         call_up: call.and_then(|[up, _]| delays(up)),
         call_down: call.and_then(|[_, down]| delays(down)),

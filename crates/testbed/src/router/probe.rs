@@ -35,6 +35,8 @@ pub struct Probed {
     pub sent: HostInstant,
     /// Its round trip; `None` if no answer came.
     pub round_trip: Option<Duration>,
+    /// Its way to the far end; `None` if no answer came.
+    pub outward: Option<Duration>,
 }
 
 /// Probes that are being sent.
@@ -44,8 +46,19 @@ pub struct Probing {
     stop: Arc<AtomicBool>,
     drained: Arc<AtomicBool>,
     sender: Task<Vec<HostInstant>>,
-    receiver: Task<Vec<(u64, HostInstant)>>,
+    receiver: Task<Vec<Answer>>,
     echo: Task<()>,
+}
+
+/// An answer that came back.
+#[derive(Clone, Copy, Debug)]
+struct Answer {
+    /// Of the probe.
+    number: u64,
+    /// At the far end.
+    turned: HostInstant,
+    /// Back here.
+    came: HostInstant,
 }
 
 type Task<T> = JoinHandle<Result<io::Result<T>, EnterError>>;
@@ -103,12 +116,13 @@ impl Probing {
         self.drained.store(true, Ordering::Relaxed);
         let received = join(self.receiver)?;
         join(self.echo)?;
-        let unanswered = |&sent| Probed { sent, round_trip: None };
+        let unanswered = |&sent| Probed { sent, round_trip: None, outward: None };
         let mut probes: Vec<Probed> = sent.iter().map(unanswered).collect();
-        for (number, at) in received {
+        for Answer { number, turned, came } in received {
             let probe = usize::try_from(number).ok().and_then(|number| probes.get_mut(number));
-            if let Some(probe) = probe {
-                probe.round_trip.get_or_insert(at - probe.sent);
+            if let Some(probe) = probe.filter(|probe| probe.round_trip.is_none()) {
+                probe.round_trip = Some(came - probe.sent);
+                probe.outward = Some(turned - probe.sent);
             }
         }
         Ok(probes)
@@ -124,19 +138,24 @@ fn answer(socket: &UdpSocket, stop: &AtomicBool) -> io::Result<()> {
     let mut buffer = [0; 2048];
     while !stop.load(Ordering::Relaxed) {
         if let Ok((count, from)) = socket.recv_from(&mut buffer) {
+            if let Some(time) = buffer[..count].get_mut(8..16) {
+                time.copy_from_slice(&monotonic_now().as_nanos().to_le_bytes());
+            }
             let _ = socket.send_to(&buffer[..count], from);
         }
     }
     Ok(())
 }
 
-fn receive(socket: &UdpSocket, stop: &AtomicBool) -> io::Result<Vec<(u64, HostInstant)>> {
+fn receive(socket: &UdpSocket, stop: &AtomicBool) -> io::Result<Vec<Answer>> {
     let mut received = Vec::new();
     let mut buffer = [0; 2048];
     while !stop.load(Ordering::Relaxed) {
         let Ok(count) = socket.recv(&mut buffer) else { continue };
-        let number = buffer[..count].first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
-        received.extend(number.map(|number| (number, monotonic_now())));
+        let ([first, second, ..], _) = buffer[..count].as_chunks() else { continue };
+        let [number, turned] = [first, second].map(|bytes| u64::from_le_bytes(*bytes));
+        let turned = HostInstant::from_nanos(turned);
+        received.push(Answer { number, turned, came: monotonic_now() });
     }
     Ok(received)
 }
