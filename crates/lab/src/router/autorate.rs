@@ -3,6 +3,7 @@
 //! It is GPL-2, and runs unmodified from a checkout that the user names.
 
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use sounding_shape::Limits;
 use sounding_testbed::router::{INGRESS, Router, WAN, reflectors};
@@ -33,23 +34,29 @@ pub(super) fn checkout(folder: &Path) -> Result<PathBuf, String> {
 
 /// The whole configuration: devices and reflectors of the rig, the limits of both directions,
 /// upwards first, and changes of the defaults.
+///
+/// It is one line: the program checks the first word of each line in processes of its own, and
+/// forty of them take ten seconds in the guest.
 fn configuration(limits: [Limits; 2], changed: &str) -> String {
     let reflectors: Vec<String> = reflectors().map(|address| format!("\"{address}\"")).collect();
-    let mut text = format!(
-        "dl_if={INGRESS}\nul_if={WAN}\nreflectors=({})\noutput_cake_changes=1\n",
-        reflectors.join(" ")
-    );
+    let mut lines = vec![
+        format!("dl_if={INGRESS}"),
+        format!("ul_if={WAN}"),
+        format!("reflectors=({})", reflectors.join(" ")),
+        "output_cake_changes=1".into(),
+    ];
     for (way, limits) in ["ul", "dl"].into_iter().zip(limits) {
         let rates = [("min", limits.min()), ("base", limits.base()), ("max", limits.max())];
         for (name, rate) in rates {
             let kbit = rate.bits_per_sec() / 1_000;
-            text += &format!("{name}_{way}_shaper_rate_kbps={kbit}\n");
+            lines.push(format!("{name}_{way}_shaper_rate_kbps={kbit}"));
         }
     }
     // It refuses a threshold above a minimum.
     let least = limits.map(Limits::min).into_iter().min().unwrap_or(ACTIVE).min(ACTIVE);
-    text += &format!("connection_active_thr_kbps={}\n", least.bits_per_sec() / 1_000);
-    text + changed
+    lines.push(format!("connection_active_thr_kbps={}", least.bits_per_sec() / 1_000));
+    lines.extend(changed.lines().map(str::to_owned));
+    lines.join("; ")
 }
 
 /// Starts it in the router, whose CAKE is there already.
@@ -70,25 +77,35 @@ pub(super) fn start<'a>(
     ))?)
 }
 
-/// Its log, and what the log counts.
-pub(super) fn log(router: &Router) -> Result<(AutorateLog, String), Failed> {
+/// Its log, and what the log counts of a run whose load began at this time.
+pub(super) fn log(router: &Router, load: SystemTime) -> Result<(AutorateLog, String), Failed> {
     let text = router.guest().run("cat /var/log/cake-autorate*.log 2>/dev/null; true")?;
     if let Some(error) = text.lines().find(|line| line.ends_with("Exiting script.")) {
         return Err(format!("cake-autorate gave up: {error}").into());
     }
-    Ok((counts(&text), text))
+    Ok((counts(&text, load), text))
 }
 
-fn counts(log: &str) -> AutorateLog {
+/// When it had started, as its log says it: a line has a word, a date, and seconds of 1970.
+fn started(log: &str) -> Option<f64> {
+    let line = log.lines().find(|line| line.contains("; Started cake-autorate"))?;
+    line.split("; ").nth(2)?.parse().ok()
+}
+
+fn counts(log: &str, load: SystemTime) -> AutorateLog {
+    let load = load.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
     let count = |is: fn(&&str) -> bool| log.lines().filter(is).count() as u64;
     AutorateLog {
         changes: count(|line| line.starts_with("SHAPER")),
         late: count(|line| line.contains("500ms old")),
+        ahead_s: started(log).map(|started| load - started),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -98,9 +115,9 @@ mod tests {
             .map(|(min, base, max)| Limits::new(rate(min), rate(base), rate(max)).expect("sorted"));
         let (plain, tuned) = (configuration(limits, ""), configuration(limits, TUNED));
         assert!(plain.contains("ul_if=vec0") && plain.contains("\"10.9.0.6\""), "{plain}");
-        assert!(plain.contains("\nmin_ul_shaper_rate_kbps=2000\n"), "{plain}");
-        assert!(plain.contains("\nmax_dl_shaper_rate_kbps=30000\n"), "{plain}");
-        assert_eq!(tuned, plain + TUNED);
+        assert!(plain.contains("; min_ul_shaper_rate_kbps=2000; "), "{plain}");
+        assert!(plain.contains("; max_dl_shaper_rate_kbps=30000; "), "{plain}");
+        assert!(tuned.starts_with(&plain) && !tuned.contains('\n'), "{tuned}");
     }
 
     #[test]
@@ -108,7 +125,10 @@ mod tests {
         let log = "SHAPER; 2026; 1; tc qdisc change root dev vec0 cake bandwidth 18468Kbit\n\
                    DEBUG; 2026; 2; processed response from [10.9.0.1] that is > 500ms old. Skipping.\n\
                    DEBUG; 2026; 3; processed response from [10.9.0.2] that is > 500ms old. Skipping.\n";
-        let AutorateLog { changes, late } = counts(log);
-        assert_eq!((changes, late), (1, 2));
+        let load = UNIX_EPOCH + Duration::from_secs(1_795_887_748);
+        let AutorateLog { changes, late, ahead_s } = counts(log, load);
+        assert_eq!((changes, late, ahead_s), (1, 2, None));
+        let log = "INFO; 2026-11-28-17:42:26; 1795887746.5; Started cake-autorate with PID: 7\n";
+        assert_eq!(counts(log, load).ahead_s, Some(1.5));
     }
 }

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use sounding_experiment::plan::{PlanError, Run, Text};
 use sounding_kpi::Direction;
 
-/// From the start of the network until the load begins.
-pub(super) const LEAD: Duration = Duration::from_secs(2);
+/// From the start of the network until the load begins: a program in the guest is slow to start.
+pub(super) const LEAD: Duration = Duration::from_secs(4);
 
 /// The load of a burst is silent for this part of its time.
 pub(super) const IDLE: f64 = 0.4;
@@ -274,7 +274,7 @@ mod tests {
             for rat in Rat::ALL {
                 let run = case.run(rat, Duration::from_secs(25), 3, &[Direction::Uplink]);
                 let run = run.expect(case.name);
-                assert_eq!((run.seed, run.plan.duration), (3, Duration::from_secs(27)));
+                assert_eq!((run.seed, run.plan.duration), (3, Duration::from_secs(29)));
                 assert_eq!(run.plan.flows.len(), 1);
             }
         }

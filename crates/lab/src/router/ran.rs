@@ -45,6 +45,10 @@ pub(super) struct AutorateLog {
     /// Answers to pings that it took more than half a second later, and did not use: it lacked
     /// time of a processor.
     pub(super) late: u64,
+    /// How long before the load it had started, in seconds; none if its log does not say. Below
+    /// zero it lacked that part of the run.
+    #[serde(default)]
+    pub(super) ahead_s: Option<f64>,
 }
 
 /// Figures of a run. Unknown is none.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use sounding_emu::monotonic_now;
 use sounding_kpi::Direction;
@@ -98,7 +98,8 @@ pub(super) fn run(
     let mut log = program.map_or(Ok(String::new()), Running::stop)?;
     let mut autorate = None;
     if rule.needs_autorate() {
-        let (counts, text) = autorate::log(&router)?;
+        let load = SystemTime::now() - (monotonic_now() - span[0]);
+        let (counts, text) = autorate::log(&router, load)?;
         (autorate, log) = (Some(counts), text);
     }
     let guest = router.guest().cpu().unwrap_or_default();

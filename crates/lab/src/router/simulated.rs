@@ -175,6 +175,8 @@ impl fmt::Display for Outcome {
             "p95 ms",
             "p99 ms",
             "over ms",
+            "risen ms",
+            "back ms",
         ]);
         for row in &self.rows {
             let of = |value: Option<f64>, digits: usize| match value {
@@ -183,6 +185,9 @@ impl fmt::Display for Outcome {
             };
             let median = |of: &dyn Fn(&Score) -> f64| {
                 quantile(&row.scores.iter().map(of).collect::<Vec<_>>(), 0.5)
+            };
+            let known = |of: &dyn Fn(&Score) -> Option<f64>| {
+                quantile(&row.scores.iter().filter_map(of).collect::<Vec<_>>(), 0.5)
             };
             table.row([
                 row.case.to_string(),
@@ -196,6 +201,8 @@ impl fmt::Display for Outcome {
                 of(median(&|score| score.probe_ms[1]), 1),
                 of(median(&|score| score.probe_ms[2]), 1),
                 of(quantile(&row.over_ms, 0.5), 1),
+                of(known(&|score| score.risen_ms), 0),
+                of(known(&|score| score.back_ms), 0),
             ]);
         }
         write!(f, "{table}")

@@ -88,10 +88,13 @@ pub(super) fn table(runs: &[Ran]) -> Table {
     if !logs.is_empty() {
         let changes = logs.iter().map(|log| log.changes as f64);
         let late: u64 = logs.iter().map(|log| log.late).sum();
+        let ahead = logs.iter().filter_map(|log| log.ahead_s);
+        let latest = ahead.fold(f64::INFINITY, f64::min);
         table.note(format!(
-            "cake-autorate changed a rate {:.0} times a run in the mean. It took {late} answers to pings too late to use \
-             them: more than a few say that it lacked a processor, and its rows do not count.",
-            mean(changes.collect::<Vec<_>>())
+            "cake-autorate had started {latest:.1} s before the load, or earlier, and changed a rate {:.0} times a run in \
+             the mean. It took {:.0} answers to pings a run too late to use them.",
+            mean(changes.collect::<Vec<_>>()),
+            late as f64 / logs.len() as f64,
         ));
     }
     table

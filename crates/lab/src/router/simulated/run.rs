@@ -19,6 +19,9 @@ use super::Place;
 use super::flows::{Flows, begins};
 use crate::experiment::Failed;
 
+/// The part of the truth that counts as all of it.
+const MOST: f64 = 0.9;
+
 /// What sets the shaper.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
@@ -73,6 +76,11 @@ pub struct Score {
     /// Of the time without a channel, the part in which the shaper of the bulk had its least rate;
     /// absent where the channel is there throughout.
     pub at_min: Option<f64>,
+    /// From the load's beginning with the base until the shaper of the bulk had 90 % of the truth,
+    /// ms; absent where it had it from the beginning.
+    pub risen_ms: Option<f64>,
+    /// The same from the end of a time without a channel.
+    pub back_ms: Option<f64>,
 }
 
 /// A direction that has a shaper: the truth, and the limits of its rate.
@@ -165,6 +173,18 @@ pub(super) fn run(place: Place, seed: u64, sides: &[Side], rule: Rule) -> Result
     let least = by(own).map(|side| side.limits.min());
     let at_min = rates.iter().filter(|rate| Some(**rate) == least).count();
     let at_min = (!rates.is_empty()).then(|| at_min as f64 / rates.len() as f64);
+    let reached = |begin: HostInstant| {
+        let truth = &by(own)?.truth;
+        let mut later =
+            decisions.iter().filter(|shown| shown.direction == own && shown.at >= begin);
+        let found = later.find(|shown| {
+            let truth = truth.at(shown.at - HostInstant::default()).unwrap_or(0.0);
+            shown.decision.rate.mbit_per_sec() >= MOST * truth
+        });
+        Some((found?.at - begin).as_secs_f64() * 1e3)
+    };
+    let risen_ms = reached(from).filter(|ms| *ms > 0.0);
+    let back_ms = reached(heard).filter(|_| case.is_silent());
     let mbit_per_sec = carried as f64 * 8e-6 / (until - from).as_secs_f64();
-    Ok(Score { mbit_per_sec, probe_ms, at_min })
+    Ok(Score { mbit_per_sec, probe_ms, at_min, risen_ms, back_ms })
 }
