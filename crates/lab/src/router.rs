@@ -8,6 +8,7 @@ pub(crate) mod autorate;
 pub(crate) mod case;
 pub(crate) mod decisions;
 pub(crate) mod experiment;
+pub(crate) mod job;
 pub(crate) mod load;
 pub(crate) mod matrix;
 pub(crate) mod page;

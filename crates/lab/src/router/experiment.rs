@@ -6,7 +6,8 @@ use sounding_experiment::provenance::Begun;
 use sounding_testbed::uml::Image;
 
 use super::case::{CASES, Case, QUICK, Rat};
-use super::matrix::{Made, jobs, make};
+use super::job::jobs;
+use super::matrix::{Made, make};
 use super::page::page;
 use super::rule::Rule;
 use super::run::Setting;

@@ -16,8 +16,8 @@ use sounding_units::{HostInstant, Rate};
 
 use super::case::{LEAD, Load};
 use super::decisions::GuestClock;
+use super::job::Job;
 use super::load::Done;
-use super::matrix::Job;
 use super::ran::{Figures, Line, Ran, Series, Spread};
 use super::rule::Rule;
 use super::truth::{STEP, Truth, rate};
