@@ -263,9 +263,7 @@ impl Output for ShapeOutput {
     }
 
     fn forget(&mut self) {
+        // The next estimates, 10 ms later, report its decision and set its rate.
         self.law.handle_disconnect();
-        if let Some(decision) = self.law.poll() {
-            self.set(decision.rate);
-        }
     }
 }
