@@ -1,6 +1,6 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 
-use crate::{ADOPT, MANAGE, Place, is_shaped, keep, program, rate};
+use crate::{ADOPT, MANAGE, Place, keep, program, rate};
 
 #[test]
 fn an_adopted_shaper_has_its_own_rate_back_when_the_pipe_closes() {
@@ -64,17 +64,9 @@ fn a_daemon_that_is_killed_has_its_shapers_restored() {
 #[test]
 fn the_next_keeper_restores_what_a_killed_one_left() {
     for way in [ADOPT, MANAGE] {
-        let place = if way == ADOPT { Place::new() } else { Place::plain() };
-        let Some(place) = place else { return };
+        let Some(place) = Place::of_way(way) else { return };
         let before = place.text();
-        let mut keeper = place.keeper();
-        if way == MANAGE {
-            keeper.ask(&keep("downlink", "v0", way));
-        }
-        keeper.keep(way);
-        keeper.rate(20);
-        place.wait_until(|text| is_shaped(text, 20));
-        keeper.kill();
+        place.kept(way).kill();
         assert_ne!(place.text(), before);
         assert!(place.notes() > 0);
         // It restores before it reads a line.
@@ -87,10 +79,8 @@ fn the_next_keeper_restores_what_a_killed_one_left() {
 #[test]
 fn a_living_keeper_is_not_restored_from_under_its_feet() {
     let Some(place) = Place::new() else { return };
-    let mut keeper = place.keeper();
-    keeper.keep(ADOPT);
-    keeper.rate(20);
-    let text = place.wait_until(|text| text.contains("rate 20Mbit"));
+    let keeper = place.kept(ADOPT);
+    let text = place.text();
     let mut second = place.keeper();
     let refused = second.ask(&keep("uplink", "v0", ADOPT));
     assert!(refused.contains("another sounding shapes it"), "{refused}");
@@ -102,11 +92,7 @@ fn a_living_keeper_is_not_restored_from_under_its_feet() {
 #[test]
 fn a_note_behind_a_link_is_not_believed() {
     let Some(place) = Place::new() else { return };
-    let mut keeper = place.keeper();
-    keeper.keep(ADOPT);
-    keeper.rate(20);
-    place.wait_until(|text| text.contains("rate 20Mbit"));
-    keeper.kill();
+    place.kept(ADOPT).kill();
     let text = place.text();
     let entry = std::fs::read_dir(place.folder.path()).unwrap().next().unwrap().unwrap();
     let elsewhere = tempfile::tempdir().unwrap();

@@ -49,6 +49,23 @@ impl Place {
         Some(place)
     }
 
+    /// What this way to a shaper needs: the HTB that it adopts, or none.
+    fn of_way(way: &str) -> Option<Self> {
+        if way == ADOPT { Self::new() } else { Self::plain() }
+    }
+
+    /// A keeper of the uplink, and of the downlink where it makes them, at 20 Mbit/s.
+    fn kept(&self, way: &str) -> Keeper {
+        let mut keeper = self.keeper();
+        if way == MANAGE {
+            keeper.ask(&keep("downlink", "v0", way));
+        }
+        keeper.keep(way);
+        keeper.rate(20);
+        self.wait_until(|text| is_shaped(text, 20));
+        keeper
+    }
+
     fn run_all(&self, lines: &[&str]) {
         lines.iter().for_each(|line| drop(self.run(line)));
     }

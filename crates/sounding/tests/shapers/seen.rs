@@ -1,14 +1,11 @@
 use std::time::{Duration, Instant};
 
-use crate::{ADOPT, HTB, MANAGE, PLAIN, Place, is_shaped, keep, rate};
+use crate::{ADOPT, HTB, MANAGE, PLAIN, Place, is_shaped, rate};
 
 #[test]
 fn a_change_by_another_program_is_reported_and_stays() {
     let Some(place) = Place::new() else { return };
-    let mut keeper = place.keeper();
-    keeper.keep(ADOPT);
-    keeper.rate(20);
-    place.wait_until(|text| text.contains("rate 20Mbit"));
+    let mut keeper = place.kept(ADOPT);
     place.run("tc class change dev v0 parent 1: classid 1:1 htb rate 3mbit");
     let text = place.text();
     let event = keeper.answer();
@@ -25,15 +22,8 @@ fn a_change_by_another_program_is_reported_and_stays() {
 #[test]
 fn a_device_that_comes_back_is_shaped_again_at_its_newest_rate() {
     for way in [ADOPT, MANAGE] {
-        let place = if way == ADOPT { Place::new() } else { Place::plain() };
-        let Some(place) = place else { return };
-        let mut keeper = place.keeper();
-        if way == MANAGE {
-            keeper.ask(&keep("downlink", "v0", way));
-        }
-        keeper.keep(way);
-        keeper.rate(20);
-        place.wait_until(|text| is_shaped(text, 20));
+        let Some(place) = Place::of_way(way) else { return };
+        let mut keeper = place.kept(way);
         place.run("ip link del v0");
         let gone = keeper.answer();
         assert!(gone.contains(r#"{"event":{"gone":"#), "{gone}");
