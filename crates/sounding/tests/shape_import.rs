@@ -27,6 +27,23 @@ fn import(text: &[u8]) -> (i32, String, Vec<String>) {
     (command.status.code().unwrap(), printed, said)
 }
 
+/// The section is one of the daemon's configuration: both verbs that read it take it.
+fn checks(printed: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("router.toml");
+    std::fs::write(&file, format!("[modem]\ndevice = '/dev/ttyUSB0'\n\n{printed}")).unwrap();
+    for verb in ["shape", "run"] {
+        let output = Command::new(assert_cmd::cargo::cargo_bin!("sounding"))
+            .arg(verb)
+            .args(["--check-config", "--config"])
+            .arg(&file)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{verb}: {said}\n{printed}");
+    }
+}
+
 #[test]
 fn a_file_of_an_openwrt_router_becomes_the_section() {
     let (code, printed, said) = import(
@@ -45,6 +62,7 @@ fn a_file_of_an_openwrt_router_becomes_the_section() {
         .parse()
         .unwrap();
     assert_eq!(table, expected);
+    checks(&printed);
     assert_eq!(
         said,
         [
@@ -66,7 +84,7 @@ fn lines_that_only_bash_could_run_are_named_and_end_with_code_1() {
     );
     assert_eq!(code, 1);
     assert!(printed.contains("\n# max = …  # line 6 could not be read\n"), "{printed}");
-    assert!(printed.parse::<toml::Table>().is_ok());
+    checks(&printed);
     let begins = [
         "line 2: not read: a command",
         "lines 3 to 5: not read: a condition",
