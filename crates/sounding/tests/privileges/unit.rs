@@ -10,6 +10,8 @@ use crate::said;
 
 const UNIT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../dist/systemd/sounding@.service.in");
 
+const ROUTER_GUIDE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/router.md");
+
 /// The unit as `make install` would leave it, with a program where it looks for one.
 fn installed(prefix: &Path) -> PathBuf {
     let text = fs::read_to_string(UNIT).unwrap();
@@ -54,6 +56,33 @@ fn systemd_understands_every_line_of_the_unit() {
     let said = said(&verified);
     let own: Vec<&str> = said.lines().filter(|line| line.contains("sounding@")).collect();
     assert!(own.is_empty(), "{said}");
+}
+
+#[test]
+fn systemd_understands_the_drop_in_for_routers() {
+    let prefix = tempfile::tempdir().unwrap();
+    let template = installed(prefix.path());
+    let guide = fs::read_to_string(ROUTER_GUIDE).unwrap();
+    let begin = guide.find("[Service]\nExecStopPost=").expect("the guide has a drop-in");
+    let text = guide[begin..].split("```").next().unwrap();
+    // `=+` ends before the path, which is the unit's own.
+    let text = text.replace("/usr/local/bin", prefix.path().join("bin").to_str().unwrap());
+    assert!(text.contains("bin/sounding shape --restore\n"), "{text}");
+    let unit = prefix.path().join("sounding@router.service");
+    fs::rename(template, &unit).unwrap();
+    let folder = prefix.path().join("sounding@router.service.d");
+    fs::create_dir(&folder).unwrap();
+    let own = |text: &str| {
+        fs::write(folder.join("restore.conf"), text).unwrap();
+        let verified = systemd_analyze(&["verify", "--man=no"], &unit)?;
+        let said = said(&verified);
+        Some(said.lines().filter(|line| line.contains("sounding@")).collect::<Vec<_>>().join("\n"))
+    };
+    let Some(own_lines) = own(&text) else { return };
+    assert_eq!(own_lines, "");
+    // It does read the drop-in.
+    let broken = own(&text.replace("bin/sounding ", "bin/absent ")).unwrap();
+    assert!(broken.contains("absent"), "{broken}");
 }
 
 #[test]
