@@ -56,6 +56,18 @@ pub(crate) enum ConfigError {
     /// Limits of a shaper that are none.
     #[error("shape: {0}")]
     Limits(sounding_shape::LimitsError),
+    /// A limit of a shaper is above another.
+    #[error("shape: {above} {rate} is above {below} {most}")]
+    LimitsOrder {
+        /// The name of the limit.
+        above: &'static str,
+        /// Its rate.
+        rate: Rate,
+        /// The name of the limit that it may not exceed.
+        below: &'static str,
+        /// That one's rate.
+        most: Rate,
+    },
     /// A weight that is none.
     #[error(transparent)]
     Weight(#[from] WeightError),

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 use sounding_kpi::Direction;
-use sounding_shape::Limits;
+use sounding_shape::LimitsError;
 use sounding_units::Rate;
 
 use crate::run::config_error::ConfigError;
@@ -142,15 +142,24 @@ fn limits(
         base: base.or(flags.base).or(rate("shape.base", &side.base)?),
         max: max.or(flags.max).or(rate("shape.max", &side.max)?),
     };
-    // Those that are given are in order, whatever the others turn out to be.
-    let given: Vec<Rate> = [limits.min, limits.base, limits.max].into_iter().flatten().collect();
-    if let [first, .., last] = given[..] {
-        let middle = limits.base.unwrap_or(first);
-        Limits::new(first, middle, last).map_err(ConfigError::Limits)?;
-    } else if limits.min == Some(Rate::ZERO) {
-        return Err(ConfigError::Limits(sounding_shape::LimitsError::NoMin));
-    }
+    check(limits)?;
     Ok(limits)
+}
+
+/// Checks the limits that are given, whatever the others turn out to be.
+fn check(ShapeLimits { min, base, max }: ShapeLimits) -> Result<(), ConfigError> {
+    if min == Some(Rate::ZERO) {
+        return Err(ConfigError::Limits(LimitsError::NoMin));
+    }
+    let (min, base, max) = (("min", min), ("base", base), ("max", max));
+    for ((above, rate), (below, most)) in [(min, base), (base, max), (min, max)] {
+        if let (Some(rate), Some(most)) = (rate, most)
+            && rate > most
+        {
+            return Err(ConfigError::LimitsOrder { above, rate, below, most });
+        }
+    }
+    Ok(())
 }
 
 impl ShapePlan {
