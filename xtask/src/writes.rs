@@ -30,6 +30,10 @@ pub(crate) const ALLOWED: &[(&str, &str)] = &[
     ("crates/sounding/src/guard/change.rs", "settings in /proc/sys"),
     ("crates/sounding/src/patient.rs", "a pipe or terminal that it was given, opened once more"),
     (
+        "crates/sounding/src/run/outputs/shape/remembered.rs",
+        "a link's rate, in a folder of root in /var/lib that is open; opened without links",
+    ),
+    (
         "crates/sounding/src/shapers/left.rs",
         "shapers before this program, in a folder of root in /run; opened without links",
     ),

@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
+mod base;
 mod drills;
 mod modem;
 mod rig;

@@ -52,7 +52,9 @@ pub(crate) struct ShapeFlags {
     /// The lowest rate, both ways
     #[arg(long, value_name = "RATE")]
     min: Option<Rate>,
-    /// The rate while the modem is not heard, both ways
+    /// The rate while the modem is not heard, both ways. By default the average that the link
+    /// carried at its capacity in earlier runs, which a file keeps; at the first start the rate of
+    /// the shaper that stands there, or 10 Mbit/s
     #[arg(long, value_name = "RATE")]
     base: Option<Rate>,
     /// The highest rate, both ways

@@ -82,6 +82,16 @@ impl Events {
         });
     }
 
+    /// What the link carried is not read, or not kept for the next start.
+    pub(in crate::run) fn base_not_kept(&mut self, direction: Direction, why: &str) {
+        let direction = direction.to_string();
+        let event = json!({ "event": "base_not_kept", "direction": direction, "reason": why });
+        self.say(&event, || {
+            let why = screen::inline(why);
+            Some(format!("{direction}: {why}: --base gives a rate that is always used"))
+        });
+    }
+
     /// Something happened to a shaper.
     pub(in crate::run) fn shaper(
         &mut self,

@@ -3,6 +3,10 @@
 //! This process decides. Another one, the keeper, has the right to set rates, and takes only those
 //! within the limits.
 
+mod carried;
+mod remembered;
+mod state_folder;
+
 use std::path::Path;
 use std::time::Duration;
 
@@ -16,6 +20,7 @@ use sounding_units::{HostInstant, Rate};
 use crate::run::events::{Events, ShapeNews};
 use crate::run::output::{Estimates, Needs, Output, Section};
 use crate::shapers::{Keeper, KeeperEvent, Standing, Wanted, Way};
+use remembered::Remembered;
 
 /// A direction of `[shape]`.
 #[derive(Clone, Debug)]
@@ -45,10 +50,10 @@ const MAX: Rate = Rate::from_bits_per_sec(10_000_000_000);
 const BASE: Rate = Rate::from_bits_per_sec(10_000_000);
 
 impl ShapeLimits {
-    /// With the rate of a shaper that stands there as the base that is not given.
-    fn around(self, standing: Option<Rate>) -> Result<Limits> {
+    /// With this rate as the base that is not given.
+    fn around(self, carried: Option<Rate>) -> Result<Limits> {
         let max = self.max.unwrap_or(MAX);
-        let base = self.base.or(standing).unwrap_or(BASE).min(max);
+        let base = self.base.or(carried).unwrap_or(BASE).min(max);
         let base = base.max(self.min.unwrap_or(base));
         let min = self.min.unwrap_or(MIN.min(base));
         Limits::new(min, base, max).into_diagnostic()
@@ -89,10 +94,10 @@ impl ShapeSection {
         }
     }
 
-    fn keep(&self, device: String) -> Result<(Keeper, Standing)> {
+    fn keep(&self, device: String, carried: Option<Rate>) -> Result<(Keeper, Standing)> {
         let ShapeLimits { min, max, .. } = self.limits;
         let way = if self.manage {
-            let start = self.limits.around(None)?.base();
+            let start = self.limits.around(carried)?.base();
             Way::Manage { kind: None, start_bits_per_sec: start.bits_per_sec() }
         } else {
             Way::Adopt
@@ -123,21 +128,28 @@ impl Section for ShapeSection {
 
     fn start(&self) -> Result<Box<dyn Output>> {
         let device = self.device();
+        // A base that is given needs no memory.
+        let remembered = self.limits.base.is_none().then(|| {
+            let device = device.as_deref().ok();
+            Remembered::read(self.direction, device, !self.observe)
+        });
+        let carried = remembered.as_ref().and_then(Remembered::rate);
         // To observe, no shaper has to stand there.
         let (keeper, place, rate) = if self.observe {
             (None, device.ok(), None)
         } else {
-            let (keeper, standing) = self.keep(device?)?;
+            let (keeper, standing) = self.keep(device?, carried)?;
             let rate = standing.rate_bits_per_sec.map(Rate::from_bits_per_sec);
             (Some((keeper, standing.clone())), Some(standing.place), rate)
         };
-        let limits = self.limits.around(rate.filter(|_| !self.manage))?;
+        let limits = self.limits.around(carried.or(rate.filter(|_| !self.manage)))?;
         let (keeper, standing) = keeper.unzip();
         Ok(Box::new(ShapeOutput {
             direction: self.direction,
             link: self.link(),
             law: ShaperLaw::new(self.direction, limits),
             limits,
+            remembered,
             keeper,
             standing,
             place,
@@ -172,6 +184,8 @@ struct ShapeOutput {
     /// The last decision that a sentence reported, and when.
     told: Option<(HostInstant, Reason)>,
     failed: Option<miette::Report>,
+    /// What the link carries, where no base is given. It is written once the machine is restored.
+    remembered: Option<Remembered>,
 }
 
 /// Where rates are only observed, a sentence at most this often.
@@ -182,6 +196,12 @@ impl ShapeOutput {
         let found = self.tc.queue(self.place.as_ref()?).ok()?;
         let packets = found.packets.into();
         Some(Queue { packets, waiting: found.waiting, sent: found.sent })
+    }
+
+    fn tell_wrong(&mut self, events: &mut Events) {
+        if let Some(wrong) = self.remembered.as_mut().and_then(Remembered::poll_wrong) {
+            events.base_not_kept(self.direction, &wrong);
+        }
     }
 
     fn set(&mut self, rate: Rate) {
@@ -224,6 +244,7 @@ impl ShapeOutput {
 
 impl Output for ShapeOutput {
     fn begin(&mut self, events: &mut Events) {
+        self.tell_wrong(events);
         let limits = [self.limits.min(), self.limits.base(), self.limits.max()];
         let shaper = self.standing.as_ref().map(|standing| &standing.shaper[..]);
         events.shaping(self.direction, self.place.as_deref(), shaper, limits);
@@ -236,6 +257,9 @@ impl Output for ShapeOutput {
             self.law.handle_queue(now, queue);
         }
         self.law.handle_estimate(now, estimate);
+        if let Some(remembered) = &mut self.remembered {
+            remembered.handle(self.law.decision());
+        }
         if let Some(decision) = self.law.poll() {
             self.set(decision.rate);
             self.news = Some((now, decision, *estimate, queue));
@@ -243,6 +267,10 @@ impl Output for ShapeOutput {
     }
 
     fn attend(&mut self, now: HostInstant, events: &mut Events) -> Result<()> {
+        if let Some(remembered) = &mut self.remembered {
+            remembered.attend(now);
+        }
+        self.tell_wrong(events);
         while let Some(event) = self.keeper.as_mut().and_then(Keeper::poll) {
             self.handle_event(event, events);
         }
