@@ -3,6 +3,7 @@
 //! [`Tc`] reads qdiscs, which every user may. [`Shaper::adopt`] takes the shaper at the root of a
 //! device and changes only its rate. [`Shaper::build`] makes one where none stands. [`Before`] says
 //! how the machine was, can be kept in a file, and puts it back, also from another process.
+//! [`Flowtable`] lists fast paths that may lead past a shaper.
 
 /// The example of the README is a test.
 #[cfg(doctest)]
@@ -11,6 +12,7 @@ struct Readme;
 
 mod before;
 mod error;
+mod flowtable;
 mod htb;
 mod ifb;
 mod kind;
@@ -25,6 +27,7 @@ mod tc;
 
 pub use before::{Before, Restored};
 pub use error::Error;
+pub use flowtable::Flowtable;
 pub use kind::Kind;
 pub use objects::{Class, Device, Filter, Handle, Qdisc, Queue};
 pub use plan::Plan;

@@ -166,6 +166,11 @@ pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     array_at(bytes, at).map(u32::from_ne_bytes)
 }
 
+/// In the network's order, as nftables has its numbers.
+pub(crate) fn u32_at_network(bytes: &[u8], at: usize) -> Option<u32> {
+    array_at(bytes, at).map(u32::from_be_bytes)
+}
+
 pub(crate) fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     array_at(bytes, at).map(u64::from_ne_bytes)
 }

@@ -21,7 +21,7 @@ const LARGEST: usize = 64 << 10;
 /// The kernel answers in the time of the request. This only keeps a fault of it from hanging us.
 const PATIENCE_S: i64 = 5;
 
-/// A socket to the kernel's routing netlink in the network namespace of the thread that opened it.
+/// A socket to the kernel's netlink in the network namespace of the thread that opened it.
 #[derive(Debug)]
 pub(crate) struct Socket {
     socket: OwnedFd,
@@ -45,8 +45,12 @@ impl From<Errno> for Refusal {
 
 impl Socket {
     pub(crate) fn open() -> io::Result<Self> {
+        Self::open_for(SockProtocol::NetlinkRoute)
+    }
+
+    /// To another part of the kernel than routing.
+    pub(crate) fn open_for(protocol: SockProtocol) -> io::Result<Self> {
         let flags = SockFlag::SOCK_CLOEXEC;
-        let protocol = SockProtocol::NetlinkRoute;
         let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, protocol)?;
         setsockopt(&socket, sockopt::ReceiveTimeout, &TimeVal::seconds(PATIENCE_S))?;
         // Without these only the kernel's explanations are missing (before Linux 4.12).
