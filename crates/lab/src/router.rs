@@ -11,6 +11,7 @@ pub(crate) mod experiment;
 pub(crate) mod job;
 pub(crate) mod load;
 pub(crate) mod matrix;
+pub(crate) mod naive;
 pub(crate) mod page;
 pub(crate) mod ran;
 pub(crate) mod rule;

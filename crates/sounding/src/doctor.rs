@@ -1,5 +1,6 @@
 mod holders;
 mod limits;
+mod offloads;
 mod ports;
 mod sniffers;
 mod usb;
@@ -27,10 +28,13 @@ Exit code 0 if everything that `sounding demo` needs is there, 1 if not. A modem
 Every port that could be a modem's is asked for its version, whatever it is called; a port that another program holds is
 named with that program and left alone. Nothing is changed.
 
+The area `router` has the fast paths that lead packets past a shaper: flowtables, OpenWrt's options, vendors' engines.
+
 Examples:
   sudo sounding doctor
   sudo sounding doctor --sniffer udp:127.0.0.1:6767
-  sudo sounding doctor --json | jq 'select(.area == \"modem\")'")]
+  sudo sounding doctor --json | jq 'select(.area == \"modem\")'
+  sudo sounding doctor --json --no-ports | jq 'select(.area == \"router\")'")]
 pub(crate) struct Doctor {
     /// One JSON object a check
     #[arg(long)]
@@ -76,6 +80,7 @@ pub(crate) fn run(args: &Doctor) -> Result<ExitCode> {
     checks.push(real_time());
     checks.extend(downlink());
     checks.extend(background());
+    checks.extend(offloads::checks());
     checks.extend(sniffers::checks(&named));
     if !args.no_ports {
         checks.extend(ports::checks(&args.ports, args.router));

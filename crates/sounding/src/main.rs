@@ -32,6 +32,7 @@ mod lab;
 mod left_out;
 mod link;
 mod modem;
+mod offload;
 mod output;
 mod patient;
 #[cfg(any(test, not(feature = "lab")))]

@@ -33,9 +33,9 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "RADIO,…", value_delimiter = ',', value_parser = Rat::ALL.map(Rat::name))]
     radio: Vec<String>,
 
-    /// Only these rules [default: all while the radio moves and with --quick; in other cases none,
-    /// autorate-tuned, truth-50 and ours]
-    #[arg(long, value_name = "RULE,…", value_delimiter = ',', value_parser = Rule::ALL.map(Rule::name))]
+    /// Only these rules [default: all but naive while the radio moves and with --quick; in other
+    /// cases none, autorate-tuned, truth-50 and ours]
+    #[arg(long, value_name = "RULE,…", value_delimiter = ',', value_parser = Rule::NAMED.map(Rule::name))]
     rules: Vec<String>,
 
     /// Seeds of each case, from the first on [default: 10 while the radio moves, 3 in other cases,

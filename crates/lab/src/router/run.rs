@@ -21,7 +21,7 @@ use super::load::Done;
 use super::ran::{Figures, Line, Ran, Series, Spread};
 use super::rule::Rule;
 use super::truth::{STEP, Truth, rate};
-use super::{autorate, decisions, load};
+use super::{autorate, decisions, load, naive};
 use crate::experiment::Failed;
 
 /// Interval of looks at CAKE, and of points of a series.
@@ -82,8 +82,9 @@ pub(super) fn run(
     let over = AtomicBool::new(false);
     let (done, probes, looked) = thread::scope(|scope| {
         let end = End(&over);
-        let feeder = thread::Builder::new().spawn_scoped(scope, || {
-            feed(&router, rule, [Some(&truth), fetched].into_iter().zip(limits), &over)
+        let feeder = thread::Builder::new().spawn_scoped(scope, || match rule {
+            Rule::Naive => naive::follow(&router, limits, &over),
+            _ => feed(&router, rule, [Some(&truth), fetched].into_iter().zip(limits), &over),
         })?;
         let watcher = thread::Builder::new().spawn_scoped(scope, || watch(&router, rule, &over))?;
         let probing = PROBE.start(router.ends(2));
@@ -156,7 +157,7 @@ fn first_rate(rule: Rule, truth: Option<&Truth>, base: Rate) -> Option<Rate> {
         Rule::FixedP50 => truth.map(|truth| rate(truth.quantile(0.5))),
         Rule::FixedMean => truth.map(|truth| rate(truth.mean())),
         Rule::Truth0 | Rule::Truth50 => truth.map(|_| base),
-        Rule::Autorate | Rule::AutorateTuned | Rule::Ours => Some(base),
+        Rule::Autorate | Rule::AutorateTuned | Rule::Ours | Rule::Naive => Some(base),
     }
 }
 

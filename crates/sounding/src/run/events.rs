@@ -5,6 +5,7 @@ mod shape;
 mod sniffers;
 mod subordinates;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
@@ -35,6 +36,8 @@ pub(crate) struct Events {
     late: Late,
     overstated: Untold,
     disbelieved: Untold,
+    /// What is said once while the daemon runs.
+    said: BTreeSet<String>,
 }
 
 /// Late heartbeats, and those that no line has reported yet.
@@ -81,6 +84,7 @@ impl Events {
             late: Late::default(),
             overstated: Untold::default(),
             disbelieved: Untold::default(),
+            said: BTreeSet::new(),
         })
     }
 
@@ -95,6 +99,13 @@ impl Events {
     fn say(&mut self, event: &Json, sentence: impl FnOnce() -> Option<String>) {
         if let Some(line) = line(self.json, event, sentence) {
             self.outbox.say(line);
+        }
+    }
+
+    /// The same for an event that does not repeat.
+    fn say_once(&mut self, event: &Json, sentence: impl FnOnce() -> Option<String>) {
+        if self.said.insert(event.to_string()) {
+            self.say(event, sentence);
         }
     }
 

@@ -3,10 +3,12 @@
 use serde_json::json;
 use sounding_kpi::Direction;
 use sounding_link::LinkEstimate;
+use sounding_qdisc::Error;
 use sounding_shape::{Decision, Queue, Reason};
 use sounding_units::{HostInstant, Rate};
 
 use super::Events;
+use crate::offload::{self, Bypass};
 use crate::{screen, session_report};
 
 /// What happened to a shaper.
@@ -48,6 +50,35 @@ impl Events {
                 _ => "rates are printed, and nothing is changed".into(),
             };
             Some(format!("{direction}: {what}, from {min} to {max}, and {base} without the modem"))
+        });
+    }
+
+    /// A fast path leads past the shaper of a device. It is said once, for both directions.
+    pub(in crate::run) fn bypass(&mut self, device: &str, bypass: &Bypass) {
+        let Bypass { flowtable, why } = bypass;
+        let (table, cure) = (flowtable.to_string(), offload::cure(flowtable));
+        let devices = &flowtable.devices;
+        let event = json!({
+            "event": "bypass",
+            "device": device,
+            "flowtable": table,
+            "devices": devices,
+            "why": why,
+            "cure": cure,
+        });
+        self.say_once(&event, || {
+            let [device, table, cure] = [device, &table, &cure].map(screen::inline);
+            Some(format!("{device}: packets skip its shaper by flowtable {table}: {why}; {cure}"))
+        });
+    }
+
+    /// Nobody knows whether one does.
+    pub(in crate::run) fn bypasses_unknown(&mut self, device: &str, error: &Error) {
+        let why = error.to_string();
+        let event = json!({ "event": "bypass", "device": device, "flowtable": null, "why": why });
+        self.say_once(&event, || {
+            let [device, why] = [device, &why].map(screen::inline);
+            Some(format!("{device}: whether packets skip its shaper is not known: {why}"))
         });
     }
 

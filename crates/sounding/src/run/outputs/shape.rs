@@ -13,10 +13,11 @@ use std::time::Duration;
 use miette::{IntoDiagnostic, Result, miette};
 use sounding_kpi::Direction;
 use sounding_link::{Config as Link, LinkEstimate};
-use sounding_qdisc::Tc;
+use sounding_qdisc::{Error, Tc};
 use sounding_shape::{Decision, Limits, Queue, Reason, ShaperLaw, Tuning};
 use sounding_units::{HostInstant, Rate};
 
+use crate::offload::{self, Bypass};
 use crate::run::events::{Events, ShapeNews};
 use crate::run::output::{Estimates, Needs, Output, Section};
 use crate::shapers::{Keeper, KeeperEvent, Standing, Wanted, Way};
@@ -94,6 +95,14 @@ impl ShapeSection {
         }
     }
 
+    /// The fast paths past a shaper, by the WAN's device where it is known. To observe, none counts.
+    fn bypasses(&self) -> Option<(String, std::result::Result<Vec<Bypass>, Error>)> {
+        let device = self.interface.clone().or_else(|| self.device.clone());
+        let device = device.filter(|_| !self.observe)?;
+        let found = offload::bypasses(&device);
+        Some((device, found))
+    }
+
     fn keep(&self, device: String, carried: Option<Rate>) -> Result<(Keeper, Standing)> {
         let ShapeLimits { min, max, .. } = self.limits;
         let way = if self.manage {
@@ -153,6 +162,7 @@ impl Section for ShapeSection {
             keeper,
             standing,
             place,
+            bypasses: self.bypasses(),
             tc: Tc::open().into_diagnostic()?,
             is_left_alone: false,
             news: None,
@@ -176,6 +186,8 @@ struct ShapeOutput {
     standing: Option<Standing>,
     /// The device at whose root the queue is read.
     place: Option<String>,
+    /// Fast paths past the shaper, as they were at the start; `None` where nothing was looked at.
+    bypasses: Option<(String, std::result::Result<Vec<Bypass>, Error>)>,
     tc: Tc,
     /// Another program has changed the shaper.
     is_left_alone: bool,
@@ -248,6 +260,13 @@ impl Output for ShapeOutput {
         let limits = [self.limits.min(), self.limits.base(), self.limits.max()];
         let shaper = self.standing.as_ref().map(|standing| &standing.shaper[..]);
         events.shaping(self.direction, self.place.as_deref(), shaper, limits);
+        match self.bypasses.take() {
+            Some((device, Ok(found))) => {
+                found.iter().for_each(|bypass| events.bypass(&device, bypass));
+            }
+            Some((device, Err(error))) => events.bypasses_unknown(&device, &error),
+            None => {}
+        }
     }
 
     fn publish(&mut self, now: HostInstant, estimates: &Estimates) {
