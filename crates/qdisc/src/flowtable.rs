@@ -137,9 +137,9 @@ mod tests {
 
     use super::*;
 
-    /// As Linux 6.1 answers about `table inet t { flowtable f { hook ingress priority 0; devices =
-    /// { vec0, vec1 } } }`, behind its header.
-    const RECORDED: &[u8] = &[
+    /// As `nf_tables_fill_flowtable_info()` of Linux writes `table inet t { flowtable f { hook
+    /// ingress priority 0; devices = { vec0, vec1 } } }`, behind the message's header.
+    const WRITTEN: &[u8] = &[
         1, 0, 0, 3, // nfgenmsg: inet, the generation's number
         6, 0, 1, 0, b't', 0, 0, 0, // its table
         6, 0, 2, 0, b'f', 0, 0, 0, // its name
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_flowtable_is_read_with_its_devices() {
-        let read = Flowtable::read(RECORDED).expect("it is whole");
+        let read = Flowtable::read(WRITTEN).expect("it is whole");
         assert_eq!((read.to_string().as_str(), read.is_hardware), ("inet t f", false));
         assert_eq!(read.devices, ["vec0", "vec1"]);
         assert!(read.has("vec1") && !read.has("vec"));
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn the_hardwares_flag_is_in_the_networks_order() {
-        let mut bytes = RECORDED.to_vec();
+        let mut bytes = WRITTEN.to_vec();
         // The flags' data, behind 4 + 8 + 8 + 12 + 8 bytes and a header.
         bytes[47] = 1;
         assert!(Flowtable::read(&bytes).expect("it is whole").is_hardware);
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_prefix_stands_for_every_device_that_begins_so() {
-        let mut bytes = RECORDED.to_vec();
+        let mut bytes = WRITTEN.to_vec();
         let last = bytes.len() - 12;
         bytes[last + 2] = 2;
         let read = Flowtable::read(&bytes).expect("it is whole");

@@ -18,11 +18,21 @@ pub enum Need {
     Uml,
     /// A kernel with CAKE, codel and fq_codel.
     Cake,
+    /// A kernel with flowtables. Neither User-Mode Linux nor every host has them.
+    Flowtables,
 }
 
 impl Need {
-    const ALL: [Self; 7] =
-        [Self::Data, Self::Root, Self::Kernel, Self::Tools, Self::Npm, Self::Uml, Self::Cake];
+    const ALL: [Self; 8] = [
+        Self::Data,
+        Self::Root,
+        Self::Kernel,
+        Self::Tools,
+        Self::Npm,
+        Self::Uml,
+        Self::Cake,
+        Self::Flowtables,
+    ];
 
     /// Its name in `SOUNDING_REQUIRE`.
     pub const fn name(self) -> &'static str {
@@ -34,6 +44,7 @@ impl Need {
             Self::Npm => "npm",
             Self::Uml => "uml",
             Self::Cake => "cake",
+            Self::Flowtables => "flowtables",
         }
     }
 }
@@ -60,7 +71,8 @@ fn is_required(need: Need, required: &str) -> bool {
         let is_known = Need::ALL.iter().any(|known| known.name() == *word);
         assert!(
             is_known,
-            "SOUNDING_REQUIRE has {word:?}; there are data, root, kernel, tools, npm, uml and cake"
+            "SOUNDING_REQUIRE has {word:?}; there are data, root, kernel, tools, npm, uml, cake and \
+             flowtables"
         );
     }
     words.contains(&need.name())
@@ -74,7 +86,8 @@ mod tests {
     fn a_list_names_what_is_required() {
         for need in Need::ALL {
             assert!(
-                !is_required(need, "") && is_required(need, "data, root,kernel,tools,npm,uml,cake")
+                !is_required(need, "")
+                    && is_required(need, "data, root,kernel,tools,npm,uml,cake,flowtables")
             );
         }
         assert!(is_required(Need::Root, "kernel,root") && !is_required(Need::Data, "kernel,root"));

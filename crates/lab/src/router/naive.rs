@@ -61,17 +61,19 @@ pub(super) fn follow(
         next = now + STEP;
         let places = sounder.estimators().zip([WAN, INGRESS]).zip(limits);
         for ((estimator, device), limits) in places {
-            let known = estimator.estimate(now).known_rate();
-            tc.set(device, rate(known, limits))?;
+            if let Some(rate) = rate(estimator.estimate(now).known_rate(), limits) {
+                tc.set(device, rate)?;
+            }
         }
     }
     Ok(())
 }
 
-/// Of an estimate; without one, and while nothing is granted, the base.
-fn rate(known: Option<Rate>, limits: Limits) -> Rate {
-    let known = known.filter(|rate| *rate > Rate::ZERO);
-    limits.clamp(known.map_or(limits.base(), |rate| rate.scaled(SHARE, 1000)))
+/// Of an estimate; without one, and while nothing is granted, the rate stays. No lower limit holds
+/// the rule up, because it is the rule that is judged.
+fn rate(known: Option<Rate>, limits: Limits) -> Option<Rate> {
+    let known = known.filter(|rate| *rate > Rate::ZERO)?;
+    Some(known.scaled(SHARE, 1000).min(limits.max()).max(Limits::LEAST))
 }
 
 #[cfg(test)]
@@ -79,12 +81,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_a_part_of_the_estimate_within_the_limits() {
+    fn it_is_a_part_of_the_estimate_up_to_the_limit() {
         let mbit = |mbit: u64| Rate::from_bits_per_sec(mbit * 1_000_000);
         let limits = Limits::new(mbit(1), mbit(10), mbit(50)).unwrap();
         let rate = |known| rate(known, limits);
-        assert_eq!(rate(Some(mbit(20))), mbit(19));
-        assert_eq!((rate(None), rate(Some(Rate::ZERO))), (mbit(10), mbit(10)));
-        assert_eq!((rate(Some(mbit(90))), rate(Some(mbit(1)))), (mbit(50), mbit(1)));
+        assert_eq!(rate(Some(mbit(20))), Some(mbit(19)));
+        assert_eq!((rate(None), rate(Some(Rate::ZERO))), (None, None));
+        assert_eq!(rate(Some(mbit(90))), Some(mbit(50)));
+        assert!(rate(Some(mbit(1))) < Some(mbit(1)), "no lower limit holds it up");
     }
 }
