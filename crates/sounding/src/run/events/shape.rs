@@ -72,7 +72,7 @@ impl Events {
         });
     }
 
-    /// Nobody knows whether one does.
+    /// It is not known whether one does.
     pub(in crate::run) fn bypasses_unknown(&mut self, device: &str, error: &Error) {
         let why = error.to_string();
         let event = json!({ "event": "bypass", "device": device, "flowtable": null, "why": why });

@@ -95,7 +95,7 @@ impl ShapeSection {
         }
     }
 
-    /// The fast paths past a shaper, by the WAN's device where it is known. To observe, none counts.
+    /// The fast paths past a shaper, by the WAN's device if it is known. To observe, none counts.
     fn bypasses(&self) -> Option<(String, std::result::Result<Vec<Bypass>, Error>)> {
         let device = self.interface.clone().or_else(|| self.device.clone());
         let device = device.filter(|_| !self.observe)?;
