@@ -47,7 +47,7 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "SEED", default_value_t = 101)]
     first_seed: u64,
 
-    /// How long there is load in each run [default: 24s, and 15s with --quick]
+    /// How long there is load in each run [default: 18s, and 15s with --quick]
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     duration: Option<Duration>,
 
@@ -85,7 +85,7 @@ impl Experiment for RouterExperiment {
             }
             None => None,
         };
-        let quick = if flags.quick { Duration::from_secs(15) } else { Duration::from_secs(24) };
+        let quick = if flags.quick { Duration::from_secs(15) } else { Duration::from_secs(18) };
         let lasts = flags.duration.unwrap_or(quick);
         if lasts < Duration::from_secs(5) {
             return Err(miette::miette!(
