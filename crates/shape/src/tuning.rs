@@ -44,7 +44,7 @@ impl Tuning {
                 share: 1_000,
                 aim: Duration::ZERO,
                 drain: Duration::from_millis(100),
-                climb: 80,
+                climb: 150,
                 fall: 60,
                 sure: 2,
                 idle: Duration::from_secs(10),
