@@ -55,7 +55,7 @@ fn data_that_waits_here_while_the_radio_takes_all_raises_the_rate_to_the_limit()
     let mut link = Link::new();
     let decision = link.pass(20, 9, shows(mbit(8), Bound::Floor));
     assert_eq!((decision.rate, decision.reason), (mbit(60), Reason::Probing));
-    let full = shows(mbit(8), Bound::Floor).with_backlog(Some(Bytes::new(400_000)));
+    let full = shows(mbit(8), Bound::Floor).with_backlog(Some(Bytes::new(500_000)));
     assert_eq!(link.pass(1, 9, full).reason, Reason::Backlog);
 }
 

@@ -45,7 +45,7 @@ impl Drill {
 
     fn shaping(&self) -> Shaping {
         let shaping = Shaping::start(&self.household, &self.modem.source(), &["--base", BASE]);
-        self.wait_until("the modem's rate", |drill| drill.follows());
+        self.wait_until("the modem's rate", Self::follows);
         shaping
     }
 
@@ -82,7 +82,7 @@ impl Drill {
         sleep(Duration::from_secs(1));
         assert_eq!(self.household.rate(), BASE, "it is not left while the modem is {failure:?}");
         self.modem.become_now(Now::Well);
-        self.wait_until("the modem's rate", |drill| drill.follows());
+        self.wait_until("the modem's rate", Self::follows);
         sleep(Duration::from_millis(500));
     }
 }
