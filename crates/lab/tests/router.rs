@@ -49,7 +49,7 @@ fn a_rule_that_follows_floors_collapses_and_the_law_does_not() {
 fn the_law_carries_what_the_truth_carries_and_waits_no_longer_in_every_case() {
     let cases: Vec<String> = Case::simulated().map(|case| case.to_string()).collect();
     let cases: Vec<&str> = cases.iter().map(String::as_str).collect();
-    let outcome = judged(&cases, &BOTH_WAYS, &["ours"], 3);
+    let outcome = judged(&cases, &BOTH_WAYS, &["ours"], 5);
     assert_eq!(rows(&outcome, "ours").count(), 22);
     for row in rows(&outcome, "ours") {
         let (case, kind) = (row.case, row.kind);

@@ -33,8 +33,8 @@ pub enum Rule {
     Truth(Duration),
     /// A part of each estimate, in thousandths: the rule that collapses.
     Naive(u32),
-    /// This project's law; with its own constants, or with others.
-    Ours(Option<Tuning>),
+    /// This project's law; with its own constants, or with others in a direction.
+    Ours(Option<(Direction, Tuning)>),
 }
 
 impl Rule {
@@ -97,6 +97,10 @@ pub(super) struct Side {
 /// A shaper by a rule; `None` for none.
 fn shaper(rule: Rule, side: &Side) -> Option<ShapedBy> {
     let Side { direction, truth, limits } = side;
+    let tuning = match rule {
+        Rule::Ours(Some((of, tuning))) if of == *direction => tuning,
+        _ => Tuning::of(*direction),
+    };
     let governor: Box<dyn Governor> = match rule {
         Rule::None => return None,
         Rule::Fixed(quantile) => {
@@ -104,14 +108,9 @@ fn shaper(rule: Rule, side: &Side) -> Option<ShapedBy> {
         }
         Rule::Truth(late) => Box::new(scheduled(truth, late, *limits)),
         Rule::Naive(share) => Box::new(Naive { share, base: limits.base(), min: limits.min() }),
-        Rule::Ours(tuning) => {
-            Box::new(ShaperLaw::tuned(tuning.unwrap_or(Tuning::of(*direction)), *limits))
-        }
+        Rule::Ours(_) => Box::new(ShaperLaw::tuned(tuning, *limits)),
     };
-    let span = match rule {
-        Rule::Ours(Some(tuning)) => tuning.span,
-        _ => Tuning::of(*direction).span,
-    };
+    let span = tuning.span;
     Some(ShapedBy { discipline: Discipline::Cake, rate: limits.base(), span, governor })
 }
 
