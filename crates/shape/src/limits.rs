@@ -54,6 +54,11 @@ impl Limits {
         self.max
     }
 
+    /// The three, by name.
+    pub const fn named(self) -> [(&'static str, Rate); 3] {
+        [("min", self.min), ("base", self.base), ("max", self.max)]
+    }
+
     /// The nearest rate within them.
     pub fn clamp(self, rate: Rate) -> Rate {
         rate.clamp(self.min, self.max)

@@ -1,8 +1,11 @@
-//! Accounting of CPU time.
+//! Accounting of CPU time, and where a thread runs.
 
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
 
 /// The kernel's accounting cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +55,20 @@ pub fn this_thread() -> Duration {
         Duration::from_secs(at.tv_sec as u64) + Duration::from_micros(at.tv_usec as u64)
     };
     time(usage.ru_utime) + time(usage.ru_stime)
+}
+
+/// Keeps this thread, and processes that it starts, on one processor, where there is such a one.
+pub(crate) fn stay_on(processor: usize) {
+    let mut set = CpuSet::new();
+    if set.set(processor).is_ok() {
+        let _ = sched_setaffinity(Pid::from_raw(0), &set);
+    }
+}
+
+/// The last of the processors that this thread may run on.
+pub(crate) fn last_processor() -> Option<usize> {
+    let set = sched_getaffinity(Pid::from_raw(0)).ok()?;
+    (0..CpuSet::count()).rev().find(|processor| set.is_set(*processor).unwrap_or(false))
 }
 
 fn idle() -> Result<Idle, ReadError> {

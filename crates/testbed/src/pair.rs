@@ -9,8 +9,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use nix::sched::{CpuSet, sched_setaffinity};
-use nix::unistd::Pid;
 use socket2::{Domain, Protocol, Socket, Type};
 use sounding_bpf::{Bound, DelayFeed, Feed, FeedEstimate};
 use sounding_emu::{EnterError, Netns, monotonic_now};
@@ -19,7 +17,7 @@ use sounding_kpi::Direction;
 use sounding_link::{DelayKind, DelayUpdate, RanDelay};
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use crate::cpu::{Busy, ReadError, this_thread};
+use crate::cpu::{Busy, ReadError, stay_on, this_thread};
 
 const NEAR: Ipv4Addr = Ipv4Addr::new(100, 64, 1, 1);
 const FAR: Ipv4Addr = Ipv4Addr::new(100, 64, 1, 2);
@@ -168,12 +166,12 @@ fn transfer(
     let stop = Arc::new(AtomicBool::new(false));
     let (count, busy, stopped) = (received.clone(), spent.clone(), stop.clone());
     let receiver = thread::Builder::new().spawn(move || {
-        pin(1);
+        stay_on(1);
         receive(far, &count);
     });
     let receiver = receiver.map_err(socket("start a thread"))?;
     let sending = thread::Builder::new().spawn(move || {
-        pin(0);
+        stay_on(0);
         send(near, &busy, &stopped);
     });
     let sending = sending.map_err(socket("start a thread"))?;
@@ -238,15 +236,6 @@ fn limit_pacing(near: &Socket, limit: Rate) -> io::Result<()> {
         )
     };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
-}
-
-/// Keeps this thread on one processor, where there is such a one: whether two ends share a cache
-/// makes more of a difference than any congestion control.
-fn pin(processor: usize) {
-    let mut set = CpuSet::new();
-    if set.set(processor).is_ok() {
-        let _ = sched_setaffinity(Pid::from_raw(0), &set);
-    }
 }
 
 fn send(mut near: TcpStream, busy: &AtomicU64, stop: &AtomicBool) {

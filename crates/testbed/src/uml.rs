@@ -9,6 +9,7 @@
 mod cpu;
 mod guest;
 mod image;
+mod process;
 mod tc;
 
 pub(crate) use guest::ip;

@@ -71,9 +71,6 @@ fn most() -> Rate {
     Rate::from_bits_per_sec(1_000_000_000)
 }
 
-/// Part of an estimate in the rule that collapses, in thousandths.
-const NAIVE: u32 = 950;
-
 impl SidePlan {
     pub(super) fn shaper(&self, direction: Direction, key: &str) -> Result<ShapedBy, Wrong> {
         let Self { rule, queue, min, base, max } = *self;
@@ -82,7 +79,7 @@ impl SidePlan {
         let governor: Box<dyn Governor> = match rule {
             RulePlan::Modem => Box::new(ShaperLaw::new(direction, limits)),
             RulePlan::Fixed => Box::new(Scheduled::fixed(base)),
-            RulePlan::Naive => Box::new(Naive { share: NAIVE, base, min }),
+            RulePlan::Naive => Box::new(Naive { base, min }),
         };
         let discipline = match queue {
             QueuePlan::Cake => Discipline::Cake,

@@ -46,8 +46,7 @@ fn configuration(limits: [Limits; 2], changed: &str) -> String {
         "output_cake_changes=1".into(),
     ];
     for (way, limits) in ["ul", "dl"].into_iter().zip(limits) {
-        let rates = [("min", limits.min()), ("base", limits.base()), ("max", limits.max())];
-        for (name, rate) in rates {
+        for (name, rate) in limits.named() {
             let kbit = rate.bits_per_sec() / 1_000;
             lines.push(format!("{name}_{way}_shaper_rate_kbps={kbit}"));
         }

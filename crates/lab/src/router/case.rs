@@ -12,10 +12,10 @@ use sounding_experiment::plan::{PlanError, Run, Text};
 use sounding_kpi::Direction;
 
 /// From the start of the network until the load begins: a program in the guest is slow to start.
-pub(super) const LEAD: Duration = Duration::from_secs(4);
+pub(super) const LEAD: Duration = Duration::from_secs(6);
 
 /// The load of a burst is silent for this part of its time.
-pub(super) const IDLE: f64 = 0.4;
+const IDLE: f64 = 0.4;
 
 /// The radio technology.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -66,6 +66,14 @@ pub(super) enum Load {
 }
 
 impl Load {
+    /// Of a load of this length, the time without traffic at its beginning.
+    pub(super) fn idle(self, lasts: Duration) -> Duration {
+        match self {
+            Self::Burst => lasts.mul_f64(IDLE),
+            _ => Duration::ZERO,
+        }
+    }
+
     /// The directions that have data, if the bulk is an upload.
     pub(super) const fn ways(self) -> &'static [Direction] {
         match self {

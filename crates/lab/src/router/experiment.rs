@@ -35,7 +35,7 @@ pub(crate) struct Flags {
 
     /// Only these rules [default: all but naive while the radio moves and with --quick; in other
     /// cases none, autorate-tuned, truth-50 and ours]
-    #[arg(long, value_name = "RULE,…", value_delimiter = ',', value_parser = Rule::NAMED.map(Rule::name))]
+    #[arg(long, value_name = "RULE,…", value_delimiter = ',', value_parser = Rule::ALL.map(Rule::name))]
     rules: Vec<String>,
 
     /// Seeds of each case, from the first on [default: 10 while the radio moves, 3 in other cases,
@@ -158,7 +158,7 @@ fn radios(flags: &Flags) -> Vec<Rat> {
 fn rules(flags: &Flags, setting: &Setting, missing: &mut Vec<String>) -> Vec<Rule> {
     let wanted: Vec<Rule> = match flags.rules.is_empty() {
         false => flags.rules.iter().filter_map(|name| Rule::named(name)).collect(),
-        true => Rule::ALL.to_vec(),
+        true => Rule::ALL.into_iter().filter(|rule| rule.is_usual()).collect(),
     };
     let has_shape = shapes(setting);
     wanted

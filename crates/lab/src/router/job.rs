@@ -63,8 +63,8 @@ mod tests {
         let cases: Vec<&Case> = CASES.iter().collect();
         let two = |_: &Case, _, number| (number < 2).then_some(number + 1);
         let jobs = jobs(&cases, &Rat::ALL, &Rule::ALL, two);
-        assert_eq!(jobs.len(), 12 * 2 * 9 * 2);
-        assert!(jobs[..9].iter().all(|job| job.case.name == "still" && job.seed == 1));
+        assert_eq!(jobs.len(), 12 * 2 * 10 * 2);
+        assert!(jobs[..10].iter().all(|job| job.case.name == "still" && job.seed == 1));
         let files: std::collections::BTreeSet<PathBuf> =
             jobs.iter().map(|job| job.file(Path::new(""))).collect();
         assert_eq!(files.len(), jobs.len());

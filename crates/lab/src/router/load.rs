@@ -12,7 +12,7 @@ use sounding_testbed::flow::{
 use sounding_testbed::router::Router;
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use super::case::{IDLE, Load};
+use super::case::Load;
 
 /// Interval of samples of a connection.
 const SAMPLES: Duration = Duration::from_millis(100);
@@ -72,7 +72,7 @@ pub(super) fn run(
             done.uploads = finish(flows)?;
         }
         Load::Burst => {
-            wait(from + (until - from).mul_f64(IDLE));
+            wait(from + load.idle(until - from));
             let flow = bulk(0, Direction::Uplink, Traffic::Bulk)?;
             wait(until);
             done.uploads = finish(vec![flow])?;

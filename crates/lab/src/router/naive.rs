@@ -12,6 +12,7 @@ use sounding_kpi::Direction;
 use sounding_link::{Arrival, Config, Sounder};
 use sounding_modem::{Bytes, Pump, Source, Turn};
 use sounding_shape::{Limits, Tuning};
+use sounding_sim::shaper::Naive;
 use sounding_testbed::router::{INGRESS, Router, WAN};
 use sounding_testbed::uml::Tc;
 use sounding_units::Rate;
@@ -20,9 +21,6 @@ use crate::experiment::Failed;
 
 /// Interval of rates.
 const STEP: Duration = Duration::from_millis(10);
-
-/// The part, in thousandths.
-const SHARE: u32 = 950;
 
 const WAYS: [Direction; 2] = [Direction::Uplink, Direction::Downlink];
 
@@ -73,7 +71,7 @@ pub(super) fn follow(
 /// the rule up, because it is the rule that is judged.
 fn rate(known: Option<Rate>, limits: Limits) -> Option<Rate> {
     let known = known.filter(|rate| *rate > Rate::ZERO)?;
-    Some(known.scaled(SHARE, 1000).min(limits.max()).max(Limits::LEAST))
+    Some(Naive::part(known).min(limits.max()).max(Limits::LEAST))
 }
 
 #[cfg(test)]

@@ -33,21 +33,8 @@ pub(super) enum Rule {
 }
 
 impl Rule {
-    /// Those of a whole matrix, in the order of the table.
-    pub(super) const ALL: [Self; 9] = [
-        Self::None,
-        Self::FixedP10,
-        Self::FixedP50,
-        Self::FixedMean,
-        Self::Autorate,
-        Self::AutorateTuned,
-        Self::Truth0,
-        Self::Truth50,
-        Self::Ours,
-    ];
-
-    /// All, in the order of the table. The naive rule runs only where it is named.
-    pub(super) const NAMED: [Self; 10] = [
+    /// All, in the order of the table.
+    pub(super) const ALL: [Self; 10] = [
         Self::None,
         Self::FixedP10,
         Self::FixedP50,
@@ -78,7 +65,7 @@ impl Rule {
 
     /// The rule of this name.
     pub(super) fn named(name: &str) -> Option<Self> {
-        Self::NAMED.into_iter().find(|rule| rule.name() == name)
+        Self::ALL.into_iter().find(|rule| rule.name() == name)
     }
 
     /// How late the truth reaches CAKE, where it does.
@@ -88,6 +75,11 @@ impl Rule {
             Self::Truth50 => Some(Duration::from_millis(50)),
             _ => None,
         }
+    }
+
+    /// Whether it runs where none is named: the naive rule does not.
+    pub(super) fn is_usual(self) -> bool {
+        self != Self::Naive
     }
 
     /// Whether it runs in the cases too that are not about a radio that moves.
@@ -107,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_result_and_a_flag_have_the_same_name_of_a_rule() {
-        for rule in Rule::NAMED {
+        for rule in Rule::ALL {
             assert_eq!(serde_json::to_value(rule).expect("a name"), rule.name());
             assert_eq!(Rule::named(rule.name()), Some(rule));
         }

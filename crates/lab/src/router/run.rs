@@ -181,8 +181,7 @@ fn start_program<'a>(
         "'{program}' shape --json --device {modem} --interface {WAN} --downlink-device {INGRESS}"
     );
     for (way, limits) in ["uplink", "downlink"].into_iter().zip(limits) {
-        let rates = [("min", limits.min()), ("base", limits.base()), ("max", limits.max())];
-        for (name, rate) in rates {
+        for (name, rate) in limits.named() {
             command += &format!(" --{way}-{name} {}bit", rate.bits_per_sec());
         }
     }
@@ -243,8 +242,7 @@ impl Times {
     /// The part of the load that figures are of.
     fn measured(&self, load: Load) -> [HostInstant; 2] {
         let [from, until] = self.span;
-        let idle = if load == Load::Burst { super::case::IDLE } else { 0.0 };
-        [from + (until - from).mul_f64(idle), until]
+        [from + load.idle(until - from), until]
     }
 
     /// Times of points of a series.

@@ -44,7 +44,7 @@ pub(super) fn table(runs: &[Ran]) -> Table {
     ]);
     for case in &CASES {
         for rat in Rat::ALL {
-            for rule in Rule::NAMED {
+            for rule in Rule::ALL {
                 let of = |ran: &&Ran| ran.case == case.name && ran.rat == rat && ran.rule == rule;
                 let of: Vec<&Ran> = runs.iter().filter(of).collect();
                 if of.is_empty() {

@@ -19,21 +19,26 @@ impl Governor for ShaperLaw {
     }
 }
 
-/// The rule that collapses: a part of each estimate, floors too, in thousandths.
+/// The rule that collapses: a part of each estimate, floors too.
 #[derive(Clone, Copy, Debug)]
 pub struct Naive {
-    /// The part, in thousandths.
-    pub share: u32,
     /// The rate while there is no estimate, and the least.
     pub base: Rate,
     /// The least.
     pub min: Rate,
 }
 
+impl Naive {
+    /// 95 hundredths of an estimate.
+    pub fn part(estimate: Rate) -> Rate {
+        estimate.scaled(95, 100)
+    }
+}
+
 impl Governor for Naive {
     fn decide(&mut self, _now: HostInstant, estimate: &LinkEstimate, _queue: Queue) -> Decision {
         let known = estimate.known_rate().filter(|rate| *rate > Rate::ZERO);
-        let rate = known.map_or(self.base, |rate| rate.scaled(self.share, 1_000));
+        let rate = known.map_or(self.base, Self::part);
         let is_capacity = estimate.known_bound() == Some(Bound::Capacity);
         let reason = if is_capacity { Reason::Capacity } else { Reason::Demand };
         Decision { rate: rate.max(self.min), reason }

@@ -7,7 +7,7 @@ use sounding_sim::Port;
 use sounding_sim::world::{Flow, Traffic};
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use super::super::case::{IDLE, LEAD, Load};
+use super::super::case::{LEAD, Load};
 use super::super::load::{CALL, CALL_PACKET, OBJECT, OBJECTS, READING, STEADY};
 
 /// A hundred small packets a second, as `ping` sends them.
@@ -24,18 +24,10 @@ pub(super) struct Flows {
     pub others: Vec<Flow>,
 }
 
-/// When a load begins, from the network's start.
-pub(super) fn begins(load: Load, lasts: Duration) -> Duration {
-    match load {
-        Load::Burst => LEAD + lasts.mul_f64(IDLE),
-        _ => LEAD,
-    }
-}
-
 impl Flows {
     /// Of a load whose bulk enters here.
     pub(super) fn of(load: Load, port: Port, lasts: Duration) -> Self {
-        let at = HostInstant::default() + begins(load, lasts);
+        let at = HostInstant::default() + LEAD + load.idle(lasts);
         let flow = |port| {
             let cubic = by_name("cubic").unwrap_or_else(|| unreachable!("it is in the registry"));
             Flow::bulk(port, cubic).begins(at)

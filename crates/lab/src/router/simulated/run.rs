@@ -16,7 +16,7 @@ use sounding_units::{HostInstant, Rate};
 use super::super::case::{LEAD, SILENCE};
 use super::super::truth::{Truth, rate};
 use super::Place;
-use super::flows::{Flows, begins};
+use super::flows::Flows;
 use crate::experiment::Failed;
 
 /// The part of the truth that counts as all of it.
@@ -31,8 +31,8 @@ pub enum Rule {
     Fixed(f64),
     /// The capacity of the same scene's cell, so late.
     Truth(Duration),
-    /// A part of each estimate, in thousandths: the rule that collapses.
-    Naive(u32),
+    /// A part of each estimate: the rule that collapses.
+    Naive,
     /// This project's law; with its own constants, or with others in a direction.
     Ours(Option<(Direction, Tuning)>),
 }
@@ -42,7 +42,7 @@ impl Rule {
     pub fn named(name: &str) -> Option<Self> {
         Some(match name {
             "none" => Self::None,
-            "naive" => Self::Naive(950),
+            "naive" => Self::Naive,
             "ours" => Self::Ours(None),
             "truth-0" => Self::Truth(Duration::ZERO),
             "truth-50" => Self::Truth(Duration::from_millis(50)),
@@ -60,7 +60,7 @@ impl fmt::Display for Rule {
             Self::None => f.write_str("none"),
             Self::Fixed(quantile) => write!(f, "fixed-{:.0}", quantile * 100.0),
             Self::Truth(late) => write!(f, "truth-{}", late.as_millis()),
-            Self::Naive(_) => f.write_str("naive"),
+            Self::Naive => f.write_str("naive"),
             Self::Ours(_) => f.write_str("ours"),
         }
     }
@@ -107,7 +107,7 @@ fn shaper(rule: Rule, side: &Side) -> Option<ShapedBy> {
             Box::new(Scheduled::fixed(limits.clamp(rate(truth.quantile(quantile)))))
         }
         Rule::Truth(late) => Box::new(scheduled(truth, late, *limits)),
-        Rule::Naive(share) => Box::new(Naive { share, base: limits.base(), min: limits.min() }),
+        Rule::Naive => Box::new(Naive { base: limits.base(), min: limits.min() }),
         Rule::Ours(_) => Box::new(ShaperLaw::tuned(tuning, *limits)),
     };
     let span = tuning.span;
@@ -141,7 +141,7 @@ pub(super) fn run(place: Place, seed: u64, sides: &[Side], rule: Rule) -> Result
     for flow in flows.others {
         world.add_flow(flow);
     }
-    let from = HostInstant::default() + begins(case.load, lasts);
+    let from = HostInstant::default() + LEAD + case.load.idle(lasts);
     let until = HostInstant::default() + LEAD + lasts;
     let mut delays = Vec::new();
     let mut carried = 0;
