@@ -32,7 +32,7 @@ impl Tuning {
             Direction::Uplink => Self {
                 span: Duration::from_millis(50),
                 share: 1_000,
-                aim: Duration::from_millis(60),
+                aim: Duration::from_millis(45),
                 drain: Duration::from_millis(100),
                 climb: 200,
                 fall: 300,

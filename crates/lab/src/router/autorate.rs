@@ -16,8 +16,26 @@ use crate::experiment::Failed;
 /// Its program in a checkout.
 const PROGRAM: &str = "cake-autorate.sh";
 
-/// What the tuned configuration changes besides the limits, which all shapers share.
+/// What the tuned configuration changes besides the limits, which all shapers share. It has the most
+/// throughput for its 95th percentile of 41 settings (docs/results/router.md).
 pub(super) const TUNED: &str = "\
+no_pingers=4
+reflector_ping_interval_s=0.3
+dl_owd_delta_delay_thr_ms=10.0
+dl_avg_owd_delta_max_adjust_up_thr_ms=5.0
+dl_avg_owd_delta_max_adjust_down_thr_ms=30.0
+ul_owd_delta_delay_thr_ms=10.0
+ul_avg_owd_delta_max_adjust_up_thr_ms=5.0
+ul_avg_owd_delta_max_adjust_down_thr_ms=30.0
+bufferbloat_detection_window=4
+bufferbloat_detection_thr=2
+shaper_rate_max_adjust_down_bufferbloat=0.75
+shaper_rate_min_adjust_down_bufferbloat=0.95
+shaper_rate_max_adjust_up_load_high=1.15
+shaper_rate_min_adjust_up_load_high=1.0
+high_load_thr=0.6
+bufferbloat_refractory_period_ms=100
+debug=1
 ";
 
 /// Below this load it takes a connection for idle, by its defaults.

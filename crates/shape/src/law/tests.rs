@@ -74,9 +74,9 @@ fn a_backlog_above_the_aim_is_drained_and_one_below_filled() {
         let shown = shows(mbit(20), Bound::Capacity).with_backlog(Some(Bytes::new(backlog)));
         Link::new().pass(40, 9, shown).rate
     };
-    // The aim is 60 ms of 20 Mbit/s, which is 150 kB.
-    assert_eq!(rate(150_000), mbit(20));
-    assert!(rate(200_000) < mbit(20) && rate(100_000) > mbit(20));
+    // The aim is 45 ms of 20 Mbit/s, which is 112.5 kB.
+    assert_eq!(rate(112_500), mbit(20));
+    assert!(rate(150_000) < mbit(20) && rate(75_000) > mbit(20));
 }
 
 #[test]
