@@ -20,7 +20,7 @@ const PERIOD: Duration = Duration::from_millis(1);
 /// flows bear.
 const STALL_OF_REAL_TIME: Duration = Duration::from_millis(20);
 
-/// The same for threads that share the processors. A background flow takes 45 ms more than the least
+/// The same for threads that share the processors. A background flow takes 45 ms above the least
 /// RTT for a full queue, and its slow start ends there for good.
 const STALL: Duration = Duration::from_millis(40);
 

@@ -13,7 +13,7 @@ use sounding_emu::{EnterError, Netns};
 use sounding_host::tool;
 use thiserror::Error;
 
-use super::process::{command, keep};
+use super::process::{GUEST, PORT, command, keep, tap};
 use super::{Image, cpu};
 
 /// How long a guest may take to boot: two seconds on a free processor.
@@ -22,10 +22,8 @@ const BOOT: Duration = Duration::from_secs(60);
 /// How long a command in the guest may take.
 const COMMAND: Duration = Duration::from_secs(30);
 
-/// The listener of the guest, on a device that carries commands only.
-pub(super) const PORT: u16 = 1023;
+/// This machine's end of the device that carries commands only.
 const HOST: Ipv4Addr = Ipv4Addr::new(10, 254, 0, 1);
-pub(super) const GUEST: Ipv4Addr = Ipv4Addr::new(10, 254, 0, 2);
 
 /// Why a guest does not run, or does not do what it is asked for.
 #[derive(Debug, Error)]
@@ -279,11 +277,6 @@ impl Running<'_> {
         let _ = self.stream.shutdown(Shutdown::Both);
         Ok(self.output.join().unwrap_or_default())
     }
-}
-
-/// The name of a device's other end while the guest makes it.
-pub(super) fn tap(number: usize) -> String {
-    format!("uml{number}")
 }
 
 fn exists(name: &str) -> bool {

@@ -13,11 +13,14 @@ use sounding_emu::Netns;
 use sounding_host::tool;
 
 use super::Image;
-use super::guest::{GUEST, PORT, tap};
 use crate::cpu::{last_processor, stay_on};
 
 /// Memory of a guest in MiB.
 const MEMORY: u32 = 192;
+
+/// The listener of the guest, on a device that carries commands only.
+pub(super) const PORT: u16 = 1023;
+pub(super) const GUEST: Ipv4Addr = Ipv4Addr::new(10, 254, 0, 2);
 
 /// What a router needs of the kernel, in the order of loading.
 const MODULES: [&str; 6] = [
@@ -35,6 +38,11 @@ const INIT: &str = include_str!("init.sh");
 /// Makes room for the guest's files that goes with its processes, and becomes its kernel.
 const START: &str = r#"mount -t tmpfs -o mode=700 tmpfs /run && printf %s "$1" >/run/init &&
 chmod 700 /run/init && shift && TMPDIR=/run HOME=/run exec "$@""#;
+
+/// The name of a device's other end while the guest makes it.
+pub(super) fn tap(number: usize) -> String {
+    format!("uml{number}")
+}
 
 /// The command that becomes the guest's kernel.
 pub(super) fn command(
