@@ -16,8 +16,8 @@ use crate::experiment::Failed;
 /// Its program in a checkout.
 const PROGRAM: &str = "cake-autorate.sh";
 
-/// What the tuned configuration changes besides the limits, which all shapers share. It has the most
-/// throughput for its 95th percentile of 41 settings (docs/results/router.md).
+/// What the tuned configuration changes besides the limits, which all shapers share. Of 41 settings
+/// it has the most throughput for its 95th percentile (docs/results/router.md).
 pub(super) const TUNED: &str = "\
 no_pingers=4
 reflector_ping_interval_s=0.3

@@ -282,7 +282,7 @@ mod tests {
             for rat in Rat::ALL {
                 let run = case.run(rat, Duration::from_secs(25), 3, &[Direction::Uplink]);
                 let run = run.expect(case.name);
-                assert_eq!((run.seed, run.plan.duration), (3, Duration::from_secs(29)));
+                assert_eq!((run.seed, run.plan.duration), (3, LEAD + Duration::from_secs(25)));
                 assert_eq!(run.plan.flows.len(), 1);
             }
         }
