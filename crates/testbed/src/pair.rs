@@ -165,6 +165,7 @@ fn transfer(
     let spent = Arc::new(AtomicU64::new(0));
     let stop = Arc::new(AtomicBool::new(false));
     let (count, busy, stopped) = (received.clone(), spent.clone(), stop.clone());
+    // Whether two ends share a cache makes more of a difference than any congestion control.
     let receiver = thread::Builder::new().spawn(move || {
         stay_on(1);
         receive(far, &count);
