@@ -16,9 +16,9 @@ use crate::cost::{self, Program};
 use crate::delay_feed::DelayFeed;
 use crate::error::LoadError;
 use crate::flows::{FlowError, stored};
-use crate::loader::radios;
 use crate::netns;
 use crate::preflight::{self, Check};
+use crate::radios::{Radios, set_radios};
 use crate::skel_copa::{CopaSkel, CopaSkelBuilder};
 use crate::struct_ops::{Registered, Registration, operations};
 
@@ -52,7 +52,7 @@ impl CopaInstance {
         registration.adapt(operations!(open, copa, copa_cong_control_before_6_10))?;
         let mut skel = open.load().map_err(rejected)?;
 
-        let delays = DelayFeed::map(skel.maps.delays.as_fd())
+        let delays = DelayFeed::map(skel.maps.delays.as_fd(), 0)
             .map_err(|source| LoadError::Feed { source })?;
         let flows = MapHandle::try_from(&skel.maps.copa_flows)
             .map_err(|source| LoadError::Map { map: "copa_flows", source })?;
@@ -71,9 +71,20 @@ impl CopaInstance {
         self.registered.outlasting
     }
 
-    /// What the radio added to packets, for the flows of this instance.
+    /// What the radio of the only modem, or of the first, added to packets, for the flows of this
+    /// instance.
     pub fn delays(&mut self) -> &mut DelayFeed {
         &mut self.delays
+    }
+
+    /// The page for the modem at this place, below [`MAX_MODEMS`](crate::MAX_MODEMS), which this
+    /// empties. It may go to another thread. A page has one writer.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if there is no such page.
+    pub fn delays_of(&self, place: usize) -> io::Result<DelayFeed> {
+        DelayFeed::map(self.skel.maps.delays.as_fd(), place)
     }
 
     /// Where what peers say is kept.
@@ -94,18 +105,17 @@ impl CopaInstance {
         self.skel.maps.bss_data.as_ref().map_or(0, |bss| bss.counts.flows)
     }
 
-    /// The modem's network devices in this thread's network namespace, by their numbers. Flows of
-    /// the namespace that leave by others are plain Copa. With an empty list, as at load, all
-    /// flows count as the modem's. At most [`MAX_RADIOS`](crate::MAX_RADIOS).
+    /// Sets the modems' network devices. Flows that leave by others are plain Copa. At load, all
+    /// flows are those of the modem at the first place.
     ///
     /// # Errors
     ///
-    /// The kernel's error, if the list is longer than [`MAX_RADIOS`](crate::MAX_RADIOS), or the
-    /// namespace has no number.
-    pub fn set_radios(&mut self, devices: &[u32]) -> io::Result<()> {
-        let Some(bss) = self.skel.maps.bss_data.as_mut() else { return Ok(()) };
-        bss.radios.numbers = radios(devices)?;
-        bss.radios.netns_cookie = if devices.is_empty() { 0 } else { netns::cookie()? };
+    /// The kernel's error, if the namespace has no number.
+    pub fn set_radios(&mut self, radios: &Radios) -> io::Result<()> {
+        let netns_cookie = radios.netns_cookie()?;
+        if let Some(bss) = self.skel.maps.bss_data.as_mut() {
+            set_radios!(bss.radios, radios, netns_cookie);
+        }
         Ok(())
     }
 

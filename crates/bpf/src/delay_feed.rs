@@ -1,16 +1,17 @@
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use memmap2::{MmapOptions, MmapRaw};
+use memmap2::MmapRaw;
 use sounding_estimate::DelayUpdate;
 use sounding_laws::copa_gandalf::{DelaySlots, Place, SLOTS};
 use sounding_units::HostInstant;
 
+use crate::feed::entry;
 use crate::lead::Lead;
 
-/// The page that says what the radio itself added to packets, by time. The kernel's flows read a
-/// word of it for each packet.
+/// The page that says what one modem's radio itself added to packets, by time. The kernel's flows
+/// read a word of it for each packet.
 ///
 /// Each word is written at once and names its time, so a reader needs no lock, and a writer that
 /// dies leaves nothing half-written. 100 ms after the modem's last record flows take RTTs as they
@@ -23,10 +24,9 @@ pub struct DelayFeed {
 }
 
 impl DelayFeed {
-    /// Maps the page of a loaded object, and empties it.
-    pub(crate) fn map(fd: impl AsFd) -> io::Result<Self> {
-        let raw =
-            MmapOptions::new().len(size_of::<PageLayout>()).map_raw(fd.as_fd().as_raw_fd())?;
+    /// Maps the page of a loaded object for the modem at this place, and empties it.
+    pub(crate) fn map(fd: impl AsFd, place: usize) -> io::Result<Self> {
+        let raw = entry::<PageLayout>(fd, place)?;
         Ok(Self::over(Page(raw), Lead::of_this_process()))
     }
 
@@ -88,8 +88,9 @@ struct Page(MmapRaw);
 
 impl Page {
     fn layout(&self) -> &PageLayout {
-        // SAFETY: the mapping is page-aligned, as long as the layout, lives as long as `self`, and
-        // every field is atomic, so that the kernel may read meanwhile.
+        // SAFETY: an entry of an array of layouts in a mapping that is page-aligned, as long as the
+        // layout; it lives as long as `self`, and every field is atomic, so that the kernel may
+        // read meanwhile.
         unsafe { &*self.0.as_mut_ptr().cast::<PageLayout>() }
     }
 
@@ -118,6 +119,7 @@ impl Page {
 mod tests {
     use std::time::Duration;
 
+    use memmap2::MmapOptions;
     use sounding_estimate::{DelayKind, Direction, RanDelay};
 
     use super::*;

@@ -42,9 +42,9 @@ pub use walk::Walked;
 use crate::error::LoadError;
 use crate::feed::Feed;
 use crate::flows::FlowError;
-use crate::loader::radios;
 use crate::log::Complaints;
 use crate::netns;
+use crate::radios::{Radios, set_radios};
 use crate::skel_downlink::{DownlinkSkel, DownlinkSkelBuilder};
 use crate::subordinates::SubordinateMap;
 
@@ -170,7 +170,7 @@ impl Downlink {
             .iter()
             .map(|name| if_nametoindex(name.as_str()).unwrap_or_default())
             .collect();
-        let numbers = radios(&numbers).map_err(DownlinkError::Interfaces)?;
+        let radios = Radios::of_one(&numbers).map_err(DownlinkError::Interfaces)?;
         let log = Complaints::listen();
         let rejected = |source| LoadError::Rejected { source, complaint: log.take() };
 
@@ -187,12 +187,12 @@ impl Downlink {
             settings.exid = config.exid.into();
         }
         if let Some(bss) = open.maps.bss_data.as_mut() {
-            bss.radios.numbers = numbers;
-            bss.radios.netns_cookie = if config.interfaces.is_empty() { 0 } else { netns_cookie };
+            let netns_cookie = if config.interfaces.is_empty() { 0 } else { netns_cookie };
+            set_radios!(bss.radios, &radios, netns_cookie);
         }
         let skel = open.load().map_err(rejected)?;
         let feed =
-            Feed::map(skel.maps.feed.as_fd()).map_err(|source| LoadError::Feed { source })?;
+            Feed::map(skel.maps.feed.as_fd(), 0).map_err(|source| LoadError::Feed { source })?;
         let flows = MapHandle::try_from(&skel.maps.downlinks)
             .map_err(|source| LoadError::Map { map: "downlinks", source })?;
         let attach = |what| move |source| DownlinkError::Attach { what, source };
@@ -215,14 +215,10 @@ impl Downlink {
     ///
     /// An error if there are more devices than [`MAX_RADIOS`](crate::MAX_RADIOS).
     pub fn follow(&mut self, devices: &[u32]) -> io::Result<()> {
-        let numbers = radios(devices)?;
-        let netns_cookie = match &self.skel.maps.rodata_data {
-            Some(rodata) if !devices.is_empty() => rodata.settings.netns_cookie,
-            _ => 0,
-        };
+        let radios = Radios::of_one(devices)?;
+        let netns_cookie = radios.netns_cookie()?;
         if let Some(bss) = self.skel.maps.bss_data.as_mut() {
-            bss.radios.numbers = numbers;
-            bss.radios.netns_cookie = netns_cookie;
+            set_radios!(bss.radios, &radios, netns_cookie);
         }
         Ok(())
     }

@@ -12,8 +12,8 @@ use sounding_units::HostInstant;
 use crate::intf::{ESTIMATE_WORDS, MAGIC, VERSION, WireEstimate};
 use crate::lead::Lead;
 
-/// The page that the kernel side reads: what the link carries, and that the publisher is still
-/// alive.
+/// The page that the kernel side reads of one modem: what its link carries, and that the publisher
+/// is still alive.
 ///
 /// Estimates and heartbeats are stamped with CLOCK_MONOTONIC, which is what [`HostInstant`] is in
 /// live code and what the kernel compares them with; what a time namespace adds to it here is taken
@@ -46,10 +46,9 @@ struct Writer {
 }
 
 impl Feed {
-    /// Maps the feed of a loaded object and marks it as ours.
-    pub(crate) fn map(fd: impl AsFd) -> io::Result<Self> {
-        let raw =
-            MmapOptions::new().len(size_of::<PageLayout>()).map_raw(fd.as_fd().as_raw_fd())?;
+    /// Maps the feed of a loaded object for the modem at this place, and marks it as ours.
+    pub(crate) fn map(fd: impl AsFd, place: usize) -> io::Result<Self> {
+        let raw = entry::<PageLayout>(fd, place)?;
         let page = Page(raw);
         page.mark();
         let lead = Lead::of_this_process();
@@ -152,6 +151,13 @@ impl Feed {
     }
 }
 
+/// Maps an entry of an array.
+pub(crate) fn entry<T>(fd: impl AsFd, place: usize) -> io::Result<MmapRaw> {
+    let length = size_of::<T>();
+    let offset = u64::try_from(place * length).map_err(io::Error::other)?;
+    MmapOptions::new().offset(offset).len(length).map_raw(fd.as_fd().as_raw_fd())
+}
+
 /// What the page has beside a rate.
 #[derive(Clone, Copy, Debug)]
 struct Beside {
@@ -208,9 +214,9 @@ struct Page(MmapRaw);
 
 impl Page {
     fn layout(&self) -> &PageLayout {
-        // SAFETY: the mapping is page-aligned, as long as the layout, lives as long as `self`, and
-        // every field is atomic, so that other writers and the kernel may touch it
-        // meanwhile.
+        // SAFETY: an entry of an array of layouts in a mapping that is page-aligned, as long as the
+        // layout; it lives as long as `self`, and every field is atomic, so that other writers and
+        // the kernel may touch it meanwhile.
         unsafe { &*self.0.as_mut_ptr().cast::<PageLayout>() }
     }
 

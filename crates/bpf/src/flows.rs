@@ -8,6 +8,7 @@ use sounding_laws::Phase;
 use sounding_units::{HostInstant, Rate};
 
 use crate::intf::{WireFlow, WireTransition, read};
+use crate::radios::MAX_MODEMS;
 
 /// Why a flow is in its phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,6 +143,8 @@ pub struct Transition {
     pub local_port: u16,
     /// Remote port.
     pub remote_port: u16,
+    /// The place of the modem that it leaves by, if it leaves by one.
+    pub modem: Option<usize>,
 }
 
 impl Transition {
@@ -159,6 +162,7 @@ impl Transition {
             family: wire.family,
             local_port: wire.local_port as u16,
             remote_port: wire.remote_port as u16,
+            modem: Some(wire.modem as usize).filter(|place| *place < MAX_MODEMS),
         })
     }
 }

@@ -170,7 +170,7 @@ pub(crate) struct WireTransition {
     pub(crate) family: u32,
     pub(crate) local_port: u32,
     pub(crate) remote_port: u32,
-    pub(crate) reserved: u32,
+    pub(crate) modem: u32,
 }
 // No map's value has this type, so the skeleton carries no twin to compare with; intf.h asserts the
 // same size.

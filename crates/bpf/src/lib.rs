@@ -47,6 +47,7 @@ mod netns;
 mod offers;
 mod peers;
 mod preflight;
+mod radios;
 mod sharing;
 #[cfg(test)]
 mod stack;
@@ -98,12 +99,13 @@ pub use downlink::{
 pub use error::LoadError;
 pub use feed::{Feed, Lull};
 pub use flows::{Flow, FlowError, Reason, Transition};
-pub use loader::{Config, Instance, MAX_RADIOS};
+pub use loader::{Config, Instance};
 pub use offers::offers;
 pub use peers::{
     HearsPeers, Peer, PeerClaim, PeerCounts, PeerReport, Peers, PeersConfig, ReportCause,
 };
 pub use preflight::{Check, is_name, preflight};
+pub use radios::{MAX_MODEMS, MAX_RADIOS, Radios};
 pub use sharing::{Application, Counting, MAX_WEIGHTS, Owner, Sharing};
 pub use sounding_cc::sharing::Policy;
 pub use sounding_laws::Phase;

@@ -17,6 +17,7 @@ use crate::laws;
 use crate::lead::Lead;
 use crate::netns;
 use crate::preflight;
+use crate::radios::{MAX_MODEMS, Radios, set_radios};
 use crate::sharing::{Counting, Sharing};
 use crate::skel::{CcSkel, CcSkelBuilder};
 use crate::struct_ops::{Registered, Registration};
@@ -24,19 +25,6 @@ use crate::subordinates::SubordinateMap;
 
 /// Transitions kept for [`Instance::poll_transition`]; beyond it the oldest go.
 const MAX_QUEUED: usize = 4096;
-
-/// So many network devices may be a modem's (`radio.h`).
-pub const MAX_RADIOS: usize = 8;
-
-/// The numbers of a modem's devices as the kernel's programs keep them.
-pub(crate) fn radios(devices: &[u32]) -> io::Result<[u32; MAX_RADIOS]> {
-    let mut numbers = [0; MAX_RADIOS];
-    numbers
-        .get_mut(..devices.len())
-        .ok_or_else(|| io::Error::other(format!("a modem has at most {MAX_RADIOS} devices")))?
-        .copy_from_slice(devices);
-    Ok(numbers)
-}
 
 /// What an instance is called and how it behaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +58,7 @@ pub struct Instance {
     registered: Registered,
     law: Law,
     fallback: Fallback,
-    feed: Feed,
+    feeds: [Feed; MAX_MODEMS],
     lead: Lead,
     flows: MapHandle,
     // libbpf's ring has one reader.
@@ -119,8 +107,9 @@ impl Instance {
         registration.adapt(operations)?;
         let mut skel = open.load().map_err(rejected)?;
 
-        let feed =
-            Feed::map(skel.maps.feed.as_fd()).map_err(|source| LoadError::Feed { source })?;
+        let feed = |place| Feed::map(skel.maps.feed.as_fd(), place);
+        let feed = |place| feed(place).map_err(|source| LoadError::Feed { source });
+        let feeds = [feed(0)?, feed(1)?, feed(2)?, feed(3)?];
         let flows = MapHandle::try_from(&skel.maps.flows)
             .map_err(|source| LoadError::Map { map: "flows", source })?;
         config
@@ -137,7 +126,7 @@ impl Instance {
             registered,
             law: config.law,
             fallback: config.fallback,
-            feed,
+            feeds,
             lead: Lead::of_this_process(),
             flows,
             ring,
@@ -164,9 +153,14 @@ impl Instance {
         self.registered.outlasting
     }
 
-    /// The page that this instance reads.
+    /// The page of the only modem, or of the first.
     pub fn feed(&self) -> &Feed {
-        &self.feed
+        &self.feeds[0]
+    }
+
+    /// The page of the modem at this place, below [`MAX_MODEMS`].
+    pub fn feed_of(&self, place: usize) -> Option<&Feed> {
+        self.feeds.get(place)
     }
 
     /// The state of one of this process's sockets; `None` if it does not run under this instance.
@@ -213,19 +207,17 @@ impl Instance {
         Counting::attach(&self.skel.progs.count_egress, device)
     }
 
-    /// The modem's network devices in this thread's network namespace, by their numbers. Flows of
-    /// the namespace that leave by others go on as without a modem, and claim nothing of its
-    /// link. The number of a device that is gone is
-    /// 0. With an empty list, as at load, all flows count as the modem's. At most [`MAX_RADIOS`].
+    /// Sets the modems' network devices. Flows that leave by others go on as without a modem, and
+    /// claim nothing of a link. At load, all flows are those of the modem at the first place.
     ///
     /// # Errors
     ///
-    /// The kernel's error, if the list is longer than [`MAX_RADIOS`], or the namespace has no
-    /// number.
-    pub fn set_radios(&mut self, devices: &[u32]) -> io::Result<()> {
-        let Some(bss) = self.skel.maps.bss_data.as_mut() else { return Ok(()) };
-        bss.radios.numbers = radios(devices)?;
-        bss.radios.netns_cookie = if devices.is_empty() { 0 } else { netns::cookie()? };
+    /// The kernel's error, if the namespace has no number.
+    pub fn set_radios(&mut self, radios: &Radios) -> io::Result<()> {
+        let netns_cookie = radios.netns_cookie()?;
+        if let Some(bss) = self.skel.maps.bss_data.as_mut() {
+            set_radios!(bss.radios, radios, netns_cookie);
+        }
         Ok(())
     }
 
@@ -276,8 +268,8 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
-        // Clones of the feed may outlive us; what they last said shall not.
-        self.feed.invalidate();
+        // Clones of a feed may outlive us; what they last said shall not.
+        self.feeds.iter().for_each(Feed::invalidate);
     }
 }
 

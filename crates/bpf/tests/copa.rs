@@ -7,7 +7,7 @@ mod support;
 
 use std::time::Duration;
 
-use sounding_bpf::{CopaFlow, CopaInstance, copa_preflight};
+use sounding_bpf::{CopaFlow, CopaInstance, Radios, copa_preflight};
 use sounding_estimate::{DelayKind, DelayUpdate, Direction, RanDelay};
 use sounding_host::monotonic_now;
 use sounding_laws::copa_gandalf::CopaPhase;
@@ -24,7 +24,7 @@ fn load() -> Option<CopaInstance> {
     }
     let mut loaded = CopaInstance::load(&name).unwrap_or_else(|error| panic!("{error}"));
     // The loopback of every namespace is the modem's device.
-    loaded.set_radios(&[LOOPBACK]).unwrap();
+    loaded.set_radios(&Radios::of_one(&[LOOPBACK]).unwrap()).unwrap();
     Some(loaded)
 }
 
@@ -141,7 +141,7 @@ fn a_port_that_closes_is_believed_no_longer_and_other_devices_never_were() {
         drop(bulk);
         let elsewhere = in_netns(|| {
             // The modem's device is another than this namespace's loopback.
-            loaded.set_radios(&[77]).unwrap();
+            loaded.set_radios(&Radios::of_one(&[77]).unwrap()).unwrap();
             let (near, far) = connected();
             select(&near, loaded.name()).unwrap();
             Bulk::start((near, far))

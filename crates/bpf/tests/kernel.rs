@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use libbpf_rs::query::{LinkInfoIter, MapInfoIter, ProgInfoIter};
-use sounding_bpf::{Config, Instance, LawConfig, LoadError, Phase, Reason, RunStats};
+use sounding_bpf::{Config, Instance, LawConfig, LoadError, Phase, Radios, Reason, RunStats};
 use sounding_host::monotonic_now;
 use sounding_laws::Law;
 use sounding_testdata::steadily;
@@ -299,7 +299,7 @@ fn loopback_is_no_radio_unless_it_is_named() {
             });
             assert_eq!((flow.phase, flow.reason), (Phase::NoEstimate, Reason::Connected));
             // In any namespace.
-            biscay.set_radios(&[LOOPBACK]).unwrap();
+            biscay.set_radios(&Radios::of_one(&[LOOPBACK]).unwrap()).unwrap();
             wait_for("the law to drive", || {
                 biscay.flow(&bulk.sender).unwrap().filter(|flow| flow.phase == Phase::RadioLimited)
             });
@@ -314,7 +314,7 @@ fn a_flow_that_leaves_by_another_device_than_the_modems_is_left_alone() {
         let _daemon = Daemon::publish(biscay.feed(), 40);
         in_netns(|| {
             // No device has this number.
-            biscay.set_radios(&[77]).unwrap();
+            biscay.set_radios(&Radios::of_one(&[77]).unwrap()).unwrap();
             let (near, far) = connected();
             select(&near, biscay.name()).unwrap();
             let bulk = Bulk::start((near, far));
@@ -323,11 +323,11 @@ fn a_flow_that_leaves_by_another_device_than_the_modems_is_left_alone() {
                 flow().filter(|_| bulk.arrived() > 25_000_000)
             });
             assert_eq!((flow.phase, flow.reason), (Phase::NoEstimate, Reason::Connected));
-            biscay.set_radios(&[77, LOOPBACK]).unwrap();
+            biscay.set_radios(&Radios::of_one(&[77, LOOPBACK]).unwrap()).unwrap();
             wait_for("the law to drive", || {
                 biscay.flow(&bulk.sender).unwrap().filter(|flow| flow.phase == Phase::RadioLimited)
             });
-            biscay.set_radios(&[77]).unwrap();
+            biscay.set_radios(&Radios::of_one(&[77]).unwrap()).unwrap();
             wait_for("the law to leave it", || {
                 let flow = biscay.flow(&bulk.sender).unwrap();
                 flow.filter(|flow| (flow.phase, flow.reason) == (Phase::NoEstimate, Reason::Absent))

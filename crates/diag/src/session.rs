@@ -59,6 +59,20 @@ pub struct Wanted {
     pub budget_bytes_per_sec: Option<u64>,
 }
 
+impl Wanted {
+    /// The same with each code once.
+    fn once(mut self) -> Self {
+        let mut seen = Vec::new();
+        self.codes.retain(|code| {
+            !seen.contains(code) && {
+                seen.push(*code);
+                true
+            }
+        });
+        self
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Greeting,
@@ -112,14 +126,8 @@ pub struct Session {
 
 impl Session {
     /// A session that has not begun: the first [`poll_request`](Self::poll_request) does.
-    pub fn new(mut wanted: Wanted) -> Self {
-        let mut seen = Vec::new();
-        wanted.codes.retain(|code| {
-            !seen.contains(code) && {
-                seen.push(*code);
-                true
-            }
-        });
+    pub fn new(wanted: Wanted) -> Self {
+        let wanted = wanted.once();
         let mut session = Self {
             on: wanted.codes.clone(),
             wanted,
@@ -180,6 +188,13 @@ impl Session {
             State::Restoring | State::Over => self.note_at_end.clone(),
             _ => self.masks.note(),
         }
+    }
+
+    /// Other records are wanted from now on. The modem goes on while it is set again, and at the end
+    /// it gets the masks from before the session.
+    pub fn handle_wanted(&mut self, wanted: Wanted) {
+        self.wanted = wanted.once();
+        self.handle_reconnect();
     }
 
     /// The port closed and is open again: everything is requested and set again. If the modem kept

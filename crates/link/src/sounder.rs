@@ -108,16 +108,26 @@ impl Sounder {
     /// A sounder that makes another estimate from the same records.
     #[must_use]
     pub fn beside(mut self, config: Config) -> Self {
-        self.others.push(Estimator::new(config));
+        self.add_estimate(config);
         self
+    }
+
+    /// From now on makes this estimate too. It begins without a history.
+    pub fn add_estimate(&mut self, config: Config) {
+        self.others.push(Estimator::new(config));
     }
 
     /// A sounder that also makes events of the radio's own delays, for
     /// [`poll_delay`](Self::poll_delay) or [`poll_delays`](Self::poll_delays).
     #[must_use]
     pub fn with_delays(mut self) -> Self {
-        self.delays = Some(Delays::default());
+        self.add_delays();
         self
+    }
+
+    /// From now on makes these events too, if it does not yet.
+    pub fn add_delays(&mut self) {
+        self.delays.get_or_insert_default();
     }
 
     /// See [`Delays::handle_entered`].

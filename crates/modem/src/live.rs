@@ -31,15 +31,34 @@ pub(crate) struct Live {
 impl Live {
     /// A port whose modem gets the `wanted` log mask, or keeps its mask if there is none.
     pub(crate) fn new(transport: Box<dyn Transport>, wanted: Option<Wanted>) -> Self {
-        let session = wanted.filter(|_| transport.takes_requests()).map(Session::new);
+        let wanted = wanted.filter(|_| transport.takes_requests());
+        let mut live = Self::absent(wanted);
+        live.transport = Some(transport);
+        live
+    }
+
+    /// The same for a port that is not there yet: [`reopen`](Self::reopen) brings it.
+    pub(crate) fn absent(wanted: Option<Wanted>) -> Self {
         Self {
-            transport: Some(transport),
-            session,
+            transport: None,
+            session: wanted.map(Session::new),
             memory: None,
             drains: Drains::default(),
             pace: PollInterval::default(),
             request: Vec::new(),
         }
+    }
+
+    /// Other records are wanted from now on.
+    pub(crate) fn handle_wanted(&mut self, wanted: Wanted) {
+        if let Some(session) = &mut self.session {
+            session.handle_wanted(wanted);
+        }
+    }
+
+    /// The port cannot be read any more.
+    pub(crate) fn close(&mut self) {
+        self.transport = None;
     }
 
     /// Also restores the mask that an earlier, killed session on this source had found, and saves a
@@ -118,6 +137,9 @@ impl Live {
 
     /// The port is there again.
     pub(crate) fn reopen(&mut self, transport: Box<dyn Transport>) {
+        if !transport.takes_requests() {
+            self.session = None;
+        }
         self.transport = Some(transport);
         if let Some(session) = &mut self.session {
             session.handle_reconnect();

@@ -98,9 +98,24 @@ impl Pump {
 
     /// The same for a source that is already open.
     pub fn over(source: Source, port: Box<dyn Transport>, wanted: Option<Wanted>) -> Self {
+        Self::of(source, |source| Live::new(port, wanted).remembering(source))
+    }
+
+    /// The same for a source that does not open now: it is tried until it does, as one that closed.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if no thread can open it.
+    pub fn absent(source: Source, wanted: Option<Wanted>) -> io::Result<Self> {
+        let mut pump = Self::of(source, |source| Live::absent(wanted).remembering(source));
+        pump.wait_for_port()?;
+        Ok(pump)
+    }
+
+    fn of(source: Source, live: impl FnOnce(&Source) -> Live) -> Self {
         let now = monotonic_now();
         Self {
-            live: Live::new(port, wanted).remembering(&source),
+            live: live(&source),
             waits: source.may_return(),
             source,
             buffer: vec![0; READ_SIZE],
@@ -171,12 +186,32 @@ impl Pump {
                 }))
             }
             Read::Closed if self.waits && self.ending.is_none() => {
-                let wait = self.retry.handle_closed(now);
-                self.reopening = Some(Reopening::start(self.source.clone(), wait)?);
-                Ok(Turn::Closed(Some(wait)))
+                self.wait_for_port().map(|wait| Turn::Closed(Some(wait)))
             }
             Read::Closed => Ok(Turn::Closed(None)),
         }
+    }
+
+    /// The port could not be read: it is closed, and tried as one that closed by itself. Returns how
+    /// long it is left alone.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if no thread can open it again.
+    pub fn handle_failed(&mut self) -> io::Result<Duration> {
+        self.live.close();
+        self.wait_for_port()
+    }
+
+    fn wait_for_port(&mut self) -> io::Result<Duration> {
+        let wait = self.retry.handle_closed(monotonic_now());
+        self.reopening = Some(Reopening::start(self.source.clone(), wait)?);
+        Ok(wait)
+    }
+
+    /// Other records are wanted from now on, if the session sets any.
+    pub fn handle_wanted(&mut self, wanted: Wanted) {
+        self.live.handle_wanted(wanted);
     }
 
     fn wait(&mut self, patience: Duration) -> Turn<'_> {

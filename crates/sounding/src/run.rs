@@ -1,4 +1,4 @@
-//! The daemon: one modem, and a list of outputs.
+//! The daemon: modems, and lists of outputs.
 
 mod config;
 mod config_error;
@@ -14,6 +14,7 @@ mod new_flows;
 mod output;
 mod outputs;
 mod peers;
+mod reader;
 mod share;
 mod sleep;
 mod sniffers;
@@ -109,7 +110,7 @@ pub(crate) fn start(
 ) -> Result<ExitCode> {
     let config = Config::load(path, flags).into_diagnostic()?;
     if let Some(board) = &config.board {
-        board::subscription(&board.kpis)?;
+        board::subscription(&board.section.kpis)?;
     }
     if check_config {
         println!("the configuration is sound");

@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use nix::sched::{CloneFlags, unshare};
-use sounding_bpf::{Bound, Config, Feed, FeedEstimate, Instance, LawConfig, preflight};
+use sounding_bpf::{Bound, Config, Feed, FeedEstimate, Instance, LawConfig, Radios, preflight};
 use sounding_host::monotonic_now;
 use sounding_laws::Law;
 use sounding_units::Rate;
@@ -57,7 +57,7 @@ pub(crate) const LOOPBACK: u32 = 1;
 /// A loaded instance to which the loopback of every namespace is the modem's device.
 pub(crate) fn load_config(config: Config) -> Option<Instance> {
     let mut instance = load_without_a_radio(config)?;
-    instance.set_radios(&[LOOPBACK]).unwrap();
+    instance.set_radios(&Radios::of_one(&[LOOPBACK]).unwrap()).unwrap();
     Some(instance)
 }
 

@@ -4,10 +4,12 @@
 mod cc;
 mod file;
 mod flags;
+mod modems;
 mod shape;
 mod sniffers;
 
-use std::path::{Path, PathBuf};
+use std::collections::HashSet;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,12 +17,11 @@ use sounding_host::{MAX_TEXT, read_text_at_most};
 use sounding_kpi::Direction;
 use sounding_laws::Law;
 use sounding_link::{Bound, Config as Link, Method, Source as LinkSource};
-use sounding_modem::{SnifferSource, Source};
 use sounding_units::Rate;
 
 use super::config_error::{ConfigError, time};
 use super::downlink;
-use super::output::Section;
+use super::output::{Asked, Section};
 use super::outputs::arrivals::ArrivalsSection;
 use super::outputs::background::BackgroundSection;
 use super::outputs::board::BoardSection;
@@ -28,55 +29,44 @@ use super::outputs::calls::CallsSection;
 use super::outputs::copa::CopaSection;
 use super::outputs::downlink::DownlinkSection;
 use super::outputs::law::LawSection;
-use crate::cli_types::{BoundWord, Unused, user};
+use crate::cli_types::{BoundWord, Unused};
 use cc::{Algorithm, Chosen};
 use file::File;
 pub(crate) use flags::Flags;
+use modems::By;
+pub(super) use modems::ModemPlan;
 pub(crate) use shape::ShapeFlags;
 use shape::ShapePlan;
 
 /// The configuration of `sounding run`, from its file and its flags; flags win.
 #[derive(Clone, Debug)]
 pub(crate) struct Config {
-    /// `None` where no modem is needed.
-    pub(super) modem: Option<ModemPlan>,
+    /// Empty where no modem is needed.
+    pub(super) modems: Vec<ModemPlan>,
     pub(super) algorithms: Vec<Chosen>,
-    /// The modem's network devices.
-    pub(super) interfaces: Vec<String>,
-    /// Whether flows of other algorithms share the link, because the modem's network devices are
+    /// Whether flows of other algorithms share the links, because the modems' network devices are
     /// known.
     pub(super) counts_others: bool,
     /// The downlink in the other direction: as a device and as a server.
     pub(super) downlink: downlink::Plan,
     /// Name of the board to publish, and its KPIs; the usual ones if none is named.
-    pub(super) board: Option<BoardSection>,
-    pub(super) arrivals: Option<ArrivalsSection>,
-    pub(super) calls: Option<CallsSection>,
-    pub(super) shape: Option<ShapePlan>,
-    /// How long a processor may take to wake, if that is limited.
-    pub(super) cpu_latency: Option<Duration>,
+    pub(super) board: Option<Of<BoardSection>>,
+    pub(super) arrivals: Option<Of<ArrivalsSection>>,
+    pub(super) calls: Option<Of<CallsSection>>,
+    shapes: Vec<Of<ShapePlan>>,
+    /// The modem whose downlink it is.
+    downlink_modem: Option<String>,
+    /// How an estimate is made that no output needs.
+    pub(super) base: Link,
     /// How estimates are made, as far as no law decides.
     estimates: EstimatePlan,
 }
 
-/// The modem that is read, and with which sniffers.
+/// A section about one modem, by its name.
 #[derive(Clone, Debug)]
-pub(super) struct ModemPlan {
-    pub(super) source: Source,
-    /// Whether the modem is given the log mask that the outputs need.
-    pub(super) mask: bool,
-    /// Whether that holds also for a mask that the modem does not tell.
-    pub(super) sets_untold: bool,
-    /// What the modem may send, if that is limited.
-    pub(super) budget: Option<Rate>,
-    /// How an estimate is made that no output needs.
-    pub(super) link: Link,
-    /// Sniffers of the device's carriers, in their order.
-    pub(super) sniffers: Vec<SnifferSource>,
-    /// The direction of a sniffer's log that has one log for each.
-    pub(super) sniffed: Direction,
-    /// Where rates by CQI are kept, if they are.
-    pub(super) cqi_rates: Option<PathBuf>,
+pub(super) struct Of<T> {
+    modem: String,
+    pub(super) section: T,
 }
 
 /// How estimates are made: as configured, or else as each law needs it.
@@ -150,81 +140,102 @@ impl Config {
         let base = made.first().copied().unwrap_or_else(|| estimates.of(None));
         let by_cqi =
             base.method == Method::Cqi || made.iter().any(|made| made.method == Method::Cqi);
-        if flags.cqi_rates.is_some() && !by_cqi {
-            return Err(Unused { flag: "--cqi-rates", owner: "--method cqi" }.into());
-        }
-        // In the file it may stand for when it is wanted.
-        let cqi_rates = flags.cqi_rates.or(file.link.cqi_rates).filter(|_| by_cqi);
-        let sniffers = sniffers::chosen(flags.sniffer, &file.link.sniffers, base.method)?;
-        let sniffer_user = file.link.sniffer_user.as_deref().map(user).transpose();
-        let sniffer_user = sniffer_user.map_err(ConfigError::SnifferUser)?;
-        let sniffers = flags.sniffer_user.of(sniffers, sniffer_user)?;
-        let budget = file.modem.budget.as_deref().map(str::parse).transpose();
-        let budget = budget.map_err(|error| ConfigError::Rate { key: "modem.budget", error })?;
-        let budget = flags.budget.or(budget).unwrap_or(BUDGET);
-        let cpu_latency = time("modem.cpu_latency", file.modem.cpu_latency.as_deref())?;
-        let shape = shape::chosen(file.shape, flags.shape)?;
-        let mut interfaces =
-            if flags.interface.is_empty() { file.modem.interfaces } else { flags.interface };
-        // The WAN's device is the modem's.
-        if let Some(named) = shape.as_ref().and_then(ShapePlan::interface)
-            && interfaces.is_empty()
-        {
-            interfaces.push(named.clone());
-        }
         // Pins have a name also where no law does.
-        let name = algorithms.first().map(|chosen| chosen.name.clone()).or(flags.name);
+        let name = algorithms.first().map(|chosen| chosen.name.clone()).or(flags.name.clone());
         let name = name.unwrap_or_else(|| "downlink".into());
         if !sounding_bpf::is_name(&name) {
             return Err(ConfigError::Name(name));
         }
         let background = algorithms.iter().any(Chosen::is_background);
-        let downlink = downlink::Plan::merge(file.downlink, flags.downlink, &name, background)?;
+        let downlink_modem = file.downlink.modem.clone();
+        let downlink =
+            downlink::Plan::merge(file.downlink, flags.downlink.clone(), &name, background)?;
+        let sniffed = downlink.reads_besides(direction).unwrap_or(direction);
+        let by = By { method: base.method, cqi: by_cqi, sniffed };
+        let mut modems = modems::chosen(file.modem, &file.link, &flags, by)?;
+        let of = |section, named: Option<&str>| modems::of_section(&modems, section, named);
+        let shapes = shape::chosen(file.shape, flags.shape)?;
+        let shapes = shapes
+            .into_iter()
+            .map(|section| Ok(Of { modem: of("shape", section.modem())?, section }))
+            .collect::<Result<Vec<_>, ConfigError>>()?;
+        refuse_shaped_twice(&shapes)?;
         let board = flags.board.or(file.board.name);
         if !flags.kpi.is_empty() && board.is_none() {
             return Err(Unused { flag: "--kpi", owner: "--board" }.into());
         }
         let kpis = if flags.kpi.is_empty() { file.board.kpis } else { flags.kpi };
-        let arrivals = flags.arrivals.or(file.arrivals.interface);
-        let calls = flags.calls.or(file.calls.socket);
-        let user = file.modem.router_user.as_deref().map(user).transpose();
-        let user = user.map_err(ConfigError::RouterUser)?;
-        let source = match flags.device.or(file.modem.device) {
-            Some(text) => {
-                let source = flags.router.of(text.parse()?)?;
-                Some(if flags.router.is_named() { source } else { source.served_by(user) })
+        let board = match board {
+            Some(name) => {
+                let modem = of("board", file.board.modem.as_deref())?;
+                Some(Of { modem, section: BoardSection { name, kpis } })
             }
             None => None,
         };
-        let modem = source.map(|source| ModemPlan {
-            source,
-            mask: !flags.no_mask && file.modem.mask.unwrap_or(true),
-            sets_untold: flags.untold.set_untold_mask || file.modem.set_untold_mask,
-            budget: (budget > Rate::default()).then_some(budget),
-            link: base,
-            sniffers,
-            sniffed: downlink.reads_besides(direction).unwrap_or(direction),
-            cqi_rates,
-        });
-        let config = Self {
-            modem,
+        let arrivals = match flags.arrivals.or(file.arrivals.interface) {
+            Some(device) => {
+                let modem = of("arrivals", file.arrivals.modem.as_deref())?;
+                Some(Of { modem, section: ArrivalsSection { device } })
+            }
+            None => None,
+        };
+        let calls = match flags.calls.or(file.calls.socket) {
+            Some(socket) => {
+                let modem = of("calls", file.calls.modem.as_deref())?;
+                Some(Of { modem, section: CallsSection { socket } })
+            }
+            None => None,
+        };
+        let downlink_modem = match downlink.device() {
+            Some(_) => Some(of("downlink", downlink_modem.as_deref())?),
+            None => None,
+        };
+        for Of { modem, section } in &shapes {
+            // The WAN's device is the modem's.
+            let plan = modems.iter_mut().find(|plan| plan.name == *modem);
+            if let (Some(plan), Some(named)) = (plan, section.interface())
+                && plan.interfaces.is_empty()
+            {
+                plan.interfaces.push(named.clone());
+            }
+        }
+        let mut config = Self {
+            modems,
             algorithms,
-            counts_others: !interfaces.is_empty(),
-            interfaces,
+            counts_others: false,
             downlink,
-            board: board.map(|name| BoardSection { name, kpis }),
-            arrivals: arrivals.map(|device| ArrivalsSection { device }),
-            calls: calls.map(|socket| CallsSection { socket }),
-            shape,
-            cpu_latency: flags.cpu_latency.or(cpu_latency),
+            board,
+            arrivals,
+            calls,
+            shapes,
+            downlink_modem,
+            base,
             estimates,
         };
-        config.check_modem()?;
+        config.check_modems()?;
+        config.find_devices(|plan| plan.interfaces.clone());
         Ok(config)
     }
 
-    /// Refuses a modem that no output reads, and an output that misses its modem.
-    fn check_modem(&self) -> Result<(), ConfigError> {
+    /// Has each modem's network devices be those that `of` knows.
+    pub(super) fn find_devices(&mut self, of: impl Fn(&ModemPlan) -> Vec<String>) {
+        for plan in &mut self.modems {
+            plan.devices = of(plan);
+        }
+        self.counts_others |= self.modems.iter().any(|plan| !plan.devices.is_empty());
+    }
+
+    /// Refuses several modems of which one has no network device that is known.
+    pub(super) fn check_devices(&self) -> Result<(), ConfigError> {
+        let unknown = self.modems.iter().find(|plan| plan.devices.is_empty());
+        match unknown.filter(|_| self.modems.len() > 1) {
+            Some(plan) => Err(ConfigError::UnknownDevices(plan.name.clone())),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses modems that no output reads, and an output that misses its modem.
+    fn check_modems(&self) -> Result<(), ConfigError> {
         let hears = self.downlink.server().is_some();
         let has_law = self.algorithms.iter().any(|chosen| chosen.law().is_some());
         let has_copa =
@@ -233,22 +244,22 @@ impl Config {
             || self.board.is_some()
             || self.arrivals.is_some()
             || self.calls.is_some()
-            || self.shape.is_some();
-        match &self.modem {
-            None if reads || (has_law && !hears) => Err(ConfigError::NoDevice),
-            Some(_) if !(reads || has_law || has_copa) => Err(ConfigError::NoReader),
-            None if self.algorithms.is_empty() => Err(ConfigError::NoReader),
+            || !self.shapes.is_empty();
+        match &self.modems[..] {
+            [] if reads || (has_law && !hears) => Err(ConfigError::NoDevice),
+            [_, ..] if !(reads || has_law || has_copa) => Err(ConfigError::NoReader),
+            [] if self.algorithms.is_empty() => Err(ConfigError::NoReader),
             _ => Ok(()),
         }
     }
 
     /// The sections that ask for an output, in the order in which they start.
-    pub(super) fn sections(&self) -> Vec<Arc<dyn Section>> {
-        let mut sections: Vec<Arc<dyn Section>> = Vec::new();
+    pub(super) fn sections(&self) -> Vec<Asked> {
+        let mut asked: Vec<Asked> = Vec::new();
         for Chosen { algorithm, name, new_flows } in &self.algorithms {
             let (name, new_flows) = (name.clone(), new_flows.clone());
             let peers = self.downlink.server().cloned();
-            sections.push(match algorithm {
+            let section: Arc<dyn Section> = match algorithm {
                 Algorithm::Law(plan) => Arc::new(LawSection {
                     law: plan.law,
                     name,
@@ -259,35 +270,44 @@ impl Config {
                         ..plan.sharing.clone()
                     },
                     new_flows,
-                    link: self.modem.as_ref().map(|_| self.estimates.of(Some(plan.law))),
+                    link: self.modems.first().map(|_| self.estimates.of(Some(plan.law))),
                     peers,
                 }),
                 Algorithm::Copa => Arc::new(CopaSection { name, new_flows, peers }),
                 Algorithm::Background { cgroup } => {
                     Arc::new(BackgroundSection { name, new_flows, cgroup: cgroup.clone() })
                 }
-            });
-        }
-        if let Some(device) = self.downlink.device() {
-            let config = sounding_bpf::DownlinkConfig {
-                interfaces: self.interfaces.clone(),
-                ..device.clone()
             };
-            sections.push(Arc::new(DownlinkSection { config, link: self.downlink_estimate() }));
+            asked.push(Asked { section, modem: None });
         }
-        if let Some(arrivals) = &self.arrivals {
-            sections.push(Arc::new(arrivals.clone()));
+        if let (Some(device), Some(modem)) = (self.downlink.device(), &self.downlink_modem) {
+            let interfaces = self.devices(modem).to_vec();
+            let config = sounding_bpf::DownlinkConfig { interfaces, ..device.clone() };
+            let section = DownlinkSection { config, link: self.downlink_estimate() };
+            asked.push(Asked::of(modem, section));
         }
-        if let Some(calls) = &self.calls {
-            sections.push(Arc::new(calls.clone()));
+        if let Some(Of { modem, section }) = &self.arrivals {
+            asked.push(Asked::of(modem, section.clone()));
         }
-        for section in self.shape.iter().flat_map(|shape| shape.sections(&self.interfaces)) {
-            sections.push(Arc::new(section));
+        if let Some(Of { modem, section }) = &self.calls {
+            asked.push(Asked::of(modem, section.clone()));
         }
-        if let Some(board) = &self.board {
-            sections.push(Arc::new(board.clone()));
+        let are_several = self.modems.len() > 1;
+        for Of { modem, section } in &self.shapes {
+            let name = are_several.then_some(&modem[..]);
+            for section in section.sections(name, self.devices(modem)) {
+                asked.push(Asked::of(modem, section));
+            }
         }
-        sections
+        if let Some(Of { modem, section }) = &self.board {
+            asked.push(Asked::of(modem, section.clone()));
+        }
+        asked
+    }
+
+    /// The network devices of the modem of this name.
+    fn devices(&self, modem: &str) -> &[String] {
+        self.modems.iter().find(|plan| plan.name == modem).map_or(&[], |plan| &plan.devices)
     }
 
     /// How estimates for senders to this machine are made.
@@ -299,6 +319,19 @@ impl Config {
         let window = plan.window.or(self.downlink.span());
         Link { assume: plan.assume, ..made.over(window) }
     }
+}
+
+/// Refuses two shapers of one modem's direction.
+fn refuse_shaped_twice(shapes: &[Of<ShapePlan>]) -> Result<(), ConfigError> {
+    let mut shaped = HashSet::new();
+    for Of { modem, section } in shapes {
+        for direction in section.directions() {
+            if !shaped.insert((modem, direction.to_string())) {
+                return Err(ConfigError::ShapeTwice { modem: modem.clone(), direction });
+            }
+        }
+    }
+    Ok(())
 }
 
 impl Chosen {

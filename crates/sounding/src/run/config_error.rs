@@ -74,6 +74,51 @@ pub(crate) enum ConfigError {
     /// The window is outside what makes sense.
     #[error("link.window: {0:?} is outside 1ms to 10s")]
     WindowRange(Duration),
+    /// More than the kernel side has places for.
+    #[error("modem: {0} of them, and there is room for 4")]
+    Modems(usize),
+    /// More than the kernel side has places for.
+    #[error("modem.interfaces: {0} of them, and a modem has at most 8 network devices")]
+    Interfaces(usize),
+    /// Nothing could name it.
+    #[error(
+        "modem.name: with several [[modem]] each has one: write name = \"wan\", and another in the next"
+    )]
+    ModemUnnamed,
+    /// It would not stand in events and other sections.
+    #[error("modem.name: {0:?} is not 1 to 15 letters, digits, `-` and `_`")]
+    ModemName(String),
+    /// It is one of several.
+    #[error("modem.device: {0} has none: write its Diag port, as device = \"/dev/ttyUSB0\"")]
+    ModemWithoutDevice(String),
+    /// Only one of them can have it.
+    #[error("modem.{key}: {value} stands in two [[modem]]: it is one modem's alone")]
+    ModemTwice { key: &'static str, value: String },
+    /// One of several modems would get it.
+    #[error(
+        "{0} is about one modem, and the file has several: write it in the [[modem]] that it is for"
+    )]
+    FlagOfOneModem(&'static str),
+    /// The same.
+    #[error("link.{0} is about one modem, and the file has several: write it in its [[modem]]")]
+    LinkOfOneModem(&'static str),
+    /// A section's modem is none.
+    #[error("{section}.modem: {named:?} is none of the modems, which are {known}")]
+    NoSuchModem { section: &'static str, named: String, known: String },
+    /// A section reads one modem.
+    #[error(
+        "{section}.modem: it reads one of the modems {known}: write modem = \"{example}\" in the section"
+    )]
+    WhichModem { section: &'static str, known: String, example: String },
+    /// A flow could not be told to belong to one.
+    #[error(
+        "modem.interfaces: no network device of {0} is known: with several modems only a device says which one a flow \
+         leaves by; write interfaces = [\"wwan0\"] in its [[modem]]"
+    )]
+    UnknownDevices(String),
+    /// Both would set one shaper.
+    #[error("shape: {direction} of modem {modem} stands in two [[shape]]: keep one")]
+    ShapeTwice { modem: String, direction: sounding_kpi::Direction },
     /// No device was named.
     #[error("no modem: name its Diag port with --device or modem.device, e.g. /dev/ttyUSB0")]
     NoDevice,

@@ -1,9 +1,11 @@
-//! The modem's network devices, as they come and go: a modem that reboots has a new one under the
+//! A modem's network devices, as they come and go: a modem that reboots has a new one under the
 //! old name. Where none was named, they are looked for by the port's hardware.
 
+use std::io;
 use std::time::Duration;
 
 use nix::net::if_::if_nametoindex;
+use sounding_bpf::Radios;
 use sounding_units::HostInstant;
 
 use super::events::Events;
@@ -21,9 +23,35 @@ pub(super) struct Device {
 }
 
 impl Device {
-    /// The numbers of all.
-    pub(super) fn numbers(devices: &[Self]) -> Vec<u32> {
-        devices.iter().map(|device| device.number).collect()
+    /// One that is never there.
+    pub(super) fn none() -> Self {
+        Self { name: String::new(), number: 0 }
+    }
+}
+
+/// The network devices of the modem at a place of the kernel's table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Radio {
+    pub(super) place: usize,
+    pub(super) devices: Vec<Device>,
+}
+
+impl Radio {
+    /// Its devices that have a name.
+    pub(super) fn named(&self) -> impl Iterator<Item = &Device> {
+        self.devices.iter().filter(|device| !device.name.is_empty())
+    }
+
+    /// The numbers of its devices.
+    pub(super) fn numbers(&self) -> Vec<u32> {
+        self.devices.iter().map(|device| device.number).collect()
+    }
+
+    /// Those of all, as the kernel's programs keep them.
+    pub(super) fn table(radios: &[Self]) -> io::Result<Radios> {
+        let rows: Vec<_> = radios.iter().map(|radio| (radio.place, radio.numbers())).collect();
+        let rows: Vec<_> = rows.iter().map(|(place, numbers)| (*place, &numbers[..])).collect();
+        Radios::of(&rows)
     }
 }
 
@@ -41,15 +69,15 @@ impl Devices {
         Self { found: devices(names), hardware, looked: None }
     }
 
-    /// Has `follow` know what is there, and whether that moved, if it is time to look again.
-    pub(super) fn attend(
-        &mut self,
-        now: HostInstant,
-        events: &mut Events,
-        follow: impl FnOnce(&[Device], bool, &mut Events),
-    ) {
+    /// What was found last.
+    pub(super) fn found(&self) -> &[Device] {
+        &self.found
+    }
+
+    /// Looks again if it is time to. Returns whether something moved, or `None` if it is not.
+    pub(super) fn attend(&mut self, now: HostInstant, events: &mut Events) -> Option<bool> {
         if self.looked.is_some_and(|looked| now - looked < EVERY) {
-            return;
+            return None;
         }
         let mut moved = self.looked.is_none() | self.look_for_others(events);
         self.looked = Some(now);
@@ -58,7 +86,7 @@ impl Devices {
             moved |= number != device.number;
             device.number = number;
         }
-        follow(&self.found, moved, events);
+        Some(moved)
     }
 
     /// Whether the modem has other devices by now. Those of one that is unplugged are waited for,

@@ -14,7 +14,7 @@ use sounding_units::Rate;
 use super::config_error::{ConfigError, time};
 use crate::cli_types::{SignalWord, Unused};
 
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 #[group(id = "downlink_flags")]
 pub(super) struct Flags {
     /// Limit senders to this machine to what the downlink carries: by the receive window, which
@@ -47,6 +47,7 @@ impl Flags {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct File {
+    pub(super) modem: Option<String>,
     signal: Option<SignalWord>,
     slack: Option<String>,
     peers: bool,

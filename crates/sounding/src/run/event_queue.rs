@@ -1,6 +1,8 @@
 //! Output lines, which never block their writer.
 
 use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::thread;
 use std::time::Duration;
@@ -23,8 +25,17 @@ const PATIENCE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Outbox {
     lines: SyncSender<String>,
-    written: Receiver<()>,
-    dropped: u64,
+    /// That of the one that says the last line.
+    written: Option<Receiver<()>>,
+    dropped: Arc<AtomicU64>,
+}
+
+impl Clone for Outbox {
+    /// Another way into the queue. The last line waits until it is dropped.
+    fn clone(&self) -> Self {
+        let (lines, dropped) = (self.lines.clone(), Arc::clone(&self.dropped));
+        Self { lines, written: None, dropped }
+    }
 }
 
 impl Outbox {
@@ -38,7 +49,7 @@ impl Outbox {
             write_lines(&to_write, out);
             let _ = done.send(());
         })?;
-        Ok(Self { lines, written, dropped: 0 })
+        Ok(Self { lines, written: Some(written), dropped: Arc::default() })
     }
 
     /// Sends a line on its way, or drops it if the queue is full; never waits.
@@ -46,13 +57,15 @@ impl Outbox {
         match self.lines.try_send(screen::inline(&line).into_owned()) {
             // A reader that is gone is no reason to leave the flows alone.
             Ok(()) | Err(TrySendError::Disconnected(_)) => {}
-            Err(TrySendError::Full(_)) => self.dropped += 1,
+            Err(TrySendError::Full(_)) => {
+                self.dropped.fetch_add(1, Ordering::Relaxed);
+            }
         }
     }
 
     /// Lines that did not fit.
     pub(crate) fn dropped(&self) -> u64 {
-        self.dropped
+        self.dropped.load(Ordering::Relaxed)
     }
 
     /// Says the last line and waits until all are written, for a second at most.
@@ -66,7 +79,7 @@ impl Outbox {
             // This user may start no more threads, and then the last line is lost.
             return;
         }
-        let _ = written.recv_timeout(PATIENCE);
+        let _ = written.map(|written| written.recv_timeout(PATIENCE));
     }
 }
 

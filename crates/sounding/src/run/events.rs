@@ -1,4 +1,5 @@
 mod last;
+mod modems;
 mod outputs;
 mod rates;
 mod shape;
@@ -7,6 +8,7 @@ mod subordinates;
 
 use std::collections::BTreeSet;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
@@ -20,6 +22,7 @@ use super::event_queue::Outbox;
 use crate::cli_types;
 use crate::session_report;
 pub(super) use last::{Account, LastWords};
+use modems::Common;
 pub(super) use shape::ShapeNews;
 pub(super) use sniffers::SnifferChange;
 pub(super) use subordinates::Subids;
@@ -30,8 +33,9 @@ pub(super) use subordinates::Subids;
 /// Saying something never waits: see [`Outbox`].
 pub(crate) struct Events {
     json: bool,
-    /// What flows go on as without the modem, if there are flows.
-    fallback: String,
+    common: Arc<Common>,
+    /// The modem that these are about, if they are about one.
+    modem: Option<String>,
     outbox: Outbox,
     late: Late,
     overstated: Untold,
@@ -79,7 +83,8 @@ impl Events {
         let outbox = if json { Outbox::new(io::stdout()) } else { Outbox::new(io::stderr()) }?;
         Ok(Self {
             json,
-            fallback: String::new(),
+            common: Arc::default(),
+            modem: None,
             outbox,
             late: Late::default(),
             overstated: Untold::default(),
@@ -90,14 +95,15 @@ impl Events {
 
     /// What happens without the modem.
     fn stock(&self) -> String {
-        match &self.fallback[..] {
+        match &self.common.fallback()[..] {
             "" => "nothing is known of the link".into(),
             stock => format!("flows go on as {stock}"),
         }
     }
 
     fn say(&mut self, event: &Json, sentence: impl FnOnce() -> Option<String>) {
-        if let Some(line) = line(self.json, event, sentence) {
+        let modem = self.modem.as_deref().filter(|_| self.common.are_several());
+        if let Some(line) = line(self.json, event, modem, sentence) {
             self.outbox.say(line);
         }
     }
@@ -272,6 +278,7 @@ impl Events {
     }
 
     pub(crate) fn transition(&mut self, transition: &Transition) {
+        self.modem = transition.modem.and_then(|place| self.common.modem_at(place));
         let event = json!({
             "event": "transition",
             "at_ns": transition.at.as_nanos(),
@@ -291,6 +298,7 @@ impl Events {
                 word(transition.reason)
             ))
         });
+        self.modem = None;
     }
 
     /// The daemon's own heartbeat came `gap` after the one before, at `now`.
@@ -319,11 +327,21 @@ impl Events {
     }
 }
 
-fn line(json: bool, event: &Json, sentence: impl FnOnce() -> Option<String>) -> Option<String> {
-    if json {
-        Some(event.to_string())
-    } else {
-        sentence().map(|sentence| format!("sounding: {sentence}"))
+fn line(
+    json: bool,
+    event: &Json,
+    modem: Option<&str>,
+    sentence: impl FnOnce() -> Option<String>,
+) -> Option<String> {
+    match (json, modem) {
+        (true, None) => Some(event.to_string()),
+        (true, Some(modem)) => {
+            let mut event = event.clone();
+            event["modem"] = modem.into();
+            Some(event.to_string())
+        }
+        (false, None) => sentence().map(|sentence| format!("sounding: {sentence}")),
+        (false, Some(modem)) => sentence().map(|sentence| format!("sounding: {modem}: {sentence}")),
     }
 }
 

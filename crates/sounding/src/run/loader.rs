@@ -1,5 +1,5 @@
-//! The thread that starts outputs again. It keeps the rights that this takes, and no byte of a
-//! modem reaches it.
+//! The thread that starts outputs again, and what a new configuration asks for. It keeps the rights
+//! that this takes, and no byte of a modem reaches it.
 
 use std::io;
 use std::sync::Arc;
@@ -20,18 +20,27 @@ const KEPT: Capabilities = Capabilities::BPF
     .union(Capabilities::DAC_OVERRIDE);
 
 enum Job {
-    Start(usize, Arc<dyn Section>),
+    Start(u64, Arc<dyn Section>, Sender<Started>),
     /// Restoring may take a while, too.
     Drop(Box<dyn Output>),
+    /// Other work that takes its rights, or not the priority of the thread that asks.
+    Work(Box<dyn FnOnce() + Send>),
 }
 
-/// An output that was asked for, or why there is none.
-pub(super) type Started = (usize, Result<Box<dyn Output>>);
+/// An output that was asked for under a number, or why there is none.
+pub(super) type Started = (u64, Result<Box<dyn Output>>);
 
+/// The thread goes on until this and all its doors are dropped.
 pub(super) struct Loader {
     jobs: Option<Sender<Job>>,
-    started: Receiver<Started>,
     thread: Option<JoinHandle<()>>,
+}
+
+/// The way to the loader for one list of outputs.
+pub(super) struct Door {
+    jobs: Sender<Job>,
+    done: Sender<Started>,
+    started: Receiver<Started>,
 }
 
 impl Loader {
@@ -39,34 +48,50 @@ impl Loader {
     /// of later.
     pub(super) fn start() -> io::Result<Self> {
         let (jobs, to_do) = mpsc::channel();
-        let (done, started) = mpsc::channel();
         let thread = thread::Builder::new().name("loader".into()).spawn(move || {
             let _ = keep_only(KEPT);
             for job in to_do {
                 match job {
                     Job::Drop(output) => drop(output),
                     // Without a receiver it ends at once.
-                    Job::Start(place, section) => drop(done.send((place, section.start()))),
+                    Job::Start(number, section, done) => {
+                        drop(done.send((number, section.start())));
+                    }
+                    Job::Work(work) => work(),
                 }
             }
         })?;
-        Ok(Self { jobs: Some(jobs), started, thread: Some(thread) })
+        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
     }
 
+    /// A way to it; none after [`release`](Self::release).
+    pub(super) fn door(&self) -> Option<Door> {
+        let (done, started) = mpsc::channel();
+        self.jobs.clone().map(|jobs| Door { jobs, done, started })
+    }
+
+    /// Has the thread end once no list of outputs needs it. Its rights go with it.
+    pub(super) fn release(&mut self) {
+        self.jobs = None;
+    }
+
+    /// Has it do other work.
+    pub(super) fn work(&self, work: impl FnOnce() + Send + 'static) {
+        if let Some(jobs) = &self.jobs {
+            let _ = jobs.send(Job::Work(Box::new(work)));
+        }
+    }
+}
+
+impl Door {
     /// Has a section's output started; [`poll`](Self::poll) has the result under this number.
-    pub(super) fn start_output(&self, place: usize, section: &Arc<dyn Section>) {
-        self.give(Job::Start(place, Arc::clone(section)));
+    pub(super) fn start_output(&self, number: u64, section: &Arc<dyn Section>) {
+        let _ = self.jobs.send(Job::Start(number, Arc::clone(section), self.done.clone()));
     }
 
     /// Has what an output changed restored.
     pub(super) fn drop_output(&self, output: Box<dyn Output>) {
-        self.give(Job::Drop(output));
-    }
-
-    fn give(&self, job: Job) {
-        if let Some(jobs) = &self.jobs {
-            let _ = jobs.send(job);
-        }
+        let _ = self.jobs.send(Job::Drop(output));
     }
 
     pub(super) fn poll(&self) -> Option<Started> {

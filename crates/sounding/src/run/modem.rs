@@ -1,9 +1,9 @@
-//! The modem that the daemon reads: each byte is deframed once and each record is read once,
-//! however many outputs there are.
+//! A modem that the daemon reads: each byte is deframed once and each record is read once, however
+//! many outputs there are.
 
 use std::time::Duration;
 
-use miette::{IntoDiagnostic, Result, WrapErr};
+use miette::{IntoDiagnostic, Report, Result, WrapErr};
 use sounding_diag::LogCode;
 use sounding_diag::session::Wanted;
 use sounding_link::{Arrival, Config as Link, Estimator, Method, Seen, Sounder};
@@ -32,26 +32,42 @@ pub(super) struct Modem {
     /// When estimates were last published.
     published: HostInstant,
     sleep: Sleep,
+    /// The records that are requested of it, if its log mask is set.
+    wanted: Option<Wanted>,
+    /// How the sounder's first estimate is made where no output needs one.
+    base: Link,
+    name: String,
 }
 
 /// What has to be opened before anything on this machine is changed.
 pub(super) struct Opened {
-    port: Box<dyn Transport>,
+    /// The port, or why it does not open.
+    port: Result<Box<dyn Transport>>,
     sniffers: Sniffers,
     rates: Option<Store>,
     known: Vec<sounding_link::CellRates>,
 }
 
 impl Opened {
-    /// Opens the files, the sniffers and then the port. The threads of sniffers would inherit a
-    /// priority that comes later.
+    /// Opens the files, the sniffers and then the port, which may be absent. The threads of sniffers
+    /// would inherit a priority that comes later.
     pub(super) fn open(plan: &ModemPlan) -> Result<Self> {
         // A file that is not this user's is an error here.
         let rates = plan.cqi_rates.clone().map(Store::open).transpose()?;
         let (rates, known) =
             rates.map_or((None, Vec::new()), |(store, cells)| (Some(store), cells));
         let sniffers = Sniffers::start(&plan.sniffers, plan.sniffed).into_diagnostic()?;
-        Ok(Self { port: open_port(&plan.source)?, sniffers, rates, known })
+        Ok(Self { port: open_port(&plan.source), sniffers, rates, known })
+    }
+
+    /// Whether the port is open.
+    pub(super) fn has_port(&self) -> bool {
+        self.port.is_ok()
+    }
+
+    /// Why the port does not open, if it does not.
+    pub(super) fn absence(self) -> Option<Report> {
+        self.port.err()
     }
 }
 
@@ -70,39 +86,81 @@ fn open_port(source: &Source) -> Result<Box<dyn Transport>> {
 }
 
 impl Modem {
-    /// Asks the modem for what the outputs need.
-    pub(super) fn new(opened: Opened, plan: ModemPlan, needs: &[Needs]) -> Self {
-        let mut estimates: Vec<Link> = Vec::new();
-        for made in needs.iter().filter_map(|needs| needs.estimate) {
-            if !estimates.contains(&made) {
-                estimates.push(made);
-            }
-        }
+    /// Asks the modem for what the outputs need. Without such a need, estimates are made as `base`.
+    /// A port that is absent is waited for, and `events` say so.
+    pub(super) fn new(
+        opened: Opened,
+        plan: ModemPlan,
+        base: Link,
+        needs: &[Needs],
+        events: &mut Events,
+    ) -> Result<Self> {
+        let estimates = estimates(needs);
         let mut made = estimates.iter().copied();
-        let first = made.next().unwrap_or(plan.link);
+        let first = made.next().unwrap_or(base);
         let mut sounder = made.fold(Sounder::new(first), Sounder::beside);
         if needs.iter().any(|needs| needs.delays) {
             sounder = sounder.with_delays();
         }
         sounder.keep_rates(opened.known);
-        let wanted = plan.mask.then(|| {
-            let mut codes: Vec<LogCode> = Vec::new();
-            for code in needs.iter().flat_map(|needs| &needs.codes) {
-                if !codes.contains(code) {
-                    codes.push(*code);
-                }
+        let budget_bytes_per_sec = plan.budget.map(|rate| rate.bits_per_sec() / 8);
+        let wanted = plan.mask.then(|| Wanted { codes: codes(needs), budget_bytes_per_sec });
+        let pump = match opened.port {
+            Ok(port) => Pump::over(plan.source, port, wanted.clone()),
+            Err(why) => {
+                events.absent(&plan.source, &said(&why));
+                Pump::absent(plan.source, wanted.clone()).into_diagnostic()?
             }
-            Wanted { codes, budget_bytes_per_sec: plan.budget.map(|rate| rate.bits_per_sec() / 8) }
-        });
-        Self {
-            pump: Pump::over(plan.source, opened.port, wanted).setting_untold(plan.sets_untold),
+        };
+        Ok(Self {
+            pump: pump.setting_untold(plan.sets_untold),
             sounder,
             estimates,
             sniffers: opened.sniffers,
             rates: opened.rates,
             published: HostInstant::default(),
             sleep: Sleep::default(),
+            wanted,
+            base,
+            name: plan.name,
+        })
+    }
+
+    /// Its outputs need this from now on. The modem goes on meanwhile.
+    pub(super) fn handle_needs(&mut self, needs: &[Needs]) {
+        for made in estimates(needs) {
+            if self.estimates.is_empty() {
+                // The sounder makes one in any case.
+                self.estimates.push(self.base);
+            }
+            if !self.estimates.contains(&made) {
+                self.sounder.add_estimate(made);
+                self.estimates.push(made);
+            }
         }
+        if needs.iter().any(|needs| needs.delays) {
+            self.sounder.add_delays();
+        }
+        if let Some(wanted) = &mut self.wanted {
+            let codes = codes(needs);
+            if codes != wanted.codes {
+                wanted.codes = codes;
+                self.pump.handle_wanted(wanted.clone());
+            }
+        }
+    }
+
+    /// The port cannot be read: what is known is withdrawn, and it is tried again.
+    pub(super) fn handle_failed(
+        &mut self,
+        failure: &Report,
+        outputs: &mut Outputs,
+        events: &mut Events,
+    ) -> Result<()> {
+        self.forget(outputs);
+        events.absent(self.pump.source(), &said(failure));
+        self.pump.handle_failed().into_diagnostic()?;
+        Ok(())
     }
 
     /// One wait for bytes, and what the outputs do with them.
@@ -197,9 +255,37 @@ impl Modem {
     /// What was read.
     pub(super) fn account(&self) -> Account {
         Account {
+            modem: self.name.clone(),
             counts: self.sounder.counts(),
             switched_off: self.pump.switched_off().to_vec(),
             sniffed: self.sniffers.counts(),
         }
     }
+}
+
+/// How estimates are made for these needs.
+fn estimates(needs: &[Needs]) -> Vec<Link> {
+    let mut estimates: Vec<Link> = Vec::new();
+    for made in needs.iter().filter_map(|needs| needs.estimate) {
+        if !estimates.contains(&made) {
+            estimates.push(made);
+        }
+    }
+    estimates
+}
+
+/// The records for these needs.
+fn codes(needs: &[Needs]) -> Vec<LogCode> {
+    let mut codes: Vec<LogCode> = Vec::new();
+    for code in needs.iter().flat_map(|needs| &needs.codes) {
+        if !codes.contains(code) {
+            codes.push(*code);
+        }
+    }
+    codes
+}
+
+/// An error with what lies behind it.
+fn said(failure: &Report) -> String {
+    failure.chain().map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

@@ -1,4 +1,4 @@
-//! What the daemon does with a modem: outputs, each from a section of the configuration.
+//! What the daemon does with modems: outputs, each from a section of the configuration.
 //!
 //! ```text
 //!   section ─start─▶ output ─handle_*, publish, attend─▶ … ─drop─▶ the machine as it was
@@ -7,8 +7,13 @@
 //! ```
 //!
 //! An output that fails ends alone. Its changes are undone, and the other outputs go on.
+//!
+//! An output reads one modem and lives in that modem's thread. A congestion control reads all: it
+//! lives in the main thread, and gives each modem's thread a part of its own to feed.
 
+use std::fmt::Debug;
 use std::io;
+use std::sync::Arc;
 
 use miette::Result;
 use sounding_bpf::SubordinateMap;
@@ -16,11 +21,26 @@ use sounding_diag::{LogCode, LogRecord};
 use sounding_link::{Config, DelayUpdate, LinkEstimate};
 use sounding_units::HostInstant;
 
-use super::devices::Device;
+use super::devices::Radio;
 use super::events::{Events, LastWords};
 
-/// A section of the configuration that asks for an output.
-pub(super) trait Section: Send + Sync {
+/// A section of the configuration that asks for an output, and whose modem it reads.
+#[derive(Clone, Debug)]
+pub(super) struct Asked {
+    pub(super) section: Arc<dyn Section>,
+    /// The modem's name; none of a congestion control, which reads all.
+    pub(super) modem: Option<String>,
+}
+
+impl Asked {
+    pub(super) fn of(modem: &str, section: impl Section + 'static) -> Self {
+        Self { section: Arc::new(section), modem: Some(modem.to_owned()) }
+    }
+}
+
+/// A section of the configuration that asks for an output. Two sections with the same values, as
+/// `Debug` writes them, ask for the same.
+pub(super) trait Section: Debug + Send + Sync {
     /// The output's name in messages. It differs from all others.
     fn name(&self) -> String;
 
@@ -88,9 +108,14 @@ pub(super) trait Output: Send {
     /// The daemon lives. This is due every few milliseconds, and must not wait for anything.
     fn attend(&mut self, now: HostInstant, events: &mut Events) -> Result<()>;
 
-    /// The modem's network devices, every second. `moved` says that they are others than before, or
-    /// that this is the first call.
-    fn follow(&mut self, _devices: &[Device], _moved: bool, _events: &mut Events) {}
+    /// The network devices of its modems, every second. `moved` says that they are others than
+    /// before, or that this is the first call.
+    fn follow(&mut self, _radios: &[Radio], _moved: bool, _events: &mut Events) {}
+
+    /// The part that the thread of the modem at this place feeds, if it reads more than one.
+    fn part(&mut self, _place: usize) -> io::Result<Option<Box<dyn Output>>> {
+        Ok(None)
+    }
 
     /// The knowledge of the modem is outdated.
     fn forget(&mut self) {}

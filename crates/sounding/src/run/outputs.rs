@@ -1,4 +1,5 @@
-//! The list of outputs: how each starts, fails, is tried again and ends.
+//! A list of outputs: how each starts, fails, is tried again and ends. The main thread has one of
+//! congestion controls, and the thread of each modem one of what reads it.
 
 pub(super) mod arrivals;
 pub(super) mod background;
@@ -8,36 +9,44 @@ pub(super) mod copa;
 pub(super) mod downlink;
 pub(super) mod law;
 pub(super) mod shape;
+mod start;
 
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use miette::{IntoDiagnostic, Report, Result, miette};
+use miette::Report;
 use sounding_bpf::SubordinateMap;
 use sounding_diag::LogRecord;
 use sounding_link::DelayUpdate;
 use sounding_units::HostInstant;
 
-use super::devices::Device;
+use super::devices::Radio;
 use super::events::{Events, LastWords};
-use super::loader::Loader;
+use super::loader::Door;
 use super::output::{Estimates, Output, Section};
-use super::subordinates::Followed;
+pub(super) use start::{Begun, start};
 
 /// A failed output is first tried again after this, and then after twice the time before.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(32);
 
-/// Every output of the configuration, whether it runs or not. The last one ends first.
+/// Every output of a list, whether it runs or not. The last one ends first.
 pub(super) struct Outputs {
     slots: Vec<Slot>,
-    subordinates: Followed,
-    /// Its thread exists only if there is something to start again, or may be.
-    loader: Option<Loader>,
+    /// This thread's parts of congestion controls, by their numbers.
+    parts: Vec<(u64, Box<dyn Output>)>,
+    maps: Sender<SubordinateMap>,
+    /// The way to the loader, if there is something to start again, or may be.
+    door: Option<Door>,
+    /// Whether there always may be.
+    keeps_door: bool,
     last: LastWords,
+    next: u64,
 }
 
 struct Slot {
+    number: u64,
     section: Arc<dyn Section>,
     output: Option<Box<dyn Output>>,
     /// Why it is to end.
@@ -50,51 +59,82 @@ struct Slot {
     /// The last reason that was reported.
     told: Option<String>,
     is_new: bool,
+    /// The places of modems whose threads have a part of it.
+    shared: Vec<usize>,
+}
+
+/// A part of a congestion control for the thread of a modem.
+pub(super) struct Part {
+    pub(super) place: usize,
+    pub(super) number: u64,
+    pub(super) output: Box<dyn Output>,
 }
 
 impl Outputs {
-    /// Starts each section's output. An output that fails is reported, and tried again later; it is
-    /// an error if all fail.
-    pub(super) fn start(
-        sections: Vec<Arc<dyn Section>>,
-        now: HostInstant,
-        events: &mut Events,
-    ) -> Result<Self> {
-        let mut slots: Vec<_> = sections.into_iter().map(Slot::new).collect();
-        let mut maps = Vec::new();
-        for slot in &mut slots {
-            match slot.section.start() {
-                Ok(output) => {
-                    slot.started = Some(now);
-                    maps.extend(slot.begin(output, events));
-                }
-                Err(failure) => slot.failure = Some(failure),
+    fn running(&mut self) -> impl Iterator<Item = &mut (dyn Output + 'static)> {
+        let parts = self.parts.iter_mut().map(|(_, part)| &mut **part);
+        parts.chain(self.slots.iter_mut().filter_map(|slot| slot.output.as_deref_mut()))
+    }
+
+    /// The sections that ask for them.
+    pub(super) fn sections(&self) -> impl Iterator<Item = &Arc<dyn Section>> {
+        self.slots.iter().map(|slot| &slot.section)
+    }
+
+    /// Adds outputs that are not started yet: the loader starts them.
+    pub(super) fn add(&mut self, sections: Vec<Arc<dyn Section>>) {
+        for section in sections {
+            self.slots.push(Slot::new(self.next, section));
+            self.next += 1;
+        }
+    }
+
+    /// Ends the outputs of these sections. Returns their numbers.
+    pub(super) fn remove(&mut self, is_gone: impl Fn(&dyn Section) -> bool) -> Vec<u64> {
+        let mut gone = Vec::new();
+        for slot in self.slots.iter_mut().rev().filter(|slot| is_gone(&*slot.section)) {
+            gone.push(slot.number);
+            let Some(mut output) = slot.output.take() else { continue };
+            output.last_words(&mut self.last);
+            match &self.door {
+                Some(door) => door.drop_output(output),
+                None => drop(output),
             }
         }
-        if slots.iter().all(|slot| slot.output.is_none()) {
-            let failure = slots.into_iter().find_map(|slot| slot.failure);
-            return failure.map_or_else(|| Err(miette!("nothing is asked for")), Err);
+        self.slots.retain(|slot| !gone.contains(&slot.number));
+        gone
+    }
+
+    /// Parts that the modems at these places do not have yet.
+    pub(super) fn parts_for(&mut self, places: &[usize]) -> Vec<Part> {
+        let mut parts = Vec::new();
+        for slot in &mut self.slots {
+            let Some(output) = &mut slot.output else { continue };
+            slot.shared.retain(|place| places.contains(place));
+            for &place in places {
+                if slot.shared.contains(&place) {
+                    continue;
+                }
+                match output.part(place) {
+                    Ok(Some(output)) => parts.push(Part { place, number: slot.number, output }),
+                    Ok(None) => {}
+                    Err(error) => slot.failure = Some(Report::from_err(error)),
+                }
+                slot.shared.push(place);
+            }
         }
-        let may_fail = |slot: &Slot| slot.failure.is_some() || slot.section.may_fail();
-        let loader = slots.iter().any(may_fail).then(Loader::start).transpose();
-        let loader = loader.into_diagnostic()?;
-        let subordinates = Followed::start(maps, events).into_diagnostic()?;
-        let mut outputs = Self { slots, subordinates, loader, last: LastWords::default() };
-        outputs.end_failed(now, events);
-        Ok(outputs)
+        parts
     }
 
-    /// Names of the outputs that run.
-    pub(super) fn names(&self) -> Vec<String> {
-        self.slots
-            .iter()
-            .filter(|slot| slot.output.is_some())
-            .map(|slot| slot.section.name())
-            .collect()
+    /// Takes this thread's part of a congestion control.
+    pub(super) fn add_part(&mut self, part: Part) {
+        self.remove_part(part.number);
+        self.parts.push((part.number, part.output));
     }
 
-    fn running(&mut self) -> impl Iterator<Item = &mut (dyn Output + 'static)> {
-        self.slots.iter_mut().filter_map(|slot| slot.output.as_deref_mut())
+    /// Ends it.
+    pub(super) fn remove_part(&mut self, number: u64) {
+        self.parts.retain(|(of, _)| *of != number);
     }
 
     pub(super) fn handle_record(&mut self, now: HostInstant, record: &LogRecord<'_>) {
@@ -103,6 +143,10 @@ impl Outputs {
 
     /// A read is over, and may have shown delays of the radio.
     pub(super) fn handle_read(&mut self, delays: Option<&DelayUpdate>) {
+        for (_, part) in &mut self.parts {
+            // A part is a page in memory.
+            let _ = delays.map(|update| part.handle_delays(update));
+        }
         for slot in &mut self.slots {
             let Some(output) = &mut slot.output else { continue };
             output.handle_read();
@@ -124,6 +168,9 @@ impl Outputs {
 
     /// What is due for each output. One that fails ends, and one that is due is started again.
     pub(super) fn attend(&mut self, now: HostInstant, events: &mut Events) {
+        for (_, part) in &mut self.parts {
+            let _ = part.attend(now, events);
+        }
         for slot in &mut self.slots {
             let Some(output) = &mut slot.output else { continue };
             if let Err(failure) = output.attend(now, events) {
@@ -132,14 +179,13 @@ impl Outputs {
         }
         self.end_failed(now, events);
         self.start_due(now, events);
-        self.subordinates.attend(events);
     }
 
-    /// The modem's network devices: see [`Output::follow`].
-    pub(super) fn follow(&mut self, devices: &[Device], moved: bool, events: &mut Events) {
+    /// The network devices of its modems: see [`Output::follow`].
+    pub(super) fn follow(&mut self, radios: &[Radio], moved: bool, events: &mut Events) {
         for slot in &mut self.slots {
             let Some(output) = &mut slot.output else { continue };
-            output.follow(devices, moved || slot.is_new, events);
+            output.follow(radios, moved || slot.is_new, events);
             slot.is_new = false;
         }
     }
@@ -147,22 +193,28 @@ impl Outputs {
     fn end_failed(&mut self, now: HostInstant, events: &mut Events) {
         for slot in &mut self.slots {
             let Some(failure) = slot.failure.take() else { continue };
-            if let (Some(output), Some(loader)) = (slot.output.take(), &self.loader) {
-                loader.drop_output(output);
+            slot.shared.clear();
+            if let (Some(output), Some(door)) = (slot.output.take(), &self.door) {
+                door.drop_output(output);
             }
             slot.fail(now, &failure, events);
         }
     }
 
     fn start_due(&mut self, now: HostInstant, events: &mut Events) {
-        let Some(loader) = &self.loader else { return };
-        while let Some((place, started)) = loader.poll() {
-            let Some(slot) = self.slots.get_mut(place) else { continue };
+        let Some(door) = &self.door else { return };
+        while let Some((number, started)) = door.poll() {
+            let slot = self.slots.iter_mut().find(|slot| slot.number == number);
+            let Some(slot) = slot else {
+                // It was removed meanwhile.
+                started.into_iter().for_each(|output| door.drop_output(output));
+                continue;
+            };
             slot.is_starting = false;
             match started {
                 Ok(output) => {
                     if let Some(map) = slot.begin(output, events) {
-                        self.subordinates.add(map);
+                        let _ = self.maps.send(map);
                     }
                     (slot.started, slot.told) = (Some(now), None);
                     events.output_started(&slot.section.name());
@@ -170,37 +222,38 @@ impl Outputs {
                 Err(failure) => slot.fail(now, &failure, events),
             }
         }
-        for (place, slot) in self.slots.iter_mut().enumerate() {
+        for slot in &mut self.slots {
             if slot.output.is_none() && !slot.is_starting && now >= slot.due {
                 slot.is_starting = true;
-                loader.start_output(place, &slot.section);
+                door.start_output(slot.number, &slot.section);
             }
         }
         let is_done = |slot: &Slot| slot.output.is_some() && !slot.section.may_fail();
-        if self.slots.iter().all(is_done) {
-            // Its rights go with it.
-            self.loader = None;
+        if !self.keeps_door && self.slots.iter().all(is_done) {
+            // The loader's rights go with the last door.
+            self.door = None;
         }
     }
 
     /// Restores what every output changed.
     pub(super) fn end(mut self) -> LastWords {
+        self.parts.clear();
         for mut output in self.slots.iter_mut().rev().filter_map(|slot| slot.output.take()) {
             output.last_words(&mut self.last);
-            match &self.loader {
+            match &self.door {
                 // It has the rights to detach programs on older kernels.
-                Some(loader) => loader.drop_output(output),
+                Some(door) => door.drop_output(output),
                 None => drop(output),
             }
         }
-        drop(self.loader.take());
         self.last
     }
 }
 
 impl Slot {
-    fn new(section: Arc<dyn Section>) -> Self {
+    fn new(number: u64, section: Arc<dyn Section>) -> Self {
         Self {
+            number,
             section,
             output: None,
             failure: None,
@@ -210,6 +263,7 @@ impl Slot {
             is_starting: false,
             told: None,
             is_new: true,
+            shared: Vec::new(),
         }
     }
 

@@ -20,7 +20,7 @@ const EVERY: Duration = Duration::from_secs(1);
 /// The files, and the maps that follow them while this lives.
 pub(super) struct Followed {
     found: Receiver<Subids>,
-    /// The thread ends with it.
+    /// The thread ends with the last of them.
     maps: Sender<SubordinateMap>,
 }
 
@@ -49,9 +49,9 @@ impl Followed {
         Ok(Self { found, maps })
     }
 
-    /// Has the thread fill one more map, and keep it.
-    pub(super) fn add(&self, map: SubordinateMap) {
-        let _ = self.maps.send(map);
+    /// The way to have the thread fill one more map, and keep it. It goes on until all are dropped.
+    pub(super) fn maps(&self) -> Sender<SubordinateMap> {
+        self.maps.clone()
     }
 
     /// Reports what changed since the last call.

@@ -3,9 +3,9 @@
  * What the kernel side and the Rust side agree on, and nothing else. Mirrored
  * field by field in ../../intf.rs; both files assert the sizes and offsets.
  *
- * Map "feed"         one page, written by the daemon through mmap, read on
- *                    every ACK. Stale after config.max_age_ns (estimate) or
- *                    config.max_silence_ns (heartbeat).
+ * Map "feed"         one page for each modem, written by the daemon through mmap,
+ *                    read on every ACK. Stale after config.max_age_ns (estimate)
+ *                    or config.max_silence_ns (heartbeat), each on its own.
  * Map "flows"        one struct sounding_flow a socket, written on every ACK,
  *                    read by user space with a socket's descriptor as key.
  * Map "transitions"  ring of struct sounding_transition, written at each
@@ -24,6 +24,11 @@
 
 #define SOUNDING_MAGIC		0x53444e47	/* "SDNG" */
 #define SOUNDING_VERSION	1
+
+/* So many modems may feed a machine's flows. Each has a place, from 0. */
+#define MODEMS_MOST		4U
+/* The place of none: a flow that leaves by no modem. */
+#define NO_MODEM		MODEMS_MOST
 
 /*
  * Where a law believes the bottleneck to be, and what it does; the names are
@@ -91,7 +96,7 @@ struct sounding_estimate {
 };
 
 /*
- * The feed's page. Latch: the writer makes seq odd, writes slot[0], makes seq
+ * A modem's page of the feed. Latch: the writer makes seq odd, writes slot[0], makes seq
  * even, writes slot[1]; a reader takes slot[seq & 1], the one not being
  * written, and retries only if seq moved meanwhile, so a writer that loses its
  * CPU in mid-write holds up no reader.
@@ -170,7 +175,7 @@ struct sounding_transition {
 	__u32 family;
 	__u32 local_port;
 	__u32 remote_port;
-	__u32 reserved;
+	__u32 modem;		/* the place of the one it leaves by, or NO_MODEM */
 };
 
 /* Why a peer is reported. */

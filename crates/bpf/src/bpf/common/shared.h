@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* What all flows share: the feed. The sharing of the link is in pool.h. */
+/* What all flows share: the feed, a page for each modem. The sharing of a link is in pool.h. */
 #ifndef SOUNDING_SHARED_H
 #define SOUNDING_SHARED_H
 
@@ -8,7 +8,7 @@
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
+	__uint(max_entries, MODEMS_MOST);
 	__type(key, __u32);
 	__type(value, struct sounding_feed);
 } feed SEC(".maps");
@@ -30,10 +30,10 @@ static __always_inline __u64 latch_seq(struct sounding_feed *f)
 #endif
 }
 
-static __always_inline void read_feed(struct law_input *in)
+/* Fills in what the modem at a place says: nothing, if there is none. */
+static __always_inline void read_feed(struct law_input *in, __u32 modem)
 {
-	__u32 zero = 0;
-	struct sounding_feed *f = bpf_map_lookup_elem(&feed, &zero);
+	struct sounding_feed *f = bpf_map_lookup_elem(&feed, &modem);
 	struct sounding_estimate *slot;
 	__u64 seq;
 	int i;
@@ -58,14 +58,14 @@ static __always_inline void read_feed(struct law_input *in)
 #define FEED_DELAYS_NS		100000000ULL
 
 /*
- * What the radio adds to packets, codes of wire.h; 0: unknown. They are the low 16 bits of a word
+ * What the first modem's radio adds to packets, codes of wire.h; 0: unknown. They are the low 16 bits of a word
  * that is written at once. The others are those of when the modem's last record came,
  * CLOCK_MONOTONIC in ns.
  */
 static __always_inline __u32 feed_delays(__u64 now)
 {
-	__u32 zero = 0;
-	struct sounding_feed *f = bpf_map_lookup_elem(&feed, &zero);
+	__u32 first = 0;
+	struct sounding_feed *f = bpf_map_lookup_elem(&feed, &first);
 	__u64 word, heard;
 
 	if (!f)

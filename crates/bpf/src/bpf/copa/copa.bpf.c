@@ -28,7 +28,7 @@ __u64 counted_netns = 0;
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
+	__uint(max_entries, MODEMS_MOST);
 	__type(key, __u32);
 	__type(value, struct delay_table);
 } delays SEC(".maps");
@@ -73,7 +73,7 @@ void BPF_PROG(copa_begins, struct sock *sk)
 	corrected_init(&flow->law, tp->delivered);
 	flow->acks = 0;
 	flow->begun = 0;
-	flow->elsewhere = 0;
+	flow->modem = radios.unnamed;
 	set_window(sk, flow);
 	if (!counted_netns || sk->__sk_common.skc_net.net->net_cookie == counted_netns)
 		__sync_fetch_and_add(&counts.flows, 1);
@@ -92,7 +92,7 @@ static __always_inline void take_ack(struct sock *sk, const struct rate_sample *
 	__u8 state = sk->__sk_common.skc_state;
 	struct delay_table *table;
 	struct copa_ack ack = {};
-	__u32 only = 0;
+	__u32 modem;
 
 	/* The answer to a SYN says nothing of the path. */
 	if (state == TCP_SYN_SENT || state == TCP_SYN_RECV)
@@ -116,9 +116,8 @@ static __always_inline void take_ack(struct sock *sk, const struct rate_sample *
 				TCP_CA_Loss;
 		ack.sent_delivered = rs->prior_delivered;
 		ack.delivered = tp->delivered;
-		table = bpf_map_lookup_elem(&delays, &only);
-		if (leaves_elsewhere(sk, &flow->elsewhere))
-			table = 0;
+		modem = modem_of(sk, &flow->modem);
+		table = bpf_map_lookup_elem(&delays, &modem);
 		corrected_ack(&flow->law, table, peer_delays(sk, ack.now_ns), &ack);
 		flow->acks++;
 	}

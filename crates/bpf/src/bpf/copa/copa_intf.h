@@ -3,8 +3,8 @@
  * What the kernel side of `copa_gandalf` and the Rust side agree on. The skeleton
  * carries the types, ../../copa.rs and ../../delay_feed.rs read them.
  *
- * Map "delays"      one struct delay_table, written by the daemon through mmap, read
- *                   on every ACK. Stale 100 ms after its last record.
+ * Map "delays"      one struct delay_table for each modem, written by the daemon
+ *                   through mmap, read on every ACK. Stale 100 ms after its last record.
  * Map "peers"       one struct sounding_peer a socket, written by peers.bpf.c: what the
  *                   device at its other end says.
  * Map "copa_flows"  one struct copa_flow a socket, read by user space with a socket's
@@ -19,7 +19,7 @@ struct copa_flow {
 	struct corrected_state law;
 	__u64 acks;
 	__u32 begun;		/* an ACK was seen */
-	__u32 elsewhere;	/* it does not leave over the modem */
+	__u32 modem;		/* the place of the one it leaves by, or NO_MODEM */
 };
 
 struct copa_counts {

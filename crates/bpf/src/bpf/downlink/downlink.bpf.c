@@ -61,7 +61,7 @@ static __always_inline int over_the_radio(struct tcp_sock *tp)
 
 	if (!number || !radios.netns_cookie)
 		return number && number != LOOPBACK_IFINDEX;
-	return is_named(number);
+	return modem_of_device(number) != NO_MODEM;
 }
 
 /* Only there can a walk put sockets back that have nothing to send. */
@@ -213,7 +213,7 @@ static __always_inline void attend(struct bpf_sock_ops *ctx)
 		flow->theirs = tp->window_clamp;
 	in.now_ns = bpf_ktime_get_ns();
 	feed_in.now_ns = in.now_ns;
-	read_feed(&feed_in);
+	read_feed(&feed_in, 0);
 	/* A socket that receives nothing takes no share, and is not throttled. */
 	if (over_the_radio(tp))
 		in.n_flows = sharers(flow, tp, in.now_ns);

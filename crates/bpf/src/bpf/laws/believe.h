@@ -92,11 +92,11 @@ static __always_inline __u64 peer_alive_at(struct sock *sk, const struct soundin
 }
 
 /*
- * Fills in what this device's modem carries and this flow's part of it, or what the modem at the
+ * Fills in what the flow's modem carries and this flow's part of it, or what the modem at the
  * other end carries, if that is less or nothing is known here. Returns how many flows share it.
  */
 static __always_inline __u32 select_feed(struct sock *sk, struct sounding_flow *flow,
-				  struct member *member, int elsewhere,
+				  struct member *member, __u32 modem,
 				  struct law_input *in, const struct rate_sample *rs)
 {
 	struct sounding_peer *peer = peer_of(sk, in->now_ns), *stated = 0;
@@ -111,7 +111,7 @@ static __always_inline __u32 select_feed(struct sock *sk, struct sounding_flow *
 		peer = 0;
 	}
 	/* A flow's claim while this modem reports is not its demand afterwards. */
-	flows = share_link(sk, member, !elsewhere && (own || !peer), in, rs);
+	flows = share_link(sk, member, modem != NO_MODEM && (own || !peer), in, rs);
 	/* A report of this device's modem counts before that, even a reason for no rate. */
 	if (stated && !own && !in->feed.lull)
 		use_claim(in, stated, peer_alive_at(sk, stated, in->now_ns, rs));

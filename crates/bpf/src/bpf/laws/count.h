@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * Counts flows that this program does not control: UDP, and TCP of any other
- * algorithm, as they leave by the modem's device (BISCAY A.5.2). Each counts
+ * algorithm, as they leave by a modem's device (BISCAY A.5.2). Each counts
  * once per epoch, with what it sent in the previous epoch. So it gets what it
  * uses and an eighth more, up to its equal part and what the others do not
  * use. Flows of `background` are not counted: they take what is left.
@@ -36,7 +36,8 @@ struct __sk_buff {
 };
 _Static_assert(__builtin_offsetof(struct __sk_buff, sk) == 168, "sk");
 _Static_assert(__builtin_offsetof(struct __sk_buff, gso_size) == 176, "gso_size");
-/* Index of wire_len in the words of struct __sk_buff. */
+/* Indices of ifindex and wire_len in the words of struct __sk_buff. */
+#define SK_BUFF_IFINDEX		9
 #define SK_BUFF_WIRE_LEN	39
 
 struct other {
@@ -123,12 +124,19 @@ static __always_inline void count_claim(struct link_pool *p, struct user *user,
 	user->counted_now = own;
 }
 
+/* The modem whose device this is. It may be counted on before any was named. */
+static __always_inline __u32 modem_behind(__u32 device)
+{
+	return radios.netns_cookie ? modem_of_device(device) : radios.unnamed;
+}
+
 SEC("tcx/egress")
 int count_egress(struct __sk_buff *skb)
 {
 	struct share_claim claim = { .kind = SHARE_LIMITED };
 	struct bpf_sock *sk = skb->sk;
-	struct link_pool *p = the_pool();
+	__u32 modem = modem_behind(skb->before_sk[SK_BUFF_IFINDEX]);
+	struct link_pool *p = pool_of(modem);
 	__u32 epoch, before, size, uid;
 	struct other *other;
 	struct user *user;
@@ -167,10 +175,10 @@ int count_egress(struct __sk_buff *skb)
 		other->given = weigh(uid, other->cgroup, sk->src_port,
 				     bpf_ntohs(sk->dst_port));
 	}
-	user = user_at(other->user);
+	user = user_at(modem, other->user);
 	if (!user)
 		return TCX_NEXT;
-	weigh_claim(&claim, other->given, other->cgroup, other->user, &other->counted,
+	weigh_claim(&claim, other->given, other->cgroup, other->user, modem, &other->counted,
 		    &other->counted, epoch);
 	bpf_spin_lock(&p->lock);
 	turn_epoch(p, epoch);

@@ -2,7 +2,8 @@
 /*
  * The pool of a link: what this program's flows claim of it, put in and taken
  * out as they do, and what all others were seen to send (count.h), for the link
- * and for each user. No flow looks at another, and nothing waits for a timer.
+ * and for each user. Each modem's link has one. No flow looks at another, and
+ * nothing waits for a timer.
  */
 #ifndef SOUNDING_POOL_H
 #define SOUNDING_POOL_H
@@ -42,7 +43,7 @@ struct {
 struct application {
 	__u64 cgroup;
 	__u32 user;		/* its place */
-	__u32 reserved;
+	__u32 modem;		/* whose link they share */
 };
 
 /* For an application, see count_in(). */
@@ -74,7 +75,7 @@ struct link_pool {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, MODEMS_MOST);
 	__type(key, __u32);
 	__type(value, struct link_pool);
 } pool SEC(".maps");
@@ -88,8 +89,8 @@ struct member {
 	__u32 user;		/* its place */
 	__u32 epoch;		/* in which its application counted it */
 	__u32 hungry_epoch;	/* among its hungry flows */
-	__u32 elsewhere;	/* what leaves_elsewhere() last said */
-	__u32 reserved;
+	__u32 modem;		/* what modem_of() last said */
+	__u32 pool;		/* the modem in whose pool the claim is */
 };
 
 struct {
@@ -104,11 +105,10 @@ static __always_inline struct member *member_of(struct sock *sk)
 	return bpf_sk_storage_get(&members, sk, 0, 0);
 }
 
-static __always_inline struct link_pool *the_pool(void)
+/* That of a modem's link; 0 for no modem. */
+static __always_inline struct link_pool *pool_of(__u32 modem)
 {
-	__u32 zero = 0;
-
-	return bpf_map_lookup_elem(&pool, &zero);
+	return bpf_map_lookup_elem(&pool, &modem);
 }
 
 /* With the lock held: what was others' this epoch is the last one's now. */
@@ -126,9 +126,9 @@ static __always_inline void turn_epoch(struct link_pool *p, __u32 epoch)
 }
 
 /* The state of an application; 0 if there is no memory for it. */
-static __always_inline struct alike *alike_of(__u64 cgroup, __u32 user)
+static __always_inline struct alike *alike_of(__u64 cgroup, __u32 user, __u32 modem)
 {
-	struct application application = { .cgroup = cgroup, .user = user };
+	struct application application = { .cgroup = cgroup, .user = user, .modem = modem };
 	struct alike *alike = bpf_map_lookup_elem(&applications, &application);
 	struct alike none = {};
 
@@ -138,17 +138,17 @@ static __always_inline struct alike *alike_of(__u64 cgroup, __u32 user)
 	return bpf_map_lookup_elem(&applications, &application);
 }
 
-/* Weighs a claim of a socket that was given @given, in the cgroup of a user. */
+/* Weighs a claim of a socket that was given @given, in the cgroup of a user, at a modem's link. */
 static __always_inline void weigh_claim(struct share_claim *claim, __u32 given,
-					__u64 cgroup, __u32 user, __u32 *counted,
-					__u32 *hungry_counted, __u32 epoch)
+					__u64 cgroup, __u32 user, __u32 modem,
+					__u32 *counted, __u32 *hungry_counted, __u32 epoch)
 {
 	int is_hungry = claim->kind == SHARE_HUNGRY;
 	__u32 flows = 1, hungry = 1, seen = epoch;
 	struct alike *alike;
 
 	if (sharing.policy == SHARE_APPLICATIONS) {
-		alike = alike_of(cgroup, user);
+		alike = alike_of(cgroup, user, modem);
 		if (alike) {
 			flows = count_in(&alike->flows, counted, epoch);
 			/* One that is not would be one more. */
@@ -252,25 +252,52 @@ static __always_inline void begin_to_claim(struct link_pool *p, struct user *use
 	user->counted_before = 0;
 }
 
-/* Puts in what a socket of ours wants, for what it had in before. */
-LAW_PART int claim(struct member *member, __u32 kind, __u64 now)
+/* Takes the claim of a socket of ours out of the pool that it is in. */
+LAW_PART int withdraw(struct member *member)
 {
-	struct link_pool *p = the_pool();
-	struct share_claim before, next;
+	struct share_claim before, idle;
+	struct link_pool *p;
 	struct user *user;
 
-	if (!member || !p)
+	if (!member)
 		return 0;
-	user = user_at(member->user);
-	if (!user)
+	p = pool_of(member->pool);
+	user = user_at(member->pool, member->user);
+	before = member->claim;
+	idle = (struct share_claim){ .weight = before.weight, .hunger = before.hunger };
+	member->claim = idle;
+	if (!p || !user || before.kind == SHARE_IDLE)
+		return 0;
+	bpf_spin_lock(&p->lock);
+	share_change(sharing.policy, &p->ours, &user->ours, &before, &idle);
+	bpf_spin_unlock(&p->lock);
+	return 0;
+}
+
+/* Puts in what a socket of ours wants of its modem's link, for what it had in before. */
+LAW_PART int claim(struct member *member, __u32 kind, __u64 now)
+{
+	struct share_claim before, next;
+	struct link_pool *p;
+	struct user *user;
+
+	if (!member)
+		return 0;
+	if (member->pool != member->modem) {
+		withdraw(member);
+		member->pool = member->modem;
+	}
+	p = pool_of(member->pool);
+	user = user_at(member->pool, member->user);
+	if (!p || !user)
 		return 0;
 	before = member->claim;
 	next = (struct share_claim){
 		.kind = kind, .weight = before.weight, .hunger = before.hunger,
 	};
 	if (kind != SHARE_IDLE)
-		weigh_claim(&next, member->given, member->cgroup, member->user, &member->epoch,
-			    &member->hungry_epoch, epoch_of(now));
+		weigh_claim(&next, member->given, member->cgroup, member->user, member->pool,
+			    &member->epoch, &member->hungry_epoch, epoch_of(now));
 	if (kind == SHARE_LIMITED)
 		next.rate = member->used;
 	if (next.kind == before.kind && next.weight == before.weight &&
@@ -288,8 +315,7 @@ LAW_PART int claim(struct member *member, __u32 kind, __u64 now)
 /* Takes out what a socket of ours has in. */
 static __always_inline void claim_release(struct member *member)
 {
-	if (member)
-		claim(member, SHARE_IDLE, 0);
+	withdraw(member);
 }
 
 /* Claims what a socket of ours wants before it sends after a pause. */
@@ -297,7 +323,7 @@ static __always_inline void claim_again(struct sock *sk)
 {
 	struct member *member = member_of(sk);
 
-	if (!member || leaves_elsewhere(sk, &member->elsewhere))
+	if (!member || modem_of(sk, &member->modem) == NO_MODEM)
 		return;
 	if (!member->given)
 		identify(sk, member);
@@ -327,18 +353,18 @@ static __always_inline void measure(struct member *member, const struct rate_sam
 }
 
 /*
- * The pool that a socket of ours sees, and in @in its weights. Its part is the
+ * The pool that a socket of ours sees, and in @in its weights there. Its part is the
  * one that it has as soon as it wants all it can get, whatever it wants now.
  * Without @member it shares with no other.
  */
 LAW_PART int see_pool(struct law_input *in, const struct member *member)
 {
-	struct link_pool *p = the_pool();
 	struct share_user own;
+	struct link_pool *p;
 	struct user *user;
 	__u64 beside;
 
-	if (!in || !p)
+	if (!in)
 		return 0;
 	in->weight = in->hunger = SHARE_WEIGHT;
 	in->pool = (struct share_pool){
@@ -346,8 +372,9 @@ LAW_PART int see_pool(struct law_input *in, const struct member *member)
 	};
 	if (!member)
 		return 0;
-	user = user_at(member->user);
-	if (!user)
+	p = pool_of(member->pool);
+	user = user_at(member->pool, member->user);
+	if (!p || !user)
 		return 0;
 	in->weight = member->claim.weight;
 	in->hunger = member->claim.hunger;
@@ -377,7 +404,7 @@ LAW_PART int see_pool(struct law_input *in, const struct member *member)
 }
 
 /*
- * Enters the claim of a socket of ours, and its part of the link in @in; if it shares nothing, it
+ * Enters the claim of a socket of ours, and its part of its modem's link in @in; if it shares nothing, it
  * claims nothing. Returns how many share the link, this one included.
  */
 static __always_inline __u32 share_link(struct sock *sk, struct member *member, int shares,

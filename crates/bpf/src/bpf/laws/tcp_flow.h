@@ -113,6 +113,7 @@ static __always_inline void cut_bandwidth(struct bbr *bbr, __u64 rate, __u32 mss
 static __always_inline void report(struct sock *sk, struct sounding_flow *flow,
 				   __u32 from)
 {
+	struct member *member = member_of(sk);
 	struct sounding_transition *t;
 
 	if (reported_netns && sk->__sk_common.skc_net.net->net_cookie != reported_netns)
@@ -133,7 +134,7 @@ static __always_inline void report(struct sock *sk, struct sounding_flow *flow,
 	t->family = sk->__sk_common.skc_family;
 	t->local_port = sk->__sk_common.skc_num;
 	t->remote_port = bpf_ntohs(sk->__sk_common.skc_dport);
-	t->reserved = 0;
+	t->modem = member ? member->modem : NO_MODEM;
 	bpf_ringbuf_submit(t, 0);
 }
 
@@ -205,15 +206,13 @@ static __always_inline void build_law_input(struct sock *sk, struct sounding_flo
 	struct member *member = member_of(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	__u32 marked = tp->delivered_ce;
-	int elsewhere = member && leaves_elsewhere(sk, &member->elsewhere);
+	__u32 modem = member ? modem_of(sk, &member->modem) : NO_MODEM;
 
 	in->now_ns = bpf_ktime_get_ns();
 	if (!rs)
 		peer_idle(sk, in->now_ns, flow->law_ran_at_ns);
 	flow->law_ran_at_ns = in->now_ns;
-	read_feed(in);
-	if (elsewhere)
-		in->feed = (struct sounding_estimate){};
+	read_feed(in, modem);
 	in->mss = tp->mss_cache;
 	in->e2e = bandwidth_of(bbr_of(sk), in->mss);
 	in->shadow_cwnd = flow->shadow_cwnd;
@@ -228,7 +227,7 @@ static __always_inline void build_law_input(struct sock *sk, struct sounding_flo
 	in->n_flows = 1;
 	in->flags = flow->events;
 	flow->events = 0;
-	flow->status.n_flows = select_feed(sk, flow, member, elsewhere, in, rs);
+	flow->status.n_flows = select_feed(sk, flow, member, modem, in, rs);
 	if (!rs)
 		return;
 	in->flags |= LAW_ACK;
@@ -313,11 +312,14 @@ static __always_inline struct sounding_flow *flow_init(struct sock *sk)
 	__u32 ssthresh = tp->snd_ssthresh;
 	struct cubic_flow *cubic = 0;
 	struct sounding_flow *flow;
+	struct member *member;
 
 	/* Also asks for pacing without sch_fq, which a reno default would not. */
 	bbr_init(sk);
-	if (!bpf_sk_storage_get(&members, sk, 0, BPF_SK_STORAGE_GET_F_CREATE))
+	member = bpf_sk_storage_get(&members, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	if (!member)
 		return 0;
+	member->modem = radios.unnamed;
 	if (falls_to_cubic) {
 		cubic = bpf_sk_storage_get(&cubic_flows, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 		if (!cubic)

@@ -23,7 +23,7 @@ struct {
 
 __u32 places_taken = 0;
 
-/* Guarded by the lock of the link's pool. */
+/* At one modem's link. Guarded by the lock of its pool. */
 struct user {
 	struct share_user ours;
 	__u64 others_now;	/* weights of flows that this program does not drive, in its epoch */
@@ -36,7 +36,7 @@ struct user {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, USERS_MOST);
+	__uint(max_entries, USERS_MOST * MODEMS_MOST);
 	__type(key, __u32);
 	__type(value, struct user);
 } users SEC(".maps");
@@ -56,9 +56,12 @@ LAW_PART __u32 place_of(__u32 uid)
 	return place ? *place : 0;
 }
 
-static __always_inline struct user *user_at(__u32 place)
+/* What the user at this place does at the link of a modem. */
+static __always_inline struct user *user_at(__u32 modem, __u32 place)
 {
-	return bpf_map_lookup_elem(&users, &place);
+	__u32 at = modem * USERS_MOST + place;
+
+	return bpf_map_lookup_elem(&users, &at);
 }
 
 /* With the lock held: what was others' this epoch is the last one's now. */

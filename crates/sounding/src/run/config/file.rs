@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::marker::PhantomData;
 use std::path::PathBuf;
 
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -16,7 +17,8 @@ use crate::run::share::{ApplicationWord, ShareWord};
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct File {
-    pub(super) modem: Modem,
+    #[serde(deserialize_with = "one_or_many")]
+    pub(super) modem: Vec<Modem>,
     pub(super) link: Link,
     #[serde(deserialize_with = "one_or_many")]
     pub(super) cc: Vec<Cc>,
@@ -24,18 +26,22 @@ pub(super) struct File {
     pub(super) board: Board,
     pub(super) arrivals: Arrivals,
     pub(super) calls: Calls,
-    pub(super) shape: Option<shape::File>,
+    #[serde(deserialize_with = "one_or_many")]
+    pub(super) shape: Vec<shape::File>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Modem {
+    pub(super) name: Option<String>,
     pub(super) device: Option<String>,
     pub(super) router_user: Option<String>,
     pub(super) mask: Option<bool>,
     pub(super) set_untold_mask: bool,
     pub(super) budget: Option<String>,
     pub(super) interfaces: Vec<String>,
+    pub(super) sniffers: Vec<String>,
+    pub(super) cqi_rates: Option<PathBuf>,
     pub(super) cpu_latency: Option<String>,
 }
 
@@ -70,6 +76,7 @@ pub(super) struct Cc {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Board {
+    pub(super) modem: Option<String>,
     pub(super) name: Option<String>,
     pub(super) kpis: Vec<String>,
 }
@@ -77,34 +84,38 @@ pub(super) struct Board {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Arrivals {
+    pub(super) modem: Option<String>,
     pub(super) interface: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Calls {
+    pub(super) modem: Option<String>,
     pub(super) socket: Option<PathBuf>,
 }
 
-/// `[cc]`, or any number of `[[cc]]`.
-fn one_or_many<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Cc>, D::Error> {
-    struct OneOrMany;
+/// `[cc]`, or any number of `[[cc]]`, and so of other sections.
+fn one_or_many<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    input: D,
+) -> Result<Vec<T>, D::Error> {
+    struct OneOrMany<T>(PhantomData<T>);
 
-    impl<'de> Visitor<'de> for OneOrMany {
-        type Value = Vec<Cc>;
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for OneOrMany<T> {
+        type Value = Vec<T>;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("[cc], or [[cc]] for each of several laws")
+            f.write_str("a section, as [cc], or [[cc]] for each of several")
         }
 
-        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Vec<Cc>, A::Error> {
-            Ok(vec![Cc::deserialize(MapAccessDeserializer::new(map))?])
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Vec<T>, A::Error> {
+            Ok(vec![T::deserialize(MapAccessDeserializer::new(map))?])
         }
 
-        fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Vec<Cc>, A::Error> {
+        fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Vec<T>, A::Error> {
             Vec::deserialize(SeqAccessDeserializer::new(seq))
         }
     }
 
-    input.deserialize_any(OneOrMany)
+    input.deserialize_any(OneOrMany(PhantomData))
 }

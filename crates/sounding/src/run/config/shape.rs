@@ -13,6 +13,7 @@ use crate::run::outputs::shape::{ShapeLimits, ShapeSection};
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct File {
+    modem: Option<String>,
     interface: Option<String>,
     manage: bool,
     observe: bool,
@@ -87,21 +88,34 @@ enum Only {
 /// The shapers that are wanted.
 #[derive(Clone, Debug)]
 pub(in crate::run) struct ShapePlan {
+    modem: Option<String>,
     interface: Option<String>,
     manage: bool,
     observe: bool,
     sides: Vec<(Direction, Option<String>, ShapeLimits)>,
 }
 
-/// Reads both. Flags win.
+/// Reads both. Flags win. Of several sections each gets the limits of the flags.
 pub(super) fn chosen(
-    file: Option<File>,
+    mut file: Vec<File>,
     flags: Option<ShapeFlags>,
-) -> Result<Option<ShapePlan>, ConfigError> {
-    if file.is_none() && flags.is_none() {
-        return Ok(None);
+) -> Result<Vec<ShapePlan>, ConfigError> {
+    if file.is_empty() && flags.is_some() {
+        file.push(File::default());
     }
-    let (file, flags) = (file.unwrap_or_default(), flags.unwrap_or_default());
+    let flags = flags.unwrap_or_default();
+    for (is_given, flag) in [
+        (flags.interface.is_some(), "--interface"),
+        (flags.downlink_device.is_some(), "--downlink-device"),
+    ] {
+        if is_given && file.len() > 1 {
+            return Err(ConfigError::FlagOfOneModem(flag));
+        }
+    }
+    file.into_iter().map(|file| plan(file, &flags)).collect()
+}
+
+fn plan(file: File, flags: &ShapeFlags) -> Result<ShapePlan, ConfigError> {
     // A file that names no direction means both.
     let all = file.uplink.is_none() && file.downlink.is_none();
     let wants = |direction, side: &Option<Side>| match flags.only {
@@ -113,20 +127,21 @@ pub(super) fn chosen(
     if wants(Direction::Uplink, &file.uplink) {
         let side = file.uplink.unwrap_or_default();
         let own = [flags.uplink_min, flags.uplink_base, flags.uplink_max];
-        sides.push((Direction::Uplink, side.device.clone(), limits(&flags, own, &side)?));
+        sides.push((Direction::Uplink, side.device.clone(), limits(flags, own, &side)?));
     }
     if wants(Direction::Downlink, &file.downlink) {
         let side = file.downlink.unwrap_or_default();
         let own = [flags.downlink_min, flags.downlink_base, flags.downlink_max];
         let device = flags.downlink_device.clone().or(side.device.clone());
-        sides.push((Direction::Downlink, device, limits(&flags, own, &side)?));
+        sides.push((Direction::Downlink, device, limits(flags, own, &side)?));
     }
-    Ok(Some(ShapePlan {
-        interface: flags.interface.or(file.interface),
+    Ok(ShapePlan {
+        modem: file.modem,
+        interface: flags.interface.clone().or(file.interface),
         manage: flags.manage || file.manage,
         observe: flags.observe || file.observe,
         sides,
-    }))
+    })
 }
 
 fn limits(
@@ -170,11 +185,23 @@ impl ShapePlan {
         self.interface.as_ref()
     }
 
-    /// The sections, at these network devices of the modem.
-    pub(super) fn sections(&self, interfaces: &[String]) -> Vec<ShapeSection> {
+    /// The modem that is named for it.
+    pub(super) fn modem(&self) -> Option<&str> {
+        self.modem.as_deref()
+    }
+
+    /// The directions that are shaped.
+    pub(super) fn directions(&self) -> impl Iterator<Item = Direction> {
+        self.sides.iter().map(|(direction, ..)| *direction)
+    }
+
+    /// The sections, at these network devices of the modem. `modem` is part of their names, where
+    /// there are several.
+    pub(super) fn sections(&self, modem: Option<&str>, interfaces: &[String]) -> Vec<ShapeSection> {
         let interface = self.interface.as_ref().or(interfaces.first());
         let section =
             |(direction, device, limits): &(Direction, Option<String>, ShapeLimits)| ShapeSection {
+                modem: modem.map(str::to_owned),
                 direction: *direction,
                 interface: interface.cloned(),
                 device: device.clone(),

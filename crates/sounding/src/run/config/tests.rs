@@ -1,10 +1,13 @@
 use sounding_bpf::{LawConfig, Sharing};
 use sounding_laws::Fallback;
+use sounding_modem::{SnifferSource, Source};
 
 use super::cc::LawPlan;
 use super::*;
 use crate::cli_types::{CcWord, FallbackWord};
 use crate::run::share::ApplicationWord;
+
+mod several;
 
 fn parse(text: &str, flags: Flags) -> Result<Config, ConfigError> {
     let file = toml::from_str(text)
@@ -14,7 +17,7 @@ fn parse(text: &str, flags: Flags) -> Result<Config, ConfigError> {
 
 impl Config {
     fn source(&self) -> Option<Source> {
-        self.modem.as_ref().map(|modem| modem.source.clone())
+        self.modems.first().map(|modem| modem.source.clone())
     }
 
     /// The only congestion control, which is a law's.
@@ -32,7 +35,7 @@ impl Config {
     }
 
     fn plan(&self) -> &ModemPlan {
-        self.modem.as_ref().expect("a modem")
+        self.modems.first().expect("a modem")
     }
 }
 
@@ -45,7 +48,7 @@ fn the_example_is_a_configuration() {
     let config = parse(EXAMPLE, Flags::default()).expect("the example");
     assert_eq!(config.source(), Some(Source::Path("/dev/ttyUSB0".into())));
     assert_eq!((config.plan().mask, config.plan().budget), (true, Some(BUDGET)));
-    assert_eq!(config.plan().link.window, Duration::from_millis(100));
+    assert_eq!(config.base.window, Duration::from_millis(100));
     let config = parse(EXAMPLE, law(Law::Sounding)).expect("the example");
     assert_eq!(config.named(), (Law::Sounding, "sounding"));
 }
@@ -66,7 +69,7 @@ fn the_law_has_its_own_span_unless_one_is_configured() {
     let window = |cc: &str| {
         let config = parse(&format!("[modem]\ndevice = 'x'\n{cc}"), Flags::default());
         let config = config.expect("fine");
-        let needs: Vec<_> = config.sections().iter().map(|section| section.needs()).collect();
+        let needs: Vec<_> = config.sections().iter().map(|asked| asked.section.needs()).collect();
         needs[0].estimate.expect("a law").window
     };
     let ms = Duration::from_millis;
@@ -117,7 +120,7 @@ fn processors_sleep_as_they_like_unless_told_otherwise() {
     assert_eq!(parse(device, Flags::default()).expect("fine").cpu_latency, None);
     let file = format!("{device}cpu_latency = '20us'");
     let config = parse(&file, Flags::default()).expect("fine");
-    assert_eq!(config.cpu_latency, Some(Duration::from_micros(20)));
+    assert_eq!(config.plan().cpu_latency, Some(Duration::from_micros(20)));
     let flags = Flags { cpu_latency: Some(Duration::ZERO), ..Flags::default() };
     assert_eq!(parse(&file, flags).expect("fine").cpu_latency, Some(Duration::ZERO));
 }
@@ -269,19 +272,16 @@ fn a_law_that_goes_by_channel_reports_has_none_in_the_uplink() {
             format!("[modem]\ndevice = 'x'\n[link]\ndirection = '{direction}'\n[cc]\nlaw = 'cqic'");
         parse(&file, Flags::default()).expect("fine")
     };
-    assert_eq!(of("downlink").plan().link.method, Method::Cqi);
+    assert_eq!(of("downlink").base.method, Method::Cqi);
     let file = "[link]\ndirection = 'downlink'\nmethod = 'cqi'\ncqi_rates = 'cells'";
     let kept = parse(&format!("[modem]\ndevice = 'x'\n{file}"), Flags::default()).expect("fine");
     assert_eq!(kept.plan().cqi_rates.as_deref(), Some(Path::new("cells")));
     let uplink = of("uplink");
-    assert_eq!(
-        (uplink.plan().link.method, uplink.only().0.fallback),
-        (Method::Grants, Fallback::Cubic)
-    );
+    assert_eq!((uplink.base.method, uplink.only().0.fallback), (Method::Grants, Fallback::Cubic));
 }
 
 fn names(config: &Config) -> Vec<String> {
-    config.sections().iter().map(|section| section.name()).collect()
+    config.sections().iter().map(|asked| asked.section.name()).collect()
 }
 
 #[test]

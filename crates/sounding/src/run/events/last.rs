@@ -20,6 +20,14 @@ pub(in crate::run) struct LastWords {
 }
 
 impl LastWords {
+    /// And those of other outputs.
+    pub(in crate::run) fn join(&mut self, other: Self) {
+        self.said.extend(other.said);
+        if let Some(counts) = other.disbelieved {
+            self.disbelieve(counts);
+        }
+    }
+
     pub(in crate::run) fn say(&mut self, (event, sentence): (Json, String)) {
         self.said.push((event, sentence));
     }
@@ -35,6 +43,8 @@ impl LastWords {
 
 /// What was read of a modem.
 pub(in crate::run) struct Account {
+    /// Its name.
+    pub(in crate::run) modem: String,
     pub(in crate::run) counts: Counts,
     /// Codes that the budget has switched off.
     pub(in crate::run) switched_off: Vec<LogCode>,
@@ -43,24 +53,58 @@ pub(in crate::run) struct Account {
 
 impl Events {
     /// The last events. Waits a moment for a reader that is behind.
-    pub(in crate::run) fn done(mut self, read: Option<&Account>, last: LastWords) {
+    pub(in crate::run) fn done(mut self, read: &[Account], last: LastWords) {
         for (event, sentence) in last.said {
             self.say(&event, || Some(sentence).filter(|sentence| !sentence.is_empty()));
         }
         let peers = last.disbelieved;
-        let event = self.account(read, peers);
-        let line = line(self.json, &event, || self.sentence(read, peers));
-        self.outbox.finish(line.unwrap_or_default());
-    }
-
-    fn account(&self, read: Option<&Account>, peers: Option<PeerCounts>) -> Json {
         let mut event = json!({
             "event": "done",
-            "late_heartbeats": self.late.count,
+            "late_heartbeats": self.all_late(),
             "events_dropped": self.outbox.dropped(),
             "peers": peers.map(disbelief),
         });
-        let Some(Account { counts, switched_off, sniffed }) = read else { return event };
+        match read {
+            [] => {}
+            [only] => only.fill(&mut event),
+            all => {
+                let of = |account: &Account| {
+                    let mut modem = json!({ "modem": account.modem });
+                    account.fill(&mut modem);
+                    modem
+                };
+                event["modems"] = all.iter().map(of).collect();
+            }
+        }
+        let line = line(self.json, &event, None, || self.sentence(read, peers));
+        self.outbox.finish(line.unwrap_or_default());
+    }
+
+    fn sentence(&self, read: &[Account], peers: Option<PeerCounts>) -> Option<String> {
+        if read.is_empty() {
+            return peers.map(disbelieved);
+        }
+        let of = |account: &Account| match read.len() {
+            1 => account.sentence(),
+            _ => format!("{}: {}", account.modem, account.sentence()),
+        };
+        let modems: Vec<String> = read.iter().map(of).collect();
+        let sniffed: String = read.iter().map(|read| sniffers::sentences(&read.sniffed)).collect();
+        let peers = peers.map(|counts| format!("; {}", disbelieved(counts)));
+        Some(format!(
+            "{}; {}; {} dropped{}{sniffed}",
+            modems.join("; "),
+            counted(self.all_late(), "late heartbeat", "late heartbeats"),
+            counted(self.outbox.dropped(), "message", "messages"),
+            peers.unwrap_or_default(),
+        ))
+    }
+}
+
+impl Account {
+    /// Enters what was read into an event.
+    fn fill(&self, event: &mut Json) {
+        let Self { counts, switched_off, sniffed, .. } = self;
         let stream = &counts.stream;
         let more = json!({
             "bytes": stream.frames.bytes,
@@ -79,27 +123,20 @@ impl Events {
             "codes_switched_off": session_report::names(switched_off),
             "sniffers": sniffers::counts(sniffed),
         });
-        if let (Json::Object(event), Json::Object(more)) = (&mut event, more) {
+        if let (Json::Object(event), Json::Object(more)) = (event, more) {
             event.extend(more);
         }
-        event
     }
 
-    fn sentence(&self, read: Option<&Account>, peers: Option<PeerCounts>) -> Option<String> {
-        let Some(Account { counts, sniffed, .. }) = read else { return peers.map(disbelieved) };
-        let peers = peers.map(|counts| format!("; {}", disbelieved(counts)));
-        let stream = &counts.stream;
-        Some(format!(
-            "{}, {} read for KPIs, {}; {}; {}; {} dropped{}{}",
+    fn sentence(&self) -> String {
+        let stream = &self.counts.stream;
+        format!(
+            "{}, {} read for KPIs, {}; {}",
             counted(stream.logs, "record", "records"),
-            counts.records.read(),
-            left(&counts.records),
+            self.counts.records.read(),
+            left(&self.counts.records),
             skipped::damage(stream),
-            counted(self.late.count, "late heartbeat", "late heartbeats"),
-            counted(self.outbox.dropped(), "message", "messages"),
-            peers.unwrap_or_default(),
-            sniffers::sentences(sniffed)
-        ))
+        )
     }
 }
 

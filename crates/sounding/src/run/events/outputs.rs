@@ -10,19 +10,12 @@ use sounding_modem::Source;
 use super::Events;
 
 impl Events {
-    /// Names what flows go on as while the modem is not heard.
-    pub(in crate::run) fn fall_back_to(&mut self, stocks: impl Iterator<Item = &'static str>) {
-        let mut names: Vec<&str> = stocks.collect();
-        names.dedup();
-        self.fallback = names.join(" or ");
-    }
-
     /// The daemon is ready: these congestion controls are wanted, and these outputs run.
     pub(in crate::run) fn ready(
         &mut self,
         algorithms: &[String],
         outputs: &[String],
-        device: Option<&Source>,
+        modems: &[(&str, &Source)],
     ) {
         let mut event = json!({ "event": "ready", "outputs": outputs });
         let is_algorithm = |name: &&String| algorithms.contains(name);
@@ -30,8 +23,15 @@ impl Events {
         if let Some(first) = named.first().copied().or(outputs.first().map(String::as_str)) {
             event["name"] = first.into();
         }
-        if let Some(device) = device {
-            event["device"] = device.to_string().into();
+        match modems {
+            [] => {}
+            [(_, device)] => event["device"] = device.to_string().into(),
+            all => {
+                let all = all
+                    .iter()
+                    .map(|(name, device)| json!({ "modem": name, "device": device.to_string() }));
+                event["modems"] = all.collect();
+            }
         }
         let others = outputs.iter().filter(|name| !is_algorithm(name));
         let others: Vec<&str> = others.map(String::as_str).collect();
@@ -45,9 +45,14 @@ impl Events {
             if !others.is_empty() {
                 parts.push(format!("{} started", others.join(", ")));
             }
-            parts.push(match device {
-                Some(device) => format!("reading {device}"),
-                None => "without a modem".into(),
+            let reading = |(name, device): &(&str, &Source)| match modems.len() {
+                1 => device.to_string(),
+                _ => format!("{name} at {device}"),
+            };
+            let reading: Vec<String> = modems.iter().map(reading).collect();
+            parts.push(match &reading[..] {
+                [] => "without a modem".into(),
+                all => format!("reading {}", all.join(", ")),
             });
             Some(format!("{}; Ctrl-C ends it", parts.join(", ")))
         });

@@ -1,13 +1,15 @@
-//! Copa in the kernel, and the page of the radio's own delays that it reads.
+//! Copa in the kernel, and for each modem the page of its radio's own delays that it reads.
+
+use std::io;
 
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
-use sounding_bpf::{CopaInstance, PeersConfig};
+use sounding_bpf::{CopaInstance, DelayFeed, PeersConfig};
 use sounding_kpi::Direction;
 use sounding_link::DelayUpdate;
 use sounding_units::HostInstant;
 
 use crate::guard::Guard;
-use crate::run::devices::Device;
+use crate::run::devices::Radio;
 use crate::run::events::{Events, LastWords};
 use crate::run::new_flows::NewFlows;
 use crate::run::output::{Needs, Output, Section};
@@ -80,9 +82,8 @@ impl Output for CopaOutput {
         }
     }
 
-    fn handle_delays(&mut self, update: &DelayUpdate) -> Result<()> {
-        self.instance.delays().handle_update(update.clone());
-        Ok(())
+    fn part(&mut self, place: usize) -> io::Result<Option<Box<dyn Output>>> {
+        Ok(Some(Box::new(CopaPart(self.instance.delays_of(place)?))))
     }
 
     fn attend(&mut self, now: HostInstant, events: &mut Events) -> Result<()> {
@@ -92,17 +93,12 @@ impl Output for CopaOutput {
         Ok(())
     }
 
-    fn follow(&mut self, devices: &[Device], moved: bool, _events: &mut Events) {
-        if moved {
-            let numbers = Device::numbers(devices);
-            // Without a way to distinguish namespaces (Linux before 5.14), all flows are the
+    fn follow(&mut self, radios: &[Radio], moved: bool, _events: &mut Events) {
+        if moved && let Ok(table) = Radio::table(radios) {
+            // Without a way to distinguish namespaces (Linux before 5.14), all flows are the only
             // modem's as before.
-            let _ = self.instance.set_radios(&numbers);
+            let _ = self.instance.set_radios(&table);
         }
-    }
-
-    fn forget(&mut self) {
-        self.instance.delays().forget();
     }
 
     fn last_words(&mut self, last: &mut LastWords) {
@@ -110,5 +106,23 @@ impl Output for CopaOutput {
         if let Some(hearing) = &self.hearing {
             last.disbelieve(hearing.counts());
         }
+    }
+}
+
+/// The page of one modem. It is empty once this is dropped.
+struct CopaPart(DelayFeed);
+
+impl Output for CopaPart {
+    fn handle_delays(&mut self, update: &DelayUpdate) -> Result<()> {
+        self.0.handle_update(update.clone());
+        Ok(())
+    }
+
+    fn attend(&mut self, _now: HostInstant, _events: &mut Events) -> Result<()> {
+        Ok(())
+    }
+
+    fn forget(&mut self) {
+        self.0.forget();
     }
 }

@@ -10,7 +10,7 @@ use sounding_link::{Config as Link, DelayUpdate, Lately, RadioDelay};
 use sounding_units::HostInstant;
 
 use crate::guard::Guard;
-use crate::run::devices::Device;
+use crate::run::devices::Radio;
 use crate::run::events::Events;
 use crate::run::output::{Estimates, Needs, Output, Section};
 use crate::run::peers::failed;
@@ -93,9 +93,11 @@ impl Output for DownlinkOutput {
         Ok(())
     }
 
-    fn follow(&mut self, devices: &[Device], moved: bool, _events: &mut Events) {
-        if moved {
-            let numbers = Device::numbers(devices);
+    fn follow(&mut self, radios: &[Radio], moved: bool, _events: &mut Events) {
+        if let [radio] = radios
+            && moved
+        {
+            let numbers = radio.numbers();
             // At most as many as fit. Open connections are taken on where the kernel allows that.
             let _ = self.downlink.follow(&numbers);
             let _ = self.downlink.adopt();

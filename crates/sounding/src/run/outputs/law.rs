@@ -1,16 +1,16 @@
-//! A law in the kernel: the estimates that feed its flows, and the peers that it hears.
+//! A law in the kernel: the estimates of each modem that feed its flows, and the peers that it hears.
 
 use std::io;
 
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
-use sounding_bpf::{Counting, Instance, LawConfig, PeersConfig, Sharing, SubordinateMap};
+use sounding_bpf::{Counting, Feed, Instance, LawConfig, PeersConfig, Sharing, SubordinateMap};
 use sounding_laws::{Fallback, Law};
 use sounding_link::Config as Link;
 use sounding_units::HostInstant;
 
 use crate::cli_types;
 use crate::guard::Guard;
-use crate::run::devices::Device;
+use crate::run::devices::{Device, Radio};
 use crate::run::events::{Events, LastWords};
 use crate::run::new_flows::NewFlows;
 use crate::run::output::{Estimates, Needs, Output, Section};
@@ -105,16 +105,15 @@ impl Output for LawOutput {
         self.instance.subordinates().map(Some)
     }
 
-    fn publish(&mut self, now: HostInstant, estimates: &Estimates) {
-        if let Some(estimate) = self.link.as_ref().and_then(|link| estimates.of(link)) {
-            self.instance.feed().publish_link(estimate, now);
-        }
+    fn part(&mut self, place: usize) -> io::Result<Option<Box<dyn Output>>> {
+        let feed = self.link.zip(self.instance.feed_of(place));
+        Ok(feed.map(|(link, feed)| {
+            let part: Box<dyn Output> = Box::new(LawPart { feed: feed.clone(), link });
+            part
+        }))
     }
 
     fn attend(&mut self, now: HostInstant, events: &mut Events) -> Result<()> {
-        if self.link.is_some() {
-            self.instance.feed().heartbeat(now);
-        }
         while let Some(transition) = self.instance.poll_transition() {
             events.transition(&transition);
         }
@@ -124,28 +123,53 @@ impl Output for LawOutput {
         Ok(())
     }
 
-    fn follow(&mut self, devices: &[Device], moved: bool, events: &mut Events) {
-        if moved {
-            let numbers = Device::numbers(devices);
-            // Without a way to distinguish namespaces (Linux before 5.14), all flows are the
+    fn follow(&mut self, radios: &[Radio], moved: bool, events: &mut Events) {
+        if moved && let Ok(table) = Radio::table(radios) {
+            // Without a way to distinguish namespaces (Linux before 5.14), all flows are the only
             // modem's as before.
-            let _ = self.instance.set_radios(&numbers);
+            let _ = self.instance.set_radios(&table);
         }
-        self.counted
-            .retain(|counted| devices.iter().any(|device| device.name == counted.device.name));
-        for device in devices {
+        let devices = || radios.iter().flat_map(Radio::named);
+        self.counted.retain(|counted| devices().any(|device| device.name == counted.device.name));
+        for device in devices() {
             self.count_on(device, events);
         }
-    }
-
-    fn forget(&mut self) {
-        self.instance.feed().invalidate();
     }
 
     fn last_words(&mut self, last: &mut LastWords) {
         if let Some(hearing) = &self.hearing {
             last.disbelieve(hearing.counts());
         }
+    }
+}
+
+/// The page of one modem.
+struct LawPart {
+    feed: Feed,
+    link: Link,
+}
+
+impl Output for LawPart {
+    fn publish(&mut self, now: HostInstant, estimates: &Estimates) {
+        if let Some(estimate) = estimates.of(&self.link) {
+            self.feed.publish_link(estimate, now);
+        }
+    }
+
+    fn attend(&mut self, now: HostInstant, _events: &mut Events) -> Result<()> {
+        self.feed.heartbeat(now);
+        Ok(())
+    }
+
+    fn forget(&mut self) {
+        self.feed.invalidate();
+    }
+}
+
+impl Drop for LawPart {
+    fn drop(&mut self) {
+        // The instance has the page still.
+        self.feed.invalidate();
     }
 }
 

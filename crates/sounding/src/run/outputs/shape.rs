@@ -26,6 +26,8 @@ use remembered::Remembered;
 /// A direction of `[shape]`.
 #[derive(Clone, Debug)]
 pub(in crate::run) struct ShapeSection {
+    /// The modem's name, where there are several.
+    pub(in crate::run) modem: Option<String>,
     pub(in crate::run) direction: Direction,
     /// The WAN's network device, if it is known.
     pub(in crate::run) interface: Option<String>,
@@ -127,7 +129,10 @@ impl ShapeSection {
 
 impl Section for ShapeSection {
     fn name(&self) -> String {
-        format!("shape {}", self.direction)
+        match &self.modem {
+            None => format!("shape {}", self.direction),
+            Some(modem) => format!("shape {modem} {}", self.direction),
+        }
     }
 
     fn needs(&self) -> Needs {

@@ -1,0 +1,98 @@
+//! Which modem an event is about, where there are several.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::json;
+use sounding_modem::Source;
+
+use super::{Events, Late, Untold};
+use crate::run::event_queue::Outbox;
+
+/// What the threads' events have in common.
+#[derive(Debug, Default)]
+pub(super) struct Common {
+    names: Mutex<Names>,
+    /// Late heartbeats of modems whose threads have ended.
+    late: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Names {
+    /// The modems, by their places.
+    modems: Vec<(usize, String)>,
+    /// What flows go on as without their modem, if there are flows.
+    fallback: String,
+}
+
+impl Common {
+    fn names(&self) -> MutexGuard<'_, Names> {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn are_several(&self) -> bool {
+        self.names().modems.len() > 1
+    }
+
+    pub(super) fn modem_at(&self, place: usize) -> Option<String> {
+        let names = self.names();
+        let found = names.modems.iter().find(|(at, _)| *at == place);
+        found.map(|(_, name)| name.clone())
+    }
+
+    pub(super) fn fallback(&self) -> String {
+        self.names().fallback.clone()
+    }
+}
+
+impl Events {
+    /// Those of a modem's thread. An event names the modem while there are several.
+    pub(in crate::run) fn of_modem(&self, name: &str) -> Self {
+        Self {
+            json: self.json,
+            common: Arc::clone(&self.common),
+            modem: Some(name.to_owned()),
+            outbox: Outbox::clone(&self.outbox),
+            late: Late::default(),
+            overstated: Untold::default(),
+            disbelieved: Untold::default(),
+            said: self.said.clone(),
+        }
+    }
+
+    /// What follows is about this modem.
+    pub(in crate::run) fn about(&mut self, modem: Option<&str>) {
+        self.modem = modem.map(str::to_owned);
+    }
+
+    /// These are the modems, by their places.
+    pub(in crate::run) fn name_modems(&self, modems: Vec<(usize, String)>) {
+        self.common.names().modems = modems;
+    }
+
+    /// Names what flows go on as while their modem is not heard.
+    pub(in crate::run) fn fall_back_to(&self, stocks: impl Iterator<Item = &'static str>) {
+        let mut names: Vec<&str> = stocks.collect();
+        names.dedup();
+        self.common.names().fallback = names.join(" or ");
+    }
+
+    /// A modem's thread ends: its late heartbeats count on.
+    pub(in crate::run) fn end_of_modem(self) {
+        self.common.late.fetch_add(self.late.count, Ordering::Relaxed);
+    }
+
+    pub(super) fn all_late(&self) -> u64 {
+        self.late.count + self.common.late.load(Ordering::Relaxed)
+    }
+
+    /// A modem's port is not there, and is waited for.
+    pub(in crate::run) fn absent(&mut self, device: &Source, why: &str) {
+        let device = device.to_string();
+        let event = json!({ "event": "absent", "device": device, "reason": why });
+        let stock = self.stock();
+        self.say(&event, || {
+            Some(format!("{device} is waited for: {why}: {stock} until it is there"))
+        });
+    }
+}
