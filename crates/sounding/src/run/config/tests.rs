@@ -117,12 +117,12 @@ fn only_a_server_that_hears_its_peers_does_without_a_modem() {
 #[test]
 fn processors_sleep_as_they_like_unless_told_otherwise() {
     let device = "[modem]\ndevice = 'x'\n";
-    assert_eq!(parse(device, Flags::default()).expect("fine").cpu_latency, None);
+    assert_eq!(parse(device, Flags::default()).expect("fine").plan().cpu_latency, None);
     let file = format!("{device}cpu_latency = '20us'");
     let config = parse(&file, Flags::default()).expect("fine");
     assert_eq!(config.plan().cpu_latency, Some(Duration::from_micros(20)));
     let flags = Flags { cpu_latency: Some(Duration::ZERO), ..Flags::default() };
-    assert_eq!(parse(&file, flags).expect("fine").cpu_latency, Some(Duration::ZERO));
+    assert_eq!(parse(&file, flags).expect("fine").plan().cpu_latency, Some(Duration::ZERO));
 }
 
 #[test]
