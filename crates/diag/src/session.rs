@@ -190,8 +190,8 @@ impl Session {
         }
     }
 
-    /// Other records are wanted from now on. The modem goes on while it is set again, and at the end
-    /// it gets the masks from before the session.
+    /// Other records are wanted from now on. The modem goes on while it is set again, and at the
+    /// end it gets the masks from before the session.
     pub fn handle_wanted(&mut self, wanted: Wanted) {
         self.wanted = wanted.once();
         self.handle_reconnect();

@@ -192,8 +192,8 @@ impl Pump {
         }
     }
 
-    /// The port could not be read: it is closed, and tried as one that closed by itself. Returns how
-    /// long it is left alone.
+    /// The port could not be read: it is closed, and tried as one that closed by itself. Returns
+    /// how long it is left alone.
     ///
     /// # Errors
     ///

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use miette::IntoDiagnostic;
 use nix::unistd::User;
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sounding_bpf::Signal;
 use sounding_host::Wakefulness;
 use sounding_kpi::Direction;
@@ -19,7 +19,7 @@ use sounding_modem::{SnifferSource, Source};
 use thiserror::Error;
 
 /// Direction of the data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum DirectionWord {
     /// Device to network
@@ -38,7 +38,7 @@ impl From<DirectionWord> for Direction {
 }
 
 /// Method that computes a rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum MethodWord {
     /// Sizes of the granted transport blocks, summed
@@ -72,7 +72,7 @@ impl From<MethodWord> for Method {
 }
 
 /// How the bound of an estimate is set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum BoundWord {
     /// Decide whether the device had more to send than it was granted
@@ -144,8 +144,14 @@ impl<'de> Deserialize<'de> for CcWord {
     }
 }
 
+impl Serialize for CcWord {
+    fn serialize<S: Serializer>(&self, output: S) -> Result<S::Ok, S::Error> {
+        output.serialize_str(self.name())
+    }
+}
+
 /// Algorithm that sets the window while the law does not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum FallbackWord {
     /// This kernel's BBR
@@ -172,7 +178,7 @@ impl From<FallbackWord> for Fallback {
 }
 
 /// How a sender is limited to what the downlink carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum SignalWord {
     /// By the receive window
@@ -248,6 +254,11 @@ impl RouterUser {
     pub(crate) fn is_named(self) -> bool {
         self.router_user.is_some()
     }
+
+    /// That user, if one is named.
+    pub(crate) fn number(self) -> Option<u32> {
+        self.router_user
+    }
 }
 
 /// The user whose sniffer is believed on this host.
@@ -261,6 +272,11 @@ pub(crate) struct SnifferUser {
 }
 
 impl SnifferUser {
+    /// That user, if one is named.
+    pub(crate) fn number(self) -> Option<u32> {
+        self.sniffer_user
+    }
+
     /// The sniffers with that user, if one is named, else with `configured`.
     pub(crate) fn of(
         self,
@@ -274,6 +290,11 @@ impl SnifferUser {
         let user = self.sniffer_user.or(configured);
         Ok(sniffers.into_iter().map(|sniffer| sniffer.served_by(user)).collect())
     }
+}
+
+/// Whether a key of a file need not be written.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// The id of a user, from its name or number.

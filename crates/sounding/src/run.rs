@@ -28,10 +28,9 @@ use std::time::Duration;
 use clap::Args;
 use miette::{IntoDiagnostic, Result};
 
-use crate::board;
 use config::Config;
 pub(crate) use config::{Flags, ShapeFlags};
-use daemon::Daemon;
+use daemon::{Daemon, Origin};
 
 /// Flows receive an estimate at least this often while records arrive.
 const PUBLISH_EVERY: Duration = Duration::from_millis(10);
@@ -85,6 +84,9 @@ pub(crate) struct Run {
     /// Check the configuration and do nothing
     #[arg(long)]
     check_config: bool,
+    /// Print the configuration, of the file and the flags, as one file, and do nothing
+    #[arg(long, conflicts_with = "check_config")]
+    print_config: bool,
     /// Print a commented configuration file with every default
     #[arg(long)]
     example_config: bool,
@@ -98,6 +100,10 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         print!("{}", config::EXAMPLE);
         return Ok(ExitCode::SUCCESS);
     }
+    if args.print_config {
+        print!("{}", Config::print(args.config.as_deref(), args.flags).into_diagnostic()?);
+        return Ok(ExitCode::SUCCESS);
+    }
     start(args.config.as_deref(), args.flags, args.check_config, args.json)
 }
 
@@ -108,15 +114,13 @@ pub(crate) fn start(
     check_config: bool,
     json: bool,
 ) -> Result<ExitCode> {
-    let config = Config::load(path, flags).into_diagnostic()?;
-    if let Some(board) = &config.board {
-        board::subscription(&board.section.kpis)?;
-    }
+    let config = daemon::read_config(path, flags.clone())?;
     if check_config {
         println!("the configuration is sound");
         return Ok(ExitCode::SUCCESS);
     }
-    let mut daemon = Daemon::start(config, json)?;
+    let origin = path.map(|path| Origin::new(path.to_path_buf(), flags));
+    let mut daemon = Daemon::start(config, origin, json)?;
     let served = daemon.serve();
     daemon.stop(served)?;
     Ok(ExitCode::SUCCESS)

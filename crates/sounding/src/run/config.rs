@@ -5,6 +5,7 @@ mod cc;
 mod file;
 mod flags;
 mod modems;
+mod print;
 mod shape;
 mod sniffers;
 
@@ -13,7 +14,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sounding_host::{MAX_TEXT, read_text_at_most};
 use sounding_kpi::Direction;
 use sounding_laws::Law;
 use sounding_link::{Bound, Config as Link, Method, Source as LinkSource};
@@ -102,20 +102,20 @@ impl EstimatePlan {
 impl Config {
     /// Reads the file, if one is given, and lets the flags win.
     pub(crate) fn load(path: Option<&Path>, flags: Flags) -> Result<Self, ConfigError> {
-        let file = match path {
-            None => File::default(),
-            Some(path) => {
-                let at = || path.to_path_buf();
-                let text = read_text_at_most(path, MAX_TEXT)
-                    .map_err(|error| ConfigError::Read { path: at(), error })?;
-                toml::from_str(&text)
-                    .map_err(|error| ConfigError::Parse { path: at(), error: Box::new(error) })?
-            }
-        };
-        Self::merge(file, flags)
+        Self::merge(File::read(path)?, flags)
+    }
+
+    /// The same as the text of a file, which alone reads as both.
+    pub(crate) fn print(path: Option<&Path>, flags: Flags) -> Result<String, ConfigError> {
+        let file = File::read(path)?;
+        Self::merge(file.clone(), flags.clone())?;
+        let file = file.with(flags);
+        toml::to_string(&file).map_err(ConfigError::Print)
     }
 
     fn merge(file: File, flags: Flags) -> Result<Self, ConfigError> {
+        // Pins have a name also where no law does.
+        let pinned = file.cc.iter().find_map(|cc| cc.name.clone());
         let algorithms = cc::chosen(file.cc, &flags)?;
         let direction =
             flags.direction.or(file.link.direction).map_or(Direction::Uplink, Into::into);
@@ -140,8 +140,8 @@ impl Config {
         let base = made.first().copied().unwrap_or_else(|| estimates.of(None));
         let by_cqi =
             base.method == Method::Cqi || made.iter().any(|made| made.method == Method::Cqi);
-        // Pins have a name also where no law does.
-        let name = algorithms.first().map(|chosen| chosen.name.clone()).or(flags.name.clone());
+        let name = algorithms.first().map(|chosen| chosen.name.clone());
+        let name = name.or(flags.name.clone()).or(pinned);
         let name = name.unwrap_or_else(|| "downlink".into());
         if !sounding_bpf::is_name(&name) {
             return Err(ConfigError::Name(name));
@@ -213,19 +213,14 @@ impl Config {
             estimates,
         };
         config.check_modems()?;
-        config.find_devices(|plan| plan.interfaces.clone());
+        for plan in &mut config.modems {
+            plan.devices = plan.interfaces.clone();
+            config.counts_others |= !plan.devices.is_empty();
+        }
         Ok(config)
     }
 
-    /// Has each modem's network devices be those that `of` knows.
-    pub(super) fn find_devices(&mut self, of: impl Fn(&ModemPlan) -> Vec<String>) {
-        for plan in &mut self.modems {
-            plan.devices = of(plan);
-        }
-        self.counts_others |= self.modems.iter().any(|plan| !plan.devices.is_empty());
-    }
-
-    /// Refuses several modems of which one has no network device that is known.
+    /// Refuses several modems if the network device of one is not known.
     pub(super) fn check_devices(&self) -> Result<(), ConfigError> {
         let unknown = self.modems.iter().find(|plan| plan.devices.is_empty());
         match unknown.filter(|_| self.modems.len() > 1) {
@@ -292,10 +287,8 @@ impl Config {
         if let Some(Of { modem, section }) = &self.calls {
             asked.push(Asked::of(modem, section.clone()));
         }
-        let are_several = self.modems.len() > 1;
         for Of { modem, section } in &self.shapes {
-            let name = are_several.then_some(&modem[..]);
-            for section in section.sections(name, self.devices(modem)) {
+            for section in section.sections(self.devices(modem)) {
                 asked.push(Asked::of(modem, section));
             }
         }

@@ -18,6 +18,9 @@ pub(crate) enum ConfigError {
     /// The file is not TOML, or has a key or a value that nothing here knows.
     #[error("{path}: {error}")]
     Parse { path: PathBuf, error: Box<toml::de::Error> },
+    /// It cannot be written as TOML.
+    #[error("the configuration cannot be printed: {0}")]
+    Print(toml::ser::Error),
     /// A time without a unit, or not a time.
     #[error("{key}: {error}: a time has a unit, as in 100ms")]
     Time { key: &'static str, error: humantime::DurationError },
@@ -82,14 +85,14 @@ pub(crate) enum ConfigError {
     Interfaces(usize),
     /// Nothing could name it.
     #[error(
-        "modem.name: with several [[modem]] each has one: write name = \"wan\", and another in the next"
+        "modem: with several [[modem]] each has a name: write name = \"wan\", and another in the next"
     )]
     ModemUnnamed,
     /// It would not stand in events and other sections.
     #[error("modem.name: {0:?} is not 1 to 15 letters, digits, `-` and `_`")]
     ModemName(String),
     /// It is one of several.
-    #[error("modem.device: {0} has none: write its Diag port, as device = \"/dev/ttyUSB0\"")]
+    #[error("modem: {0} has no device: write its Diag port, as device = \"/dev/ttyUSB0\"")]
     ModemWithoutDevice(String),
     /// Only one of them can have it.
     #[error("modem.{key}: {value} stands in two [[modem]]: it is one modem's alone")]
@@ -112,7 +115,7 @@ pub(crate) enum ConfigError {
     WhichModem { section: &'static str, known: String, example: String },
     /// A flow could not be told to belong to one.
     #[error(
-        "modem.interfaces: no network device of {0} is known: with several modems only a device says which one a flow \
+        "modem: no network device of {0} is known: with several modems only a device says which one a flow \
          leaves by; write interfaces = [\"wwan0\"] in its [[modem]]"
     )]
     UnknownDevices(String),

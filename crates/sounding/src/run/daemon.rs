@@ -7,6 +7,8 @@
 //! stop:   in each modem's thread: log mask, rates, its outputs; congestion controls, last words
 //! ```
 
+mod reload;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -27,6 +29,8 @@ use super::reader::{Order, Reader};
 use super::subordinates::Followed;
 use super::supervisor::Supervisor;
 use crate::{cli_types, rights, signals};
+use reload::Coming;
+pub(super) use reload::{Origin, read_config};
 
 /// How often the main thread looks at flows' reports and at the modems' threads. None of them waits
 /// for it.
@@ -40,36 +44,67 @@ const STUCK: Duration = Duration::from_secs(1);
 
 /// A modem that is read, and what the main thread knows of it.
 pub(super) struct Read {
-    plan: ModemPlan,
-    devices: Devices,
-    reader: Reader,
+    pub(super) plan: ModemPlan,
+    pub(super) devices: Devices,
+    pub(super) reader: Reader,
+    /// The values and names of the sections whose outputs its thread has.
+    pub(super) sections: Vec<(String, String)>,
+}
+
+/// What a modem's thread starts with.
+pub(super) struct Start {
+    pub(super) place: usize,
+    pub(super) plan: ModemPlan,
+    pub(super) devices: Devices,
+    pub(super) opened: Opened,
+    pub(super) outputs: Outputs,
+    pub(super) sections: Vec<(String, String)>,
 }
 
 /// A panic drops the fields in this order. It is that of [`stop`](Self::stop).
 pub(super) struct Daemon {
-    modems: Vec<Read>,
+    pub(super) modems: Vec<Read>,
+    /// Modems that the configuration no longer has.
+    pub(super) ending: Vec<Read>,
+    /// Those that it has now.
+    pub(super) coming: Vec<Coming>,
     /// The congestion controls.
-    outputs: Outputs,
+    pub(super) outputs: Outputs,
     subordinates: Followed,
     supervisor: Supervisor,
-    events: Events,
-    loader: Option<Loader>,
-    _awake: Option<Wakefulness>,
+    pub(super) events: Events,
+    pub(super) loader: Option<Loader>,
+    pub(super) awake: Option<Wakefulness>,
+    /// Whether a modem was removed, so that its devices are no modem's.
+    pub(super) has_fewer: bool,
+    /// What is left to say of modems that have ended.
+    pub(super) accounts: Vec<Account>,
+    pub(super) last: LastWords,
+    pub(super) config: Config,
+    /// Where the configuration came from, if that can be read again.
+    pub(super) origin: Option<Origin>,
     stop: Arc<AtomicBool>,
+    hung_up: Arc<AtomicBool>,
 }
 
 impl Daemon {
     /// Starts step by step. An error in one ends it, and what the steps before it changed is
     /// restored.
-    pub(super) fn start(mut config: Config, json: bool) -> Result<Self> {
-        let stop = signals::stop_flag().into_diagnostic()?;
+    pub(super) fn start(mut config: Config, origin: Option<Origin>, json: bool) -> Result<Self> {
+        let (stop, hung_up) = signals::daemon_flags().into_diagnostic()?;
         // Threads come first: they would inherit a real-time priority.
         let mut events = Events::new(json).into_diagnostic()?;
         let supervisor = Supervisor::find().into_diagnostic()?;
-        name(&config.modems, &events);
+        let names: Vec<_> = config.modems.iter().map(|plan| plan.name.clone()).collect();
+        events.name_modems(names.iter().cloned().enumerate().collect());
         // The ports before the outputs: a wrong device then leaves the kernel untouched.
         let opened = open(&config.modems)?;
-        let devices = find_devices(&mut config, &mut events)?;
+        let devices = find_devices(&mut config, |_| None)?;
+        for plan in config.modems.iter().filter(|plan| plan.interfaces.is_empty()) {
+            events.about(Some(&plan.name));
+            events.interfaces(&plan.devices);
+        }
+        events.about(None);
 
         let asked = config.sections();
         let algorithms: Vec<_> = asked
@@ -78,33 +113,40 @@ impl Daemon {
             .map(|asked| asked.section.name())
             .collect();
         events.fall_back_to(asked.iter().filter_map(|asked| asked.section.stock()));
-        let names: Vec<_> = config.modems.iter().map(|plan| plan.name.clone()).collect();
-        let begun = outputs::start(asked, &names, false, monotonic_now(), &mut events)?;
+        let sections: Vec<_> =
+            asked.iter().map(|asked| (asked.modem.clone(), reload::named(asked))).collect();
+        let may_reload = origin.is_some();
+        let begun = outputs::start(asked, &names, may_reload, monotonic_now(), &mut events)?;
         let Begun { names, algorithms: outputs, of_modems, subordinates, loader } = begun;
 
-        let latency = config.modems.iter().filter_map(|plan| plan.cpu_latency).min();
-        let awake = cli_types::awake(latency)?;
+        let awake = cli_types::awake(min_latency(&config))?;
         let no_priority = prefer_this_thread().err();
         rights::drop_for_reading().wrap_err("capabilities cannot be dropped")?;
 
         let mut daemon = Self {
             modems: Vec::new(),
+            ending: Vec::new(),
+            coming: Vec::new(),
             outputs,
             subordinates,
             supervisor,
             events,
             loader,
-            _awake: awake,
+            awake,
+            has_fewer: false,
+            accounts: Vec::new(),
+            last: LastWords::default(),
+            config,
+            origin,
             stop,
+            hung_up,
         };
-        let is_only = config.modems.len() == 1;
-        let each = config.modems.iter().zip(opened).zip(devices).zip(of_modems);
+        let plans = daemon.config.modems.clone();
+        let each = plans.into_iter().zip(opened).zip(devices).zip(of_modems);
         for (place, (((plan, opened), devices), (_, outputs))) in each.enumerate() {
-            let needs = needs(&config, &plan.name);
-            let mut events = daemon.events.of_modem(&plan.name);
-            let modem = Modem::new(opened, plan.clone(), config.base, &needs, &mut events)?;
-            let reader = Reader::start(place, modem, outputs, events, is_only)?;
-            daemon.modems.push(Read { plan: plan.clone(), devices, reader });
+            let own = sections.iter().filter(|(modem, _)| modem.as_ref() == Some(&plan.name));
+            let sections = own.map(|(_, section)| section.clone()).collect();
+            daemon.start_modem(Start { place, plan, devices, opened, outputs, sections })?;
         }
         // The devices first: a reader of events may end the daemon once that is ready.
         daemon.attend_devices(monotonic_now());
@@ -121,6 +163,23 @@ impl Daemon {
         Ok(daemon)
     }
 
+    /// Begins to read a modem.
+    pub(super) fn start_modem(&mut self, start: Start) -> Result<()> {
+        let Start { place, plan, devices, opened, outputs, sections } = start;
+        let needs = needs(&self.config, &plan.name);
+        let mut events = self.events.of_modem(&plan.name);
+        let modem = Modem::new(opened, plan.clone(), self.config.base, &needs, &mut events)?;
+        let reader = Reader::start(place, modem, outputs, events)?;
+        self.modems.push(Read { plan, devices, reader, sections });
+        Ok(())
+    }
+
+    /// Tells events the names of the modems that are read.
+    pub(super) fn name_modems(&self) {
+        let named = |read: &Read| (read.reader.place, read.plan.name.clone());
+        self.events.name_modems(self.modems.iter().map(named).collect());
+    }
+
     /// Goes on until `stop`; a port that closes is waited for.
     pub(super) fn serve(&mut self) -> Result<()> {
         while !self.stop.load(Ordering::Relaxed) {
@@ -128,9 +187,17 @@ impl Daemon {
             let now = monotonic_now();
             self.outputs.attend(now, &mut self.events);
             self.subordinates.attend(&mut self.events);
-            self.hand_out_parts();
+            // The devices first: the kernel then knows whose flows the parts are for.
             self.attend_devices(now);
+            self.hand_out_parts();
             self.beat(now);
+            if self.is_settled() && self.hung_up.swap(false, Ordering::Relaxed) {
+                if self.origin.as_ref().is_none_or(Origin::has_lost_its_terminal) {
+                    return Ok(());
+                }
+                self.reload();
+            }
+            self.attend_changes()?;
             if self.modems.iter().any(|read| read.reader.has_ended()) {
                 // Its error is the daemon's.
                 return Ok(());
@@ -159,18 +226,18 @@ impl Daemon {
     }
 
     fn attend_devices(&mut self, now: HostInstant) {
-        let Self { modems, outputs, events, .. } = self;
-        let (mut looked, mut moved) = (false, false);
-        let are_several = modems.len() > 1;
+        let Self { modems, outputs, events, has_fewer, .. } = self;
+        let mut moved = std::mem::take(has_fewer);
+        let mut looked = moved || outputs.has_new();
         for read in modems.iter_mut() {
             events.about(Some(&read.plan.name));
             let Some(has_moved) = read.devices.attend(now, events) else { continue };
             (looked, moved) = (true, moved | has_moved);
-            read.reader.order(Order::Follow(read.radio(are_several), has_moved));
+            read.reader.order(Order::Follow(read.radio(), has_moved));
         }
         events.about(None);
         if looked {
-            let radios: Vec<Radio> = modems.iter().map(|read| read.radio(are_several)).collect();
+            let radios: Vec<Radio> = modems.iter().map(Read::radio).collect();
             outputs.follow(&radios, moved, events);
         }
     }
@@ -178,11 +245,16 @@ impl Daemon {
     /// Restores the modems and the machine, also where a port failed, and gives the first error.
     pub(super) fn stop(self, served: Result<()>) -> Result<()> {
         self.supervisor.stopping();
-        let Self { mut modems, outputs, subordinates, supervisor, events, loader, .. } = self;
+        let Self { mut modems, ending, mut accounts, mut last, .. } = self;
+        let Self { mut outputs, subordinates, supervisor, mut events, loader, .. } = self;
         modems.iter_mut().for_each(|read| read.reader.handle_end());
-        let (mut accounts, mut last): (Vec<Account>, _) = (Vec::new(), LastWords::default());
+        // Flows go on meanwhile.
+        while ending.iter().chain(&modems).any(|read| !read.reader.has_ended()) {
+            outputs.attend(monotonic_now(), &mut events);
+            std::thread::sleep(TICK);
+        }
         let mut outcome = served;
-        for read in modems {
+        for read in ending.into_iter().chain(modems) {
             match read.reader.join() {
                 Ok(ended) => {
                     accounts.push(ended.account);
@@ -201,19 +273,14 @@ impl Daemon {
 }
 
 impl Read {
-    /// Its devices as they are now. Of several modems, one whose devices are gone has one that no
-    /// flow leaves by: without any, every device could be its.
-    fn radio(&self, are_several: bool) -> Radio {
-        let mut devices = self.devices.found().to_vec();
-        if devices.is_empty() && are_several {
-            devices.push(super::devices::Device::none());
-        }
-        Radio { place: self.reader.place, devices }
+    /// Its devices as they are now.
+    fn radio(&self) -> Radio {
+        Radio { place: self.reader.place, devices: self.devices.found().to_vec() }
     }
 }
 
 /// What the outputs need of a modem: the congestion controls, and those that read it.
-fn needs(config: &Config, modem: &str) -> Vec<Needs> {
+pub(super) fn needs(config: &Config, modem: &str) -> Vec<Needs> {
     let asked = config.sections();
     let of_it = asked.iter().filter(|asked| asked.modem.as_deref().is_none_or(|of| of == modem));
     of_it.map(|asked| asked.section.needs()).collect()
@@ -229,30 +296,31 @@ fn open(plans: &[ModemPlan]) -> Result<Vec<Opened>> {
     absence.map_or_else(|| Ok(Vec::new()), Err)
 }
 
-fn name(plans: &[ModemPlan], events: &Events) {
-    events.name_modems(plans.iter().map(|plan| plan.name.clone()).enumerate().collect());
+/// How long a processor may take to wake for any modem, if that is limited.
+pub(super) fn min_latency(config: &Config) -> Option<Duration> {
+    config.modems.iter().filter_map(|plan| plan.cpu_latency).min()
 }
 
-/// Each modem's network devices: those that were named, or those of the port's own hardware.
-fn find_devices(config: &mut Config, events: &mut Events) -> Result<Vec<Devices>> {
-    let mut found = Vec::new();
-    for plan in &config.modems {
+/// Each modem's network devices: those that are `known`, that were named, or of the port's own
+/// hardware.
+pub(super) fn find_devices(
+    config: &mut Config,
+    known: impl Fn(&ModemPlan) -> Option<Devices>,
+) -> Result<Vec<Devices>> {
+    let find = |plan: &ModemPlan| {
         let is_named = !plan.interfaces.is_empty();
         let hardware = if is_named { None } else { Hardware::behind(&plan.source) };
         let own = || hardware.as_ref().map(Hardware::network_devices).unwrap_or_default();
         let devices = if is_named { plan.interfaces.clone() } else { own() };
-        found.push((plan.name.clone(), devices, hardware));
+        Devices::new(devices, hardware)
+    };
+    let found: Vec<Devices> =
+        config.modems.iter().map(|plan| known(plan).unwrap_or_else(|| find(plan))).collect();
+    config.counts_others |= found.iter().any(Devices::have_hardware);
+    for (plan, devices) in config.modems.iter_mut().zip(&found) {
+        plan.devices = devices.found().iter().map(|device| device.name.clone()).collect();
+        config.counts_others |= !plan.devices.is_empty();
     }
-    config.counts_others |= found.iter().any(|(.., hardware)| hardware.is_some());
-    config.find_devices(|plan| {
-        let of_it = found.iter().find(|(name, ..)| *name == plan.name);
-        of_it.map(|(_, devices, _)| devices.clone()).unwrap_or_default()
-    });
     config.check_devices().into_diagnostic()?;
-    for plan in config.modems.iter().filter(|plan| plan.interfaces.is_empty()) {
-        events.about(Some(&plan.name));
-        events.interfaces(&plan.devices);
-    }
-    events.about(None);
-    Ok(found.into_iter().map(|(_, devices, hardware)| Devices::new(devices, hardware)).collect())
+    Ok(found)
 }

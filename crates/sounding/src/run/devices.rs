@@ -22,13 +22,6 @@ pub(super) struct Device {
     pub(super) number: u32,
 }
 
-impl Device {
-    /// One that is never there.
-    pub(super) fn none() -> Self {
-        Self { name: String::new(), number: 0 }
-    }
-}
-
 /// The network devices of the modem at a place of the kernel's table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Radio {
@@ -37,11 +30,6 @@ pub(super) struct Radio {
 }
 
 impl Radio {
-    /// Its devices that have a name.
-    pub(super) fn named(&self) -> impl Iterator<Item = &Device> {
-        self.devices.iter().filter(|device| !device.name.is_empty())
-    }
-
     /// The numbers of its devices.
     pub(super) fn numbers(&self) -> Vec<u32> {
         self.devices.iter().map(|device| device.number).collect()
@@ -55,7 +43,7 @@ impl Radio {
     }
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Devices {
     found: Vec<Device>,
     /// Where to look for them, if none was named.
@@ -67,6 +55,11 @@ impl Devices {
     /// For a modem whose devices were named, or are found by its hardware.
     pub(super) fn new(names: Vec<String>, hardware: Option<Hardware>) -> Self {
         Self { found: devices(names), hardware, looked: None }
+    }
+
+    /// Whether they are looked for by the port's hardware.
+    pub(super) fn have_hardware(&self) -> bool {
+        self.hardware.is_some()
     }
 
     /// What was found last.

@@ -5,14 +5,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use serde::Deserialize;
+use humantime::format_duration;
+use serde::{Deserialize, Serialize};
 use sounding_bpf::{DownlinkConfig, EXID, PeersConfig, Signal};
 use sounding_kpi::Direction;
 use sounding_laws::Law;
 use sounding_units::Rate;
 
 use super::config_error::{ConfigError, time};
-use crate::cli_types::{SignalWord, Unused};
+use crate::cli_types::{SignalWord, Unused, is_default};
 
 #[derive(Args, Clone, Debug, Default)]
 #[group(id = "downlink_flags")]
@@ -38,22 +39,49 @@ pub(super) struct Flags {
 }
 
 impl Flags {
+    #[cfg(test)]
+    pub(super) fn window() -> Self {
+        Self { downlink: Some(SignalWord::Window), ..Self::default() }
+    }
+
     /// Whose sockets it is about, if not the whole machine's.
     pub(super) fn cgroup(&self) -> Option<PathBuf> {
         self.cgroup.clone()
     }
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct File {
+    #[serde(skip_serializing_if = "is_default")]
     pub(super) modem: Option<String>,
+    #[serde(skip_serializing_if = "is_default")]
     signal: Option<SignalWord>,
+    #[serde(skip_serializing_if = "is_default")]
     slack: Option<String>,
+    #[serde(skip_serializing_if = "is_default")]
     peers: bool,
+    #[serde(skip_serializing_if = "is_default")]
     peers_at_most: Option<String>,
+    #[serde(skip_serializing_if = "is_default")]
     cgroup: Option<PathBuf>,
+    /// A number of 16 bits.
+    #[serde(skip_serializing_if = "is_default")]
     exid: Option<u16>,
+}
+
+impl File {
+    /// With what the flags say.
+    pub(super) fn with(mut self, flags: &Flags) -> Self {
+        let Flags { downlink, slack, peers, peers_at_most, cgroup } = flags;
+        self.signal = downlink.or(self.signal);
+        self.slack = slack.map(|slack| format_duration(slack).to_string()).or(self.slack);
+        self.peers |= peers;
+        let at_most = peers_at_most.map(|rate| format!("{}bit", rate.bits_per_sec()));
+        self.peers_at_most = at_most.or(self.peers_at_most);
+        self.cgroup = cgroup.clone().or(self.cgroup);
+        self
+    }
 }
 
 /// The least limit on what peers say: the option counts in kbit/s.

@@ -49,8 +49,8 @@ pub(super) struct Opened {
 }
 
 impl Opened {
-    /// Opens the files, the sniffers and then the port, which may be absent. The threads of sniffers
-    /// would inherit a priority that comes later.
+    /// Opens the files, the sniffers and then the port, which may be absent. The threads of
+    /// sniffers would inherit a priority that comes later.
     pub(super) fn open(plan: &ModemPlan) -> Result<Self> {
         // A file that is not this user's is an error here.
         let rates = plan.cqi_rates.clone().map(Store::open).transpose()?;

@@ -23,7 +23,7 @@ use sounding_units::HostInstant;
 
 use super::devices::Radio;
 use super::events::{Events, LastWords};
-use super::loader::Door;
+use super::loader::{Door, Loader};
 use super::output::{Estimates, Output, Section};
 pub(super) use start::{Begun, start};
 
@@ -71,6 +71,19 @@ pub(super) struct Part {
 }
 
 impl Outputs {
+    /// A list without outputs, beside this one.
+    pub(super) fn empty(&self, loader: Option<&Loader>) -> Self {
+        Self {
+            slots: Vec::new(),
+            parts: Vec::new(),
+            maps: self.maps.clone(),
+            door: loader.and_then(Loader::door),
+            keeps_door: self.keeps_door,
+            last: LastWords::default(),
+            next: 0,
+        }
+    }
+
     fn running(&mut self) -> impl Iterator<Item = &mut (dyn Output + 'static)> {
         let parts = self.parts.iter_mut().map(|(_, part)| &mut **part);
         parts.chain(self.slots.iter_mut().filter_map(|slot| slot.output.as_deref_mut()))
@@ -179,6 +192,11 @@ impl Outputs {
         }
         self.end_failed(now, events);
         self.start_due(now, events);
+    }
+
+    /// Whether an output does not know its modems' network devices yet.
+    pub(super) fn has_new(&self) -> bool {
+        self.slots.iter().any(|slot| slot.is_new && slot.output.is_some())
     }
 
     /// The network devices of its modems: see [`Output::follow`].

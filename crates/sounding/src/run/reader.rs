@@ -61,8 +61,6 @@ struct Turns {
     beaten: Option<HostInstant>,
     said: Arc<AtomicU64>,
     place: usize,
-    /// Whether a port that cannot be read ends the daemon, as it does where there is no other.
-    is_only: bool,
 }
 
 impl Reader {
@@ -72,14 +70,12 @@ impl Reader {
         modem: Modem,
         outputs: Outputs,
         events: Events,
-        is_only: bool,
     ) -> Result<Self> {
         let (sender, orders) = mpsc::channel();
         let beaten = Arc::new(AtomicU64::new(monotonic_now().as_nanos()));
         let said = Arc::clone(&beaten);
         let (is_over, before) = (false, None);
-        let turns =
-            Turns { orders, is_over, modem, outputs, events, beaten: before, said, place, is_only };
+        let turns = Turns { orders, is_over, modem, outputs, events, beaten: before, said, place };
         let thread = thread::Builder::new().name("modem".into()).spawn(|| turns.run());
         let thread = Some(thread.into_diagnostic()?);
         Ok(Self { place, orders: Some(sender), beaten, thread })
@@ -141,7 +137,8 @@ impl Turns {
             self.take_orders();
             let read = self.modem.read(TICK, &mut self.outputs, &mut self.events);
             if let Err(failure) = read {
-                if self.is_only || self.is_over {
+                // Of the only modem that is the daemon's error.
+                if self.is_over || !self.events.are_of_several() {
                     return Err(failure);
                 }
                 self.modem.handle_failed(&failure, &mut self.outputs, &mut self.events)?;

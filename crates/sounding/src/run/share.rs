@@ -5,12 +5,12 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use clap::ValueEnum;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use sounding_bpf::{Application, MAX_WEIGHTS, Owner, Policy, Sharing};
 use thiserror::Error;
 
 /// By what the link is divided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ShareWord {
     /// Every user alike, and every active flow of a user
@@ -22,7 +22,7 @@ pub(crate) enum ShareWord {
 }
 
 /// What an application is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ApplicationWord {
     /// A user: on Android, each application is one

@@ -37,9 +37,9 @@ LAW_PART __u32 modem_of_device(__u32 number)
 /*
  * The place of the modem that a socket's packets leave by. Loopback of any namespace is no modem's,
  * unless it was named. With one modem, any other device may be its if none was named, and in
- * another namespace, whose packets may be forwarded. With several nobody knows by which of them,
- * and it is none's. @last keeps the answer while a socket has no route: a program can drop the
- * route of its own socket at any time.
+ * another namespace, whose packets may be forwarded. With several it is not known by which of them,
+ * and the answer is none. @last keeps the answer while a socket has no route: a program can drop
+ * the route of its own socket at any time.
  */
 static __always_inline __u32 modem_of(struct sock *sk, __u32 *last)
 {

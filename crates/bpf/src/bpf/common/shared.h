@@ -58,9 +58,9 @@ static __always_inline void read_feed(struct law_input *in, __u32 modem)
 #define FEED_DELAYS_NS		100000000ULL
 
 /*
- * What the first modem's radio adds to packets, codes of wire.h; 0: unknown. They are the low 16 bits of a word
- * that is written at once. The others are those of when the modem's last record came,
- * CLOCK_MONOTONIC in ns.
+ * What the first modem's radio adds to packets, codes of wire.h; 0: unknown. They are the low 16
+ * bits of a word that is written at once. The others are those of when the modem's last record
+ * came, CLOCK_MONOTONIC in ns.
  */
 static __always_inline __u32 feed_delays(__u64 now)
 {

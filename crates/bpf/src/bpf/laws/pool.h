@@ -404,8 +404,8 @@ LAW_PART int see_pool(struct law_input *in, const struct member *member)
 }
 
 /*
- * Enters the claim of a socket of ours, and its part of its modem's link in @in; if it shares nothing, it
- * claims nothing. Returns how many share the link, this one included.
+ * Enters the claim of a socket of ours, and its part of its modem's link in @in; if it shares
+ * nothing, it claims nothing. Returns how many share the link, this one included.
  */
 static __always_inline __u32 share_link(struct sock *sk, struct member *member, int shares,
 					struct law_input *in, const struct rate_sample *rs)

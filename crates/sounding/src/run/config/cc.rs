@@ -43,14 +43,7 @@ pub(in crate::run) struct LawPlan {
 /// Those of the flags, with what the file says of each, or else those of the file. Without any it
 /// is BISCAY.
 pub(super) fn chosen(file: Vec<Cc>, flags: &Flags) -> Result<Vec<Chosen>, ConfigError> {
-    let mut words = flags.law.clone();
-    words.extend(flags.copa.then_some(CcWord::Copa));
-    words.extend(flags.background.then_some(CcWord::Background));
-    let sections = if words.is_empty() {
-        if file.is_empty() { vec![Cc::default()] } else { file }
-    } else {
-        words.iter().map(|word| section(*word, &words, &file)).collect()
-    };
+    let sections = sections(file, flags);
     let is_law = |cc: &Cc| matches!(cc.word(), CcWord::Law(_));
     let are_laws = sections.iter().any(is_law);
     for (is_given, flag) in [
@@ -73,6 +66,17 @@ pub(super) fn chosen(file: Vec<Cc>, flags: &Flags) -> Result<Vec<Chosen>, Config
     }
     refuse_twice(&chosen)?;
     Ok(chosen)
+}
+
+/// Those of the flags, or else those of the file.
+pub(super) fn sections(file: Vec<Cc>, flags: &Flags) -> Vec<Cc> {
+    let mut words = flags.law.clone();
+    words.extend(flags.copa.then_some(CcWord::Copa));
+    words.extend(flags.background.then_some(CcWord::Background));
+    if words.is_empty() {
+        return if file.is_empty() { vec![Cc::default()] } else { file };
+    }
+    words.iter().map(|word| section(*word, &words, &file)).collect()
 }
 
 /// What the file says of the law of this word.
@@ -105,7 +109,7 @@ fn refuse_twice(chosen: &[Chosen]) -> Result<(), ConfigError> {
 }
 
 impl Cc {
-    fn word(&self) -> CcWord {
+    pub(super) fn word(&self) -> CcWord {
         self.law.unwrap_or(CcWord::Law(Law::default()))
     }
 

@@ -15,7 +15,7 @@ use crate::run::downlink;
 use crate::run::share::{ApplicationWord, ShareWord};
 
 /// The flags of `sounding run`. They win over the file.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Flags {
     /// Source of the modem's Diag: a device such as /dev/ttyUSB0, /dev/wwan0qcdm0 or /dev/diag,
     /// tcp:HOST:PORT, router[:NAME], vendor-router[:NAME], or - for a stream on standard

@@ -1,32 +1,43 @@
 //! `[shape]`, and the flags of `sounding shape`: a shaper for each direction.
 
 use clap::{Args, ValueEnum};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use sounding_kpi::Direction;
 use sounding_shape::LimitsError;
 use sounding_units::Rate;
 
+use crate::cli_types::is_default;
 use crate::run::config_error::ConfigError;
 use crate::run::outputs::shape::{ShapeLimits, ShapeSection};
 
 /// `[shape]` of the file.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct File {
+    #[serde(skip_serializing_if = "is_default")]
     modem: Option<String>,
+    #[serde(skip_serializing_if = "is_default")]
     interface: Option<String>,
+    #[serde(skip_serializing_if = "is_default")]
     manage: bool,
+    #[serde(skip_serializing_if = "is_default")]
     observe: bool,
+    #[serde(skip_serializing_if = "is_default")]
     uplink: Option<Side>,
+    #[serde(skip_serializing_if = "is_default")]
     downlink: Option<Side>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 struct Side {
+    #[serde(skip_serializing_if = "is_default")]
     device: Option<String>,
+    #[serde(skip_serializing_if = "is_default")]
     min: Option<String>,
+    #[serde(skip_serializing_if = "is_default")]
     base: Option<String>,
+    #[serde(skip_serializing_if = "is_default")]
     max: Option<String>,
 }
 
@@ -195,13 +206,13 @@ impl ShapePlan {
         self.sides.iter().map(|(direction, ..)| *direction)
     }
 
-    /// The sections, at these network devices of the modem. `modem` is part of their names, where
-    /// there are several.
-    pub(super) fn sections(&self, modem: Option<&str>, interfaces: &[String]) -> Vec<ShapeSection> {
+    /// The sections, at these network devices of the modem. A modem that is named is part of their
+    /// names.
+    pub(super) fn sections(&self, interfaces: &[String]) -> Vec<ShapeSection> {
         let interface = self.interface.as_ref().or(interfaces.first());
         let section =
             |(direction, device, limits): &(Direction, Option<String>, ShapeLimits)| ShapeSection {
-                modem: modem.map(str::to_owned),
+                modem: self.modem.clone(),
                 direction: *direction,
                 interface: interface.cloned(),
                 device: device.clone(),

@@ -7,6 +7,7 @@ use super::*;
 use crate::cli_types::{CcWord, FallbackWord};
 use crate::run::share::ApplicationWord;
 
+mod example;
 mod several;
 
 fn parse(text: &str, flags: Flags) -> Result<Config, ConfigError> {

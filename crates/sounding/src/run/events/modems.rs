@@ -60,6 +60,11 @@ impl Events {
         }
     }
 
+    /// Whether there are several modems.
+    pub(in crate::run) fn are_of_several(&self) -> bool {
+        self.common.are_several()
+    }
+
     /// What follows is about this modem.
     pub(in crate::run) fn about(&mut self, modem: Option<&str>) {
         self.modem = modem.map(str::to_owned);

@@ -126,7 +126,7 @@ impl Events {
 }
 
 /// The reason with what lies behind it.
-fn reason(failure: &Report) -> String {
+pub(super) fn reason(failure: &Report) -> String {
     let chain: Vec<String> = failure.chain().map(ToString::to_string).collect();
     chain.join(": ")
 }

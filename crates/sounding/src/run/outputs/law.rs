@@ -1,4 +1,5 @@
-//! A law in the kernel: the estimates of each modem that feed its flows, and the peers that it hears.
+//! A law in the kernel: the estimates of each modem that feed its flows, and the peers that it
+//! hears.
 
 use std::io;
 
@@ -129,7 +130,7 @@ impl Output for LawOutput {
             // modem's as before.
             let _ = self.instance.set_radios(&table);
         }
-        let devices = || radios.iter().flat_map(Radio::named);
+        let devices = || radios.iter().flat_map(|radio| &radio.devices);
         self.counted.retain(|counted| devices().any(|device| device.name == counted.device.name));
         for device in devices() {
             self.count_on(device, events);

@@ -26,7 +26,7 @@ use remembered::Remembered;
 /// A direction of `[shape]`.
 #[derive(Clone, Debug)]
 pub(in crate::run) struct ShapeSection {
-    /// The modem's name, where there are several.
+    /// The modem's name, where the section has it.
     pub(in crate::run) modem: Option<String>,
     pub(in crate::run) direction: Direction,
     /// The WAN's network device, if it is known.

@@ -68,7 +68,7 @@ fn a_modem_among_several_needs_a_name_a_device_and_a_place() {
     let unnamed = more("[[modem]]\ndevice = 'x'\ninterfaces = ['wwan2']");
     assert!(unnamed.contains("write name = \"wan\""), "{unnamed}");
     let portless = more("[[modem]]\nname = 'c'");
-    assert!(portless.contains("modem.device: c has none"), "{portless}");
+    assert!(portless.contains("modem: c has no device"), "{portless}");
     let bad = more("[[modem]]\nname = 'a b'\ndevice = 'x'");
     assert!(bad.contains("\"a b\" is not 1 to 15 letters"), "{bad}");
     let many = "[[modem]]\n".repeat(3);
