@@ -120,7 +120,7 @@ fn other_limits_of_one_shape_start_it_again_and_nothing_else() {
 }
 
 #[test]
-fn a_modem_that_is_added_starts_and_one_that_is_removed_ends_while_the_other_goes_on() {
+fn a_modem_that_is_added_starts_and_a_removed_one_ends_while_the_other_goes_on() {
     steadily(|| {
         let Some(links) = Links::new() else { return };
         let place = Place::new("added");
