@@ -81,6 +81,11 @@ impl Place {
         self.file("board")
     }
 
+    /// The socket of the rate feed of this name.
+    pub fn feed(&self) -> PathBuf {
+        self.file("rate")
+    }
+
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }

@@ -73,6 +73,7 @@ pub const EXPERIMENTS: &[&dyn Registered] = &[
     &busyness::experiment::BusynessExperiment,
     &background_kernel::experiment::BackgroundKernelExperiment,
     &closed_loop::experiment::ClosedLoopExperiment,
+    &closed_loop::advice::experiment::AdviceExperiment,
     &downlink::experiment::DownlinkExperiment,
     &bound::experiment::BoundExperiment,
     &field::experiment::FieldExperiment,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::builder::{OsStringValueParser, PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
 use miette::IntoDiagnostic;
-use nix::unistd::User;
+use nix::unistd::{Group, User};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sounding_bpf::Signal;
@@ -306,6 +306,18 @@ pub(crate) fn user(text: &str) -> Result<u32, String> {
         Ok(Some(user)) => Ok(user.uid.as_raw()),
         Ok(None) => Err(format!("this machine has no user {text:?}")),
         Err(error) => Err(format!("user {text:?}: {error}")),
+    }
+}
+
+/// A group of this machine, by its name or number.
+pub(crate) fn group(text: &str) -> Result<u32, String> {
+    if let Ok(number) = text.parse() {
+        return Ok(number);
+    }
+    match Group::from_name(text) {
+        Ok(Some(group)) => Ok(group.gid.as_raw()),
+        Ok(None) => Err(format!("this machine has no group {text:?}")),
+        Err(error) => Err(format!("group {text:?}: {error}")),
     }
 }
 

@@ -50,6 +50,7 @@ mod signals;
 mod sim;
 mod skipped;
 mod sniffer;
+mod watch;
 
 /// It follows the commands of the user that starts it: with file capabilities, every user of the
 /// machine would have its rights.
@@ -105,6 +106,7 @@ enum Verb {
     Record(record::Record),
     Run(Box<run::Run>),
     Shape(shape::Shape),
+    Watch(watch::Watch),
     #[command(name = guard::VERB, hide = true)]
     Guard,
     #[command(name = background::keeper::VERB, hide = true)]
@@ -141,6 +143,7 @@ fn main() -> ExitCode {
         Verb::Record(args) => record::run(&args),
         Verb::Run(args) => run::run(*args),
         Verb::Shape(args) => shape::run(args),
+        Verb::Watch(args) => watch::run(&args),
         Verb::Keep => background::keeper::main().map(|()| ExitCode::SUCCESS),
         Verb::KeepShapers => {
             shapers::main().map(|()| ExitCode::SUCCESS).map_err(|e| miette::miette!("{e}"))

@@ -5,6 +5,7 @@
 //! never queues measures the delay of an empty cell. Then each contender runs, with only the cell's
 //! modem as input.
 
+pub mod advice;
 mod aim;
 mod contender;
 pub(crate) mod experiment;

@@ -2,6 +2,7 @@
 //! output.
 
 mod cc;
+mod feed;
 mod file;
 mod flags;
 mod modems;
@@ -28,6 +29,7 @@ use super::outputs::board::BoardSection;
 use super::outputs::calls::CallsSection;
 use super::outputs::copa::CopaSection;
 use super::outputs::downlink::DownlinkSection;
+use super::outputs::feed::FeedSection;
 use super::outputs::law::LawSection;
 use crate::cli_types::{BoundWord, Unused};
 use cc::{Algorithm, Chosen};
@@ -51,6 +53,7 @@ pub(crate) struct Config {
     pub(super) downlink: downlink::Plan,
     /// Name of the board to publish, and its KPIs; the usual ones if none is named.
     pub(super) board: Option<Of<BoardSection>>,
+    pub(super) feed: Option<FeedSection>,
     pub(super) arrivals: Option<Of<ArrivalsSection>>,
     pub(super) calls: Option<Of<CallsSection>>,
     shapes: Vec<Of<ShapePlan>>,
@@ -165,6 +168,7 @@ impl Config {
             return Err(Unused { flag: "--kpi", owner: "--board" }.into());
         }
         let kpis = if flags.kpi.is_empty() { file.board.kpis } else { flags.kpi };
+        let feed = feed::chosen(flags.feed, file.feed)?;
         let board = match board {
             Some(name) => {
                 let modem = of("board", file.board.modem.as_deref())?;
@@ -205,6 +209,7 @@ impl Config {
             counts_others: false,
             downlink,
             board,
+            feed,
             arrivals,
             calls,
             shapes,
@@ -237,6 +242,7 @@ impl Config {
             self.algorithms.iter().any(|chosen| matches!(chosen.algorithm, Algorithm::Copa));
         let reads = self.downlink.device().is_some()
             || self.board.is_some()
+            || self.feed.is_some()
             || self.arrivals.is_some()
             || self.calls.is_some()
             || !self.shapes.is_empty();
@@ -280,6 +286,9 @@ impl Config {
             let config = sounding_bpf::DownlinkConfig { interfaces, ..device.clone() };
             let section = DownlinkSection { config, link: self.downlink_estimate() };
             asked.push(Asked::of(modem, section));
+        }
+        for (feed, plan) in self.feed.iter().flat_map(|feed| self.modems.iter().map(move |plan| (feed, plan))) {
+            asked.push(Asked::of(&plan.name, feed.of(&plan.name)));
         }
         if let Some(Of { modem, section }) = &self.arrivals {
             asked.push(Asked::of(modem, section.clone()));

@@ -71,6 +71,12 @@ pub(crate) enum ConfigError {
         /// That one's rate.
         most: Rate,
     },
+    /// A mode that is none.
+    #[error("feed.mode: {0:?} is no mode in octal digits, as 0660")]
+    FeedMode(String),
+    /// A group that is none.
+    #[error("feed.group: {0}")]
+    FeedGroup(String),
     /// A weight that is none.
     #[error(transparent)]
     Weight(#[from] WeightError),
@@ -144,7 +150,7 @@ pub(crate) enum ConfigError {
     RouteTwice(String),
     /// The modem would be read for nothing.
     #[error(
-        "no output reads the modem: leave out --device, or add a law, --downlink, --arrivals, --calls or --board"
+        "no output reads the modem: leave out --device, or add a law, --downlink, --arrivals, --calls, --feed or --board"
     )]
     NoReader,
     /// The kernel would not take the name.

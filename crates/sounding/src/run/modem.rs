@@ -266,7 +266,7 @@ impl Modem {
 /// How estimates are made for these needs.
 fn estimates(needs: &[Needs]) -> Vec<Link> {
     let mut estimates: Vec<Link> = Vec::new();
-    for made in needs.iter().filter_map(|needs| needs.estimate) {
+    for made in needs.iter().flat_map(|needs| needs.estimates.iter().copied()) {
         if !estimates.contains(&made) {
             estimates.push(made);
         }

@@ -72,8 +72,8 @@ pub(super) trait Section: Debug + Send + Sync {
 /// What an output needs of the modem.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Needs {
-    /// The link's estimate, made so.
-    pub(super) estimate: Option<Config>,
+    /// Estimates of the link, made so.
+    pub(super) estimates: Vec<Config>,
     /// What the radio itself adds to packets.
     pub(super) delays: bool,
     /// The records for that. The most important ones come first, because a budget takes from the

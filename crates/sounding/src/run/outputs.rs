@@ -7,6 +7,7 @@ pub(super) mod board;
 pub(super) mod calls;
 pub(super) mod copa;
 pub(super) mod downlink;
+pub(super) mod feed;
 pub(super) mod law;
 pub(super) mod shape;
 mod start;

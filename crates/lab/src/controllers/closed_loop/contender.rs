@@ -7,12 +7,15 @@ use std::time::Duration;
 use sounding_baselines::oracle::{Oracle, Present};
 use sounding_baselines::{Maker, Registry};
 use sounding_cc::{Choice, ChoiceError, Controller, Start};
+use sounding_feed::Tuning;
 use sounding_link::Bound;
 use sounding_sim::Port;
 use sounding_sim::world::Listening;
 use sounding_units::{Bytes, HostInstant};
 
+use crate::controllers::advised::Advised;
 use crate::controllers::reference::Reference;
+use crate::controllers::rtt_buffer::RttBuffer;
 
 /// A sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +30,10 @@ pub enum Contender {
     /// A sender that knows the radio's rate now, or that at the time of a report, and not the
     /// future.
     Reference(Reference),
+    /// A live sender that takes the feed's advice.
+    Advised(Option<Tuning>),
+    /// The rule by which bonding senders over SRT set their encoder.
+    RttBuffer,
 }
 
 /// The oracle's knowledge.
@@ -49,6 +56,8 @@ impl Contender {
         match name {
             "oracle" => Ok(Self::Oracle),
             "biscay-published" => Ok(Self::Published),
+            "rtt-buffer" => Ok(Self::RttBuffer),
+            "advice" => Ok(Self::Advised(None)),
             name => Reference::by_name(name).map_or_else(
                 || Registry::default().choose(&name.parse()?).map(|(shown, _)| Self::Named(shown)),
                 |reference| Ok(Self::Reference(reference)),
@@ -58,9 +67,17 @@ impl Contender {
 
     /// The names that [`by_name`](Self::by_name) knows.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        ["oracle", "present", "reported", "present-15ms-over-30ms", "biscay-published"]
-            .into_iter()
-            .chain(sounding_baselines::names())
+        [
+            "advice",
+            "rtt-buffer",
+            "oracle",
+            "present",
+            "reported",
+            "present-15ms-over-30ms",
+            "biscay-published",
+        ]
+        .into_iter()
+        .chain(sounding_baselines::names())
     }
 
     /// How its host reads the modem.
@@ -71,7 +88,11 @@ impl Contender {
             Self::Named(choice) => {
                 listening = listening.told([sounding_baselines::needs(choice.name())]);
             }
-            Self::Oracle | Self::Reference(_) => {}
+            Self::Advised(tuning) => {
+                let tuning = tuning.unwrap_or(Tuning::of(port.direction));
+                listening.estimator = listening.estimator.over(Some(tuning.span));
+            }
+            Self::Oracle | Self::Reference(_) | Self::RttBuffer => {}
         }
         listening
     }
@@ -84,13 +105,20 @@ impl Contender {
             Self::Published => sounding_baselines::make(&Choice::plain("biscay")).ok(),
             // It was settled when its name was read.
             Self::Named(choice) => sounding_baselines::make(choice).ok(),
-            Self::Oracle | Self::Reference(_) => None,
+            Self::Oracle | Self::Reference(_) | Self::Advised(_) | Self::RttBuffer => None,
         };
         let reference = match self {
             Self::Reference(reference) => Some(*reference),
             _ => None,
         };
+        let advised = match self {
+            Self::Advised(tuning) => Some(*tuning),
+            _ => None,
+        };
+        let is_rule = *self == Self::RttBuffer;
         move |start| match (named, reference) {
+            _ if is_rule => Box::new(RttBuffer::new(start)),
+            _ if advised.is_some() => Box::new(Advised::new(start, advised.flatten())),
             (Some(make), _) => make(start),
             (None, Some(reference)) => {
                 let word = reference.word(knows.lead, knows.late);
@@ -115,6 +143,8 @@ impl fmt::Display for Contender {
             Self::Published => f.pad("biscay-published"),
             Self::Named(choice) => f.pad(&choice.to_string()),
             Self::Oracle => f.pad("oracle"),
+            Self::Advised(_) => f.pad("advice"),
+            Self::RttBuffer => f.pad("rtt-buffer"),
             Self::Reference(reference) => reference.fmt(f),
         }
     }

@@ -56,7 +56,7 @@ impl Cells {
     }
 }
 
-fn contender(name: &str) -> Result<Contender, String> {
+pub(crate) fn contender(name: &str) -> Result<Contender, String> {
     Contender::by_name(name).map_err(|error| match error {
         ChoiceError::Controller { .. } => {
             format!("there are {}", Contender::names().collect::<Vec<_>>().join(", "))

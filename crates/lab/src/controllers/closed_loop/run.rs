@@ -18,7 +18,7 @@ use super::scenario::{Case, FREED, GOES, Kind, Scenario, WIRE};
 
 /// More than the BDP of any of these links, and less than RLC's queue of 2 MB, so that no packet is
 /// dropped.
-const FLOOD: Bytes = Bytes::new(1_800_000);
+pub(super) const FLOOD: Bytes = Bytes::new(1_800_000);
 /// One packet in 40 ms, which leaves the link empty.
 const LIGHT: Rate = Rate::from_bits_per_sec(300_000);
 /// Until then flows begin.
@@ -29,10 +29,10 @@ const SHORT: Duration = Duration::from_millis(500);
 /// The possibilities of a link with the same seed: the yardstick, which only the oracle knows.
 #[derive(Clone, Debug)]
 pub(super) struct Truth {
-    scenario: Scenario,
+    pub(super) scenario: Scenario,
     span: Duration,
     /// Arrivals of a saturating flow.
-    full: Vec<Arrival>,
+    pub(super) full: Vec<Arrival>,
     /// Payload that the radio had sent of it by each time.
     carried: Arc<[(HostInstant, u64)]>,
     /// One-way delays of a flow without a queue of its own: the minimum, and the 95th percentile.
@@ -96,7 +96,7 @@ impl Truth {
     }
 
     /// The oracle's knowledge as one of `flows` flows.
-    fn knows(&self, flows: u64) -> Knows {
+    pub(super) fn knows(&self, flows: u64) -> Knows {
         let kind = self.scenario.kind;
         let carried = Arc::clone(&self.carried);
         Knows { carried, flows, lead: kind.lead(), late: kind.latency() }
@@ -113,12 +113,12 @@ fn within(arrivals: &[Arrival], from: Duration, to: Duration) -> impl Iterator<I
     arrivals[first..].iter().take_while(move |packet| packet.at() < to)
 }
 
-fn bytes(arrivals: &[Arrival], from: Duration, to: Duration) -> f64 {
+pub(super) fn bytes(arrivals: &[Arrival], from: Duration, to: Duration) -> f64 {
     within(arrivals, from, to).map(Arrival::size).sum::<u64>() as f64
 }
 
 /// The arrivals, in order.
-fn run(
+pub(super) fn run(
     scenario: &Scenario,
     span: Duration,
     listening: Listening,

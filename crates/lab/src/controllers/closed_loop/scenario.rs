@@ -194,6 +194,20 @@ impl Scenario {
         Self { kind, carriers, device, others, seed }
     }
 
+    /// The level of a channel that never changes, dB.
+    pub(super) fn level_db(&self) -> f32 {
+        match &self.device.channel {
+            ModelConfig::Script(script) => script.levels.first().map_or(0.0, |level| level.sinr_db),
+            _ => 0.0,
+        }
+    }
+
+    /// The same with another channel.
+    pub(super) fn with_channel(&self, script: ScriptConfig) -> Self {
+        let device = DeviceConfig { channel: ModelConfig::Script(script), ..self.device.clone() };
+        Self { device, ..self.clone() }
+    }
+
     /// The network at time zero, the modem of its first device listened to.
     pub(super) fn world(&self) -> Result<CellWorld, InvalidConfig> {
         let mut radio = Radio::new(self.carriers.clone(), self.seed)?;

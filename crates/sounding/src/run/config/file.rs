@@ -28,6 +28,8 @@ pub(super) struct File {
     #[serde(skip_serializing_if = "is_default")]
     pub(super) board: Board,
     #[serde(skip_serializing_if = "is_default")]
+    pub(super) feed: Feed,
+    #[serde(skip_serializing_if = "is_default")]
     pub(super) arrivals: Arrivals,
     #[serde(skip_serializing_if = "is_default")]
     pub(super) calls: Calls,
@@ -115,6 +117,17 @@ pub(super) struct Board {
     pub(super) name: Option<String>,
     #[serde(skip_serializing_if = "is_default")]
     pub(super) kpis: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Feed {
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) name: Option<String>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) mode: Option<String>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) group: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]

@@ -112,6 +112,10 @@ pub(crate) struct Flags {
     /// Publish KPIs in shared memory under this name, as `sounding board` does
     #[arg(long, value_name = "NAME")]
     pub(super) board: Option<String>,
+    /// Give live senders a rate to take, as lines on the socket /run/sounding/NAME.rate;
+    /// `sounding watch NAME` shows them
+    #[arg(long, value_name = "NAME")]
+    pub(super) feed: Option<String>,
     /// Correct, as `sounding link --arrivals` does, when packets of media come by this network
     /// device
     #[arg(long, value_name = "NAME")]

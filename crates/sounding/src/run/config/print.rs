@@ -52,6 +52,7 @@ impl File {
             self.board.kpis = flags.kpi;
         }
         self.arrivals.interface = flags.arrivals.or(self.arrivals.interface);
+        self.feed.name = flags.feed.or(self.feed.name);
         self.calls.socket = flags.calls.or(self.calls.socket);
         self
     }

@@ -32,7 +32,7 @@ impl Section for DownlinkSection {
         let granted = sounding_kpi::codes(Direction::Downlink).iter();
         let codes = granted.chain(self.link.method.channel_codes());
         let codes = codes.chain(sounding_kpi::rlc_codes()).copied().collect();
-        Needs { estimate: Some(self.link), delays: true, codes }
+        Needs { estimates: vec![self.link], delays: true, codes }
     }
 
     fn start(&self) -> Result<Box<dyn Output>> {

@@ -50,7 +50,11 @@ impl Section for LawSection {
             let granted = sounding_kpi::codes(link.direction);
             granted.iter().chain(link.method.channel_codes()).copied()
         });
-        Needs { estimate: self.link, codes: codes.collect(), ..Needs::default() }
+        Needs {
+            estimates: self.link.into_iter().collect(),
+            codes: codes.collect(),
+            ..Needs::default()
+        }
     }
 
     fn start(&self) -> Result<Box<dyn Output>> {

@@ -137,7 +137,7 @@ impl Section for ShapeSection {
 
     fn needs(&self) -> Needs {
         let codes = sounding_kpi::codes(self.direction).to_vec();
-        Needs { estimate: Some(self.link()), codes, ..Needs::default() }
+        Needs { estimates: vec![self.link()], codes, ..Needs::default() }
     }
 
     fn start(&self) -> Result<Box<dyn Output>> {

@@ -1,0 +1,280 @@
+//! The daemon's end of the feed: a socket, its readers, and what waits for each.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use nix::sys::socket::{getsockopt, setsockopt, sockopt};
+use socket2::{Domain, SockAddr, Socket, Type};
+use thiserror::Error;
+
+use crate::{Greeting, Line};
+
+/// The most readers.
+const MOST: usize = 160;
+
+/// The most readers of one user, so that no user takes the place of all others.
+const MAX_OF_A_USER: usize = 128;
+
+/// Most new readers in one turn: a client that connects without end must not keep the daemon from
+/// its modem.
+const MAX_AT_ONCE: usize = 16;
+
+/// The lines that wait for a reader at most. A slow reader then gets the newest ones.
+const WAITING: usize = 32;
+
+/// What the kernel holds for a reader, in bytes: it holds twice as much.
+const HELD: usize = 16 * 1024;
+
+/// Why the feed has no socket.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum PublishError {
+    /// A daemon has it.
+    #[error("{path}: another daemon has this feed: end it, or give the feed another name")]
+    Taken {
+        /// The socket.
+        path: PathBuf,
+    },
+    /// Something else is there.
+    #[error("{path}: it is no socket, and is left alone: remove it, or give the feed another name")]
+    Other {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The system refused something.
+    #[error("{path}: {source}")]
+    Io {
+        /// The socket.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+}
+
+/// The feed of a daemon. Dropping it takes the socket away.
+#[derive(Debug)]
+pub struct Publisher {
+    listener: UnixListener,
+    path: PathBuf,
+    greeting: Arc<[u8]>,
+    readers: Vec<Subscriber>,
+}
+
+#[derive(Debug)]
+struct Subscriber {
+    user: u32,
+    socket: UnixStream,
+    waiting: VecDeque<Arc<[u8]>>,
+    /// Bytes of the first of them that have left.
+    left: usize,
+}
+
+impl Publisher {
+    /// Makes the socket, with this mode. Lines come at least so often.
+    ///
+    /// # Errors
+    ///
+    /// [`PublishError`] if another daemon has it, something else is there, or the system refuses.
+    pub fn new(path: &Path, mode: u32, longest_gap: Duration) -> Result<Self, PublishError> {
+        let fail = |source| PublishError::Io { path: path.into(), source };
+        make_room(path)?;
+        let socket = Socket::new(Domain::UNIX, Type::STREAM, None).map_err(fail)?;
+        socket.bind(&SockAddr::unix(path).map_err(fail)?).map_err(fail)?;
+        // Before it listens, so that no one connects who may not.
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).map_err(fail)?;
+        socket.set_nonblocking(true).map_err(fail)?;
+        socket.listen(64).map_err(fail)?;
+        let greeting = text(&Greeting::new(longest_gap));
+        let listener = UnixListener::from(std::os::fd::OwnedFd::from(socket));
+        Ok(Self { listener, path: path.into(), greeting, readers: Vec::new() })
+    }
+
+    /// The number of readers.
+    pub fn readers(&self) -> usize {
+        self.readers.len()
+    }
+
+    /// Gives each reader this line.
+    pub fn publish(&mut self, line: &Line) {
+        let line = text(line);
+        self.readers.retain_mut(|reader| {
+            reader.push(line.clone());
+            reader.write().is_ok()
+        });
+    }
+
+    /// Accepts the readers that have connected, and writes what waits for the others. This is due
+    /// every few milliseconds, and does not wait.
+    pub fn attend(&mut self) {
+        self.readers.retain_mut(|reader| reader.write().is_ok());
+        for _ in 0..MAX_AT_ONCE {
+            let Ok((socket, _)) = self.listener.accept() else { return };
+            let Ok(mut reader) = Subscriber::new(socket) else { continue };
+            let of_user = self.readers.iter().filter(|other| other.user == reader.user).count();
+            if self.readers.len() < MOST && of_user < MAX_OF_A_USER {
+                reader.push(self.greeting.clone());
+                if reader.write().is_ok() {
+                    self.readers.push(reader);
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Publisher {
+    fn drop(&mut self) {
+        // The folder may be gone already.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+impl Subscriber {
+    fn new(socket: UnixStream) -> io::Result<Self> {
+        socket.set_nonblocking(true)?;
+        setsockopt(&socket, sockopt::SndBuf, &HELD)?;
+        let user = getsockopt(&socket, sockopt::PeerCredentials)?.uid();
+        Ok(Self { user, socket, waiting: VecDeque::new(), left: 0 })
+    }
+
+    /// Adds a line. Of too many the oldest one goes that has not begun to leave.
+    fn push(&mut self, line: Arc<[u8]>) {
+        if self.waiting.len() == WAITING {
+            self.waiting.remove(usize::from(self.left > 0));
+        }
+        self.waiting.push_back(line);
+    }
+
+    /// Writes what the socket takes.
+    fn write(&mut self) -> io::Result<()> {
+        while let Some(line) = self.waiting.front() {
+            match self.socket.write(&line[self.left..]) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(count) => {
+                    self.left += count;
+                    if self.left >= line.len() {
+                        self.waiting.pop_front();
+                        self.left = 0;
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Removes the socket of a daemon that is dead.
+fn make_room(path: &Path) -> Result<(), PublishError> {
+    let at = || path.to_path_buf();
+    let fail = |source| PublishError::Io { path: at(), source };
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(fail(error)),
+        Ok(about) if !about.file_type().is_socket() => {
+            return Err(PublishError::Other { path: at() });
+        }
+        Ok(_) => {}
+    }
+    match UnixStream::connect(path) {
+        Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
+            fs::remove_file(path).map_err(fail)
+        }
+        Err(error) => Err(fail(error)),
+        Ok(_) => Err(PublishError::Taken { path: at() }),
+    }
+}
+
+/// One line of JSON.
+fn text(value: &impl serde::Serialize) -> Arc<[u8]> {
+    let mut text = serde_json::to_vec(value).unwrap_or_default();
+    text.push(b'\n');
+    text.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use sounding_estimate::{Bound, Direction, LinkEstimate};
+    use sounding_units::{HostInstant, Rate};
+
+    use super::*;
+    use crate::{FeedError, Reader};
+
+    const GAP: Duration = Duration::from_millis(100);
+
+    fn line(number: u64) -> Line {
+        let rate = Rate::from_bits_per_sec(1_000_000);
+        let said = LinkEstimate::new(Direction::Uplink, rate, Bound::Floor);
+        Line::of(number, "wan", HostInstant::default(), &said)
+    }
+
+    fn open(path: &Path, publisher: &mut Publisher) -> Reader {
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(|| Reader::open(path));
+            while publisher.readers() == 0 || !reader.is_finished() {
+                publisher.attend();
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            reader.join().unwrap().unwrap()
+        })
+    }
+
+    #[test]
+    fn a_reader_that_never_reads_costs_others_no_line_and_gets_the_newest_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("wan.rate");
+        let mut publisher = Publisher::new(&path, 0o600, GAP).unwrap();
+        let mut quick = open(&path, &mut publisher);
+        let mut slow = UnixStream::connect(&path).unwrap();
+        publisher.attend();
+        assert_eq!(publisher.readers(), 2);
+        for number in 1..=5_000 {
+            publisher.publish(&line(number));
+            assert_eq!(quick.next().unwrap().unwrap().number, number);
+        }
+        // It is late, and a number is missing, but every line is whole and the last is the newest.
+        slow.set_nonblocking(true).unwrap();
+        let mut text = Vec::new();
+        while let Err(error) = io::Read::read_to_end(&mut slow, &mut text) {
+            assert_eq!(error.kind(), ErrorKind::WouldBlock);
+            let before = text.len();
+            publisher.attend();
+            let _ = io::Read::read_to_end(&mut slow, &mut text);
+            if text.len() == before {
+                break;
+            }
+        }
+        assert!(text.len() < 64 * 1024, "{}", text.len());
+        let lines = crate::Lines::new(&text[..]).unwrap().map_while(Result::ok);
+        let numbers: Vec<u64> = lines.map(|line| line.number).collect();
+        assert_eq!(numbers.last(), Some(&5_000), "{numbers:?}");
+        assert!(numbers.is_sorted() && numbers.len() < 5_000);
+    }
+
+    #[test]
+    fn a_socket_has_one_daemon_and_outlives_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("wan.rate");
+        let first = Publisher::new(&path, 0o640, GAP).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+        let second = Publisher::new(&path, 0o600, GAP);
+        assert!(matches!(second, Err(PublishError::Taken { .. })), "{second:?}");
+        drop(first);
+        assert!(!path.exists());
+        // A daemon that was killed leaves its socket.
+        let dead = UnixListener::bind(&path).unwrap();
+        drop(dead);
+        drop(Publisher::new(&path, 0o600, GAP).unwrap());
+        fs::write(&path, "a file").unwrap();
+        let other = Publisher::new(&path, 0o600, GAP);
+        assert!(matches!(other, Err(PublishError::Other { .. })), "{other:?}");
+        assert!(matches!(Reader::open(&path), Err(FeedError::Open { .. })));
+    }
+}

@@ -1,0 +1,158 @@
+//! The rate feed: lines for live senders on a UNIX socket.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use sounding_board::Place;
+use sounding_feed::{Adviser, Line, Publisher, Tuning};
+use sounding_kpi::Direction;
+use sounding_link::Config as Link;
+use sounding_units::HostInstant;
+
+use crate::run::events::Events;
+use crate::run::output::{Estimates, Needs, Output, Section};
+
+/// The shortest time between two lines of a direction, and the longest.
+const SOONEST: Duration = Duration::from_millis(20);
+const LATEST: Duration = Duration::from_millis(100);
+
+/// `[feed]` with a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::run) struct FeedSection {
+    /// The name of the socket, and of the modem in its lines.
+    pub(in crate::run) name: String,
+    /// The socket's mode.
+    pub(in crate::run) mode: u32,
+    /// Its group, if it is not that of the folder or the daemon.
+    pub(in crate::run) group: Option<u32>,
+}
+
+/// Both, seen from the device.
+const WAYS: [Direction; 2] = [Direction::Uplink, Direction::Downlink];
+
+fn link(way: Direction) -> Link {
+    Link::new(way).over(Some(Tuning::of(way).span))
+}
+
+impl FeedSection {
+    fn path(&self) -> Result<PathBuf> {
+        Ok(Place::to_publish(&self.name).into_diagnostic()?.feed())
+    }
+}
+
+impl Section for FeedSection {
+    fn name(&self) -> String {
+        format!("feed {}", self.name)
+    }
+
+    fn needs(&self) -> Needs {
+        let codes = WAYS.iter().flat_map(|way| sounding_kpi::codes(*way).to_vec()).collect();
+        Needs { estimates: WAYS.map(link).to_vec(), codes, ..Needs::default() }
+    }
+
+    fn start(&self) -> Result<Box<dyn Output>> {
+        let path = self.path()?;
+        if let Some(folder) = path.parent() {
+            sounding_host::files::make_folder(folder)
+                .into_diagnostic()
+                .wrap_err_with(|| format!("cannot make {}", folder.display()))?;
+        }
+        let publisher = Publisher::new(&path, self.mode, LATEST).into_diagnostic()?;
+        if let Some(group) = self.group {
+            std::os::unix::fs::chown(&path, None, Some(group)).map_err(|error| {
+                miette!(
+                    help = "the daemon may not change groups: make its folder of that group and setgid, and leave `group` out",
+                    "{}: {error}",
+                    path.display()
+                )
+            })?;
+        }
+        let sides = WAYS.map(Side::new);
+        Ok(Box::new(FeedOutput { modem: self.name.clone(), publisher, sides }))
+    }
+}
+
+struct FeedOutput {
+    modem: String,
+    publisher: Publisher,
+    sides: [Side; 2],
+}
+
+/// One direction's lines.
+struct Side {
+    link: Link,
+    adviser: Adviser,
+    /// The newest line that was given, and when.
+    last: Option<(HostInstant, Line)>,
+    number: u64,
+}
+
+impl Side {
+    fn new(way: Direction) -> Self {
+        Self { link: link(way), adviser: Adviser::new(way), last: None, number: 0 }
+    }
+
+    /// The line of this moment, if one is due.
+    fn poll(&mut self, now: HostInstant, modem: &str, estimates: &Estimates) -> Option<Line> {
+        let estimate = estimates.of(&self.link)?;
+        self.adviser.handle_estimate(now, estimate);
+        let line = Line::of(self.number + 1, modem, now, estimate);
+        let line = line.advising(self.adviser.advice());
+        if let Some((at, last)) = &self.last {
+            let since = now - *at;
+            if since < SOONEST || (since < LATEST && line.says_as(last)) {
+                return None;
+            }
+        }
+        self.number += 1;
+        self.last = Some((now, line.clone()));
+        Some(line)
+    }
+}
+
+impl Output for FeedOutput {
+    fn publish(&mut self, now: HostInstant, estimates: &Estimates) {
+        for side in &mut self.sides {
+            if let Some(line) = side.poll(now, &self.modem, estimates) {
+                self.publisher.publish(&line);
+            }
+        }
+    }
+
+    fn attend(&mut self, _now: HostInstant, _events: &mut Events) -> Result<()> {
+        self.publisher.attend();
+        Ok(())
+    }
+
+    fn forget(&mut self) {
+        for side in &mut self.sides {
+            side.adviser.handle_disconnect();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sounding_link::{Bound, LinkEstimate};
+    use sounding_units::Rate;
+
+    use super::*;
+
+    #[test]
+    fn lines_come_on_change_and_at_least_every_tenth_of_a_second() {
+        let mut side = Side::new(Direction::Uplink);
+        let mut said = Vec::new();
+        for ms in (0..500_u64).step_by(10) {
+            let now = HostInstant::from_nanos(ms * 1_000_000);
+            // It changes once, after 255 ms.
+            let rate = Rate::from_bits_per_sec(if ms < 255 { 0 } else { 900_000 });
+            let estimate = LinkEstimate::new(Direction::Uplink, rate, Bound::Capacity);
+            let estimates = Estimates::new(std::iter::once((side.link, estimate)));
+            said.extend(side.poll(now, "wan", &estimates).map(|line| (ms, line.number)));
+        }
+        let times: Vec<u64> = said.iter().map(|(ms, _)| *ms).collect();
+        assert_eq!(times, [0, 100, 200, 260, 360, 460]);
+        assert_eq!(said.last().map(|(_, number)| *number), Some(6));
+    }
+}
