@@ -13,10 +13,10 @@ pub struct Place {
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum NameError {
     /// The name is no plain file name.
-    #[error("board {0:?}: a name is 1 to 64 letters, digits, -, _ or dots, and begins with none")]
+    #[error("{0:?}: a name is 1 to 64 letters, digits, -, _ or dots, and begins with none")]
     Name(String),
     /// No folder for boards is known.
-    #[error("board {0:?}: no folder for boards: set XDG_RUNTIME_DIR or SOUNDING_BOARD_DIR")]
+    #[error("{0:?}: no folder for boards and feeds: set XDG_RUNTIME_DIR or SOUNDING_BOARD_DIR")]
     Folder(String),
 }
 

@@ -71,6 +71,9 @@ pub(crate) enum ConfigError {
         /// That one's rate.
         most: Rate,
     },
+    /// A name that is none.
+    #[error("feed.name: {0}")]
+    FeedName(sounding_board::NameError),
     /// A mode that is none.
     #[error("feed.mode: {0:?} is no mode in octal digits, as 0660")]
     FeedMode(String),

@@ -1,5 +1,7 @@
 //! The rate feed of `[feed]` and `--feed`.
 
+use std::path::Path;
+
 use crate::cli_types::group;
 use crate::run::config::file;
 use crate::run::config_error::ConfigError;
@@ -14,6 +16,8 @@ pub(super) fn chosen(
     file: file::Feed,
 ) -> Result<Option<FeedSection>, ConfigError> {
     let Some(name) = flag.or(file.name) else { return Ok(None) };
+    let folder = Path::new("/run/sounding");
+    sounding_board::Place::new(folder, &name).map_err(ConfigError::FeedName)?;
     let mode = file.mode.as_deref().map_or(Ok(MODE), |text| {
         let mode = u32::from_str_radix(text, 8).ok().filter(|mode| mode & !0o777 == 0);
         mode.ok_or_else(|| ConfigError::FeedMode(text.to_owned()))
