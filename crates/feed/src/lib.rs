@@ -14,8 +14,10 @@ mod advice;
 mod line;
 mod publisher;
 mod reader;
+mod waiting;
 
 pub use advice::{Advice, Adviser, Cause, Tuning};
 pub use line::{Greeting, Line, VERSION};
 pub use publisher::{PublishError, Publisher};
 pub use reader::{FeedError, Lines, Reader};
+pub use waiting::Waiting;

@@ -1,8 +1,7 @@
 //! The daemon's end of the feed: a socket, its readers, and what waits for each.
 
-use std::collections::VecDeque;
 use std::fs;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -13,6 +12,7 @@ use nix::sys::socket::{getsockopt, setsockopt, sockopt};
 use socket2::{Domain, SockAddr, Socket, Type};
 use thiserror::Error;
 
+use crate::waiting::Waiting;
 use crate::{Greeting, Line};
 
 /// The most readers.
@@ -24,9 +24,6 @@ const MAX_OF_A_USER: usize = 128;
 /// Most new readers in one turn: a client that connects without end must not keep the daemon from
 /// its modem.
 const MAX_AT_ONCE: usize = 16;
-
-/// The lines that wait for a reader at most. A slow reader then gets the newest ones.
-const WAITING: usize = 32;
 
 /// What the kernel holds for a reader, in bytes: it holds twice as much.
 const HELD: usize = 16 * 1024;
@@ -70,9 +67,7 @@ pub struct Publisher {
 struct Subscriber {
     user: u32,
     socket: UnixStream,
-    waiting: VecDeque<Arc<[u8]>>,
-    /// Bytes of the first of them that have left.
-    left: usize,
+    waiting: Waiting,
 }
 
 impl Publisher {
@@ -104,7 +99,7 @@ impl Publisher {
     pub fn publish(&mut self, line: &Line) {
         let line = text(line);
         self.readers.retain_mut(|reader| {
-            reader.push(line.clone());
+            reader.waiting.push(line.clone());
             reader.write().is_ok()
         });
     }
@@ -118,7 +113,7 @@ impl Publisher {
             let Ok(mut reader) = Subscriber::new(socket) else { continue };
             let of_user = self.readers.iter().filter(|other| other.user == reader.user).count();
             if self.readers.len() < MOST && of_user < MAX_OF_A_USER {
-                reader.push(self.greeting.clone());
+                reader.waiting.push(self.greeting.clone());
                 if reader.write().is_ok() {
                     self.readers.push(reader);
                 }
@@ -139,35 +134,11 @@ impl Subscriber {
         socket.set_nonblocking(true)?;
         setsockopt(&socket, sockopt::SndBuf, &HELD)?;
         let user = getsockopt(&socket, sockopt::PeerCredentials)?.uid();
-        Ok(Self { user, socket, waiting: VecDeque::new(), left: 0 })
+        Ok(Self { user, socket, waiting: Waiting::default() })
     }
 
-    /// Adds a line. Of too many the oldest one goes that has not begun to leave.
-    fn push(&mut self, line: Arc<[u8]>) {
-        if self.waiting.len() == WAITING {
-            self.waiting.remove(usize::from(self.left > 0));
-        }
-        self.waiting.push_back(line);
-    }
-
-    /// Writes what the socket takes.
     fn write(&mut self) -> io::Result<()> {
-        while let Some(line) = self.waiting.front() {
-            match self.socket.write(&line[self.left..]) {
-                Ok(0) => return Err(ErrorKind::WriteZero.into()),
-                Ok(count) => {
-                    self.left += count;
-                    if self.left >= line.len() {
-                        self.waiting.pop_front();
-                        self.left = 0;
-                    }
-                }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
+        self.waiting.write(&mut self.socket)
     }
 }
 
