@@ -187,7 +187,7 @@ fn watch_prints_lines_and_says_what_is_wrong() {
     let stdout = BufReader::new(watch.0.stdout.take().unwrap());
     let lines: Vec<String> = stdout.lines().map_while(Result::ok).take(4).collect();
     let lines: Vec<Line> = lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert!(lines.iter().all(|line| line.modem == NAME && line.way().is_some()));
+    assert!(lines.iter().all(|line| line.modem == "modem" && line.way().is_some()));
     drop(watch);
     let absent = rig.watch(&["elsewhere"]);
     let said = String::from_utf8_lossy(&absent.stderr).into_owned();

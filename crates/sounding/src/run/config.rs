@@ -29,7 +29,7 @@ use super::outputs::board::BoardSection;
 use super::outputs::calls::CallsSection;
 use super::outputs::copa::CopaSection;
 use super::outputs::downlink::DownlinkSection;
-use super::outputs::feed::FeedSection;
+use super::outputs::feed::{FeedPlan, FeedSection};
 use super::outputs::law::LawSection;
 use crate::cli_types::{BoundWord, Unused};
 use cc::{Algorithm, Chosen};
@@ -53,7 +53,7 @@ pub(crate) struct Config {
     pub(super) downlink: downlink::Plan,
     /// Name of the board to publish, and its KPIs; the usual ones if none is named.
     pub(super) board: Option<Of<BoardSection>>,
-    pub(super) feed: Option<FeedSection>,
+    pub(super) feed: Option<FeedPlan>,
     pub(super) arrivals: Option<Of<ArrivalsSection>>,
     pub(super) calls: Option<Of<CallsSection>>,
     shapes: Vec<Of<ShapePlan>>,
@@ -287,8 +287,11 @@ impl Config {
             let section = DownlinkSection { config, link: self.downlink_estimate() };
             asked.push(Asked::of(modem, section));
         }
-        for (feed, plan) in self.feed.iter().flat_map(|feed| self.modems.iter().map(move |plan| (feed, plan))) {
-            asked.push(Asked::of(&plan.name, feed.of(&plan.name)));
+        if let Some(plan) = &self.feed {
+            for ModemPlan { name, .. } in &self.modems {
+                let section = FeedSection { plan: plan.clone(), modem: name.clone() };
+                asked.push(Asked::of(name, section));
+            }
         }
         if let Some(Of { modem, section }) = &self.arrivals {
             asked.push(Asked::of(modem, section.clone()));

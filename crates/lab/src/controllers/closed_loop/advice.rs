@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sounding_cell::config::InvalidConfig;
-use sounding_cell::radio::{Between, Level, ModelConfig, ScriptConfig};
+use sounding_cell::radio::{Between, Level, ScriptConfig};
 use sounding_experiment::jobs;
 use sounding_experiment::metrics::quantile;
 use sounding_experiment::observe::Arrival;
@@ -128,7 +128,7 @@ impl Cell {
                 low = middle;
             }
         }
-        let at = |at_s: f64, sinr_db: f64| Level { at_s, sinr_db };
+        let at = |at_s: f64, sinr_db: f32| Level { at_s, sinr_db };
         let levels = vec![at(0.0, level), at(HALVES.as_secs_f64(), low)];
         let script =
             ScriptConfig { levels, between: Between::Hold, ..ScriptConfig::constant(level) };

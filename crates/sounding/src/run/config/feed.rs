@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::cli_types::group;
 use crate::run::config::file;
 use crate::run::config_error::ConfigError;
-use crate::run::outputs::feed::FeedSection;
+use crate::run::outputs::feed::FeedPlan;
 
 /// Without `mode`: the daemon's user and group.
 const MODE: u32 = 0o660;
@@ -14,7 +14,7 @@ const MODE: u32 = 0o660;
 pub(super) fn chosen(
     flag: Option<String>,
     file: file::Feed,
-) -> Result<Option<FeedSection>, ConfigError> {
+) -> Result<Option<FeedPlan>, ConfigError> {
     let Some(name) = flag.or(file.name) else { return Ok(None) };
     let folder = Path::new("/run/sounding");
     sounding_board::Place::new(folder, &name).map_err(ConfigError::FeedName)?;
@@ -23,5 +23,5 @@ pub(super) fn chosen(
         mode.ok_or_else(|| ConfigError::FeedMode(text.to_owned()))
     })?;
     let group = file.group.as_deref().map(group).transpose().map_err(ConfigError::FeedGroup)?;
-    Ok(Some(FeedSection { name, mode, group }))
+    Ok(Some(FeedPlan { name, mode, group }))
 }

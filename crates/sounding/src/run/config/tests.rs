@@ -71,7 +71,7 @@ fn the_law_has_its_own_span_unless_one_is_configured() {
         let config = parse(&format!("[modem]\ndevice = 'x'\n{cc}"), Flags::default());
         let config = config.expect("fine");
         let needs: Vec<_> = config.sections().iter().map(|asked| asked.section.needs()).collect();
-        needs[0].estimate.expect("a law").window
+        needs[0].estimates[0].window
     };
     let ms = Duration::from_millis;
     assert_eq!(window("[cc]\nlaw = 'biscay'"), ms(100));

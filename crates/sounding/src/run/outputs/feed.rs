@@ -1,6 +1,7 @@
 //! The rate feed: lines for live senders on a UNIX socket.
 
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
@@ -19,14 +20,27 @@ const LATEST: Duration = Duration::from_millis(100);
 
 /// `[feed]` with a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::run) struct FeedSection {
-    /// The name of the socket, and of the modem in its lines.
+pub(in crate::run) struct FeedPlan {
+    /// The name of the socket.
     pub(in crate::run) name: String,
     /// The socket's mode.
     pub(in crate::run) mode: u32,
     /// Its group, if it is not that of the folder or the daemon.
     pub(in crate::run) group: Option<u32>,
 }
+
+/// The lines of one modem in it.
+#[derive(Clone, Debug)]
+pub(in crate::run) struct FeedSection {
+    pub(in crate::run) plan: FeedPlan,
+    pub(in crate::run) modem: String,
+}
+
+/// A socket, which all modems of the daemon share. No write to it waits.
+type Shared = Arc<Mutex<Publisher>>;
+
+/// The sockets of this process that exist, each as planned.
+static OPEN: Mutex<Vec<(FeedPlan, Weak<Mutex<Publisher>>)>> = Mutex::new(Vec::new());
 
 /// Both, seen from the device.
 const WAYS: [Direction; 2] = [Direction::Uplink, Direction::Downlink];
@@ -35,15 +49,49 @@ fn link(way: Direction) -> Link {
     Link::new(way).over(Some(Tuning::of(way).span))
 }
 
-impl FeedSection {
-    fn path(&self) -> Result<PathBuf> {
-        Ok(Place::to_publish(&self.name).into_diagnostic()?.feed())
+impl FeedPlan {
+    /// Its socket: one that another modem's lines have made, or a new one.
+    fn socket(&self) -> Result<Shared> {
+        let mut open = locked(&OPEN);
+        open.retain(|(_, socket)| socket.strong_count() > 0);
+        let made = open.iter().find(|(plan, _)| plan == self);
+        if let Some(socket) = made.and_then(|(_, socket)| socket.upgrade()) {
+            return Ok(socket);
+        }
+        let path = Place::to_publish(&self.name).into_diagnostic()?.feed();
+        let socket = Arc::new(Mutex::new(self.publisher(&path)?));
+        open.push((self.clone(), Arc::downgrade(&socket)));
+        Ok(socket)
     }
+
+    fn publisher(&self, path: &Path) -> Result<Publisher> {
+        if let Some(folder) = path.parent() {
+            sounding_host::files::make_folder(folder)
+                .into_diagnostic()
+                .wrap_err_with(|| format!("cannot make {}", folder.display()))?;
+        }
+        let publisher = Publisher::new(path, self.mode, LATEST).into_diagnostic()?;
+        if let Some(group) = self.group {
+            std::os::unix::fs::chown(path, None, Some(group)).map_err(|error| {
+                miette!(
+                    help = "the daemon may not change groups: make its folder of that group and setgid, and leave `group` out",
+                    "{}: {error}",
+                    path.display()
+                )
+            })?;
+        }
+        Ok(publisher)
+    }
+}
+
+/// A thread that panics with it leaves it whole: its changes are single calls.
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Section for FeedSection {
     fn name(&self) -> String {
-        format!("feed {}", self.name)
+        format!("feed {}", self.plan.name)
     }
 
     fn needs(&self) -> Needs {
@@ -52,30 +100,15 @@ impl Section for FeedSection {
     }
 
     fn start(&self) -> Result<Box<dyn Output>> {
-        let path = self.path()?;
-        if let Some(folder) = path.parent() {
-            sounding_host::files::make_folder(folder)
-                .into_diagnostic()
-                .wrap_err_with(|| format!("cannot make {}", folder.display()))?;
-        }
-        let publisher = Publisher::new(&path, self.mode, LATEST).into_diagnostic()?;
-        if let Some(group) = self.group {
-            std::os::unix::fs::chown(&path, None, Some(group)).map_err(|error| {
-                miette!(
-                    help = "the daemon may not change groups: make its folder of that group and setgid, and leave `group` out",
-                    "{}: {error}",
-                    path.display()
-                )
-            })?;
-        }
+        let socket = self.plan.socket()?;
         let sides = WAYS.map(Side::new);
-        Ok(Box::new(FeedOutput { modem: self.name.clone(), publisher, sides }))
+        Ok(Box::new(FeedOutput { modem: self.modem.clone(), socket, sides }))
     }
 }
 
 struct FeedOutput {
     modem: String,
-    publisher: Publisher,
+    socket: Shared,
     sides: [Side; 2],
 }
 
@@ -115,13 +148,13 @@ impl Output for FeedOutput {
     fn publish(&mut self, now: HostInstant, estimates: &Estimates) {
         for side in &mut self.sides {
             if let Some(line) = side.poll(now, &self.modem, estimates) {
-                self.publisher.publish(&line);
+                locked(&self.socket).publish(&line);
             }
         }
     }
 
     fn attend(&mut self, _now: HostInstant, _events: &mut Events) -> Result<()> {
-        self.publisher.attend();
+        locked(&self.socket).attend();
         Ok(())
     }
 
