@@ -98,18 +98,18 @@ impl Tuning {
             Direction::Uplink => Self {
                 span: Duration::from_millis(50),
                 share: 950,
-                aim: Duration::from_millis(20),
+                aim: Duration::from_millis(30),
                 drain: Duration::from_millis(100),
                 double: Duration::from_millis(200),
-                try_double: Duration::from_secs(2),
+                try_double: Duration::from_millis(500),
                 seen: Duration::from_secs(1),
             },
             Direction::Downlink => Self {
-                span: Duration::from_millis(100),
+                span: Duration::from_millis(50),
                 share: 900,
-                aim: Duration::from_millis(20),
+                aim: Duration::from_millis(30),
                 drain: Duration::from_millis(100),
-                double: Duration::from_millis(250),
+                double: Duration::from_millis(150),
                 try_double: Duration::from_secs(2),
                 seen: Duration::from_secs(1),
             },
@@ -138,7 +138,13 @@ pub struct Adviser {
     /// The newest capacity, and when it was seen.
     seen: Option<(Rate, HostInstant)>,
     idle_since: Option<HostInstant>,
+    /// What the sender takes: what is granted, which falls slowly between a sender's packets.
+    taken: Rate,
 }
+
+/// What a sender takes is forgotten in this time. A sender of 1 Mbit/s has twelve milliseconds
+/// between its packets, and several times that between its pictures. Chosen.
+const FORGOTTEN: Duration = Duration::from_millis(250);
 
 /// The first advice, and the one after a long idleness: the network grants it to every device.
 /// Chosen.
@@ -169,7 +175,7 @@ impl Adviser {
 
     /// The same with other constants.
     pub const fn tuned(tuning: Tuning) -> Self {
-        Self { tuning, now: None, at: None, seen: None, idle_since: None }
+        Self { tuning, now: None, at: None, seen: None, idle_since: None, taken: Rate::ZERO }
     }
 
     /// The advice, if the link is known.
@@ -188,6 +194,9 @@ impl Adviser {
         if estimate.state != State::Idle {
             self.idle_since = None;
         }
+        let forgotten = part(since, FORGOTTEN);
+        let granted = estimate.known_rate().unwrap_or(Rate::ZERO);
+        self.taken = self.taken.scaled(WHOLE - forgotten, WHOLE).max(granted);
         match estimate.known_state() {
             None | Some(State::Stale) => {
                 self.now = None;
@@ -229,8 +238,8 @@ impl Adviser {
             // It waits for the network's next turn, or the capacity shows soon: no more is tried.
             return self.set(rate.min(minus(rate, waits).max(granted)), Cause::Draining);
         }
-        if granted < rate.scaled(USED, WHOLE) {
-            let most = granted.scaled(MOST, WHOLE).max(FIRST);
+        let most = self.taken.scaled(MOST, WHOLE).max(FIRST);
+        if self.taken < rate.scaled(USED, WHOLE) {
             return self.set(rate.min(most), Cause::Unused);
         }
         let seen = self.seen.filter(|(_, at)| now - *at < self.tuning.seen);
@@ -240,10 +249,9 @@ impl Adviser {
             true => (self.tuning.try_double, Cause::Trying),
             false => (self.tuning.double, Cause::Climbing),
         };
-        let more = (u64::from(WHOLE) * since.as_micros() as u64) / double.as_micros().max(1) as u64;
-        let risen = rate.scaled(WHOLE + (more as u32).min(WHOLE), WHOLE);
+        let risen = rate.scaled(WHOLE + part(since, double), WHOLE);
         let risen = ceiling.filter(|_| !is_near).map_or(risen, |ceiling| risen.min(ceiling));
-        self.set(risen.max(granted).min(granted.scaled(MOST, WHOLE).max(FIRST)), cause);
+        self.set(risen.max(granted).min(most), cause);
     }
 
     /// The rate by which what waits in the modem is above the aim.
@@ -258,6 +266,15 @@ impl Adviser {
     }
 }
 
+/// A time as a part of another, in thousandths, at most the whole.
+fn part(time: Duration, of: Duration) -> u32 {
+    let part = u64::from(WHOLE) * time.as_micros() as u64 / of.as_micros().max(1) as u64;
+    part.min(u64::from(WHOLE)) as u32
+}
+
 fn minus(rate: Rate, less: Rate) -> Rate {
     Rate::from_bits_per_sec(rate.bits_per_sec().saturating_sub(less.bits_per_sec()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,10 +12,10 @@ use sounding_units::{Bytes, HostInstant, Rate};
 
 /// BITRATE_UPDATE_INT.
 const STEP: Duration = Duration::from_millis(20);
-/// MIN_BITRATE. A sender begins with it.
+/// MIN_BITRATE.
 const MIN: f64 = 300e3;
-/// The user's limit, above all cells here; ABS_MAX_BITRATE would be 30 Mbit/s.
-const MAX: f64 = 400e6;
+/// ABS_MAX_BITRATE. A sender begins with the user's limit, and this is the highest one.
+const MAX: f64 = 30e6;
 /// DEF_SRT_LATENCY, ms.
 const LATENCY: f64 = 2_000.0;
 /// A packet's bytes: seven of a transport stream.
@@ -35,6 +35,8 @@ const BS_TH_MIN: f64 = 50.0;
 const RTT_JITTER_MULT: f64 = 4.0;
 const RTT_AVG_PART: f64 = 0.15;
 const RTT_STABLE_DELTA: f64 = 0.01;
+/// A lowest round trip counts only while the mean rises by less, ms.
+const RTT_STEADY_DELTA: f64 = 1.0;
 const RTT_MIN_JITTER: f64 = 1.0;
 const BITRATE_INCR_MIN: f64 = 30e3;
 const BITRATE_INCR_SCALE: f64 = 30.0;
@@ -78,7 +80,7 @@ pub(crate) struct RttBuffer {
 impl RttBuffer {
     pub(crate) fn new(start: &Start) -> Self {
         Self {
-            bitrate: MIN,
+            bitrate: MAX,
             next: start.now + STEP,
             next_incr: start.now,
             next_decr: start.now,
@@ -111,7 +113,10 @@ impl RttBuffer {
         let delta = rtt - self.rtt_before;
         self.rtt_avg_delta = EMA_RTT_DELTA * self.rtt_avg_delta + (1.0 - EMA_RTT_DELTA) * delta;
         self.rtt_before = rtt;
-        self.rtt_min = (self.rtt_min * RTT_MIN_DRIFT).min(rtt);
+        self.rtt_min *= RTT_MIN_DRIFT;
+        if self.rtt_avg_delta < RTT_STEADY_DELTA {
+            self.rtt_min = self.rtt_min.min(rtt);
+        }
         self.rtt_jitter = (EMA_SLOW * self.rtt_jitter).max(delta);
         let rate = (self.sent - self.sent_before) * 8.0 / STEP.as_secs_f64();
         self.sent_before = self.sent;
@@ -174,8 +179,9 @@ impl Controller for RttBuffer {
     fn handle_time(&mut self, now: HostInstant) {
         while self.next <= now {
             self.next = self.next + STEP;
+            // SRT's statistics are read in whole milliseconds.
             if let Some(rtt) = self.rtt {
-                self.step(now, rtt);
+                self.step(now, rtt.floor());
             }
         }
     }

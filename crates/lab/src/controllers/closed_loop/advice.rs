@@ -1,4 +1,5 @@
-//! A live sender under the feed's advice: its rise from idleness, a halved capacity, and pauses.
+//! A live sender under the feed's advice: its rise from idleness, a halved capacity, pauses, and a
+//! minute over a channel that fades.
 
 pub(crate) mod experiment;
 
@@ -16,7 +17,7 @@ use sounding_sim::held::Fixed;
 use sounding_sim::world::{Flow, Listening};
 
 use super::contender::Contender;
-use super::run::{FLOOD, Truth, bytes, run as arrivals};
+use super::run::{BEGUN, FLOOD, Truth, bytes, run as arrivals, within};
 use super::scenario::{Case, Kind, Scenario};
 use crate::table::Table;
 
@@ -25,6 +26,10 @@ const BEGINS: Duration = Duration::from_secs(1);
 /// When the capacity halves.
 const HALVES: Duration = Duration::from_secs(5);
 const SPAN: Duration = Duration::from_secs(8);
+/// Time over a channel that fades.
+const FADES: Duration = Duration::from_secs(60);
+/// A cell that carries nothing of a saturating sender for so long grants nothing.
+const SILENCE: Duration = Duration::from_millis(50);
 /// A rate is the mean of this.
 const WINDOW: Duration = Duration::from_millis(100);
 /// Interval of looks.
@@ -39,8 +44,12 @@ pub struct Response {
     pub risen_ms: Option<f64>,
     /// From the drop until it sends no more than the new capacity, ms.
     pub fallen_ms: Option<f64>,
-    /// The longest time without a packet in cells that grant throughout, ms.
+    /// The longest time without a packet while the cell would have granted, ms.
     pub pause_ms: f64,
+    /// Over a channel that fades: what was carried, as a part of what a saturating sender carries.
+    pub carried: f64,
+    /// The 95th percentile of what a packet waited there until it had been sent once, ms.
+    pub queueing_p95_ms: f64,
 }
 
 /// A sender over one kind of cells.
@@ -104,9 +113,10 @@ pub fn run(plan: &Plan, mut progress: impl FnMut(usize, usize)) -> Result<Outcom
     Ok(Outcome { rows, provenance: begun.end() })
 }
 
-/// A still cell, and the same with a capacity that halves.
+/// A still cell, the same with a capacity that halves, and one whose channel fades.
 struct Cell {
     still: Truth,
+    fading: Truth,
     halved: Scenario,
     /// Bytes a second, before and after.
     capacity: [f64; 2],
@@ -133,7 +143,8 @@ impl Cell {
         let script =
             ScriptConfig { levels, between: Between::Hold, ..ScriptConfig::constant(level) };
         let halved = still.scenario.with_channel(script);
-        Ok(Self { still, halved, capacity: [whole, whole / 2.0] })
+        let fading = Truth::lasting(kind, Case::Alone, seed, FADES)?;
+        Ok(Self { still, fading, halved, capacity: [whole, whole / 2.0] })
     }
 
     fn judge(&self, contender: &Contender) -> Result<Response, InvalidConfig> {
@@ -156,14 +167,42 @@ impl Cell {
             let found = looks.take_while(|at| *at + WINDOW <= until).find(|at| is(*at));
             found.map(|at| (at - from).as_secs_f64() * 1e3)
         };
-        let gaps = sent.windows(2).map(|pair| pair[1].0 - pair[0].0);
         let carried = |at: Duration| bytes(&came, at, at + WINDOW) / WINDOW.as_secs_f64();
+        let faded = {
+            let flow = Flow::bulk(port, contender.make(self.fading.knows(1)));
+            arrivals(&self.fading.scenario, FADES, contender.listening(port), vec![flow])?
+        };
+        let waits: Vec<f64> = within(&faded, BEGUN, FADES)
+            .map(|packet| packet.queueing().as_secs_f64() * 1e3)
+            .collect();
+        let pause = longest_pause(&came, SPAN, &[]);
+        let pause = pause.max(longest_pause(&faded, FADES, &self.fading.full));
         Ok(Response {
             risen_ms: first(BEGINS, HALVES, &|at| carried(at) >= MOST * whole),
             fallen_ms: first(HALVES, SPAN, &|at| rate(at) <= half),
-            pause_ms: gaps.max().unwrap_or(SPAN).as_secs_f64() * 1e3,
+            pause_ms: pause.as_secs_f64() * 1e3,
+            carried: bytes(&faded, BEGUN, FADES) / bytes(&self.fading.full, BEGUN, FADES).max(1.0),
+            queueing_p95_ms: quantile(&waits, 0.95).unwrap_or(f64::INFINITY),
         })
     }
+}
+
+/// The longest time without a packet, if a saturating sender has none as long in its course.
+fn longest_pause(came: &[Arrival], span: Duration, full: &[Arrival]) -> Duration {
+    let mut sent: Vec<Duration> = came.iter().map(Arrival::sent).collect();
+    sent.sort_unstable();
+    sent.push(span);
+    let granted = |from: Duration, to: Duration| {
+        let carried = full.iter().map(Arrival::left).filter(|at| (from..to).contains(at));
+        let mut times: Vec<Duration> = carried.chain([from, to]).collect();
+        times.sort_unstable();
+        full.is_empty() || times.windows(2).all(|pair| pair[1] - pair[0] < SILENCE)
+    };
+    let gaps = sent.windows(2).map(|pair| (pair[1] - pair[0], pair[0], pair[1]));
+    let mut gaps: Vec<_> = gaps.collect();
+    gaps.sort_unstable_by(|one, other| other.cmp(one));
+    let found = gaps.into_iter().find(|(_, from, to)| granted(*from, *to));
+    found.map_or(span, |(gap, ..)| gap)
 }
 
 /// What a saturating flow carries, bytes a second.
@@ -186,6 +225,8 @@ impl fmt::Display for Outcome {
             "most",
             "never",
             "longest pause, ms",
+            "carried",
+            "queueing p95, ms",
         ]);
         for Row { kind, contender, responses } in &self.rows {
             let of = |value: fn(&Response) -> Option<f64>| {
@@ -197,7 +238,14 @@ impl fmt::Display for Outcome {
             let pause = quantile(&pauses, 1.0).map_or("-".into(), |ms| format!("{ms:.0}"));
             let cells = [kind.to_string(), contender.clone()].into_iter();
             let cells = cells.chain(of(|response| response.risen_ms));
-            table.row(cells.chain(of(|response| response.fallen_ms)).chain([pause]));
+            let middle = |value: fn(&Response) -> f64| {
+                let values: Vec<f64> = responses.iter().map(value).collect();
+                quantile(&values, 0.5).unwrap_or(f64::NAN)
+            };
+            let carried = format!("{:.3}", middle(|response| response.carried));
+            let queueing = format!("{:.0}", middle(|response| response.queueing_p95_ms));
+            let cells = cells.chain(of(|response| response.fallen_ms));
+            table.row(cells.chain([pause, carried, queueing]));
         }
         write!(f, "{table}")
     }

@@ -22,7 +22,7 @@ pub(super) const FLOOD: Bytes = Bytes::new(1_800_000);
 /// One packet in 40 ms, which leaves the link empty.
 const LIGHT: Rate = Rate::from_bits_per_sec(300_000);
 /// Until then flows begin.
-const BEGUN: Duration = Duration::from_secs(2);
+pub(super) const BEGUN: Duration = Duration::from_secs(2);
 /// Window of the fairness index.
 const SHORT: Duration = Duration::from_millis(500);
 
@@ -75,7 +75,17 @@ impl Score {
 
 impl Truth {
     pub(super) fn of(kind: Kind, case: Case, seed: u64) -> Result<Self, InvalidConfig> {
-        let (scenario, span) = (Scenario::of(kind, case, seed), case.span());
+        Self::lasting(kind, case, seed, case.span())
+    }
+
+    /// The same over another span.
+    pub(super) fn lasting(
+        kind: Kind,
+        case: Case,
+        seed: u64,
+        span: Duration,
+    ) -> Result<Self, InvalidConfig> {
+        let scenario = Scenario::of(kind, case, seed).over(span);
         let flood = Flow::bulk(kind.port(), |_| Box::new(Fixed(FLOOD)));
         let alone = Listening::new(kind.port());
         let full = run(&scenario, span, alone, vec![flood])?;
@@ -108,7 +118,11 @@ impl Truth {
     }
 }
 
-fn within(arrivals: &[Arrival], from: Duration, to: Duration) -> impl Iterator<Item = &Arrival> {
+pub(super) fn within(
+    arrivals: &[Arrival],
+    from: Duration,
+    to: Duration,
+) -> impl Iterator<Item = &Arrival> {
     let first = arrivals.partition_point(|packet| packet.at() < from);
     arrivals[first..].iter().take_while(move |packet| packet.at() < to)
 }

@@ -194,6 +194,20 @@ impl Scenario {
         Self { kind, carriers, device, others, seed }
     }
 
+    /// The same with levels for a longer span.
+    pub(super) fn over(mut self, span: Duration) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(!self.seed);
+        if let ModelConfig::Script(ScriptConfig { levels, .. }) = &mut self.device.channel
+            && levels.len() > 1
+        {
+            while let Some(last) = levels.last().filter(|last| last.at_s < span.as_secs_f64()) {
+                let at_s = last.at_s + 3.0;
+                levels.push(Level { at_s, sinr_db: rng.random_range(6.0..24.0) });
+            }
+        }
+        self
+    }
+
     /// The level of a channel that never changes, dB.
     pub(super) fn level_db(&self) -> f32 {
         match &self.device.channel {
