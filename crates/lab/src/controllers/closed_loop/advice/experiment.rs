@@ -9,8 +9,9 @@ use crate::experiment::{Card, Experiment, Host, Outcome, report_share};
 ///
 /// In a still cell a sender begins after a second. After five, the capacity halves. `risen` is the
 /// time until it carries 90 % of the capacity, mean of 100 ms; `fallen` the time until it sends no
-/// more than the new capacity. Throughput and queueing over fading cells: `sounding lab run
-/// closed-loop --controllers advice,scream,rtt-buffer,gcc --cases alone,handover`.
+/// more than the new capacity. `carried` and `queueing` are of a minute over a channel that fades,
+/// in a cell with others: a part of what a saturating sender carries, and the time until a packet
+/// has been sent once.
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     /// Senders: `advice`, `rtt-buffer`, or a controller
