@@ -33,7 +33,7 @@ impl Greeting {
     }
 }
 
-/// One direction of one modem at one time. What is unknown is absent.
+/// One direction of one modem at one time. An unknown value is absent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Line {

@@ -2,13 +2,16 @@
 
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt as _, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use nix::fcntl::{AtFlags, OFlag};
 use nix::sys::socket::{getsockopt, setsockopt, sockopt};
+use nix::unistd::{Gid, fchownat};
 use socket2::{Domain, SockAddr, Socket, Type};
 use thiserror::Error;
 
@@ -44,6 +47,16 @@ pub enum PublishError {
         /// The file.
         path: PathBuf,
     },
+    /// The daemon may not give the socket to the group.
+    #[error(
+        "{path}: the socket does not get its group: {source}: make its folder of that group and setgid, and leave `group` out"
+    )]
+    Group {
+        /// The socket.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
     /// The system refused something.
     #[error("{path}: {source}")]
     Io {
@@ -71,18 +84,23 @@ struct Subscriber {
 }
 
 impl Publisher {
-    /// Makes the socket, with this mode. Lines come at least so often.
+    /// Makes the socket, with this mode and group. Lines come at least so often.
     ///
     /// # Errors
     ///
     /// [`PublishError`] if another daemon has it, something else is there, or the system refuses.
-    pub fn new(path: &Path, mode: u32, longest_gap: Duration) -> Result<Self, PublishError> {
+    pub fn new(
+        path: &Path,
+        mode: u32,
+        group: Option<u32>,
+        longest_gap: Duration,
+    ) -> Result<Self, PublishError> {
         let fail = |source| PublishError::Io { path: path.into(), source };
         make_room(path)?;
         let socket = Socket::new(Domain::UNIX, Type::STREAM, None).map_err(fail)?;
         socket.bind(&SockAddr::unix(path).map_err(fail)?).map_err(fail)?;
         // Before it listens, so that no one connects who may not.
-        fs::set_permissions(path, fs::Permissions::from_mode(mode)).map_err(fail)?;
+        admit(path, mode, group)?;
         socket.set_nonblocking(true).map_err(fail)?;
         socket.listen(64).map_err(fail)?;
         let greeting = text(&Greeting::new(longest_gap));
@@ -140,6 +158,24 @@ impl Subscriber {
     fn write(&mut self) -> io::Result<()> {
         self.waiting.write(&mut self.socket)
     }
+}
+
+/// Lets the group in, by the mode. A link in the socket's place is not followed.
+fn admit(path: &Path, mode: u32, group: Option<u32>) -> Result<(), PublishError> {
+    let fail = |source| PublishError::Io { path: path.into(), source };
+    let flags = (OFlag::O_PATH | OFlag::O_NOFOLLOW).bits();
+    let socket = fs::OpenOptions::new().read(true).custom_flags(flags).open(path);
+    let socket = socket.map_err(fail)?;
+    if !socket.metadata().map_err(fail)?.file_type().is_socket() {
+        return Err(PublishError::Other { path: path.into() });
+    }
+    if let Some(group) = group {
+        let group = Some(Gid::from_raw(group));
+        fchownat(&socket, "", None, group, AtFlags::AT_EMPTY_PATH)
+            .map_err(|error| PublishError::Group { path: path.into(), source: error.into() })?;
+    }
+    let handle = format!("/proc/self/fd/{}", socket.as_raw_fd());
+    fs::set_permissions(handle, fs::Permissions::from_mode(mode)).map_err(fail)
 }
 
 /// Removes the socket of a daemon that is dead.
@@ -201,7 +237,7 @@ mod tests {
     fn a_reader_that_never_reads_costs_others_no_line_and_gets_the_newest_ones() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("wan.rate");
-        let mut publisher = Publisher::new(&path, 0o600, GAP).unwrap();
+        let mut publisher = Publisher::new(&path, 0o600, None, GAP).unwrap();
         let mut quick = open(&path, &mut publisher);
         let mut slow = UnixStream::connect(&path).unwrap();
         publisher.attend();
@@ -233,18 +269,18 @@ mod tests {
     fn a_socket_has_one_daemon_and_outlives_none() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("wan.rate");
-        let first = Publisher::new(&path, 0o640, GAP).unwrap();
+        let first = Publisher::new(&path, 0o640, None, GAP).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
-        let second = Publisher::new(&path, 0o600, GAP);
+        let second = Publisher::new(&path, 0o600, None, GAP);
         assert!(matches!(second, Err(PublishError::Taken { .. })), "{second:?}");
         drop(first);
         assert!(!path.exists());
         // A daemon that was killed leaves its socket.
         let dead = UnixListener::bind(&path).unwrap();
         drop(dead);
-        drop(Publisher::new(&path, 0o600, GAP).unwrap());
+        drop(Publisher::new(&path, 0o600, None, GAP).unwrap());
         fs::write(&path, "a file").unwrap();
-        let other = Publisher::new(&path, 0o600, GAP);
+        let other = Publisher::new(&path, 0o600, None, GAP);
         assert!(matches!(other, Err(PublishError::Other { .. })), "{other:?}");
         assert!(matches!(Reader::open(&path), Err(FeedError::Open { .. })));
     }

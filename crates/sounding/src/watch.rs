@@ -17,7 +17,7 @@ use crate::{say, screen, signals};
 /// A daemon has a feed with `sounding run --feed NAME`, or `[feed]` in its file.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A row for each modem and direction. What is not known is `-`.
+A row for each modem and direction. An unknown value is `-`.
   advice    what a live sender should take now, and why
   granted   the rate that the radio granted; `capacity` if that was all that it had, `floor` if it was all that was asked for
   waits     bytes in the modem

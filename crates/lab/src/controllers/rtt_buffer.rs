@@ -2,7 +2,7 @@
 //! not acknowledged yet.
 //!
 //! It is built from the documented behaviour of belacoder and ceracoder, whose default it is ("The
-//! default `adaptive` algorithm", docs/bitrate-control.md of ceracoder), and not from their
+//! default `adaptive` algorithm", ceracoder's page on its bitrate control), and not from their
 //! programs. Constants have the names of that page.
 
 use std::time::Duration;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use miette::{IntoDiagnostic, Result, WrapErr, miette};
+use miette::{IntoDiagnostic, Result, WrapErr};
 use sounding_board::Place;
 use sounding_feed::{Adviser, Line, Publisher, Tuning};
 use sounding_kpi::Direction;
@@ -70,17 +70,7 @@ impl FeedPlan {
                 .into_diagnostic()
                 .wrap_err_with(|| format!("cannot make {}", folder.display()))?;
         }
-        let publisher = Publisher::new(path, self.mode, LATEST).into_diagnostic()?;
-        if let Some(group) = self.group {
-            std::os::unix::fs::chown(path, None, Some(group)).map_err(|error| {
-                miette!(
-                    help = "the daemon may not change groups: make its folder of that group and setgid, and leave `group` out",
-                    "{}: {error}",
-                    path.display()
-                )
-            })?;
-        }
-        Ok(publisher)
+        Publisher::new(path, self.mode, self.group, LATEST).into_diagnostic()
     }
 }
 
