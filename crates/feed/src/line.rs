@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sounding_estimate::{Direction, LinkEstimate};
-use sounding_units::HostInstant;
+use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::Advice;
 
@@ -90,13 +90,13 @@ impl Line {
             made_at_ns: now.as_nanos(),
             advice_bits_per_sec: None,
             advice_cause: None,
-            rate_bits_per_sec: rate.map(|rate| rate.bits_per_sec()),
+            rate_bits_per_sec: rate.map(Rate::bits_per_sec),
             bound: said.known_bound().map(|bound| bound.to_string()),
             state: said.known_state().map(|state| state.to_string()),
             source: rate.map(|_| said.source.to_string()),
             age_ms: age.map(ms),
             valid_for_ms: ms(said.valid_for),
-            backlog_bytes: said.backlog.filter(|_| rate.is_some()).map(|bytes| bytes.count()),
+            backlog_bytes: said.backlog.filter(|_| rate.is_some()).map(Bytes::count),
             users: said.known_fair().map(|fair| fair.users),
         }
     }
@@ -129,7 +129,6 @@ mod tests {
     use std::time::Duration;
 
     use sounding_estimate::{Bound, Source, State};
-    use sounding_units::{Bytes, Rate};
 
     use super::*;
     use crate::Cause;

@@ -122,6 +122,11 @@ impl Drop for Reader {
 
 impl Turns {
     fn run(mut self) -> Result<Ended> {
+        // The devices first: whose flows follow the modem is said before the modem is heard. Where
+        // it is over already, `serve` sees it.
+        if let Ok(first) = self.orders.recv() {
+            self.take(first);
+        }
         let served = self.serve();
         let Self { mut modem, outputs, mut events, .. } = self;
         modem.keep_rates(&mut events);
