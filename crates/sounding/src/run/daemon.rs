@@ -229,16 +229,21 @@ impl Daemon {
         let Self { modems, outputs, events, has_fewer, .. } = self;
         let mut moved = std::mem::take(has_fewer);
         let mut looked = moved || outputs.has_new();
-        for read in modems.iter_mut() {
+        let mut found = Vec::new();
+        for (at, read) in modems.iter_mut().enumerate() {
             events.about(Some(&read.plan.name));
             let Some(has_moved) = read.devices.attend(now, events) else { continue };
             (looked, moved) = (true, moved | has_moved);
-            read.reader.order(Order::Follow(read.radio(), has_moved));
+            found.push((at, has_moved));
         }
         events.about(None);
         if looked {
             let radios: Vec<Radio> = modems.iter().map(Read::radio).collect();
             outputs.follow(&radios, moved, events);
+        }
+        // A modem's thread begins with this order: what follows the modem has been said by then.
+        for (at, has_moved) in found {
+            modems[at].reader.order(Order::Follow(modems[at].radio(), has_moved));
         }
     }
 

@@ -51,6 +51,7 @@ fn every_key_of_every_section_is_in_the_example_and_no_other() {
         "link",
         "cc",
         "downlink",
+        "feed",
         "arrivals",
         "calls",
         "board",
@@ -99,6 +100,7 @@ fn a_printed_configuration_reads_back_as_the_file_and_the_flags() {
         default: true,
         board: Some("b".into()),
         kpi: vec!["all".into()],
+        feed: Some("wan".into()),
         arrivals: Some("wwan0".into()),
         calls: Some("/run/call".into()),
         ..Flags::default()
