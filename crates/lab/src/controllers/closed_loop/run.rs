@@ -78,14 +78,15 @@ impl Truth {
         Self::lasting(kind, case, seed, case.span())
     }
 
-    /// The same over another span.
+    /// The same over another span. A longer one than the case's goes on with other levels.
     pub(super) fn lasting(
         kind: Kind,
         case: Case,
         seed: u64,
         span: Duration,
     ) -> Result<Self, InvalidConfig> {
-        let scenario = Scenario::of(kind, case, seed).over(span);
+        let scenario = Scenario::of(kind, case, seed);
+        let scenario = if span > case.span() { scenario.over(span) } else { scenario };
         let flood = Flow::bulk(kind.port(), |_| Box::new(Fixed(FLOOD)));
         let alone = Listening::new(kind.port());
         let full = run(&scenario, span, alone, vec![flood])?;
