@@ -169,27 +169,13 @@ impl Config {
         }
         let kpis = if flags.kpi.is_empty() { file.board.kpis } else { flags.kpi };
         let feed = feed::chosen(flags.feed, file.feed)?;
-        let board = match board {
-            Some(name) => {
-                let modem = of("board", file.board.modem.as_deref())?;
-                Some(Of { modem, section: BoardSection { name, kpis } })
-            }
-            None => None,
-        };
-        let arrivals = match flags.arrivals.or(file.arrivals.interface) {
-            Some(device) => {
-                let modem = of("arrivals", file.arrivals.modem.as_deref())?;
-                Some(Of { modem, section: ArrivalsSection { device } })
-            }
-            None => None,
-        };
-        let calls = match flags.calls.or(file.calls.socket) {
-            Some(socket) => {
-                let modem = of("calls", file.calls.modem.as_deref())?;
-                Some(Of { modem, section: CallsSection { socket } })
-            }
-            None => None,
-        };
+        let board = board.map(|name| BoardSection { name, kpis });
+        let board = about(&modems, "board", file.board.modem.as_deref(), board)?;
+        let arrivals = flags.arrivals.or(file.arrivals.interface);
+        let arrivals = arrivals.map(|device| ArrivalsSection { device });
+        let arrivals = about(&modems, "arrivals", file.arrivals.modem.as_deref(), arrivals)?;
+        let calls = flags.calls.or(file.calls.socket).map(|socket| CallsSection { socket });
+        let calls = about(&modems, "calls", file.calls.modem.as_deref(), calls)?;
         let downlink_modem = match downlink.device() {
             Some(_) => Some(of("downlink", downlink_modem.as_deref())?),
             None => None,
@@ -324,6 +310,17 @@ impl Config {
         let window = plan.window.or(self.downlink.span());
         Link { assume: plan.assume, ..made.over(window) }
     }
+}
+
+/// A section that may be there, about the modem that it names or the only one.
+fn about<T>(
+    modems: &[ModemPlan],
+    key: &'static str,
+    named: Option<&str>,
+    section: Option<T>,
+) -> Result<Option<Of<T>>, ConfigError> {
+    let of = |section| Ok(Of { modem: modems::of_section(modems, key, named)?, section });
+    section.map(of).transpose()
 }
 
 /// Refuses two shapers of one modem's direction.

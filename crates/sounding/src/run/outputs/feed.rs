@@ -120,13 +120,15 @@ impl Side {
     fn poll(&mut self, now: HostInstant, modem: &str, estimates: &Estimates) -> Option<Line> {
         let estimate = estimates.of(&self.link)?;
         self.adviser.handle_estimate(now, estimate);
+        let since = self.last.as_ref().map_or(Duration::MAX, |(at, _)| now - *at);
+        if since < SOONEST {
+            return None;
+        }
         let line = Line::of(self.number + 1, modem, now, estimate);
         let line = line.advising(self.adviser.advice());
-        if let Some((at, last)) = &self.last {
-            let since = now - *at;
-            if since < SOONEST || (since < LATEST && line.says_as(last)) {
-                return None;
-            }
+        let says_as = |(_, last): &(HostInstant, Line)| line.says_as(last);
+        if since < LATEST && self.last.as_ref().is_some_and(says_as) {
+            return None;
         }
         self.number += 1;
         self.last = Some((now, line.clone()));
