@@ -299,25 +299,28 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 
 /// The id of a user, from its name or number.
 pub(crate) fn user(text: &str) -> Result<u32, String> {
-    if let Ok(number) = text.parse() {
-        return Ok(number);
-    }
-    match User::from_name(text) {
-        Ok(Some(user)) => Ok(user.uid.as_raw()),
-        Ok(None) => Err(format!("this machine has no user {text:?}")),
-        Err(error) => Err(format!("user {text:?}: {error}")),
-    }
+    let found = |name: &str| Ok(User::from_name(name)?.map(|user| user.uid.as_raw()));
+    id("user", text, found)
 }
 
-/// A group of this machine, by its name or number.
+/// The id of a group, from its name or number.
 pub(crate) fn group(text: &str) -> Result<u32, String> {
+    let found = |name: &str| Ok(Group::from_name(name)?.map(|group| group.gid.as_raw()));
+    id("group", text, found)
+}
+
+fn id(
+    of: &str,
+    text: &str,
+    found: impl FnOnce(&str) -> nix::Result<Option<u32>>,
+) -> Result<u32, String> {
     if let Ok(number) = text.parse() {
         return Ok(number);
     }
-    match Group::from_name(text) {
-        Ok(Some(group)) => Ok(group.gid.as_raw()),
-        Ok(None) => Err(format!("this machine has no group {text:?}")),
-        Err(error) => Err(format!("group {text:?}: {error}")),
+    match found(text) {
+        Ok(Some(id)) => Ok(id),
+        Ok(None) => Err(format!("this machine has no {of} {text:?}")),
+        Err(error) => Err(format!("{of} {text:?}: {error}")),
     }
 }
 

@@ -113,8 +113,10 @@ impl Daemon {
             .map(|asked| asked.section.name())
             .collect();
         events.fall_back_to(asked.iter().filter_map(|asked| asked.section.stock()));
-        let sections: Vec<_> =
-            asked.iter().map(|asked| (asked.modem.clone(), reload::named(asked))).collect();
+        let sections: Vec<_> = asked
+            .iter()
+            .map(|asked| (asked.modem.clone(), reload::named(&asked.section)))
+            .collect();
         let may_reload = origin.is_some();
         let begun = outputs::start(asked, &names, may_reload, monotonic_now(), &mut events)?;
         let Begun { names, algorithms: outputs, of_modems, subordinates, loader } = begun;

@@ -114,13 +114,13 @@ fn in_one_line(reason: &str) -> String {
 }
 
 /// A section's value, for comparison.
-fn value(asked: &Asked) -> String {
-    format!("{:?}", asked.section)
+fn value(section: &Arc<dyn Section>) -> String {
+    format!("{section:?}")
 }
 
 /// The same, and its output's name.
-pub(in crate::run) fn named(asked: &Asked) -> (String, String) {
-    (value(asked), asked.section.name())
+pub(in crate::run) fn named(section: &Arc<dyn Section>) -> (String, String) {
+    (value(section), section.name())
 }
 
 impl Daemon {
@@ -188,12 +188,8 @@ impl Daemon {
 
     fn change_algorithms(&mut self, asked: &[Asked], changes: &mut Changes) {
         let asked: Vec<&Asked> = asked.iter().filter(|asked| asked.modem.is_none()).collect();
-        let wanted: HashSet<String> = asked.iter().map(|asked| value(asked)).collect();
-        let before: Vec<(String, String)> = self
-            .outputs
-            .sections()
-            .map(|section| (format!("{section:?}"), section.name()))
-            .collect();
+        let wanted: HashSet<String> = asked.iter().map(|asked| value(&asked.section)).collect();
+        let before: Vec<(String, String)> = self.outputs.sections().map(named).collect();
         let names = |gone: &HashSet<String>| {
             let is_gone = |(value, _): &&(String, String)| !gone.contains(value);
             before.iter().filter(is_gone).map(|(_, name)| name.clone()).collect::<Vec<_>>()
@@ -205,7 +201,8 @@ impl Daemon {
             }
         }
         let had: HashSet<&String> = before.iter().map(|(value, _)| value).collect();
-        let new: Vec<&&Asked> = asked.iter().filter(|asked| !had.contains(&value(asked))).collect();
+        let new: Vec<&&Asked> =
+            asked.iter().filter(|asked| !had.contains(&value(&asked.section))).collect();
         changes.started.extend(new.iter().map(|asked| asked.section.name()));
         self.outputs.add(new.iter().map(|asked| asked.section.clone()).collect());
     }
@@ -264,7 +261,6 @@ impl Daemon {
         let place = (0..MAX_MODEMS).find(|place| !taken(place));
         let place = place.ok_or_else(|| miette!("no place is left for modem {}", plan.name))?;
         let mut outputs = self.outputs.empty(self.loader.as_ref());
-        let named = |section: &Arc<dyn Section>| (format!("{section:?}"), section.name());
         let values = sections.iter().map(named).collect();
         outputs.add(sections);
         self.start_modem(Start { place, plan, devices, opened, outputs, sections: values })?;
@@ -286,11 +282,12 @@ fn open(plan: &ModemPlan, loader: &Option<Loader>) -> Receiver<Result<Opened>> {
 impl Read {
     /// Ends outputs of a modem that stays, and starts others.
     fn change_outputs(&mut self, own: &[Asked], config: &Config, changes: &mut Changes) {
-        let wanted: Vec<String> = own.iter().map(value).collect();
+        let wanted: Vec<String> = own.iter().map(|asked| value(&asked.section)).collect();
         let is_gone = |(value, _): &&(String, String)| !wanted.contains(value);
         let gone: Vec<_> = self.sections.iter().filter(is_gone).cloned().collect();
-        let is_new =
-            |asked: &&Asked| !self.sections.iter().any(|(known, _)| *known == value(asked));
+        let is_new = |asked: &&Asked| {
+            !self.sections.iter().any(|(known, _)| *known == value(&asked.section))
+        };
         let new: Vec<&Asked> = own.iter().filter(is_new).collect();
         changes.ended.extend(gone.iter().map(|(_, name)| name.clone()));
         changes.started.extend(new.iter().map(|asked| asked.section.name()));
@@ -298,7 +295,7 @@ impl Read {
         let added = new.iter().map(|asked| asked.section.clone()).collect();
         let needs = needs(config, &self.plan.name);
         self.reader.order(Order::Change { ended, added, needs });
-        self.sections = own.iter().map(named).collect();
+        self.sections = own.iter().map(|asked| named(&asked.section)).collect();
     }
 }
 
