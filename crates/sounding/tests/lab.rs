@@ -98,7 +98,7 @@ fn controllers_on_a_command_line_take_parameters() {
         ("copa:delta=20", "copa: `delta` is 0.001 to 10, not \"20\""),
         ("copa:dleta=1", "unknown parameter `dleta`, there are `delta`, `mode`"),
         ("reno:beta=1", "reno takes no parameters"),
-        ("kopa", "there are oracle"),
+        ("kopa", "there are advice, "),
     ] {
         let output = lab(&of(names));
         assert_eq!(output.status.code(), Some(2));

@@ -353,6 +353,7 @@ fn tty(folder: &Path) -> PathBuf {
 #[derive(Debug)]
 pub(crate) struct Seen {
     pub(crate) at: HostInstant,
+    pub(crate) local_port: u64,
     pub(crate) to: String,
     pub(crate) reason: String,
 }
@@ -362,13 +363,14 @@ pub(crate) fn is_driven(phase: &str) -> bool {
     sounding_bpf::Phase::by_name(phase).is_some_and(sounding_bpf::Phase::law_controls)
 }
 
-/// Changes of the upload's state. The receiving end is a flow too, but it never sends: it stays in
-/// its first state.
+/// Changes of the flows' states. The receiving end of a transfer is a flow too: it sends its FIN
+/// only, and may change its state when that is acknowledged.
 pub(crate) fn transitions(events: &[Json]) -> impl DoubleEndedIterator<Item = Seen> {
     events.iter().filter(|event| event["event"] == "transition").map(|event| {
         let text = |key: &str| event[key].as_str().unwrap_or_default().to_string();
         Seen {
             at: HostInstant::from_nanos(event["at_ns"].as_u64().unwrap_or_default()),
+            local_port: event["local_port"].as_u64().unwrap_or_default(),
             to: text("to"),
             reason: text("reason"),
         }
