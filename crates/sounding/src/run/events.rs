@@ -20,6 +20,7 @@ use sounding_modem::Source;
 use sounding_units::{HostInstant, Rate};
 
 use super::event_queue::Outbox;
+use super::outputs::serve;
 use crate::cli_types;
 use crate::session_report;
 pub(super) use last::{Account, LastWords};
@@ -104,6 +105,7 @@ impl Events {
     }
 
     fn say(&mut self, event: &Json, sentence: impl FnOnce() -> Option<String>) {
+        serve::tell_event(self.modem.as_deref(), event);
         let modem = self.modem.as_deref().filter(|_| self.common.are_several());
         if let Some(line) = line(self.json, event, modem, sentence) {
             self.outbox.say(line);

@@ -1,24 +1,28 @@
-//! A request of HTTP/1.1, from a stranger.
+//! A request of HTTP/1.1, from a stranger, and who is let in.
 
 use std::net::SocketAddr;
 
 /// The bytes of a request's head at most, and its headers.
-pub(super) const MOST: usize = 8 * 1024;
+pub(crate) const MOST: usize = 8 * 1024;
 const HEADERS: usize = 64;
 
 /// What is asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Request {
-    pub(super) path: String,
-    /// The token of `?token=`, of `Authorization: Bearer`, or of the cookie.
-    token: Option<String>,
+pub struct Request {
+    /// Its path, without the query.
+    pub path: String,
+    /// The query, without `?`.
+    pub query: String,
+    /// The token of `Authorization: Bearer`.
+    bearer: Option<String>,
+    cookies: Vec<String>,
     host: Option<String>,
     origin: Option<String>,
 }
 
 /// Why a request is not served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub enum Refusal {
     /// It is no request, or a part of it is too long.
     Malformed,
     /// It asks for more than to read.
@@ -31,10 +35,13 @@ pub(super) enum Refusal {
     Token,
     /// Nothing is there.
     Absent,
+    /// There are as many clients as there may be.
+    Full,
 }
 
 impl Refusal {
-    pub(super) const fn status(self) -> &'static str {
+    /// The status line's part.
+    pub const fn status(self) -> &'static str {
         match self {
             Self::Malformed => "400 Bad Request",
             Self::Method => "405 Method Not Allowed",
@@ -42,11 +49,12 @@ impl Refusal {
             Self::Origin => "403 Forbidden",
             Self::Token => "401 Unauthorized",
             Self::Absent => "404 Not Found",
+            Self::Full => "503 Service Unavailable",
         }
     }
 
     /// What to do.
-    pub(super) const fn help(self) -> &'static str {
+    pub const fn help(self) -> &'static str {
         match self {
             Self::Malformed => "this is no request of HTTP/1.1, or it is longer than 8 KiB\n",
             Self::Method => "this server only shows things: use GET\n",
@@ -59,26 +67,25 @@ impl Refusal {
                  [serve] has it\n"
             }
             Self::Absent => "there are /, /feed, /history.json, /status.json and /metrics\n",
+            Self::Full => "64 others are connected: close one\n",
         }
     }
 }
 
 /// Who may read.
 #[derive(Clone, Debug)]
-pub(super) struct Door {
-    pub(super) address: SocketAddr,
+pub struct Door {
+    /// The server's address.
+    pub address: SocketAddr,
     /// Other names of this server.
-    pub(super) hosts: Vec<String>,
+    pub hosts: Vec<String>,
     /// `None` where everyone may read who reaches the address.
-    pub(super) token: Option<String>,
+    pub token: Option<String>,
 }
-
-/// The name of the cookie.
-pub(super) const COOKIE: &str = "sounding";
 
 impl Request {
     /// The request at the beginning of these bytes; `None` if it is not complete yet.
-    pub(super) fn parse(bytes: &[u8]) -> Option<Result<Self, Refusal>> {
+    pub fn parse(bytes: &[u8]) -> Option<Result<Self, Refusal>> {
         let mut headers = [httparse::EMPTY_HEADER; HEADERS];
         let mut request = httparse::Request::new(&mut headers);
         match request.parse(bytes) {
@@ -91,9 +98,8 @@ impl Request {
         }
         let target = request.path.unwrap_or("/");
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let mut found = Self { path: path.into(), ..Self::default() };
-        let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-        found.token = pairs.filter(|(key, _)| *key == "token").map(|(_, token)| token.into()).next();
+        let (path, query) = (path.into(), query.into());
+        let mut found = Self { path, query, ..Self::default() };
         for header in request.headers.iter() {
             let Ok(value) = std::str::from_utf8(header.value) else { continue };
             match header.name.to_ascii_lowercase().as_str() {
@@ -101,24 +107,35 @@ impl Request {
                 "host" if found.host.is_some() => return Some(Err(Refusal::Malformed)),
                 "host" => found.host = Some(value.into()),
                 "origin" => found.origin = Some(value.into()),
-                "authorization" if found.token.is_none() => {
-                    found.token = value.strip_prefix("Bearer ").map(Into::into);
-                }
-                "cookie" if found.token.is_none() => {
-                    let cookies = value.split("; ").filter_map(|cookie| cookie.split_once('='));
-                    let mut own = cookies.filter(|(name, _)| *name == COOKIE);
-                    found.token = own.next().map(|(_, token)| token.into());
-                }
+                "authorization" => found.bearer = value.strip_prefix("Bearer ").map(Into::into),
+                "cookie" => found.cookies.extend(value.split("; ").map(Into::into)),
                 _ => {}
             }
         }
         Some(Ok(found))
     }
+
+    /// The value of a key in the query.
+    pub fn asked(&self, key: &str) -> Option<&str> {
+        let mut pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
+        pairs.find(|(found, _)| *found == key).map(|(_, value)| value)
+    }
+
+    /// Each token that it shows.
+    fn tokens<'r>(&'r self, cookie: &'r str) -> impl Iterator<Item = &'r str> {
+        let cookies = self.cookies.iter().filter_map(|pair| pair.split_once('='));
+        let own = cookies.filter(move |(name, _)| *name == cookie).map(|(_, token)| token);
+        self.asked("token").into_iter().chain(self.bearer.as_deref()).chain(own)
+    }
 }
 
 impl Door {
     /// Lets a request in, or says why not.
-    pub(super) fn admit(&self, request: &Request) -> Result<(), Refusal> {
+    ///
+    /// # Errors
+    ///
+    /// The [`Refusal`].
+    pub fn admit(&self, request: &Request) -> Result<(), Refusal> {
         let host = request.host.as_deref().unwrap_or_default();
         if !self.is_own(host) {
             return Err(Refusal::Host);
@@ -127,11 +144,17 @@ impl Door {
         if origin.is_some_and(|origin| origin.strip_prefix("http://") != Some(host)) {
             return Err(Refusal::Origin);
         }
-        match (&self.token, &request.token) {
-            (None, _) => Ok(()),
-            (Some(token), Some(given)) if is_same(token.as_bytes(), given.as_bytes()) => Ok(()),
-            _ => Err(Refusal::Token),
+        let Some(token) = &self.token else { return Ok(()) };
+        let cookie = self.cookie();
+        if request.tokens(&cookie).any(|shown| is_same(token.as_bytes(), shown.as_bytes())) {
+            return Ok(());
         }
+        Err(Refusal::Token)
+    }
+
+    /// The name of its cookie. A browser gives a cookie to all ports of a host.
+    pub fn cookie(&self) -> String {
+        format!("sounding-{}", self.address.port())
     }
 
     /// Whether a `Host` is this server: its address, `localhost` on loopback, or a name that was
@@ -178,14 +201,15 @@ mod tests {
         for head in [
             "GET /?token=secret HTTP/1.1\r\nHost: 127.0.0.1:8080",
             "GET / HTTP/1.1\r\nHost: localhost:8080\r\nAuthorization: Bearer secret",
-            "GET / HTTP/1.1\r\nHost: ROUTER.lan:8080\r\nCookie: a=b; sounding=secret",
+            "GET / HTTP/1.1\r\nHost: ROUTER.lan:8080\r\nCookie: a=b; sounding-8080=secret",
         ] {
             assert_eq!(ask(head), Ok(()), "{head}");
         }
         for head in [
             "GET / HTTP/1.1\r\nHost: 127.0.0.1:8080",
             "GET /?token=secre HTTP/1.1\r\nHost: 127.0.0.1:8080",
-            "GET /?token= HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nCookie: sounding=",
+            "GET /?token= HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nCookie: sounding-8080=",
+            "GET / HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nCookie: sounding-8081=secret",
         ] {
             assert_eq!(ask(head), Err(Refusal::Token), "{head}");
         }
