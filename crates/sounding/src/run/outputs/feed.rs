@@ -150,25 +150,23 @@ impl Side {
     }
 }
 
-impl FeedOutput {
-    /// Gives a line to all who read it, with one text.
-    fn give(&self, line: Line) {
-        if self.socket.is_none() && !serve::is_open() {
-            return;
-        }
-        let text = line.text();
-        if let Some(socket) = &self.socket {
-            locked(socket).publish_text(&text);
-        }
-        serve::tell(|| News::Line(Arc::new(line), text));
+/// Gives a line to all who read it, with one text.
+fn give(socket: Option<&Shared>, line: Line) {
+    if socket.is_none() && !serve::is_open() {
+        return;
     }
+    let text = line.text();
+    if let Some(socket) = socket {
+        locked(socket).publish_text(&text);
+    }
+    serve::tell(|| News::Line(Arc::new(line), text));
 }
 
 impl Output for FeedOutput {
     fn publish(&mut self, now: HostInstant, estimates: &Estimates) {
         for side in &mut self.sides {
             if let Some(line) = side.poll(now, &self.modem, estimates) {
-                self.give(line);
+                give(self.socket.as_ref(), line);
             }
         }
     }
