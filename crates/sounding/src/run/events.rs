@@ -1,3 +1,4 @@
+mod journal;
 mod last;
 mod modems;
 mod outputs;
@@ -22,7 +23,7 @@ use sounding_units::{HostInstant, Rate};
 use super::event_queue::Outbox;
 use super::outputs::serve;
 use crate::cli_types;
-use crate::session_report;
+use crate::{screen, session_report};
 pub(super) use last::{Account, LastWords};
 use modems::Common;
 pub(super) use reload::Changes;
@@ -35,7 +36,7 @@ pub(super) use subordinates::Subids;
 ///
 /// Saying something never waits: see [`Outbox`].
 pub(crate) struct Events {
-    json: bool,
+    form: Form,
     common: Arc<Common>,
     /// The modem that these are about, if they are about one.
     modem: Option<String>,
@@ -45,6 +46,17 @@ pub(crate) struct Events {
     disbelieved: Untold,
     /// What is said once while the daemon runs.
     said: BTreeSet<String>,
+}
+
+/// How events are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// Lines of JSON on standard output.
+    Json,
+    /// Sentences on standard error.
+    Sentences,
+    /// Entries of the journal that standard error is connected to.
+    Journal,
 }
 
 /// Late heartbeats, and those that no line has reported yet.
@@ -83,9 +95,14 @@ const WAIT_TOLD: Duration = Duration::from_millis(500);
 
 impl Events {
     pub(crate) fn new(json: bool) -> io::Result<Self> {
-        let outbox = if json { Outbox::new(io::stdout()) } else { Outbox::new(io::stderr()) }?;
+        let journal = if json { None } else { journal::Journal::behind_stderr() };
+        let (form, outbox) = match journal {
+            Some(journal) => (Form::Journal, Outbox::new(journal)?),
+            None if json => (Form::Json, Outbox::new(io::stdout())?),
+            None => (Form::Sentences, Outbox::new(io::stderr())?),
+        };
         Ok(Self {
-            json,
+            form,
             common: Arc::default(),
             modem: None,
             outbox,
@@ -107,7 +124,7 @@ impl Events {
     fn say(&mut self, event: &Json, sentence: impl FnOnce() -> Option<String>) {
         serve::tell_event(self.modem.as_deref(), event);
         let modem = self.modem.as_deref().filter(|_| self.common.are_several());
-        if let Some(line) = line(self.json, event, modem, sentence) {
+        if let Some(line) = line(self.form, event, modem, sentence) {
             self.outbox.say(line);
         }
     }
@@ -270,7 +287,7 @@ impl Events {
         estimate: &LinkEstimate,
         sniffed: impl FnOnce() -> Option<Duration>,
     ) {
-        if !self.json {
+        if self.form != Form::Json {
             return;
         }
         let mut event = session_report::estimate(estimate);
@@ -331,22 +348,27 @@ impl Events {
     }
 }
 
+/// Its text, safe to show.
 fn line(
-    json: bool,
+    form: Form,
     event: &Json,
     modem: Option<&str>,
     sentence: impl FnOnce() -> Option<String>,
 ) -> Option<String> {
-    match (json, modem) {
-        (true, None) => Some(event.to_string()),
-        (true, Some(modem)) => {
+    let line = match (form, modem) {
+        (Form::Journal, modem) => {
+            return sentence().map(|sentence| journal::entry(event, modem, &sentence));
+        }
+        (Form::Json, None) => event.to_string(),
+        (Form::Json, Some(modem)) => {
             let mut event = event.clone();
             event["modem"] = modem.into();
-            Some(event.to_string())
+            event.to_string()
         }
-        (false, None) => sentence().map(|sentence| format!("sounding: {sentence}")),
-        (false, Some(modem)) => sentence().map(|sentence| format!("sounding: {modem}: {sentence}")),
-    }
+        (Form::Sentences, None) => format!("sounding: {}", sentence()?),
+        (Form::Sentences, Some(modem)) => format!("sounding: {modem}: {}", sentence()?),
+    };
+    Some(screen::inline(&line).into_owned())
 }
 
 /// What a peer says, as an event: what it does not say is null.
