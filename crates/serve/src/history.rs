@@ -105,7 +105,7 @@ impl Ring {
         }
     }
 
-    /// Its columns. What is unknown is null.
+    /// Its columns. An unknown value is null.
     pub(crate) fn columns(&self) -> Json {
         fn column<T: Into<Json>>(ring: &Ring, of: impl Fn(&Point) -> T) -> Json {
             ring.points.iter().map(|point| of(point).into()).collect()

@@ -36,7 +36,7 @@ pub struct Modem {
     pub devices: Vec<String>,
 }
 
-/// What the radio of the modem at a place does. What is unknown is `None`.
+/// What the radio of the modem at a place does. An unknown value is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Radio {
     /// The modem's place.

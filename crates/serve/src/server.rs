@@ -216,7 +216,7 @@ impl Turns {
             };
             if self.clients.len() >= MOST {
                 self.own.refused += 1;
-                // What does not fit into the socket at once is not said.
+                // The answer fits into the empty socket, or the client does without.
                 let _ = socket.set_nonblocking(true);
                 let _ = socket.write(&answer::refused(Refusal::Full, false));
                 continue;

@@ -207,7 +207,7 @@ fn a_client_that_never_reads_keeps_no_other_waiting_and_gets_the_newest_lines() 
     }
     let text = reader.join().unwrap();
     assert_eq!(text.matches("\ndata: {\"number\":").count(), 3000);
-    // What it did not take is lost, but for what two sockets and 32 lines hold. Each is whole.
+    // Lines that it did not take are lost, but for those in two sockets and the last 32.
     deaf.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
     let text = answer(&mut deaf);
     let numbers: Vec<u64> = text

@@ -1,3 +1,4 @@
+mod form;
 mod journal;
 mod last;
 mod modems;
@@ -23,7 +24,8 @@ use sounding_units::{HostInstant, Rate};
 use super::event_queue::Outbox;
 use super::outputs::serve;
 use crate::cli_types;
-use crate::{screen, session_report};
+use crate::session_report;
+use form::{Form, line};
 pub(super) use last::{Account, LastWords};
 use modems::Common;
 pub(super) use reload::Changes;
@@ -46,17 +48,6 @@ pub(crate) struct Events {
     disbelieved: Untold,
     /// What is said once while the daemon runs.
     said: BTreeSet<String>,
-}
-
-/// How events are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    /// Lines of JSON on standard output.
-    Json,
-    /// Sentences on standard error.
-    Sentences,
-    /// Entries of the journal that standard error is connected to.
-    Journal,
 }
 
 /// Late heartbeats, and those that no line has reported yet.
@@ -346,29 +337,6 @@ impl Events {
             })
         });
     }
-}
-
-/// Its text, safe to show.
-fn line(
-    form: Form,
-    event: &Json,
-    modem: Option<&str>,
-    sentence: impl FnOnce() -> Option<String>,
-) -> Option<String> {
-    let line = match (form, modem) {
-        (Form::Journal, modem) => {
-            return sentence().map(|sentence| journal::entry(event, modem, &sentence));
-        }
-        (Form::Json, None) => event.to_string(),
-        (Form::Json, Some(modem)) => {
-            let mut event = event.clone();
-            event["modem"] = modem.into();
-            event.to_string()
-        }
-        (Form::Sentences, None) => format!("sounding: {}", sentence()?),
-        (Form::Sentences, Some(modem)) => format!("sounding: {modem}: {}", sentence()?),
-    };
-    Some(screen::inline(&line).into_owned())
 }
 
 /// What a peer says, as an event: what it does not say is null.
