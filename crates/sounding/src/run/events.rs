@@ -22,7 +22,7 @@ use sounding_modem::Source;
 use sounding_units::{HostInstant, Rate};
 
 use super::event_queue::Outbox;
-use super::outputs::serve;
+use super::news;
 use crate::cli_types;
 use crate::session_report;
 use form::{Form, line};
@@ -113,7 +113,7 @@ impl Events {
     }
 
     fn say(&mut self, event: &Json, sentence: impl FnOnce() -> Option<String>) {
-        serve::tell_event(self.modem.as_deref(), event);
+        news::tell_event(self.modem.as_deref(), event);
         let modem = self.modem.as_deref().filter(|_| self.common.are_several());
         if let Some(line) = line(self.form, event, modem, sentence) {
             self.outbox.say(line);

@@ -10,7 +10,7 @@ use sounding_units::{HostInstant, Rate};
 
 use super::Events;
 use crate::offload::{self, Bypass};
-use crate::run::outputs::serve;
+use crate::run::news;
 use crate::{screen, session_report};
 
 /// What happened to a shaper.
@@ -107,7 +107,7 @@ impl Events {
             event["waiting_bytes"] = queue.waiting.count().into();
             event["waiting_packets"] = queue.packets.into();
         }
-        serve::tell(|| {
+        news::tell(|| {
             News::Shaped(Shaped {
                 modem: self.modem.clone().unwrap_or_else(|| "modem".into()),
                 direction: if direction == Direction::Uplink { "uplink" } else { "downlink" },

@@ -12,8 +12,8 @@ use sounding_link::Config as Link;
 use sounding_serve::News;
 use sounding_units::HostInstant;
 
-use super::serve;
 use crate::run::events::Events;
+use crate::run::news;
 use crate::run::output::{Estimates, Needs, Output, Section};
 
 /// The shortest time between two lines of a direction, and the longest.
@@ -152,14 +152,14 @@ impl Side {
 
 /// Gives a line to all who read it, with one text.
 fn give(socket: Option<&Shared>, line: Line) {
-    if socket.is_none() && !serve::is_open() {
+    if socket.is_none() && !news::are_wanted() {
         return;
     }
     let text = line.text();
     if let Some(socket) = socket {
         locked(socket).publish_text(&text);
     }
-    serve::tell(|| News::Line(Arc::new(line), text));
+    news::tell(|| News::Line(Arc::new(line), text));
 }
 
 impl Output for FeedOutput {

@@ -3,22 +3,19 @@
 
 mod radio;
 
+use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::{io, mem};
 
 use miette::{IntoDiagnostic, Result, miette};
-use serde_json::Value as Json;
-use sounding_host::monotonic_now;
-use sounding_serve::{Event, Feeder, Modem, News, Server, Settings};
+use sounding_serve::{Modem, News, Server, Settings};
 use sounding_units::HostInstant;
 
 use super::feed::LATEST;
 use super::shape::state_folder::state_folder;
 use crate::run::devices::Radio;
 use crate::run::events::Events;
+use crate::run::news;
 use crate::run::output::{Needs, Output, Section};
 use radio::RadioPart;
 
@@ -37,65 +34,6 @@ pub(in crate::run) struct ServePlan {
 #[derive(Clone, Debug)]
 pub(in crate::run) struct ServeSection {
     pub(in crate::run) plan: ServePlan,
-}
-
-/// The ways to this process's servers, and how many there are.
-static OPEN: Mutex<Vec<(usize, Feeder)>> = Mutex::new(Vec::new());
-static COUNT: AtomicUsize = AtomicUsize::new(0);
-static NEXT: AtomicUsize = AtomicUsize::new(0);
-
-/// It is held for as long as news is given to a queue.
-fn open() -> MutexGuard<'static, Vec<(usize, Feeder)>> {
-    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Whether there is a server that takes news.
-pub(in crate::run) fn is_open() -> bool {
-    COUNT.load(Ordering::Relaxed) > 0
-}
-
-/// Gives news to the server, if there is one. This never waits.
-pub(in crate::run) fn tell(news: impl FnOnce() -> News) {
-    if !is_open() {
-        return;
-    }
-    let news = news();
-    open().iter().for_each(|(_, feeder)| feeder.give(news.clone()));
-}
-
-/// Events that are shown. Others are too many, or name flows and peers.
-const SHOWN: &[&str] = &[
-    "absent",
-    "base_not_kept",
-    "bypass",
-    "closed",
-    "interfaces",
-    "late",
-    "modem_failed",
-    "mute",
-    "no_priority",
-    "not_awake",
-    "not_reloaded",
-    "output_failed",
-    "output_started",
-    "rates_not_kept",
-    "ready",
-    "reloaded",
-    "reopened",
-    "shaper",
-    "shaping",
-    "slept",
-];
-
-/// Gives an event to the server, if it is one to show.
-pub(in crate::run) fn tell_event(modem: Option<&str>, event: &Json) {
-    let kind = event["event"].as_str().unwrap_or_default();
-    if !is_open() || !SHOWN.contains(&kind) {
-        return;
-    }
-    let modem = modem.map(str::to_owned);
-    let (kind, text) = (kind.to_owned(), event.to_string());
-    tell(|| News::Event(Event { kind, at: monotonic_now(), modem, text }));
 }
 
 impl ServePlan {
@@ -128,17 +66,14 @@ impl Section for ServeSection {
         let token = self.plan.token()?;
         let settings = Settings { address, hosts, token: token.clone(), longest_gap: LATEST };
         let server = Server::start(&settings).into_diagnostic()?;
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let mut all = open();
-        all.push((number, server.feeder().clone()));
-        COUNT.store(all.len(), Ordering::Relaxed);
-        drop(all);
-        Ok(Box::new(ServeOutput { number, server, token }))
+        let way = news::lead_to(server.feeder().clone());
+        Ok(Box::new(ServeOutput { _way: way, server, token }))
     }
 }
 
 struct ServeOutput {
-    number: usize,
+    /// The events and lines of all threads reach the server by it.
+    _way: news::Way,
     server: Server,
     token: Option<PathBuf>,
 }
@@ -163,14 +98,5 @@ impl Output for ServeOutput {
             devices: radio.devices.iter().map(|device| device.name.clone()).collect(),
         };
         self.server.feeder().give(News::Modems(radios.iter().map(modem).collect()));
-    }
-}
-
-impl Drop for ServeOutput {
-    fn drop(&mut self) {
-        let mut all = open();
-        let kept = mem::take(&mut *all).into_iter().filter(|(number, _)| *number != self.number);
-        *all = kept.collect();
-        COUNT.store(all.len(), Ordering::Relaxed);
     }
 }
