@@ -12,6 +12,7 @@ demo: build
 
 test:
 	@scripts/setup test
+	@scripts/setup promtool || echo "tests do without promtool"
 	scripts/test
 
 # Tests that take too long for every change. A release needs them: .ci/release.

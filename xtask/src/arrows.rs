@@ -4,7 +4,7 @@ use cargo_metadata::{DependencyKind, Metadata};
 
 /// Layers from the foundation up: a crate may depend only on crates of layers before its own.
 ///
-/// `units ◀ estimate ◀ {host, diag, phy, trace, shape, qdisc, feed} ◀ {nas, rrc} ◀ {kpi,
+/// `units ◀ estimate ◀ {host, diag, phy, trace, shape, qdisc, feed} ◀ {nas, rrc, serve} ◀ {kpi,
 /// export} ◀ {link, cc} ◀ {cell, laws} ◀ {baselines, sim} ◀ {board, modem, bpf, emu, experiment} ◀
 /// {quic, rtc, report} ◀ {testbed, libod} ◀ lab ◀ sounding`
 const LAYERS: &[&[&str]] = &[
@@ -19,7 +19,7 @@ const LAYERS: &[&[&str]] = &[
         "sounding-qdisc",
         "sounding-feed",
     ],
-    &["sounding-nas", "sounding-rrc"],
+    &["sounding-nas", "sounding-rrc", "sounding-serve"],
     &["sounding-kpi", "sounding-export"],
     &["sounding-link", "sounding-cc"],
     &["sounding-cell", "sounding-laws"],

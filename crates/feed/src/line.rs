@@ -1,5 +1,6 @@
 //! The lines of the feed: JSON, one object a line.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -118,10 +119,22 @@ impl Line {
         timeless(self) == timeless(other)
     }
 
+    /// Its text, with the line's end.
+    pub fn text(&self) -> Arc<[u8]> {
+        text(self)
+    }
+
     /// The direction, if it is one.
     pub fn way(&self) -> Option<Direction> {
         Direction::ALL.iter().copied().find(|way| way.to_string() == self.direction)
     }
+}
+
+/// One line of JSON.
+pub(crate) fn text(value: &impl Serialize) -> Arc<[u8]> {
+    let mut text = serde_json::to_vec(value).unwrap_or_default();
+    text.push(b'\n');
+    text.into()
 }
 
 #[cfg(test)]

@@ -103,7 +103,7 @@ impl Publisher {
         admit(path, mode, group)?;
         socket.set_nonblocking(true).map_err(fail)?;
         socket.listen(64).map_err(fail)?;
-        let greeting = text(&Greeting::new(longest_gap));
+        let greeting = crate::line::text(&Greeting::new(longest_gap));
         let listener = UnixListener::from(std::os::fd::OwnedFd::from(socket));
         Ok(Self { listener, path: path.into(), greeting, readers: Vec::new() })
     }
@@ -115,9 +115,13 @@ impl Publisher {
 
     /// Gives each reader this line.
     pub fn publish(&mut self, line: &Line) {
-        let line = text(line);
+        self.publish_text(&line.text());
+    }
+
+    /// Gives each reader the text of a line, as [`Line::text`] writes it.
+    pub fn publish_text(&mut self, line: &Arc<[u8]>) {
         self.readers.retain_mut(|reader| {
-            reader.waiting.push(line.clone());
+            reader.waiting.push(Arc::clone(line));
             reader.write().is_ok()
         });
     }
@@ -197,13 +201,6 @@ fn make_room(path: &Path) -> Result<(), PublishError> {
         Err(error) => Err(fail(error)),
         Ok(_) => Err(PublishError::Taken { path: at() }),
     }
-}
-
-/// One line of JSON.
-fn text(value: &impl serde::Serialize) -> Arc<[u8]> {
-    let mut text = serde_json::to_vec(value).unwrap_or_default();
-    text.push(b'\n');
-    text.into()
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod hardware;
 mod loader;
 mod modem;
 mod new_flows;
+mod news;
 mod output;
 mod outputs;
 mod peers;

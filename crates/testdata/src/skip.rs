@@ -16,6 +16,8 @@ pub enum Need {
     Npm,
     /// User-Mode Linux, as `scripts/setup uml` unpacks it.
     Uml,
+    /// The program that checks metrics, as `scripts/setup promtool` unpacks it.
+    Promtool,
     /// A kernel with CAKE, codel and fq_codel.
     Cake,
     /// A kernel with flowtables. Neither User-Mode Linux nor every host has them.
@@ -23,13 +25,14 @@ pub enum Need {
 }
 
 impl Need {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Data,
         Self::Root,
         Self::Kernel,
         Self::Tools,
         Self::Npm,
         Self::Uml,
+        Self::Promtool,
         Self::Cake,
         Self::Flowtables,
     ];
@@ -43,6 +46,7 @@ impl Need {
             Self::Tools => "tools",
             Self::Npm => "npm",
             Self::Uml => "uml",
+            Self::Promtool => "promtool",
             Self::Cake => "cake",
             Self::Flowtables => "flowtables",
         }

@@ -7,6 +7,7 @@ mod file;
 mod flags;
 mod modems;
 mod print;
+mod serve;
 mod shape;
 mod sniffers;
 
@@ -31,6 +32,7 @@ use super::outputs::copa::CopaSection;
 use super::outputs::downlink::DownlinkSection;
 use super::outputs::feed::{FeedPlan, FeedSection};
 use super::outputs::law::LawSection;
+use super::outputs::serve::{ServePlan, ServeSection};
 use crate::cli_types::{BoundWord, Unused};
 use cc::{Algorithm, Chosen};
 use file::File;
@@ -54,6 +56,7 @@ pub(crate) struct Config {
     /// Name of the board to publish, and its KPIs; the usual ones if none is named.
     pub(super) board: Option<Of<BoardSection>>,
     pub(super) feed: Option<FeedPlan>,
+    pub(super) serve: Option<ServePlan>,
     pub(super) arrivals: Option<Of<ArrivalsSection>>,
     pub(super) calls: Option<Of<CallsSection>>,
     shapes: Vec<Of<ShapePlan>>,
@@ -169,6 +172,7 @@ impl Config {
         }
         let kpis = if flags.kpi.is_empty() { file.board.kpis } else { flags.kpi };
         let feed = feed::chosen(flags.feed, file.feed)?;
+        let serve = serve::chosen(flags.serve, file.serve)?;
         let board = board.map(|name| BoardSection { name, kpis });
         let board = about(&modems, "board", file.board.modem.as_deref(), board)?;
         let arrivals = flags.arrivals.or(file.arrivals.interface);
@@ -196,6 +200,7 @@ impl Config {
             downlink,
             board,
             feed,
+            serve,
             arrivals,
             calls,
             shapes,
@@ -229,6 +234,7 @@ impl Config {
         let reads = self.downlink.device().is_some()
             || self.board.is_some()
             || self.feed.is_some()
+            || self.serve.is_some()
             || self.arrivals.is_some()
             || self.calls.is_some()
             || !self.shapes.is_empty();
@@ -273,9 +279,15 @@ impl Config {
             let section = DownlinkSection { config, link: self.downlink_estimate() };
             asked.push(Asked::of(modem, section));
         }
-        if let Some(plan) = &self.feed {
+        if let Some(plan) = &self.serve {
+            asked.push(Asked {
+                section: Arc::new(ServeSection { plan: plan.clone() }),
+                modem: None,
+            });
+        }
+        if self.feed.is_some() || self.serve.is_some() {
             for ModemPlan { name, .. } in &self.modems {
-                let section = FeedSection { plan: plan.clone(), modem: name.clone() };
+                let section = FeedSection { plan: self.feed.clone(), modem: name.clone() };
                 asked.push(Asked::of(name, section));
             }
         }

@@ -71,6 +71,20 @@ pub(crate) enum ConfigError {
         /// That one's rate.
         most: Rate,
     },
+    /// Not an address and a port.
+    #[error("serve.address: {0:?} is no address with a port, as 127.0.0.1:8080 or [::1]:8080")]
+    ServeAddress(String),
+    /// Everyone, and those with the token.
+    #[error("serve.open: everyone reads it, and `token` is not used: leave one of them out")]
+    ServeOpen,
+    /// Not a host's name.
+    #[error(
+        "serve.hosts: {0:?} is no host's name: it has no port, and letters, digits, \".\" and \"-\""
+    )]
+    ServeHost(String),
+    /// Keys without an address.
+    #[error("serve.address: it is missing: nothing is served without it")]
+    ServeNowhere,
     /// A name that is none.
     #[error("feed.name: {0}")]
     FeedName(sounding_board::NameError),

@@ -282,7 +282,8 @@ impl Daemon {
 impl Read {
     /// Its devices as they are now.
     fn radio(&self) -> Radio {
-        Radio { place: self.reader.place, devices: self.devices.found().to_vec() }
+        let (place, name) = (self.reader.place, self.plan.name.clone());
+        Radio { place, name, devices: self.devices.found().to_vec() }
     }
 }
 

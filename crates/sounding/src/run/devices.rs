@@ -26,6 +26,8 @@ pub(super) struct Device {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Radio {
     pub(super) place: usize,
+    /// The modem's name.
+    pub(super) name: String,
     pub(super) devices: Vec<Device>,
 }
 

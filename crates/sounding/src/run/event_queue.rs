@@ -9,8 +9,6 @@ use std::time::Duration;
 
 use sounding_host::{Capabilities, keep_only};
 
-use crate::screen;
-
 /// Lines that wait at most: at a hundred a second a reader may look away for forty seconds.
 const CAPACITY: usize = 4096;
 
@@ -52,9 +50,10 @@ impl Outbox {
         Ok(Self { lines, written: Some(written), dropped: Arc::default() })
     }
 
-    /// Sends a line on its way, or drops it if the queue is full; never waits.
+    /// Sends a line on its way, or drops it if the queue is full; never waits. It has to be safe to
+    /// show.
     pub(crate) fn say(&mut self, line: String) {
-        match self.lines.try_send(screen::inline(&line).into_owned()) {
+        match self.lines.try_send(line) {
             // A reader that is gone is no reason to leave the flows alone.
             Ok(()) | Err(TrySendError::Disconnected(_)) => {}
             Err(TrySendError::Full(_)) => {
@@ -73,7 +72,7 @@ impl Outbox {
         // The standard library's channel has no timed send; a separate thread waits for space.
         let Self { lines, written, .. } = self;
         let waiting = thread::Builder::new().spawn(move || {
-            let _ = lines.send(screen::inline(&last).into_owned());
+            let _ = lines.send(last);
         });
         if waiting.is_err() {
             // This user may start no more threads, and then the last line is lost.
@@ -86,7 +85,8 @@ impl Outbox {
 /// Writes until the other end is dropped or the reader is gone.
 fn write_lines(lines: &Receiver<String>, mut out: impl Write) {
     for line in lines {
-        if writeln!(out, "{line}").is_err() {
+        // In one write: a line for a file, an entry for a journal.
+        if out.write_all((line + "\n").as_bytes()).is_err() {
             return;
         }
     }

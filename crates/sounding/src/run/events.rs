@@ -1,3 +1,5 @@
+mod form;
+mod journal;
 mod last;
 mod modems;
 mod outputs;
@@ -20,8 +22,10 @@ use sounding_modem::Source;
 use sounding_units::{HostInstant, Rate};
 
 use super::event_queue::Outbox;
+use super::news;
 use crate::cli_types;
 use crate::session_report;
+use form::{Form, line};
 pub(super) use last::{Account, LastWords};
 use modems::Common;
 pub(super) use reload::Changes;
@@ -34,7 +38,7 @@ pub(super) use subordinates::Subids;
 ///
 /// Saying something never waits: see [`Outbox`].
 pub(crate) struct Events {
-    json: bool,
+    form: Form,
     common: Arc<Common>,
     /// The modem that these are about, if they are about one.
     modem: Option<String>,
@@ -82,9 +86,14 @@ const WAIT_TOLD: Duration = Duration::from_millis(500);
 
 impl Events {
     pub(crate) fn new(json: bool) -> io::Result<Self> {
-        let outbox = if json { Outbox::new(io::stdout()) } else { Outbox::new(io::stderr()) }?;
+        let journal = if json { None } else { journal::Journal::behind_stderr() };
+        let (form, outbox) = match journal {
+            Some(journal) => (Form::Journal, Outbox::new(journal)?),
+            None if json => (Form::Json, Outbox::new(io::stdout())?),
+            None => (Form::Sentences, Outbox::new(io::stderr())?),
+        };
         Ok(Self {
-            json,
+            form,
             common: Arc::default(),
             modem: None,
             outbox,
@@ -104,8 +113,9 @@ impl Events {
     }
 
     fn say(&mut self, event: &Json, sentence: impl FnOnce() -> Option<String>) {
+        news::tell_event(self.modem.as_deref(), event);
         let modem = self.modem.as_deref().filter(|_| self.common.are_several());
-        if let Some(line) = line(self.json, event, modem, sentence) {
+        if let Some(line) = line(self.form, event, modem, sentence) {
             self.outbox.say(line);
         }
     }
@@ -268,7 +278,7 @@ impl Events {
         estimate: &LinkEstimate,
         sniffed: impl FnOnce() -> Option<Duration>,
     ) {
-        if !self.json {
+        if self.form != Form::Json {
             return;
         }
         let mut event = session_report::estimate(estimate);
@@ -326,24 +336,6 @@ impl Events {
                 )
             })
         });
-    }
-}
-
-fn line(
-    json: bool,
-    event: &Json,
-    modem: Option<&str>,
-    sentence: impl FnOnce() -> Option<String>,
-) -> Option<String> {
-    match (json, modem) {
-        (true, None) => Some(event.to_string()),
-        (true, Some(modem)) => {
-            let mut event = event.clone();
-            event["modem"] = modem.into();
-            Some(event.to_string())
-        }
-        (false, None) => sentence().map(|sentence| format!("sounding: {sentence}")),
-        (false, Some(modem)) => sentence().map(|sentence| format!("sounding: {modem}: {sentence}")),
     }
 }
 

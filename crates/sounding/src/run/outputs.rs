@@ -9,6 +9,7 @@ pub(super) mod copa;
 pub(super) mod downlink;
 pub(super) mod feed;
 pub(super) mod law;
+pub(super) mod serve;
 pub(super) mod shape;
 mod start;
 

@@ -30,6 +30,8 @@ pub(super) struct File {
     #[serde(skip_serializing_if = "is_default")]
     pub(super) feed: Feed,
     #[serde(skip_serializing_if = "is_default")]
+    pub(super) serve: Serve,
+    #[serde(skip_serializing_if = "is_default")]
     pub(super) arrivals: Arrivals,
     #[serde(skip_serializing_if = "is_default")]
     pub(super) calls: Calls,
@@ -128,6 +130,19 @@ pub(super) struct Feed {
     pub(super) mode: Option<String>,
     #[serde(skip_serializing_if = "is_default")]
     pub(super) group: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Serve {
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) address: Option<String>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) token: Option<PathBuf>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) open: bool,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) hosts: Vec<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]

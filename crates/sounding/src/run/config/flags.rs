@@ -116,6 +116,10 @@ pub(crate) struct Flags {
     /// `sounding watch NAME` shows them
     #[arg(long, value_name = "NAME")]
     pub(super) feed: Option<String>,
+    /// Show what is known over HTTP at this address, as 127.0.0.1:8080: a page, the feed, metrics.
+    /// It asks for the token of a file, which is printed at the start
+    #[arg(long, value_name = "ADDRESS")]
+    pub(super) serve: Option<String>,
     /// Correct, as `sounding link --arrivals` does, when packets of media come by this network
     /// device
     #[arg(long, value_name = "NAME")]

@@ -53,6 +53,7 @@ impl File {
         }
         self.arrivals.interface = flags.arrivals.or(self.arrivals.interface);
         self.feed.name = flags.feed.or(self.feed.name);
+        self.serve.address = flags.serve.or(self.serve.address);
         self.calls.socket = flags.calls.or(self.calls.socket);
         self
     }

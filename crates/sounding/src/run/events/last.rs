@@ -76,7 +76,7 @@ impl Events {
                 event["modems"] = all.iter().map(of).collect();
             }
         }
-        let line = line(self.json, &event, None, || self.sentence(read, peers));
+        let line = line(self.form, &event, None, || self.sentence(read, peers));
         self.outbox.finish(line.unwrap_or_default());
     }
 

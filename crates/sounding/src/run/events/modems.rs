@@ -49,7 +49,7 @@ impl Events {
     /// Those of a modem's thread. An event names the modem while there are several.
     pub(in crate::run) fn of_modem(&self, name: &str) -> Self {
         Self {
-            json: self.json,
+            form: self.form,
             common: Arc::clone(&self.common),
             modem: Some(name.to_owned()),
             outbox: Outbox::clone(&self.outbox),

@@ -1,5 +1,7 @@
 //! What becomes of outputs.
 
+use std::net::SocketAddr;
+use std::path::Path;
 use std::time::Duration;
 
 use miette::Report;
@@ -8,8 +10,22 @@ use sounding_bpf::{ArrivalsCounts, BackgroundCounts};
 use sounding_modem::Source;
 
 use super::Events;
+use crate::screen;
 
 impl Events {
+    /// What is known is shown at this address, to those who have the token of this file.
+    pub(in crate::run) fn serving(&mut self, address: SocketAddr, token: Option<&Path>) {
+        let path = token.map(|token| token.display().to_string());
+        let event = json!({ "event": "serving", "address": address.to_string(), "token": path });
+        self.say(&event, || {
+            let who = match token {
+                Some(token) => format!("with the token in {}", screen::path(token)),
+                None => "to everyone who reaches it".into(),
+            };
+            Some(format!("http://{address}/ shows the link, {who}"))
+        });
+    }
+
     /// The daemon is ready: these congestion controls are wanted, and these outputs run.
     pub(in crate::run) fn ready(
         &mut self,

@@ -4,11 +4,13 @@ use serde_json::json;
 use sounding_kpi::Direction;
 use sounding_link::LinkEstimate;
 use sounding_qdisc::Error;
+use sounding_serve::{News, Shaped};
 use sounding_shape::{Decision, Queue, Reason};
 use sounding_units::{HostInstant, Rate};
 
 use super::Events;
 use crate::offload::{self, Bypass};
+use crate::run::news;
 use crate::{screen, session_report};
 
 /// What happened to a shaper.
@@ -105,6 +107,17 @@ impl Events {
             event["waiting_bytes"] = queue.waiting.count().into();
             event["waiting_packets"] = queue.packets.into();
         }
+        news::tell(|| {
+            News::Shaped(Shaped {
+                modem: self.modem.clone().unwrap_or_else(|| "modem".into()),
+                direction: if direction == Direction::Uplink { "uplink" } else { "downlink" },
+                at,
+                rate_bits_per_sec: rate.bits_per_sec(),
+                reason: reason.to_string(),
+                waiting_bytes: queue.map(|queue| queue.waiting.count()),
+                sent_bytes: queue.map(|queue| queue.sent.count()),
+            })
+        });
         self.say(&event, || {
             tell.then(|| match reason {
                 Reason::Base => format!("{direction}: {rate}, the base: the modem is not heard"),

@@ -9,14 +9,16 @@ use sounding_board::Place;
 use sounding_feed::{Adviser, Line, Publisher, Tuning};
 use sounding_kpi::Direction;
 use sounding_link::Config as Link;
+use sounding_serve::News;
 use sounding_units::HostInstant;
 
 use crate::run::events::Events;
+use crate::run::news;
 use crate::run::output::{Estimates, Needs, Output, Section};
 
 /// The shortest time between two lines of a direction, and the longest.
 const SOONEST: Duration = Duration::from_millis(20);
-const LATEST: Duration = Duration::from_millis(100);
+pub(super) const LATEST: Duration = Duration::from_millis(100);
 
 /// `[feed]` with a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +34,8 @@ pub(in crate::run) struct FeedPlan {
 /// The lines of one modem in it.
 #[derive(Clone, Debug)]
 pub(in crate::run) struct FeedSection {
-    pub(in crate::run) plan: FeedPlan,
+    /// The socket; none where only [serve] has the lines.
+    pub(in crate::run) plan: Option<FeedPlan>,
     pub(in crate::run) modem: String,
 }
 
@@ -81,7 +84,10 @@ fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Section for FeedSection {
     fn name(&self) -> String {
-        format!("feed {}", self.plan.name)
+        match &self.plan {
+            Some(plan) => format!("feed {}", plan.name),
+            None => "lines".into(),
+        }
     }
 
     fn needs(&self) -> Needs {
@@ -90,7 +96,7 @@ impl Section for FeedSection {
     }
 
     fn start(&self) -> Result<Box<dyn Output>> {
-        let socket = self.plan.socket()?;
+        let socket = self.plan.as_ref().map(FeedPlan::socket).transpose()?;
         let sides = WAYS.map(Side::new);
         Ok(Box::new(FeedOutput { modem: self.modem.clone(), socket, sides }))
     }
@@ -98,7 +104,7 @@ impl Section for FeedSection {
 
 struct FeedOutput {
     modem: String,
-    socket: Shared,
+    socket: Option<Shared>,
     sides: [Side; 2],
 }
 
@@ -136,17 +142,31 @@ impl Side {
     }
 }
 
+/// Gives a line to all who read it, with one text.
+fn give(socket: Option<&Shared>, line: Line) {
+    if socket.is_none() && !news::are_wanted() {
+        return;
+    }
+    let text = line.text();
+    if let Some(socket) = socket {
+        locked(socket).publish_text(&text);
+    }
+    news::tell(|| News::Line(Arc::new(line), text));
+}
+
 impl Output for FeedOutput {
     fn publish(&mut self, now: HostInstant, estimates: &Estimates) {
         for side in &mut self.sides {
             if let Some(line) = side.poll(now, &self.modem, estimates) {
-                locked(&self.socket).publish(&line);
+                give(self.socket.as_ref(), line);
             }
         }
     }
 
     fn attend(&mut self, _now: HostInstant, _events: &mut Events) -> Result<()> {
-        locked(&self.socket).attend();
+        if let Some(socket) = &self.socket {
+            locked(socket).attend();
+        }
         Ok(())
     }
 

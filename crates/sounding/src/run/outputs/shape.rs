@@ -5,7 +5,7 @@
 
 mod carried;
 mod remembered;
-mod state_folder;
+pub(super) mod state_folder;
 
 use std::path::Path;
 use std::time::Duration;

@@ -52,6 +52,7 @@ fn every_key_of_every_section_is_in_the_example_and_no_other() {
         "cc",
         "downlink",
         "feed",
+        "serve",
         "arrivals",
         "calls",
         "board",
@@ -101,6 +102,7 @@ fn a_printed_configuration_reads_back_as_the_file_and_the_flags() {
         board: Some("b".into()),
         kpi: vec!["all".into()],
         feed: Some("wan".into()),
+        serve: Some("127.0.0.1:8080".into()),
         arrivals: Some("wwan0".into()),
         calls: Some("/run/call".into()),
         ..Flags::default()

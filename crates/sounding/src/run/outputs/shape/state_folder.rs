@@ -9,7 +9,7 @@ const STATE_OVERRIDE: &str = "SOUNDING_STATE_DIR";
 /// The folder for files that outlive a boot: `$SOUNDING_STATE_DIR`, else the first of a service's
 /// `$STATE_DIRECTORY`, else `/var/lib/sounding` for root, and for others `sounding` in
 /// `$XDG_STATE_HOME` or `~/.local/state`. It need not exist.
-pub(super) fn state_folder() -> Option<PathBuf> {
+pub(in crate::run::outputs) fn state_folder() -> Option<PathBuf> {
     let set = |name| var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     // Systemd separates several by colons.
     let service = || {
