@@ -118,6 +118,12 @@ impl Line {
         timeless(self) == timeless(other)
     }
 
+    /// Whether its rate and advice may be used at this time: until they have to be heard again.
+    pub fn is_valid(&self, now: HostInstant) -> bool {
+        let since = now - HostInstant::from_nanos(self.made_at_ns);
+        since.as_secs_f64() * 1e3 <= self.valid_for_ms
+    }
+
     /// The direction, if it is one.
     pub fn way(&self) -> Option<Direction> {
         Direction::ALL.iter().copied().find(|way| way.to_string() == self.direction)

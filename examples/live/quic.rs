@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Sends live media over QUIC at the rate that the feed advises, as MoQ does: each group of frames
+//! has a stream. When a frame is late, the rest of its group is given up: `quic SOCKET TO CERTIFICATE`.
+
+use std::{error::Error, net::SocketAddr, path::Path, sync::Arc, time::Duration};
+
+use quinn::{ClientConfig, Endpoint, SendStream, TransportConfig, rustls::RootCertStore};
+use sounding_feed::{Direction, Newest};
+use sounding_host::monotonic_now;
+use tokio::time::{MissedTickBehavior, interval, timeout};
+
+const FALLBACK: u64 = 500_000; // bit/s without advice
+const ENCODER: f64 = 0.85; // its part of the rate: the rest is for headers and retransmissions
+const FRAMES: u32 = 30; // per second
+const GROUP: u32 = 30; // frames
+const LATE: Duration = Duration::from_millis(100);
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+pub(crate) async fn send(feed: &Path, to: SocketAddr, trusted: &Path) -> Outcome {
+    let mut roots = RootCertStore::empty();
+    roots.add(std::fs::read(trusted)?.into())?;
+    let mut config = ClientConfig::with_root_certificates(Arc::new(roots))?;
+    // What waits in the stack is late already.
+    let mut transport = TransportConfig::default();
+    transport.send_window(64 * 1024);
+    config.transport_config(Arc::new(transport));
+    let mut endpoint = Endpoint::client("0.0.0.0:0".parse()?)?;
+    endpoint.set_default_client_config(config);
+    let connection = endpoint.connect(to, "localhost")?.await?;
+    let (mut newest, mut said, mut group) = (Newest::new(feed), 0, None::<SendStream>);
+    let mut clock = interval(Duration::from_secs(1) / FRAMES);
+    clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    for number in 0_u32.. {
+        clock.tick().await;
+        newest.handle_now(monotonic_now());
+        let advised = newest.advice(None, Direction::Uplink, monotonic_now());
+        let rate = advised.map_or(FALLBACK, |rate| rate.bits_per_sec());
+        if rate != said {
+            println!("{rate} bit/s by {}", if advised.is_some() { "advice" } else { "fallback" });
+            said = rate;
+        }
+        if number % GROUP == 0 {
+            group = Some(connection.open_uni().await?); // The last one ends as it is dropped.
+        }
+        let frame = vec![0; (rate as f64 * ENCODER / 8.0) as usize / FRAMES as usize];
+        let Some(stream) = &mut group else { continue };
+        if timeout(LATE, stream.write_all(&frame)).await.is_err() {
+            stream.reset(0_u32.into())?;
+            group = None;
+        }
+    }
+    Ok(())
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Outcome {
+    let mut given = std::env::args().skip(1);
+    let mut next = || given.next().ok_or("usage: quic SOCKET TO CERTIFICATE");
+    send(next()?.as_ref(), next()?.parse()?, next()?.as_ref()).await
+}
