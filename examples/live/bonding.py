@@ -19,7 +19,7 @@ LATE = 0.01  # s that a late link makes up for, and no more
 
 class Link:
     def __init__(self, advice, modem, address, to):
-        self.advice, self.modem, self.said = advice, modem, None
+        self.advice, self.modem, self.said = advice, modem, 0
         self.out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.out.bind((address, 0))
         self.out.connect(to)
@@ -28,9 +28,9 @@ class Link:
     def send(self, packet):
         advised = self.advice.bits_per_sec(self.modem)
         rate = advised or FALLBACK
-        if rate != self.said:
+        if time.monotonic() - self.said > 1:
             print(f"{self.modem}: {rate} bit/s by {'advice' if advised else 'fallback'}", flush=True)
-            self.said = rate
+            self.said = time.monotonic()
         try:
             self.out.send(packet)
         except OSError:

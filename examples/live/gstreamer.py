@@ -27,7 +27,7 @@ PIPELINE = """
 
 class Sender:
     def __init__(self, feed, host, port, source=SOURCE):
-        self.advice, self.said = Advice(feed), None
+        self.advice, self.rate, self.by = Advice(feed), FALLBACK, "fallback"
         text = PIPELINE.format(source=source, host=host, port=port, kbit=int(FALLBACK * ENCODER / 1000))
         self.pipeline = Gst.parse_launch(text)
         self.encoder, self.sink = map(self.pipeline.get_by_name, ("encoder", "sink"))
@@ -35,11 +35,14 @@ class Sender:
     def follow(self):
         advised = self.advice.bits_per_sec()
         rate = advised or FALLBACK
-        if rate != self.said:
+        if rate != self.rate:
             self.encoder.set_property("bitrate", int(rate * ENCODER / 1000))  # kbit/s
             self.sink.set_property("max-bitrate", rate)
-            print(f"{rate} bit/s by {'advice' if advised else 'fallback'}", flush=True)
-            self.said = rate
+        self.rate, self.by = rate, "advice" if advised else "fallback"
+        return True
+
+    def say(self):
+        print(f"{self.rate} bit/s by {self.by}", flush=True)
         return True
 
 
@@ -47,5 +50,6 @@ if __name__ == "__main__":
     Gst.init(None)
     sender = Sender(*sys.argv[1:])
     GLib.timeout_add(LOOKS, sender.follow)
+    GLib.timeout_add(1000, sender.say)
     sender.pipeline.set_state(Gst.State.PLAYING)
     GLib.MainLoop().run()

@@ -11,24 +11,21 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 
 const FALLBACK: u64 = 500_000; // bit/s without advice
 const ENCODER: f64 = 0.85; // its part of the rate: the rest is for headers and retransmissions
-const FRAMES: u32 = 30; // per second
-const GROUP: u32 = 30; // frames
+const FRAMES: u32 = 30; // per second, and of a group
 const LATE: Duration = Duration::from_millis(100);
 
 type Outcome = Result<(), Box<dyn Error>>;
-
 pub(crate) async fn send(feed: &Path, to: SocketAddr, trusted: &Path) -> Outcome {
     let mut roots = RootCertStore::empty();
     roots.add(std::fs::read(trusted)?.into())?;
     let mut config = ClientConfig::with_root_certificates(Arc::new(roots))?;
-    // What waits in the stack is late already.
     let mut transport = TransportConfig::default();
-    transport.send_window(64 * 1024);
+    transport.send_window(64 * 1024); // bytes; more that waits in the stack would be late
     config.transport_config(Arc::new(transport));
     let mut endpoint = Endpoint::client("0.0.0.0:0".parse()?)?;
     endpoint.set_default_client_config(config);
     let connection = endpoint.connect(to, "localhost")?.await?;
-    let (mut newest, mut said, mut group) = (Newest::new(feed), 0, None::<SendStream>);
+    let (mut newest, mut group) = (Newest::new(feed), None::<SendStream>);
     let mut clock = interval(Duration::from_secs(1) / FRAMES);
     clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
     for number in 0_u32.. {
@@ -36,11 +33,8 @@ pub(crate) async fn send(feed: &Path, to: SocketAddr, trusted: &Path) -> Outcome
         newest.handle_now(monotonic_now());
         let advised = newest.advice(None, Direction::Uplink, monotonic_now());
         let rate = advised.map_or(FALLBACK, |rate| rate.bits_per_sec());
-        if rate != said {
+        if number % FRAMES == 0 {
             println!("{rate} bit/s by {}", if advised.is_some() { "advice" } else { "fallback" });
-            said = rate;
-        }
-        if number % GROUP == 0 {
             group = Some(connection.open_uni().await?); // The last one ends as it is dropped.
         }
         let frame = vec![0; (rate as f64 * ENCODER / 8.0) as usize / FRAMES as usize];
@@ -53,9 +47,10 @@ pub(crate) async fn send(feed: &Path, to: SocketAddr, trusted: &Path) -> Outcome
     Ok(())
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Outcome {
+fn main() -> Outcome {
     let mut given = std::env::args().skip(1);
     let mut next = || given.next().ok_or("usage: quic SOCKET TO CERTIFICATE");
-    send(next()?.as_ref(), next()?.parse()?, next()?.as_ref()).await
+    let (feed, to, trusted) = (next()?, next()?.parse()?, next()?);
+    let run = send(feed.as_ref(), to, trusted.as_ref());
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(run)
 }

@@ -6,6 +6,7 @@ The advice becomes SRTO_MAXBW, which limits retransmissions too. The encoder get
 """
 
 import ctypes
+import itertools
 import socket
 import struct
 import sys
@@ -33,20 +34,19 @@ def encoder(bits_per_sec):
 
 
 def main(feed, host, port):
-    advice, said, due = Advice(feed), None, time.monotonic()
+    advice, due = Advice(feed), time.monotonic()
     srt.srt_startup()
     out = srt.srt_create_socket()
     call("srt_setsockflag", out, SRTO_SENDER, ctypes.byref(ctypes.c_int(1)), 4)
     to = struct.pack("=H", socket.AF_INET) + struct.pack("!H", int(port)) + socket.inet_aton(host) + bytes(8)
     call("srt_connect", out, to, len(to))
     waiting, size = ctypes.c_int(), ctypes.c_int(4)
-    while True:
+    for number in itertools.count():
         advised = advice.bits_per_sec()
         rate = advised or FALLBACK
-        if rate != said:
-            call("srt_setsockflag", out, SRTO_MAXBW, ctypes.byref(ctypes.c_int64(rate // 8)), 8)
+        if number % FRAMES == 0:
             print(f"{rate} bit/s by {'advice' if advised else 'fallback'}", flush=True)
-            said = rate
+        call("srt_setsockflag", out, SRTO_MAXBW, ctypes.byref(ctypes.c_int64(rate // 8)), 8)
         call("srt_getsockflag", out, SRTO_SNDDATA, ctypes.byref(waiting), ctypes.byref(size))
         frame = encoder(rate * ENCODER) if waiting.value * MESSAGE * 8 < rate * WAITS else b""
         for part in (frame[at : at + MESSAGE] for at in range(0, len(frame), MESSAGE)):

@@ -23,13 +23,13 @@ def main(feed, host, port):
     advice = Advice(feed)
     out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     out.connect((host, int(port)))
-    number, said, due = 0, None, time.monotonic()
+    number, said, due = 0, 0, time.monotonic()
     while True:
         advised = advice.bits_per_sec()
         rate = advised or FALLBACK
-        if rate != said:
+        if time.monotonic() - said > 1:
             print(f"{rate} bit/s by {'advice' if advised else 'fallback'}", flush=True)
-            said = rate
+            said = time.monotonic()
         try:
             out.send(payload(number))
         except ConnectionRefusedError:
