@@ -4,6 +4,7 @@
 import json
 import os
 import socket
+import sys
 import threading
 import time
 
@@ -50,3 +51,13 @@ class Advice:
         for line in map(json.loads, lines):
             if line["direction"] == self._direction:
                 self._lines = {**self._lines, line["modem"]: line}
+
+
+def run(main):
+    """Runs a sender with this command's arguments until Ctrl-C."""
+    if len(sys.argv) < 4:
+        sys.exit(sys.modules["__main__"].__doc__)
+    try:
+        main(*sys.argv[1:])
+    except KeyboardInterrupt:
+        pass

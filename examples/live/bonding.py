@@ -7,10 +7,9 @@ puts packets in order by their numbers.
 """
 
 import socket
-import sys
 import time
 
-from advice import Advice
+from advice import Advice, run
 
 FALLBACK = 200_000  # bit/s of a link without advice
 PAYLOAD = 1200  # bytes of a packet; its IPv4 and UDP headers have 28 more
@@ -50,4 +49,4 @@ def main(feed, host, port, *links):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    run(main)

@@ -5,14 +5,12 @@ x264enc takes a new bitrate while it runs. Its buffer (VBV) is short, so that no
 spreads a frame's packets over time. SOURCE is any element with raw video, v4l2src of a camera for example.
 """
 
-import sys
-
 import gi
 
 gi.require_version("Gst", "1.0")
 from gi.repository import GLib, Gst
 
-from advice import Advice
+from advice import Advice, run
 
 FALLBACK = 500_000  # bit/s without advice
 ENCODER = 0.85  # its part of the rate: x264 is exact over seconds and not over frames, and packets have headers
@@ -46,10 +44,14 @@ class Sender:
         return True
 
 
-if __name__ == "__main__":
+def main(*arguments):
     Gst.init(None)
-    sender = Sender(*sys.argv[1:])
+    sender = Sender(*arguments)
     GLib.timeout_add(LOOKS, sender.follow)
     GLib.timeout_add(1000, sender.say)
     sender.pipeline.set_state(Gst.State.PLAYING)
     GLib.MainLoop().run()
+
+
+if __name__ == "__main__":
+    run(main)

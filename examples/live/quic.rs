@@ -27,7 +27,7 @@ pub(crate) async fn send(feed: &Path, to: SocketAddr, trusted: &Path) -> Outcome
     let connection = endpoint.connect(to, "localhost")?.await?;
     let (mut newest, mut group) = (Newest::new(feed), None::<SendStream>);
     let mut clock = interval(Duration::from_secs(1) / FRAMES);
-    clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    clock.set_missed_tick_behavior(MissedTickBehavior::Skip);
     for number in 0_u32.. {
         clock.tick().await;
         newest.handle_now(monotonic_now());

@@ -12,7 +12,7 @@ import struct
 import sys
 import time
 
-from advice import Advice
+from advice import Advice, run
 
 FALLBACK = 500_000  # bit/s without advice
 ENCODER = 0.8  # its part of the rate: the rest is for headers and retransmissions
@@ -56,4 +56,4 @@ def main(feed, host, port):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    run(main)

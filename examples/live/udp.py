@@ -5,10 +5,9 @@ A packet is paced by the advice of its own moment, so that a drop holds from the
 """
 
 import socket
-import sys
 import time
 
-from advice import Advice
+from advice import Advice, run
 
 FALLBACK = 500_000  # bit/s without advice
 PAYLOAD = 1200  # bytes of a packet; its IPv4 and UDP headers have 28 more
@@ -40,4 +39,4 @@ def main(feed, host, port):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    run(main)
