@@ -13,7 +13,7 @@ from advice import Advice, run
 
 FALLBACK = 200_000  # bit/s of a link without advice
 PAYLOAD = 1200  # bytes of a packet; its IPv4 and UDP headers have 28 more
-LATE = 0.01  # s that a late link makes up for, and no more
+LATE = 0.02  # s that a late link makes up for, and no more
 
 
 class Link:

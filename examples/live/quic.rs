@@ -5,7 +5,7 @@
 use std::{error::Error, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use quinn::{ClientConfig, Endpoint, SendStream, TransportConfig, rustls::RootCertStore};
-use sounding_feed::{Direction, Newest};
+use sounding_feed::{Direction, Newest, Rate};
 use sounding_host::monotonic_now;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
@@ -32,7 +32,7 @@ pub(crate) async fn send(feed: &Path, to: SocketAddr, trusted: &Path) -> Outcome
         clock.tick().await;
         newest.handle_now(monotonic_now());
         let advised = newest.advice(None, Direction::Uplink, monotonic_now());
-        let rate = advised.map_or(FALLBACK, |rate| rate.bits_per_sec());
+        let rate = advised.map_or(FALLBACK, Rate::bits_per_sec);
         if number % FRAMES == 0 {
             println!("{rate} bit/s by {}", if advised.is_some() { "advice" } else { "fallback" });
             group = Some(connection.open_uni().await?); // The last one ends as it is dropped.

@@ -11,7 +11,7 @@ from advice import Advice, run
 
 FALLBACK = 500_000  # bit/s without advice
 PAYLOAD = 1200  # bytes of a packet; its IPv4 and UDP headers have 28 more
-LATE = 0.01  # s that a late sender makes up for, and no more
+LATE = 0.02  # s that a late sender makes up for, and no more
 
 
 def payload(number):

@@ -90,13 +90,16 @@ impl Line {
             made_at_ns: now.as_nanos(),
             advice_bits_per_sec: None,
             advice_cause: None,
-            rate_bits_per_sec: rate.map(|rate| rate.bits_per_sec()),
+            rate_bits_per_sec: rate.map(sounding_units::Rate::bits_per_sec),
             bound: said.known_bound().map(|bound| bound.to_string()),
             state: said.known_state().map(|state| state.to_string()),
             source: rate.map(|_| said.source.to_string()),
             age_ms: age.map(ms),
             valid_for_ms: ms(said.valid_for),
-            backlog_bytes: said.backlog.filter(|_| rate.is_some()).map(|bytes| bytes.count()),
+            backlog_bytes: said
+                .backlog
+                .filter(|_| rate.is_some())
+                .map(sounding_units::Bytes::count),
             users: said.known_fair().map(|fair| fair.users),
         }
     }
