@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Sends live media over QUIC at the rate that the feed advises, as MoQ does: each group of frames
-//! has a stream. When a frame is late, the rest of its group is given up: `quic SOCKET TO CERTIFICATE`.
+//! Sends live media over QUIC at the rate that the feed advises, as MoQ does: `quic SOCKET TO CERT`.
+//! Each group of frames has a stream. When a frame is late, the rest of its group is given up.
 
 use std::{error::Error, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
@@ -35,7 +35,7 @@ pub(crate) async fn send(feed: &Path, to: SocketAddr, trusted: &Path) -> Outcome
         let rate = advised.map_or(FALLBACK, Rate::bits_per_sec);
         if number % FRAMES == 0 {
             println!("{rate} bit/s by {}", if advised.is_some() { "advice" } else { "fallback" });
-            group = Some(connection.open_uni().await?); // The last one ends as it is dropped.
+            group = Some(connection.open_uni().await?); // Dropping the last one ends it.
         }
         let frame = vec![0; (rate as f64 * ENCODER / 8.0) as usize / FRAMES as usize];
         let Some(stream) = &mut group else { continue };

@@ -1,5 +1,5 @@
-//! libOD: KPIs for C programs, from a board, a modem or a capture, and the lines of the rate feed. The header `sounding/od.h` is
-//! its manual.
+//! libOD: KPIs for C programs, from a board, a modem or a capture, and the lines of the rate feed.
+//! The header `sounding/od.h` is its manual.
 //!
 //! * [`ffi`](mod@ffi): the C functions. They check their arguments, and catch panics, which must
 //!   not unwind into C.

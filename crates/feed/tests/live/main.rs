@@ -7,7 +7,7 @@ mod feed;
 mod long;
 mod meter;
 #[path = "../../../../examples/live/quic.rs"]
-#[allow(dead_code, reason = "its main function is of the example")]
+#[allow(dead_code, reason = "its main function is the example's")]
 mod quic;
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
