@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Sends live media over QUIC at the rate that the feed advises, as MoQ does: `quic SOCKET TO CERT`.
-//! Each group of frames has a stream. When a frame is late, the rest of its group is given up.
+//! Sends live media over QUIC at the rate that the feed advises: `quic SOCKET TO CERTIFICATE`. As in
+//! MoQ, each group of frames has a stream. When a frame is late, the rest of its group is given up.
 
 use std::{error::Error, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 

@@ -5,8 +5,8 @@ use cargo_metadata::{DependencyKind, Metadata};
 /// Layers from the foundation up: a crate may depend only on crates of layers before its own.
 ///
 /// `units ◀ estimate ◀ {host, diag, phy, trace, shape, qdisc, feed} ◀ {nas, rrc} ◀ {kpi, export} ◀
-/// {link, cc} ◀ {cell, laws} ◀ {baselines, sim} ◀ {board, modem, bpf, emu, experiment} ◀ {quic, rtc,
-/// report} ◀ {testbed, libod} ◀ lab ◀ sounding`
+/// {link, cc} ◀ {cell, laws} ◀ {baselines, sim} ◀ {board, modem, bpf, emu, experiment} ◀ {quic,
+/// rtc, report} ◀ {testbed, libod} ◀ lab ◀ sounding`
 const LAYERS: &[&[&str]] = &[
     &["sounding-units"],
     &["sounding-estimate"],

@@ -119,8 +119,8 @@ struct od_line {
 	uint32_t flags;
 	uint32_t reserved;
 	char modem[OD_NAME_MAX];
-	/* Words; empty is unknown. Why the advice is what it is; "capacity" or "floor"; the state of
-	 * the link; the method behind the rate. */
+	/* Words; empty is unknown. Why the advice is what it is; "capacity" or "floor"; the state
+	 * of the link; the method behind the rate. */
 	char cause[OD_UNIT_MAX];
 	char bound[OD_UNIT_MAX];
 	char state[OD_UNIT_MAX];
@@ -137,9 +137,9 @@ struct od_line {
  *     capture:FILE         a recorded stream, of any kind that `sounding decode` reads, not packed
  *     feed:NAME            the rate feed of a daemon, for od_link() alone
  *
- * EFAULT null; EINVAL not a source; ENOENT no such board, device, file or feed; EACCES no right to it;
- * EBUSY held by another program; EPIPE a board whose writer is gone; EMFILE too many handles; EIO
- * anything else.
+ * EFAULT null; EINVAL not a source; ENOENT no such board, device, file or feed; EACCES no right to
+ * it; EBUSY held by another program; EPIPE a board whose writer is gone; EMFILE too many handles;
+ * EIO anything else.
  */
 int od_open(const char *source);
 
