@@ -1,7 +1,7 @@
 //! The rate feed of `sounding run`: what a live sender should take now.
 //!
-//! [`Adviser`] makes the advice from estimates. A [`Line`] carries it, with the estimate that it is
-//! of. [`Reader`] reads lines from the daemon's socket, and [`Newest`] keeps the newest ones.
+//! [`Adviser`] makes the advice from estimates. A [`Line`] carries both. [`Reader`] reads lines from
+//! the daemon's socket, and [`Newest`] keeps the newest ones.
 
 #![forbid(unsafe_code)]
 

@@ -319,7 +319,7 @@ fn links_of_a_feed_are_known_by_modem_and_direction() {
     assert_eq!(words, [c"floor", c"a"]);
     assert_eq!((link(od, None, 1).0, errno()), (-1, Errno::EAGAIN), "no downlink has come");
     assert_eq!((link(od, Some("b"), 0).0, errno()), (-1, Errno::ENOENT));
-    // What is too old is a number and a time, and nothing that a sender could take.
+    // A line that is too old has its number and times, and no value that a sender could take.
     say("a", Duration::from_secs(61), Some(5_000));
     let (status, line) = link(od, Some("a"), 0);
     assert_eq!((status, line.has, line.flags), (0, 0, 1));

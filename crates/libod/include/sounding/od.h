@@ -97,11 +97,11 @@ struct od_kpi {
 struct od_line {
 	/* Counts the lines of this modem and direction, from 1. */
 	uint64_t number;
-	/* What a sender should take now. */
+	/* The rate that a sender should take now. */
 	uint64_t advice_bits_per_sec;
-	/* What the radio granted. */
+	/* The rate that the radio granted. */
 	uint64_t rate_bits_per_sec;
-	/* What waits in the modem; uplinks only. */
+	/* Bytes that wait in the modem; uplinks only. */
 	uint64_t backlog_bytes;
 	/* How long ago the newest record behind the rate had come when the line was read. */
 	uint64_t age_ns;
