@@ -10,15 +10,18 @@ SOUNDING := $(TARGET)/release/sounding
 demo: build
 	$(AS_ROOT) $(SOUNDING) demo
 
+# Without a network there may be no promtool and no SRT: their tests are skipped then, or fail by SOUNDING_REQUIRE.
 test:
 	@scripts/setup test
 	@scripts/setup promtool || echo "tests do without promtool"
+	@scripts/setup srt || echo "tests do without SRT"
 	scripts/test
 
 # Tests that take too long for every change. A release needs them: .ci/release.
 test-long:
 	@scripts/setup test
 	@scripts/setup uml
+	@scripts/setup gstreamer
 	scripts/test-long
 
 # The kernel part on Debian 12's kernel, emulated: minutes. KERNEL=FILE names another kernel's package.

@@ -9,6 +9,8 @@
     blocks = sounding.columns("drive.mi2log", 0xB173, ["subframes.rbs", "subframes.blocks.mcs"])
     rate = sounding.link("drive.mi2log", direction="downlink").to_pandas()
     held = sounding.delays("drive.mi2log").to_pandas()
+    for line in sounding.feed("modem"):
+        print(line.modem, line.direction, line.advice_bits_per_sec)
     result = sounding.simulate("plan.toml", controllers={"mine": Mine})
 """
 
@@ -19,6 +21,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from . import _sounding
+from ._feed import Feed, FeedError, FeedLine
 from ._simulate import Controller, simulate
 from ._sounding import (
     Ack,
@@ -53,6 +56,9 @@ __all__ = [
     "Delivered",
     "Departure",
     "Estimate",
+    "Feed",
+    "FeedError",
+    "FeedLine",
     "Kpi",
     "Loss",
     "PlanError",
@@ -65,6 +71,7 @@ __all__ = [
     "columns",
     "delays",
     "described_codes",
+    "feed",
     "known_kpis",
     "kpis",
     "link",
@@ -129,3 +136,11 @@ def delays(source: Source, *, direction: Literal["uplink", "downlink"] | None = 
     earlier one.
     """
     return Table._of(_sounding.delays(source, direction))
+
+
+def feed(name: str | os.PathLike[str]) -> Feed:
+    """The lines of a daemon's rate feed, by its name or its socket's path: what a live sender should take now.
+
+    It ends with a `FeedError` when the daemon ends or falls silent. A sender then goes on by its own rules, and opens it again.
+    """
+    return Feed(name)

@@ -66,7 +66,8 @@ impl Place {
         if let (true, Some(folder), Some(file)) =
             (name.contains('/'), path.parent(), path.file_name().and_then(|file| file.to_str()))
         {
-            return Self::new(folder, file.strip_suffix(".board").unwrap_or(file));
+            let name = [".board", ".rate"].iter().find_map(|end| file.strip_suffix(end));
+            return Self::new(folder, name.unwrap_or(file));
         }
         if let Some(folder) = std::env::var_os(OVERRIDE) {
             return Self::new(Path::new(&folder), name);
@@ -130,5 +131,6 @@ mod tests {
     fn a_path_to_a_board_is_a_place_too() {
         let place = Place::to_read("/tmp/x/modem.board").expect("a path");
         assert_eq!(place, Place::new(Path::new("/tmp/x"), "modem").expect("a plain name"));
+        assert_eq!(Place::to_read("/tmp/x/modem.rate").expect("a path"), place);
     }
 }

@@ -82,7 +82,6 @@ impl Line {
     /// The line of an estimate that was made at this time.
     pub fn of(number: u64, modem: &str, now: HostInstant, said: &LinkEstimate) -> Self {
         let rate = said.known_rate();
-        let ms = |time: Duration| time.as_micros() as f64 / 1e3;
         let age = Some(said.age).filter(|age| *age != Duration::MAX);
         Self {
             number,
@@ -124,10 +123,21 @@ impl Line {
         text(self)
     }
 
+    /// Whether its rate and advice may be used at this time: until they are older than
+    /// they may be.
+    pub fn is_valid(&self, now: HostInstant) -> bool {
+        let since = now - HostInstant::from_nanos(self.made_at_ns);
+        self.age_ms.unwrap_or_default() + ms(since) <= self.valid_for_ms
+    }
+
     /// The direction, if it is one.
     pub fn way(&self) -> Option<Direction> {
         Direction::ALL.iter().copied().find(|way| way.to_string() == self.direction)
     }
+}
+
+fn ms(time: Duration) -> f64 {
+    time.as_micros() as f64 / 1e3
 }
 
 /// One line of JSON.

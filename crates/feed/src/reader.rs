@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::{Greeting, Line, VERSION};
 
 /// Longer lines are not the feed's.
-const LONGEST: u64 = 4096;
+pub(crate) const LONGEST: u64 = 4096;
 
 /// Why the feed is not read.
 #[derive(Debug, Error)]

@@ -5,9 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::PoisonError;
 
 use libc::{size_t, ssize_t};
+use sounding_estimate::Direction;
 use sounding_kpi::registry;
 
 use crate::error::{self, Failure, text};
+pub use crate::link::Link;
 pub use crate::sample::{KpiInfo, Sample};
 use crate::source::Source;
 use crate::table;
@@ -116,6 +118,41 @@ pub unsafe extern "C" fn od_latest(od: c_int, kpi: c_int, sample: *mut Sample) -
             let latest = source.latest(usize::try_from(kpi).map_err(unknown)?)?;
             // SAFETY: not null, and by contract there is space.
             unsafe { sample.write(latest) };
+            Ok(0)
+        })
+    })
+}
+
+/// `od_link`.
+///
+/// # Safety
+///
+/// `modem` is null or a zero-terminated string; `line` is null or has room for one line.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn od_link(
+    od: c_int,
+    modem: *const c_char,
+    direction: c_int,
+    line: *mut Link,
+) -> c_int {
+    call(|| {
+        with_source(od, |source| {
+            if line.is_null() {
+                return Err(null("line"));
+            }
+            // SAFETY: as the caller says.
+            let modem = unsafe { (!modem.is_null()).then(|| text(modem, "modem")) }.transpose()?;
+            let way = match direction {
+                0 => Direction::Uplink,
+                1 => Direction::Downlink,
+                other => {
+                    let why = format_args!("{other} is no direction");
+                    return Err(Failure::new(libc::EINVAL, why));
+                }
+            };
+            let newest = source.link(modem, way)?;
+            // SAFETY: not null, and by contract there is space.
+            unsafe { line.write(newest) };
             Ok(0)
         })
     })

@@ -1,13 +1,14 @@
-//! libOD: KPIs for C programs, from a board, a modem or a capture. The header `sounding/od.h` is
-//! its manual.
+//! libOD: KPIs for C programs, from a board, a modem or a capture, and the lines of the rate feed.
+//! The header `sounding/od.h` is its manual.
 //!
 //! * [`ffi`](mod@ffi): the C functions. They check their arguments, and catch panics, which must
 //!   not unwind into C.
 //! * `table`: handles are numbers. So a closed or invalid handle gives an error and no crash.
-//! * `source`: the three kinds of handle behind them.
+//! * `source`: the four kinds of handle behind them.
 
 mod error;
 pub mod ffi;
+mod link;
 mod sample;
 mod source;
 mod table;

@@ -8,9 +8,9 @@ use sounding_units::HostInstant;
 pub(crate) const STALE: u32 = 1;
 
 /// `OD_NAME_MAX`.
-const NAME_MAX: usize = 64;
+pub(crate) const NAME_MAX: usize = 64;
 /// `OD_UNIT_MAX`.
-const UNIT_MAX: usize = 16;
+pub(crate) const UNIT_MAX: usize = 16;
 
 /// `struct od_sample`.
 #[repr(C)]
@@ -86,7 +86,7 @@ impl KpiInfo {
 }
 
 /// With at least one zero at the end.
-fn padded<const N: usize>(text: &str) -> [c_char; N] {
+pub(crate) fn padded<const N: usize>(text: &str) -> [c_char; N] {
     let mut padded = [0; N];
     for (to, byte) in padded[..N - 1].iter_mut().zip(text.bytes()) {
         *to = byte.cast_signed() as c_char;

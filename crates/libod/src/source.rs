@@ -3,23 +3,28 @@
 mod board;
 mod capture;
 mod device;
+mod feed;
 
 use std::os::fd::RawFd;
 
 use sounding_board::{Place, Reader};
+use sounding_estimate::Direction;
 
 use crate::error::Failure;
+use crate::link::Link;
 use crate::sample::Sample;
 
 use board::Board;
 use capture::Capture;
 use device::Device;
+use feed::Feed;
 
-/// A source of KPIs.
+/// A source of KPIs, or the rate feed.
 pub(crate) enum Source {
     Board(Board),
     Device(Box<Device>),
     Capture(Box<Capture>),
+    Feed(Box<Feed>),
 }
 
 impl Source {
@@ -34,9 +39,11 @@ impl Source {
             "capture" => {
                 Capture::open(rest.as_ref()).map(|capture| Self::Capture(Box::new(capture)))
             }
+            "feed" => Feed::open(&Place::to_read(rest)?).map(|feed| Self::Feed(Box::new(feed))),
             _ => {
-                let why =
-                    format_args!("{kind}: a source is board:NAME, device:SOURCE or capture:FILE");
+                let why = format_args!(
+                    "{kind}: a source is board:NAME, device:SOURCE, capture:FILE or feed:NAME"
+                );
                 Err(Failure::new(libc::EINVAL, why))
             }
         }
@@ -47,6 +54,7 @@ impl Source {
             Self::Board(board) => board.subscribe(name),
             Self::Device(device) => device.subscribe(name),
             Self::Capture(capture) => capture.subscribe(name),
+            Self::Feed(_) => Err(no_kpis()),
         }
     }
 
@@ -56,6 +64,7 @@ impl Source {
             Self::Board(board) => board.read(samples),
             Self::Device(device) => device.read(samples),
             Self::Capture(capture) => capture.read(samples),
+            Self::Feed(_) => Err(no_kpis()),
         }
     }
 
@@ -64,6 +73,7 @@ impl Source {
             Self::Board(board) => board.latest(kpi),
             Self::Device(device) => device.latest(kpi),
             Self::Capture(capture) => capture.latest(kpi),
+            Self::Feed(_) => Err(no_kpis()),
         }
     }
 
@@ -72,8 +82,20 @@ impl Source {
             Self::Board(board) => Ok(board.poll_fd()),
             Self::Device(device) => device.poll_fd(),
             Self::Capture(capture) => capture.poll_fd(),
+            Self::Feed(feed) => Ok(feed.poll_fd()),
         }
     }
+
+    pub(crate) fn link(&mut self, modem: Option<&str>, way: Direction) -> Result<Link, Failure> {
+        match self {
+            Self::Feed(feed) => feed.link(modem, way),
+            _ => Err(Failure::new(libc::EINVAL, "only feed:NAME has links: open it for od_link()")),
+        }
+    }
+}
+
+fn no_kpis() -> Failure {
+    Failure::new(libc::EINVAL, "a feed has no KPIs: od_link() reads it")
 }
 
 fn nothing_subscribed() -> Failure {

@@ -9,15 +9,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use od::ffi::{ABI, KpiInfo, Sample};
+use od::ffi::{ABI, KpiInfo, Link, Sample};
 use sounding_board::{Place, Publisher};
 use sounding_diag::layout::Item;
 use sounding_diag::radio::{Decibels, Modulation, Tti};
 use sounding_diag::record::{PuschTx, PuschTxReport};
 use sounding_diag::{LogRecord, hdlc};
+use sounding_estimate::{Bound, Direction, LinkEstimate};
+use sounding_feed::Line;
 use sounding_host::monotonic_now;
 use sounding_kpi::{Reading, Subscription};
-use sounding_units::{Bytes, ModemInstant, Prb};
+use sounding_units::{Bytes, ModemInstant, Prb, Rate};
 
 fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -68,8 +70,33 @@ fn the_header_has_the_fields_where_the_library_has_them() {
         ("od_kpi.most", offset_of!(KpiInfo, most)),
         ("od_kpi.code", offset_of!(KpiInfo, code)),
         ("od_kpi.reserved", offset_of!(KpiInfo, reserved)),
+        ("od_line", size_of::<Link>()),
+        ("od_line.number", offset_of!(Link, number)),
+        ("od_line.advice_bits_per_sec", offset_of!(Link, advice_bits_per_sec)),
+        ("od_line.rate_bits_per_sec", offset_of!(Link, rate_bits_per_sec)),
+        ("od_line.backlog_bytes", offset_of!(Link, backlog_bytes)),
+        ("od_line.age_ns", offset_of!(Link, age_ns)),
+        ("od_line.made_ns", offset_of!(Link, made_ns)),
+        ("od_line.line_age_ns", offset_of!(Link, line_age_ns)),
+        ("od_line.valid_for_ns", offset_of!(Link, valid_for_ns)),
+        ("od_line.users", offset_of!(Link, users)),
+        ("od_line.has", offset_of!(Link, has)),
+        ("od_line.flags", offset_of!(Link, flags)),
+        ("od_line.reserved", offset_of!(Link, reserved)),
+        ("od_line.modem", offset_of!(Link, modem)),
+        ("od_line.cause", offset_of!(Link, cause)),
+        ("od_line.bound", offset_of!(Link, bound)),
+        ("od_line.state", offset_of!(Link, state)),
+        ("od_line.source", offset_of!(Link, source)),
         ("OD_ABI", ABI as usize),
         ("OD_STALE", 1),
+        ("OD_UPLINK", 0),
+        ("OD_DOWNLINK", 1),
+        ("OD_HAS_ADVICE", 1),
+        ("OD_HAS_RATE", 2),
+        ("OD_HAS_AGE", 4),
+        ("OD_HAS_BACKLOG", 8),
+        ("OD_HAS_USERS", 16),
     ];
     let ours: String = ours.iter().map(|(name, number)| format!("{name} {number}\n")).collect();
     assert_eq!(String::from_utf8_lossy(&output.stdout), ours);
@@ -93,7 +120,7 @@ fn the_header_declares_the_functions_that_the_library_has() {
     exported.sort_unstable();
     declared.sort_unstable();
     assert_eq!(declared, exported);
-    assert_eq!(declared.len(), 9);
+    assert_eq!(declared.len(), 10);
 }
 
 #[test]
@@ -204,6 +231,62 @@ fn the_example_follows_a_board_to_its_end() {
     drop(publisher);
     assert!(lines.next().is_none());
     assert!(child.wait().unwrap().success());
+}
+
+/// A line of an uplink that is made now.
+fn advising(number: u64, modem: &str, bits_per_sec: Option<u64>) -> Line {
+    let rate = Rate::from_bits_per_sec(9_000_000);
+    let said = LinkEstimate::new(Direction::Uplink, rate, Bound::Capacity);
+    let mut line = Line::of(number, modem, monotonic_now(), &said);
+    line.advice_bits_per_sec = bits_per_sec;
+    line.advice_cause = bits_per_sec.map(|_| "capacity".into());
+    line
+}
+
+#[test]
+fn the_example_prints_advice_until_the_feed_is_dead_and_when_it_is_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = compile(&here("../../examples/libod/advice.c"), folder.path(), true);
+    let path = folder.path().join("wan.rate");
+    let gap = Duration::from_millis(100);
+    let open = || sounding_feed::Publisher::new(&path, 0o600, None, gap).unwrap();
+    let mut feed = open();
+    let mut child = sounding_testdata::Running(
+        Command::new(&program)
+            .arg("feed:wan")
+            .env("SOUNDING_BOARD_DIR", folder.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap(),
+    );
+    let (said, hears) = std::sync::mpsc::channel();
+    let lines = BufReader::new(child.0.stdout.take().unwrap()).lines();
+    std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| said.send(line)));
+    let mut number = 0;
+    let mut until_said = |feed: Option<&mut sounding_feed::Publisher>, advice, wanted: &str| {
+        let mut feed = feed;
+        loop {
+            if let Some(feed) = feed.as_deref_mut() {
+                number += 1;
+                feed.attend();
+                feed.publish(&advising(number, "wan", advice));
+            }
+            // A late machine may let a line become stale: the program then says that too.
+            let line = hears.recv_timeout(Duration::from_millis(20));
+            if line.is_ok_and(|line| line == wanted) {
+                return;
+            }
+            assert!(number < 5_000, "{wanted} is never said");
+        }
+    };
+    until_said(Some(&mut feed), Some(4_000_000), "4000000 bit/s: capacity");
+    until_said(Some(&mut feed), Some(900_000), "900000 bit/s: capacity");
+    until_said(Some(&mut feed), None, "0 bit/s: no advice");
+    until_said(Some(&mut feed), Some(700_000), "700000 bit/s: capacity");
+    drop(feed);
+    until_said(None, None, "0 bit/s: the feed is dead");
+    let mut feed = open();
+    until_said(Some(&mut feed), Some(800_000), "800000 bit/s: capacity");
 }
 
 /// The next line, while the writer lives on.

@@ -9,15 +9,17 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use od::ffi::{
-    KpiInfo, Sample, od_close, od_error, od_kpi_info, od_latest, od_open, od_poll_fd, od_read,
-    od_subscribe,
+    KpiInfo, Link, Sample, od_close, od_error, od_kpi_info, od_latest, od_link, od_open,
+    od_poll_fd, od_read, od_subscribe,
 };
 use sounding_board::{Place, Publisher};
 use sounding_diag::layout::Item;
 use sounding_diag::{LogCode, LogRecord, hdlc};
+use sounding_estimate::{Bound, Direction, LinkEstimate};
+use sounding_feed::Line;
 use sounding_host::monotonic_now;
 use sounding_kpi::{Reading, Subscription};
-use sounding_units::ModemInstant;
+use sounding_units::{HostInstant, ModemInstant, Rate};
 
 fn open(source: &str) -> c_int {
     let source = CString::new(source).unwrap();
@@ -262,4 +264,73 @@ fn a_board_that_is_full_is_not_one_whose_writer_has_died() {
     let (status, sample) = latest(handles[16], 0);
     assert_eq!((status, sample.value, sample.flags), (0, 42.0, 0), "it is fresh");
     handles.into_iter().for_each(|od| assert_eq!(od_close(od), 0));
+}
+
+fn link(od: c_int, modem: Option<&str>, direction: c_int) -> (c_int, Link) {
+    let modem = modem.map(|modem| CString::new(modem).unwrap());
+    let modem = modem.as_ref().map_or(std::ptr::null(), |modem| modem.as_ptr());
+    let mut line = std::mem::MaybeUninit::<Link>::zeroed();
+    // SAFETY: a C string or null, and room for one; zeroes are a line.
+    unsafe { (od_link(od, modem, direction, line.as_mut_ptr()), line.assume_init()) }
+}
+
+#[test]
+fn links_of_a_feed_are_known_by_modem_and_direction() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(
+        (open(&format!("feed:{}/no", folder.path().display())), errno()),
+        (-1, Errno::ENOENT)
+    );
+    let path = folder.path().join("wan.rate");
+    let mut feed =
+        sounding_feed::Publisher::new(&path, 0o600, None, Duration::from_millis(100)).unwrap();
+    let od = open(&format!("feed:{}/wan", folder.path().display()));
+    assert!(od >= 0 && od_poll_fd(od) >= 0);
+    // No KPI is in it, and no link in a capture.
+    assert_eq!((subscribe(od, "lte.cell.rsrp"), errno()), (-1, Errno::EINVAL));
+    assert_eq!((read(od, &mut [Sample::default()]), errno()), (-1, Errno::EINVAL));
+    assert_eq!((latest(od, 0).0, errno()), (-1, Errno::EINVAL));
+    let other = open(&capture(&folder, true));
+    assert_eq!((link(other, None, 0).0, errno()), (-1, Errno::EINVAL));
+    assert_eq!((link(-1, None, 0).0, errno()), (-1, Errno::EBADF));
+    // SAFETY: null is what the function looks for.
+    let fault = unsafe { od_link(od, std::ptr::null(), 0, null_mut()) };
+    assert_eq!((fault, errno()), (-1, Errno::EFAULT));
+    assert_eq!((link(od, None, 2).0, errno()), (-1, Errno::EINVAL));
+    feed.attend();
+    assert_eq!((link(od, None, 0).0, errno()), (-1, Errno::EAGAIN));
+    let mut say = |modem: &str, age: Duration, advice| {
+        let said =
+            LinkEstimate::new(Direction::Uplink, Rate::from_bits_per_sec(9_000), Bound::Floor)
+                .with_age(Duration::from_millis(7));
+        let made_at = HostInstant::from_nanos(monotonic_now().as_nanos() - age.as_nanos() as u64);
+        let mut line = Line::of(1, modem, made_at, &said);
+        (line.valid_for_ms, line.advice_bits_per_sec) = (60_000.0, advice);
+        feed.publish(&line);
+    };
+    say("a", Duration::ZERO, Some(5_000));
+    let (status, line) = link(od, None, 0);
+    assert_eq!((status, line.advice_bits_per_sec, line.rate_bits_per_sec), (0, 5_000, 9_000));
+    // Advice, rate and age; no backlog and no users.
+    assert_eq!((line.has, line.flags, line.users), (1 | 2 | 4, 0, 0));
+    assert!(line.age_ns >= 7_000_000 + line.line_age_ns, "{line:?}");
+    // SAFETY: its words end in a zero.
+    let words =
+        unsafe { [&line.bound[..], &line.modem[..]].map(|word| CStr::from_ptr(word.as_ptr())) };
+    assert_eq!(words, [c"floor", c"a"]);
+    assert_eq!((link(od, None, 1).0, errno()), (-1, Errno::EAGAIN), "no downlink has come");
+    assert_eq!((link(od, Some("b"), 0).0, errno()), (-1, Errno::ENOENT));
+    // A line that is too old has its number and times, and no value that a sender could take.
+    say("a", Duration::from_secs(61), Some(5_000));
+    let (status, line) = link(od, Some("a"), 0);
+    assert_eq!((status, line.has, line.flags), (0, 0, 1));
+    assert_eq!((line.advice_bits_per_sec, line.rate_bits_per_sec, line.bound[0]), (0, 0, 0));
+    say("b", Duration::ZERO, None);
+    assert_eq!((link(od, None, 0).0, errno()), (-1, Errno::EINVAL), "there are two");
+    let (status, line) = link(od, Some("b"), 0);
+    assert_eq!((status, line.has, line.advice_bits_per_sec), (0, 2 | 4, 0), "advice is unknown");
+    drop(feed);
+    assert_eq!((link(od, Some("b"), 0).0, errno()), (-1, Errno::EPIPE));
+    assert_eq!((link(od, Some("b"), 0).0, errno()), (-1, Errno::EPIPE), "and still");
+    assert_eq!((od_close(od), od_close(other)), (0, 0));
 }

@@ -8,6 +8,7 @@ mod program;
 mod rights;
 mod skip;
 mod steady;
+mod unpacked;
 
 pub use disk::on_small_disk;
 pub use processes::{MARK, Running, processes_marked, processes_with};
@@ -15,6 +16,7 @@ pub use program::{copy_program, write_script};
 pub use rights::{STRANGER, as_stranger, may_emulate};
 pub use skip::{Need, skip};
 pub use steady::steadily;
+pub use unpacked::unpacked;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

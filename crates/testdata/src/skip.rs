@@ -22,10 +22,14 @@ pub enum Need {
     Cake,
     /// A kernel with flowtables. Neither User-Mode Linux nor every host has them.
     Flowtables,
+    /// Debian's library of SRT, as `scripts/setup srt` unpacks it.
+    Srt,
+    /// GStreamer, as `scripts/setup gstreamer` unpacks it.
+    Gstreamer,
 }
 
 impl Need {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 11] = [
         Self::Data,
         Self::Root,
         Self::Kernel,
@@ -35,6 +39,8 @@ impl Need {
         Self::Promtool,
         Self::Cake,
         Self::Flowtables,
+        Self::Srt,
+        Self::Gstreamer,
     ];
 
     /// Its name in `SOUNDING_REQUIRE`.
@@ -49,6 +55,8 @@ impl Need {
             Self::Promtool => "promtool",
             Self::Cake => "cake",
             Self::Flowtables => "flowtables",
+            Self::Srt => "srt",
+            Self::Gstreamer => "gstreamer",
         }
     }
 }
@@ -75,8 +83,8 @@ fn is_required(need: Need, required: &str) -> bool {
         let is_known = Need::ALL.iter().any(|known| known.name() == *word);
         assert!(
             is_known,
-            "SOUNDING_REQUIRE has {word:?}; there are data, root, kernel, tools, npm, uml, cake and \
-             flowtables"
+            "SOUNDING_REQUIRE has {word:?}; there are data, root, kernel, tools, npm, uml, cake, \
+             flowtables, srt and gstreamer"
         );
     }
     words.contains(&need.name())
@@ -91,7 +99,10 @@ mod tests {
         for need in Need::ALL {
             assert!(
                 !is_required(need, "")
-                    && is_required(need, "data, root,kernel,tools,npm,uml,cake,flowtables")
+                    && is_required(
+                        need,
+                        "data, root,kernel,tools,npm,uml,cake,flowtables,srt,gstreamer"
+                    )
             );
         }
         assert!(is_required(Need::Root, "kernel,root") && !is_required(Need::Data, "kernel,root"));

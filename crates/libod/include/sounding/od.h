@@ -81,6 +81,52 @@ struct od_kpi {
 	uint32_t reserved;
 };
 
+/* Directions, seen from the device. */
+#define OD_UPLINK 0
+#define OD_DOWNLINK 1
+
+/* Which numbers of a line are known; the others are 0. */
+#define OD_HAS_ADVICE 1u
+#define OD_HAS_RATE 2u
+#define OD_HAS_AGE 4u
+#define OD_HAS_BACKLOG 8u
+#define OD_HAS_USERS 16u
+
+/* One direction of one modem, as the rate feed said it last: docs/reference/feed.md. Rates are of
+ * IP packets. A stale line has numbers and words no more. */
+struct od_line {
+	/* Counts the lines of this modem and direction, from 1. */
+	uint64_t number;
+	/* The rate that a sender should take now. */
+	uint64_t advice_bits_per_sec;
+	/* The rate that the radio granted. */
+	uint64_t rate_bits_per_sec;
+	/* Bytes that wait in the modem; uplinks only. */
+	uint64_t backlog_bytes;
+	/* How long ago the newest record behind the rate had come when the line was read. */
+	uint64_t age_ns;
+	/* When the line was made: nanoseconds of CLOCK_MONOTONIC. */
+	uint64_t made_ns;
+	/* How long ago that was when the line was read. */
+	uint64_t line_age_ns;
+	/* From this age on the line is stale: the daemon is dead, or it is late. */
+	uint64_t valid_for_ns;
+	/* Users of the cell with data, this device included. */
+	uint32_t users;
+	/* OD_HAS_* of the numbers that are known. */
+	uint32_t has;
+	/* OD_STALE or 0. */
+	uint32_t flags;
+	uint32_t reserved;
+	char modem[OD_NAME_MAX];
+	/* Words; empty is unknown. Why the advice is what it is; "capacity" or "floor"; the state
+	 * of the link; the method behind the rate. */
+	char cause[OD_UNIT_MAX];
+	char bound[OD_UNIT_MAX];
+	char state[OD_UNIT_MAX];
+	char source[OD_UNIT_MAX];
+};
+
 /*
  * Opens a source and returns its handle:
  *
@@ -89,10 +135,11 @@ struct od_kpi {
  *                          tcp:HOST:PORT or router; non-hdlc: before it says that the modem has
  *                          the HDLC framing switched off
  *     capture:FILE         a recorded stream, of any kind that `sounding decode` reads, not packed
+ *     feed:NAME            the rate feed of a daemon, for od_link() alone
  *
- * EFAULT null; EINVAL not a source; ENOENT no such board, device or file; EACCES no right to it;
- * EBUSY held by another program; EPIPE a board whose writer is gone; EMFILE too many handles; EIO
- * anything else.
+ * EFAULT null; EINVAL not a source; ENOENT no such board, device, file or feed; EACCES no right to
+ * it; EBUSY held by another program; EPIPE a board whose writer is gone; EMFILE too many handles;
+ * EIO anything else.
  */
 int od_open(const char *source);
 
@@ -125,6 +172,17 @@ ssize_t od_read(int od, struct od_sample *samples, size_t count);
  * EAGAIN there has been none; EINVAL no such number; EBADF; EFAULT.
  */
 int od_latest(int od, int kpi, struct od_sample *sample);
+
+/*
+ * The newest line of a direction (OD_UPLINK, OD_DOWNLINK) of a modem, by its name; null is the
+ * feed's only modem. Returns 0. A sender takes `advice_bits_per_sec` while `has` has OD_HAS_ADVICE,
+ * and goes on by its own rules otherwise.
+ *
+ * EAGAIN no such line yet; EPIPE the daemon is gone: the call connects again, every half second at
+ * most, and poll() does not wait for that; ENOENT the feed has no such modem; EINVAL no feed, no
+ * direction, or null where the feed has several modems; EBADF; EFAULT.
+ */
+int od_link(int od, const char *modem, int direction, struct od_line *line);
 
 /*
  * A descriptor for poll(): readable when samples may have come or the source has ended. Read until
