@@ -78,6 +78,8 @@ fn a_new_configuration_moves_the_server_and_costs_the_feed_no_line() {
     assert_eq!(back["started"][0], "serve 127.0.0.1:0", "{back}");
     rig.address = address_of(&rig.wait_for("serving"));
     assert!(rig.get("/status.json").contains("\"name\":\"modem\""));
+    // Ten lines at least of each direction come in that time.
+    thread::sleep(Duration::from_secs(1));
     rig.daemon.0.kill().unwrap();
     assert!(reading.join().unwrap() > 5);
 }
