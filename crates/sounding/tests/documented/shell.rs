@@ -42,12 +42,15 @@ struct Running {
     child: Child,
     /// Files with what it printed on standard output, and on standard error.
     printed: [PathBuf; 2],
+    /// Where the simulated modem is. The page calls it `PORT`.
+    port: String,
 }
 
 impl Running {
     fn said(&self) -> [String; 2] {
         let read = |path: &PathBuf| fs::read(path).unwrap_or_default();
-        self.printed.each_ref().map(|path| String::from_utf8_lossy(&read(path)).into_owned())
+        let text = |path| String::from_utf8_lossy(&read(path)).replace(&self.port, PORT);
+        self.printed.each_ref().map(text)
     }
 
     fn has_begun(&self) -> bool {
@@ -159,7 +162,7 @@ impl Shell {
         if !command.contains(PORT) {
             return Ok(command.into());
         }
-        let port = self.folder.path().join("ttyUSB0");
+        let port = self.port();
         if self.modem.is_none() {
             let program = self.folder.path().join("bin/sounding");
             let mut command = Command::new(program);
@@ -168,6 +171,10 @@ impl Shell {
             wait_for(|| port.exists());
         }
         Ok(command.replace(PORT, &port.display().to_string()))
+    }
+
+    fn port(&self) -> PathBuf {
+        self.folder.path().join("ttyUSB0")
     }
 
     fn start(&mut self, command: &str, as_root: bool, alone: bool) -> io::Result<Running> {
@@ -195,12 +202,14 @@ impl Shell {
             .env("PATH", format!("{}:{path}", self.folder.path().join("bin").display()))
             .env("SOUNDING_RUN_DIR", self.folder.path().join("run"))
             .env("SOUNDING_BOARD_DIR", self.folder.path().join("run"))
+            .env("SOUNDING_STATE_DIR", self.folder.path().join("state"))
             .env_remove("SUDO_UID")
             .env_remove("SUDO_GID")
             .stdin(Stdio::null())
             .stdout(File::create(&printed[0])?)
             .stderr(File::create(&printed[1])?);
-        Ok(Running { child: command.spawn()?, printed })
+        let port = self.port().display().to_string();
+        Ok(Running { child: command.spawn()?, printed, port })
     }
 }
 
