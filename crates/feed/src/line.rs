@@ -126,8 +126,16 @@ impl Line {
     /// Whether its rate and advice may be used at this time: until they are older than
     /// they may be.
     pub fn is_valid(&self, now: HostInstant) -> bool {
-        let since = now - HostInstant::from_nanos(self.made_at_ns);
-        self.age_ms.unwrap_or_default() + ms(since) <= self.valid_for_ms
+        self.age_ms_at(now).unwrap_or_else(|| ms(self.since(now))) <= self.valid_for_ms
+    }
+
+    /// Time since the newest record behind the rate came, at this time, in milliseconds.
+    pub fn age_ms_at(&self, now: HostInstant) -> Option<f64> {
+        Some(self.age_ms? + ms(self.since(now)))
+    }
+
+    fn since(&self, now: HostInstant) -> Duration {
+        now - HostInstant::from_nanos(self.made_at_ns)
     }
 
     /// The direction, if it is one.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use nix::poll::PollFlags;
 use nix::sys::socket::{setsockopt, sockopt};
 use sounding_feed::Waiting;
+use sounding_host::monotonic_now;
 
 use crate::answer::{self, Answer};
 use crate::history::Span;
@@ -164,7 +165,7 @@ impl Connection {
             }
             Answer::Metrics => {
                 let kind = "text/plain; version=0.0.4";
-                answer::whole(ok, kind, &metrics(known.store, *known.own))
+                answer::whole(ok, kind, &metrics(known.store, *known.own, monotonic_now()))
             }
             Answer::History(span) => {
                 self.state = State::Answer(Some(Pieces { span, after: None }));

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use sounding_feed::{Cause, Line};
+use sounding_units::HostInstant;
 
 use crate::history::{BOUNDS, STATES};
 use crate::news::{Radio, RadioSide};
@@ -23,10 +24,11 @@ pub(crate) struct Own {
 const REASONS: [&str; 8] =
     ["base", "capacity", "probing", "demand", "backlog", "silence", "handover", "idle"];
 
-pub(crate) fn metrics(store: &Store, own: Own) -> String {
+/// The page at this time. What a line says counts until it is too old, also where no line follows.
+pub(crate) fn metrics(store: &Store, own: Own, now: HostInstant) -> String {
     let mut page = Page::default();
     of_server(&mut page, own);
-    of_lines(&mut page, store);
+    of_lines(&mut page, store, now);
     of_radios(&mut page, store);
     of_shapers(&mut page, store);
     page.family("sounding_events_total", "counter", "Events of the daemon by their kind.");
@@ -84,39 +86,43 @@ fn of_server(page: &mut Page, own: Own) {
     }
 }
 
-type OfLine = (&'static str, &'static str, fn(&Line) -> Option<f64>);
+type OfLine = (&'static str, &'static str, fn(&Line, HostInstant) -> Option<f64>);
 
 /// Gauges of a line. Rates are in bytes, the base unit.
 const OF_LINE: [OfLine; 6] = [
-    ("sounding_advice_bytes_per_second", "What a live sender should take now.", |line| {
+    ("sounding_advice_bytes_per_second", "What a live sender should take now.", |line, now| {
+        let line = Some(line).filter(|line| line.is_valid(now))?;
         Some(line.advice_bits_per_sec? as f64 / 8.0)
     }),
-    ("sounding_granted_bytes_per_second", "The rate that the radio granted.", |line| {
+    ("sounding_granted_bytes_per_second", "The rate that the radio granted.", |line, now| {
+        let line = Some(line).filter(|line| line.is_valid(now))?;
         Some(line.rate_bits_per_sec? as f64 / 8.0)
     }),
     (
         "sounding_estimate_age_seconds",
         "Time since the newest record behind the rate came.",
-        |line| Some(line.age_ms? / 1e3),
+        |line, now| Some(line.age_ms_at(now)? / 1e3),
     ),
     (
         "sounding_estimate_valid_seconds",
         "The age up to which the rate and the advice may be used.",
-        |line| Some(line.valid_for_ms / 1e3),
+        |line, _| Some(line.valid_for_ms / 1e3),
     ),
-    ("sounding_modem_backlog_bytes", "What waits in the modem.", |line| {
+    ("sounding_modem_backlog_bytes", "What waits in the modem.", |line, now| {
+        let line = Some(line).filter(|line| line.is_valid(now))?;
         Some(line.backlog_bytes? as f64)
     }),
-    ("sounding_cell_users", "Users of the cell with data, by a sniffer.", |line| {
+    ("sounding_cell_users", "Users of the cell with data, by a sniffer.", |line, now| {
+        let line = Some(line).filter(|line| line.is_valid(now))?;
         line.users.map(f64::from)
     }),
 ];
 
-fn of_lines(page: &mut Page, store: &Store) {
+fn of_lines(page: &mut Page, store: &Store, now: HostInstant) {
     for (name, help, of) in OF_LINE {
         page.family(name, "gauge", help);
         for ((modem, direction), Series { newest, .. }) in &store.series {
-            page.row(name, &[("modem", modem), ("direction", direction)], of(newest));
+            page.row(name, &[("modem", modem), ("direction", direction)], of(newest, now));
         }
     }
     let name = "sounding_feed_lines_total";
@@ -268,13 +274,32 @@ mod tests {
         let mut store = Store::default();
         let mut said = line(1, 5);
         said.rate_bits_per_sec = None;
+        let now = HostInstant::from_nanos(said.made_at_ns);
         store.handle(News::Line(Arc::new(said), Arc::from(&b""[..])));
-        let text = metrics(&store, Own::default());
+        let text = metrics(&store, Own::default(), now);
         assert!(text.contains("# TYPE sounding_granted_bytes_per_second gauge\n"), "{text}");
         assert!(!text.contains("\nsounding_granted_bytes_per_second"), "{text}");
         let state = "sounding_link_state{modem=\"wan\",direction=\"uplink\",state=\"active\"} 1\n";
         assert!(text.contains(state), "{text}");
         assert!(!text.contains("sounding_signal_rsrp_dbm{"), "{text}");
+    }
+
+    #[test]
+    fn a_line_that_no_other_follows_grows_old_and_its_rates_end() {
+        let mut store = Store::default();
+        let mut said = line(1, 5);
+        (said.age_ms, said.valid_for_ms) = (Some(20.0), 200.0);
+        let made = HostInstant::from_nanos(said.made_at_ns);
+        store.handle(News::Line(Arc::new(said), Arc::from(&b""[..])));
+        let at = |ms| metrics(&store, Own::default(), made + Duration::from_millis(ms));
+        let age = "sounding_estimate_age_seconds{modem=\"wan\",direction=\"uplink\"} ";
+        let rate = "\nsounding_granted_bytes_per_second{";
+        assert!(at(180).contains(&format!("{age}0.2\n")) && at(180).contains(rate), "{}", at(180));
+        assert!(
+            at(1980).contains(&format!("{age}2\n")) && !at(1980).contains(rate),
+            "{}",
+            at(1980)
+        );
     }
 
     #[test]
@@ -298,7 +323,7 @@ mod tests {
                 store.handle(News::Line(Arc::new(said), Arc::from(&b""[..])));
             }
         }
-        let text = metrics(&store, Own::default());
+        let text = metrics(&store, Own::default(), HostInstant::default());
         assert!(
             text.contains("sounding_resource_blocks_total{modem=\"modem-of-15-ch3\""),
             "{text}"

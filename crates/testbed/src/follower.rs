@@ -34,8 +34,8 @@ pub enum FollowerError {
         /// Its last output.
         said: String,
     },
-    /// Its CPU time cannot be read.
-    #[error("the CPU time of the process that reads the modem: {0}")]
+    /// Its CPU time or memory cannot be read.
+    #[error("CPU time and memory of the process that reads the modem: {0}")]
     Cost(#[source] io::Error),
 }
 
@@ -48,6 +48,15 @@ pub struct Cost {
     pub system: Duration,
     /// Times that a thread of it waited and was woken.
     pub wakes: u64,
+}
+
+/// Memory of a process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Resident {
+    /// All that is in memory, the program's file too.
+    pub bytes: u64,
+    /// The part that no file is behind.
+    pub anonymous_bytes: u64,
 }
 
 impl Follower {
@@ -105,6 +114,14 @@ impl Follower {
         };
         cost().map_err(FollowerError::Cost)
     }
+
+    /// Its memory now.
+    pub fn resident(&self) -> Result<Resident, FollowerError> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.0.id()));
+        let status = status.map_err(FollowerError::Cost)?;
+        let of = |key| kibibytes(&status, key).unwrap_or_default() * 1024;
+        Ok(Resident { bytes: of("VmRSS:"), anonymous_bytes: of("RssAnon:") })
+    }
 }
 
 impl Cost {
@@ -128,6 +145,12 @@ fn system_ticks(stat: &str) -> Option<u64> {
 fn voluntary(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
     line?.trim().parse().ok()
+}
+
+/// A size in /proc/PID/status.
+fn kibibytes(status: &str, key: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(key));
+    line?.trim().strip_suffix("kB")?.trim().parse().ok()
 }
 
 impl Drop for Follower {
@@ -157,6 +180,8 @@ mod tests {
         assert_eq!(system_ticks(stat), Some(7));
         let status = "Name:\tx\nvoluntary_ctxt_switches:\t41\nnonvoluntary_ctxt_switches:\t2\n";
         assert_eq!(voluntary(status), Some(41));
+        let status = "VmRSS:\t   13900 kB\nRssAnon:\t    2800 kB\n";
+        assert_eq!(kibibytes(status, "RssAnon:"), Some(2800));
     }
 
     #[test]

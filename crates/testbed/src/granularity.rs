@@ -292,7 +292,7 @@ fn open(follower: &mut Follower, place: &BoardPlace) -> Result<Reader, Granulari
 }
 
 /// Measures how late this machine wakes a thread that sleeps for a millisecond.
-fn lateness(stop: &AtomicBool) -> Vec<Duration> {
+pub(crate) fn lateness(stop: &AtomicBool) -> Vec<Duration> {
     const SLEEP: Duration = Duration::from_millis(1);
     let _ = prefer_this_thread();
     let mut late = Vec::new();

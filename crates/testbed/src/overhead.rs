@@ -5,6 +5,7 @@
 //! port as a real modem's. A capture holds only the records that its recorder requested, so "all
 //! records" means all of these.
 
+mod daemons;
 mod masks;
 mod readers;
 
@@ -19,6 +20,7 @@ use thiserror::Error;
 
 use crate::follower::FollowerError;
 
+pub use daemons::{Beside, DaemonRow};
 pub use masks::{Mask, MaskRow, TABLE_8};
 pub use readers::{CpuRow, Port, Reads};
 
@@ -35,13 +37,15 @@ pub struct Plan {
     pub program: PathBuf,
 }
 
-/// Both figures.
+/// All figures.
 #[derive(Clone, Debug, Serialize)]
 pub struct Overhead {
     /// Data for each mask.
     pub masks: Vec<MaskRow>,
     /// CPU time for each way to read.
     pub cpu: Vec<CpuRow>,
+    /// The daemon's cost, by who looks at it.
+    pub daemons: Vec<DaemonRow>,
 }
 
 /// Why there is no result.
@@ -76,17 +80,24 @@ pub enum OverheadError {
     /// There is no folder for the reader's output.
     #[error("a folder for the board and the recording: {0}")]
     Folder(#[source] io::Error),
+    /// A client of the daemon has no answer.
+    #[error("a client of the daemon: {0}")]
+    Watcher(#[source] io::Error),
+    /// The daemon's feed is not read.
+    #[error("a reader of the daemon's feed: {0}")]
+    Feed(#[source] sounding_feed::FeedError),
     /// The modem began to send and did not finish.
     #[error("the simulated modem stopped after {0:?}: is this machine overloaded?")]
     Stuck(Duration),
 }
 
-/// Measures both figures. `progress` receives each result.
+/// Measures all figures. `progress` receives each result.
 pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Overhead, OverheadError> {
     let captures = load(&plan.captures)?;
     let masks = masks::run(&captures, &progress)?;
     let cpu = readers::run(plan, &captures, &progress)?;
-    Ok(Overhead { masks, cpu })
+    let daemons = daemons::run(plan, &captures, &progress)?;
+    Ok(Overhead { masks, cpu, daemons })
 }
 
 /// Captures with at least one log record.

@@ -1,9 +1,12 @@
 //! A modem that dies takes its own flows and its own shaper, and nothing of the other modem's.
 
-use std::thread;
+use std::path::PathBuf;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use serde_json::Value as Json;
+use sounding_feed::{Line, Reader};
+use sounding_host::monotonic_now;
 use sounding_testdata::steadily;
 
 use crate::modem::{Does, Modem};
@@ -11,9 +14,30 @@ use crate::rig::{Links, Place, about, phases};
 
 const WELL: &[(Does, u64)] = &[(Does::Well, 14)];
 
-/// The uplinks of both are shaped.
-const SHAPED: &str = "[[shape]]\nmodem = 'a'\nmanage = true\n[shape.uplink]\nmin = '1Mbit'\nbase = '3Mbit'\n\
-                      [[shape]]\nmodem = 'b'\nmanage = true\n[shape.uplink]\nmin = '1Mbit'\nbase = '4Mbit'\n";
+/// The uplinks of both are shaped, and both are in the feed.
+const MORE: &str = "[[shape]]\nmodem = 'a'\nmanage = true\n[shape.uplink]\nmin = '1Mbit'\nbase = '3Mbit'\n\
+                      [[shape]]\nmodem = 'b'\nmanage = true\n[shape.uplink]\nmin = '1Mbit'\nbase = '4Mbit'\n\
+                    [feed]\nname = 'both'\n";
+
+/// The lines of a feed, until its daemon ends.
+fn lines(socket: PathBuf) -> JoinHandle<Vec<Line>> {
+    let reader = Reader::open(&socket).unwrap();
+    thread::spawn(move || reader.map_while(Result::ok).collect())
+}
+
+/// No line is lost or late, and from the first rate on there is always one.
+fn assert_undisturbed(lines: &[Line]) {
+    assert!(lines.len() > 100, "{}", lines.len());
+    for pair in lines.windows(2) {
+        let apart = Duration::from_nanos(pair[1].made_at_ns - pair[0].made_at_ns);
+        assert_eq!(pair[1].number, pair[0].number + 1, "{pair:?}");
+        // 100 ms, and a heartbeat of the daemon.
+        assert!(apart < Duration::from_millis(150), "{apart:?}: {pair:?}");
+    }
+    let first = lines.iter().position(|line| line.rate_bits_per_sec.is_some()).unwrap();
+    let unknown = lines[first..].iter().find(|line| line.rate_bits_per_sec.is_none());
+    assert!(unknown.is_none(), "{unknown:?}");
+}
 
 fn is_base(event: &Json) -> bool {
     event["reason"] == "base"
@@ -24,9 +48,10 @@ fn a_modem_that_closes_or_falls_silent_leaves_the_others_flows_and_shaper_alone(
     steadily(|| {
         let Some(links) = Links::new() else { return };
         let place = Place::new("alone");
-        place.write(&(place.two() + SHAPED));
+        place.write(&(place.two() + MORE));
         let (a, b) = (Modem::new(place.path("a"), 1), Modem::new(place.path("b"), 2));
         let daemon = place.start(&links);
+        let lines = lines(place.path("both.rate"));
         let a = a.play(&[
             (Does::Well, 3),
             (Does::Gone, 1),
@@ -41,10 +66,20 @@ fn a_modem_that_closes_or_falls_silent_leaves_the_others_flows_and_shaper_alone(
         let flows = [links.upload(0, &place.law), links.upload(1, &place.law)];
         let a = a.join().unwrap();
         let events = daemon.events.all();
+        let ended = monotonic_now();
         flows.into_iter().for_each(|flow| drop(flow.abort().unwrap()));
         let b = b.join().unwrap();
         let all = daemon.stop();
         drop((a, b));
+
+        let lines = lines.join().unwrap();
+        let until = |line: &&Line| line.made_at_ns < ended.as_nanos();
+        let of = |modem| {
+            let own = lines.iter().filter(until).filter(move |line| line.modem == modem);
+            own.filter(|line| line.direction == "uplink").cloned().collect::<Vec<_>>()
+        };
+        assert!(of("a").iter().any(|line| line.state.as_deref() == Some("stale")));
+        assert_undisturbed(&of("b"));
 
         // Its own flow fell back three times, and came back each time.
         let own = phases(&events, "a");

@@ -104,7 +104,7 @@ pub struct Spread {
 
 impl Spread {
     /// From at least three times.
-    pub(super) fn of(mut times: Vec<Duration>) -> Option<Self> {
+    pub(crate) fn of(mut times: Vec<Duration>) -> Option<Self> {
         times.sort();
         let at = |permille: usize| {
             times

@@ -52,10 +52,10 @@ pub struct CpuRow {
 }
 
 /// A modem that sends records faster than in the capture, at the requested rate.
-struct Stream {
-    script: Script,
-    bytes: u64,
-    speed: f64,
+pub(super) struct Stream {
+    pub(super) script: Script,
+    pub(super) bytes: u64,
+    pub(super) speed: f64,
 }
 
 pub(super) fn run(
@@ -75,7 +75,7 @@ pub(super) fn run(
 }
 
 /// The captures, one after the other and repeated, for the duration.
-fn stream(plan: &Plan, captures: &[Vec<u8>]) -> Stream {
+pub(super) fn stream(plan: &Plan, captures: &[Vec<u8>]) -> Stream {
     let wanted = plan.rate.bytes_per_sec() as f64 * plan.duration.as_secs_f64();
     let mut bytes = Vec::new();
     for capture in captures.iter().cycle() {

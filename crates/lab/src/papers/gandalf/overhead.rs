@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use miette::IntoDiagnostic;
 use sounding_experiment::provenance::Begun;
+use sounding_testbed::granularity::Spread;
 use sounding_testbed::overhead::{self, Overhead, Plan};
 use sounding_units::Rate;
 
@@ -48,7 +49,7 @@ impl Experiment for OverheadExperiment {
 
     fn card(&self) -> Card {
         Card::new("overhead", "what a modem sends by log mask, and CPU time of its reader")
-            .lasts("4 min")
+            .lasts("6 min")
     }
 
     fn run(&self, flags: Flags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
@@ -66,6 +67,10 @@ impl Experiment for OverheadExperiment {
         let result = overhead::run(&plan, |line| report(host, line)).into_diagnostic()?;
         Outcome::of_markdown(tables(&result), &begun.end(), &result).map(Some)
     }
+}
+
+fn spread(times: Option<&Spread>) -> String {
+    times.map_or_else(|| "-".into(), |times| format!("{:.2} / {:.2}", times.median, times.p99))
 }
 
 fn tables(result: &Overhead) -> String {
@@ -96,5 +101,29 @@ fn tables(result: &Overhead) -> String {
             format!("{:.1}", row.cpu_percent * 1e4 / row.wakes_per_sec.max(1.0)),
         ]);
     }
-    format!("{masks}\n{cpu}")
+    let mut daemons = Table::new()
+        .left(["`sounding run` beside"])
+        .right(["Mbit/s", "CPU of one core", "in the kernel", "wake-ups/s"])
+        .right([
+            "RSS MB",
+            "anonymous MB",
+            "lines/s",
+            "a line adds ms p50 / p99",
+            "machine late ms",
+        ]);
+    for row in &result.daemons {
+        daemons.row([
+            row.beside.to_string(),
+            format!("{:.2}", row.mbit_per_sec),
+            format!("{:.2} %", row.cpu_percent),
+            format!("{:.2} %", row.system_percent),
+            format!("{:.0}", row.wakes_per_sec),
+            format!("{:.1}", row.resident.bytes as f64 / 1e6),
+            format!("{:.1}", row.resident.anonymous_bytes as f64 / 1e6),
+            format!("{:.0}", row.lines_per_sec),
+            spread(row.line_ms.as_ref()),
+            spread(row.machine_late_ms.as_ref()),
+        ]);
+    }
+    format!("{masks}\n{cpu}\n{daemons}")
 }
