@@ -24,7 +24,7 @@ pub(crate) struct Own {
 const REASONS: [&str; 8] =
     ["base", "capacity", "probing", "demand", "backlog", "silence", "handover", "idle"];
 
-/// The page at this time. What a line says counts until it is too old, also where no line follows.
+/// The page at this time. A line's rates count until they are too old, also where no line follows.
 pub(crate) fn metrics(store: &Store, own: Own, now: HostInstant) -> String {
     let mut page = Page::default();
     of_server(&mut page, own);

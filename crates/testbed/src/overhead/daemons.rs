@@ -1,7 +1,6 @@
 //! CPU time and memory of `sounding run` with readers of its feed, and with its page open.
 
 use std::fmt;
-use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
@@ -12,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use sounding_feed::Line;
+use sounding_host::files;
 use sounding_modem::{Behaviour, Place, monotonic_now};
 use sounding_units::HostInstant;
 
@@ -133,7 +133,7 @@ fn take(plan: &Plan, stream: Stream, beside: Beside) -> Result<Turn, OverheadErr
     let modem = modem.map_err(OverheadError::Modem)?;
     let address = free_address().map_err(OverheadError::Watcher)?;
     let file = folder.path().join("overhead.toml");
-    fs::write(&file, configuration(&modem.source, beside, address))
+    files::write_unsynced(&file, configuration(&modem.source, beside, address).as_bytes())
         .map_err(OverheadError::Folder)?;
     let file = file.display().to_string();
     let mut daemon =
@@ -141,10 +141,8 @@ fn take(plan: &Plan, stream: Stream, beside: Beside) -> Result<Turn, OverheadErr
     let watchers = Watchers::start(&mut daemon, folder.path(), beside, address)?;
 
     let stop = Arc::new(AtomicBool::new(false));
-    let machine = thread::spawn({
-        let stop = Arc::clone(&stop);
-        move || lateness(&stop)
-    });
+    let until = Arc::clone(&stop);
+    let machine = begin("lateness", move || lateness(&until))?;
     let (from, begun, before) = (modem.elapsed(), monotonic_now(), daemon.cost()?);
     let ended = wait_for_end(&mut daemon, &modem, length, plan.duration * 2 + PATIENCE);
     let (after, span) = (daemon.cost(), monotonic_now() - begun);
@@ -224,10 +222,10 @@ impl Watchers {
             for path in ["/", "/history.json?span=minute"] {
                 get(address, path).map_err(OverheadError::Watcher)?;
             }
-            page.push(thread::spawn(move || follow(address)));
+            page.push(begin("page", move || follow(address))?);
             for (path, every) in [("/status.json", STATUS_EVERY), ("/metrics", SCRAPE_EVERY)] {
                 let stop = Arc::clone(&stop);
-                page.push(thread::spawn(move || ask(address, path, every, &stop)));
+                page.push(begin("client", move || ask(address, path, every, &stop))?);
             }
         }
         Ok(Self { feed, page, stop })
@@ -248,7 +246,15 @@ impl Watchers {
 fn reader(socket: &Path) -> Result<JoinHandle<Vec<Duration>>, OverheadError> {
     let reader = sounding_feed::Reader::open(socket).map_err(OverheadError::Feed)?;
     let delay = |line: Line| monotonic_now() - HostInstant::from_nanos(line.made_at_ns);
-    Ok(thread::spawn(move || reader.map_while(Result::ok).map(delay).collect()))
+    begin("reader", move || reader.map_while(Result::ok).map(delay).collect())
+}
+
+fn begin<T: Send + 'static>(
+    name: &str,
+    does: impl FnOnce() -> T + Send + 'static,
+) -> Result<JoinHandle<T>, OverheadError> {
+    let thread = thread::Builder::new().name(name.into()).spawn(does);
+    thread.map_err(OverheadError::Watcher)
 }
 
 /// Reads events, as a browser does, until the daemon ends.
