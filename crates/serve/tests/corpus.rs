@@ -31,6 +31,11 @@ const SEEDS: &[Seed] = &[
         b"GET /feed HTTP/1.1\r\nHost: localhost:8080\r\nCookie: a=b; sounding-8080=e8f3c1b0d2a49576\r\n\r\n",
         Some(Ok(())),
     ),
+    (
+        "after-empty-lines",
+        b"\n\r\n\nGET / HTTP/1.1\r\nHost: router.lan:8080\r\nAuthorization: Bearer e8f3c1b0d2a49576\r\n\r\n",
+        Some(Ok(())),
+    ),
     ("no-token", b"GET / HTTP/1.1\r\nHost: 127.0.0.1:8080\r\n\r\n", Some(Err(Refusal::Token))),
     ("other-host", b"GET / HTTP/1.1\r\nHost: a.example\r\n\r\n", Some(Err(Refusal::Host))),
     (
