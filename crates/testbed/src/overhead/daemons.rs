@@ -151,6 +151,8 @@ fn take(plan: &Plan, stream: Stream, beside: Beside) -> Result<Turn, OverheadErr
     ended?;
     let cost = after?.since(&before);
     let resident = daemon.resident()?;
+    // A client that asks while the daemon ends has no answer, which is no fault.
+    watchers.stop.store(true, Ordering::Relaxed);
     drop(daemon);
     let part = (length - from).as_secs_f64() / length.as_secs_f64().max(1e-3);
     let bits = stream.bytes as f64 * 8.0 * part;
@@ -233,7 +235,6 @@ impl Watchers {
 
     /// The delays of the lines of each reader, once the daemon is gone.
     fn join(self) -> Result<Vec<Vec<Duration>>, OverheadError> {
-        self.stop.store(true, Ordering::Relaxed);
         for client in self.page {
             if let Ok(done) = client.join() {
                 done.map_err(OverheadError::Watcher)?;
@@ -264,15 +265,14 @@ fn follow(address: SocketAddr) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Asks again and again. A daemon that ends does not answer the last time.
+/// Asks again and again, until it is stopped.
 fn ask(address: SocketAddr, path: &str, every: Duration, stop: &AtomicBool) -> std::io::Result<()> {
     let mut next = Instant::now();
     while !stop.load(Ordering::Relaxed) {
         if Instant::now() >= next {
             next += every;
             if let Err(error) = get(address, path) {
-                let is_over = error.kind() == std::io::ErrorKind::ConnectionRefused;
-                return if is_over || stop.load(Ordering::Relaxed) { Ok(()) } else { Err(error) };
+                return if stop.load(Ordering::Relaxed) { Ok(()) } else { Err(error) };
             }
         }
         thread::sleep(Duration::from_millis(20));
