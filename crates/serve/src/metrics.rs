@@ -91,12 +91,10 @@ type OfLine = (&'static str, &'static str, fn(&Line, HostInstant) -> Option<f64>
 /// Gauges of a line. Rates are in bytes, the base unit.
 const OF_LINE: [OfLine; 6] = [
     ("sounding_advice_bytes_per_second", "What a live sender should take now.", |line, now| {
-        let line = Some(line).filter(|line| line.is_valid(now))?;
-        Some(line.advice_bits_per_sec? as f64 / 8.0)
+        Some(valid(line, now)?.advice_bits_per_sec? as f64 / 8.0)
     }),
     ("sounding_granted_bytes_per_second", "The rate that the radio granted.", |line, now| {
-        let line = Some(line).filter(|line| line.is_valid(now))?;
-        Some(line.rate_bits_per_sec? as f64 / 8.0)
+        Some(valid(line, now)?.rate_bits_per_sec? as f64 / 8.0)
     }),
     (
         "sounding_estimate_age_seconds",
@@ -109,14 +107,17 @@ const OF_LINE: [OfLine; 6] = [
         |line, _| Some(line.valid_for_ms / 1e3),
     ),
     ("sounding_modem_backlog_bytes", "What waits in the modem.", |line, now| {
-        let line = Some(line).filter(|line| line.is_valid(now))?;
-        Some(line.backlog_bytes? as f64)
+        Some(valid(line, now)?.backlog_bytes? as f64)
     }),
     ("sounding_cell_users", "Users of the cell with data, by a sniffer.", |line, now| {
-        let line = Some(line).filter(|line| line.is_valid(now))?;
-        line.users.map(f64::from)
+        valid(line, now)?.users.map(f64::from)
     }),
 ];
+
+/// A line whose rates count at this time.
+fn valid(line: &Line, now: HostInstant) -> Option<&Line> {
+    Some(line).filter(|line| line.is_valid(now))
+}
 
 fn of_lines(page: &mut Page, store: &Store, now: HostInstant) {
     for (name, help, of) in OF_LINE {
@@ -132,14 +133,9 @@ fn of_lines(page: &mut Page, store: &Store, now: HostInstant) {
     }
     one_of(page, store, "sounding_link_state", "state", &STATES, |line| line.state.as_deref());
     one_of(page, store, "sounding_rate_bound", "bound", &BOUNDS, |line| line.bound.as_deref());
-    let causes = Cause::ALL.map(Cause::name);
-    let cause = |line: &'_ Line| line.advice_cause.clone();
-    let name = "sounding_advice_cause";
-    page.family(name, "gauge", "1 for the word that holds now, 0 for the others.");
-    for ((modem, direction), Series { newest, .. }) in &store.series {
-        let Some(now) = cause(newest) else { continue };
-        words(page, name, [modem, direction], "cause", &causes, &now);
-    }
+    one_of(page, store, "sounding_advice_cause", "cause", &Cause::ALL.map(Cause::name), |line| {
+        line.advice_cause.as_deref()
+    });
 }
 
 /// A row for each word; the one that holds is 1. None where that is unknown.
@@ -154,15 +150,10 @@ fn one_of(
     page.family(name, "gauge", "1 for the word that holds now, 0 for the others.");
     for ((modem, direction), Series { newest, .. }) in &store.series {
         let Some(now) = of(newest) else { continue };
-        words(page, name, [modem, direction], label, all, now);
-    }
-}
-
-fn words(page: &mut Page, name: &str, of: [&str; 2], label: &str, all: &[&str], now: &str) {
-    let [modem, direction] = of;
-    for word in all {
-        let labels = [("modem", modem), ("direction", direction), (label, word)];
-        page.row(name, &labels, Some(f64::from(u8::from(*word == now))));
+        for word in all {
+            let labels = [("modem", &modem[..]), ("direction", direction), (label, word)];
+            page.row(name, &labels, Some(f64::from(u8::from(*word == now))));
+        }
     }
 }
 
