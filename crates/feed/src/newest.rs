@@ -9,8 +9,8 @@ use std::time::Duration;
 use sounding_estimate::Direction;
 use sounding_units::{HostInstant, Rate};
 
-use crate::reader::{FeedError, LONGEST};
-use crate::{Greeting, Line, VERSION};
+use crate::reader::{FeedError, LONGEST, parse, parse_greeting, too_long};
+use crate::{Greeting, Line};
 
 /// A daemon that is dead is looked for so often. Chosen: a restart takes longer.
 const RETRY: Duration = Duration::from_millis(500);
@@ -151,36 +151,27 @@ impl Newest {
         self.begun.extend_from_slice(bytes);
         match self.begun.len() as u64 {
             0..LONGEST => Ok(()),
-            _ => Err(self.foreign(format!("it is longer than {LONGEST} bytes"))),
+            _ => Err(too_long(self.count.max(1))),
         }
     }
 
     fn handle_line(&mut self, text: &[u8]) -> Result<(), FeedError> {
         self.count += 1;
         if self.greeting.is_none() {
-            let greeting: Greeting = self.read(text)?;
-            if greeting.version != VERSION {
-                return Err(FeedError::Version(greeting.version));
-            }
-            self.greeting = Some(greeting);
+            self.greeting = Some(parse_greeting(text, self.count)?);
             return Ok(());
         }
-        let line: Line = self.read(text)?;
+        let line: Line = parse(text, self.count)?;
         let is_same = |old: &Line| old.modem == line.modem && old.direction == line.direction;
         match self.lines.iter().position(is_same) {
             Some(index) => self.lines[index] = line,
             None if self.lines.len() < MOST => self.lines.push(line),
-            None => return Err(self.foreign(format!("there are over {MOST} directions"))),
+            None => {
+                let what = format!("there are over {MOST} directions");
+                return Err(FeedError::Foreign { number: self.count, what });
+            }
         }
         Ok(())
-    }
-
-    fn read<T: serde::de::DeserializeOwned>(&self, text: &[u8]) -> Result<T, FeedError> {
-        serde_json::from_slice(text).map_err(|error| self.foreign(error.to_string()))
-    }
-
-    fn foreign(&self, what: String) -> FeedError {
-        FeedError::Foreign { number: self.count.max(1), what }
     }
 }
 

@@ -5,6 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use thiserror::Error;
 
 use crate::{Greeting, Line, VERSION};
@@ -80,11 +81,8 @@ impl<R: Read> Lines<R> {
         let input = BufReader::new(stream);
         let mut lines = Self { input, greeting, number: 0, is_over: false };
         let text = lines.text()?;
-        lines.greeting = lines.read(&text)?;
-        match lines.greeting.version {
-            VERSION => Ok(lines),
-            other => Err(FeedError::Version(other)),
-        }
+        lines.greeting = parse_greeting(&text, lines.number)?;
+        Ok(lines)
     }
 
     /// What the daemon said first.
@@ -98,21 +96,30 @@ impl<R: Read> Lines<R> {
         self.number += 1;
         match read {
             Ok(_) if text.last() == Some(&b'\n') => Ok(text),
-            Ok(_) if text.len() as u64 == LONGEST => {
-                Err(self.foreign(format!("it is longer than {LONGEST} bytes")))
-            }
+            Ok(_) if text.len() as u64 == LONGEST => Err(too_long(self.number)),
             Ok(_) => Err(FeedError::Ended(io::ErrorKind::UnexpectedEof.into())),
             Err(error) => Err(FeedError::Ended(error)),
         }
     }
+}
 
-    fn read<T: serde::de::DeserializeOwned>(&self, text: &[u8]) -> Result<T, FeedError> {
-        serde_json::from_slice(text).map_err(|error| self.foreign(error.to_string()))
-    }
+/// A value of the feed: a greeting, or a line.
+pub(crate) fn parse<T: DeserializeOwned>(text: &[u8], number: u64) -> Result<T, FeedError> {
+    serde_json::from_slice(text)
+        .map_err(|error| FeedError::Foreign { number, what: error.to_string() })
+}
 
-    fn foreign(&self, what: String) -> FeedError {
-        FeedError::Foreign { number: self.number, what }
+/// A greeting of the version that this reader knows.
+pub(crate) fn parse_greeting(text: &[u8], number: u64) -> Result<Greeting, FeedError> {
+    let greeting: Greeting = parse(text, number)?;
+    match greeting.version {
+        VERSION => Ok(greeting),
+        other => Err(FeedError::Version(other)),
     }
+}
+
+pub(crate) fn too_long(number: u64) -> FeedError {
+    FeedError::Foreign { number, what: format!("it is longer than {LONGEST} bytes") }
 }
 
 impl<R: Read> Iterator for Lines<R> {
@@ -122,7 +129,7 @@ impl<R: Read> Iterator for Lines<R> {
         if self.is_over {
             return None;
         }
-        let line = self.text().and_then(|text| self.read(&text));
+        let line = self.text().and_then(|text| parse(&text, self.number));
         self.is_over = line.is_err();
         Some(line)
     }
