@@ -19,8 +19,8 @@ use sounding_link::Method;
 pub use run::Trial;
 pub(crate) use run::{STEP, Series, run as follow};
 pub use scenario::{Pace, Scenario};
-pub use score::Score;
 pub(crate) use score::pearson;
+pub use score::{Known, Score};
 
 use crate::table::Table;
 
@@ -130,7 +130,8 @@ pub fn run(plan: &Plan, progress: impl Fn(&str)) -> Result<Comparison, InvalidCo
 }
 
 /// The columns of a score.
-const SCORES: [&str; 6] = ["r", "error p50", "p80", "next p50", "next p80", "bias"];
+const SCORES: [&str; 9] =
+    ["r", "error p50", "p80", "next p50", "next p80", "bias", "capacity", "its p50", "its p80"];
 
 impl Comparison {
     fn add(&mut self, scenario: &str, series: &[Series]) {
@@ -173,8 +174,12 @@ impl Comparison {
 }
 
 impl Row {
-    fn cells(&self) -> [String; 6] {
+    fn cells(&self) -> [String; 9] {
         let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+        let known = |pick: fn(&Known) -> f64| {
+            let capacity = self.score.and_then(|score| score.capacity);
+            capacity.map_or("-".into(), |capacity| percent(pick(&capacity)))
+        };
         match &self.score {
             None => core::array::from_fn(|_| "-".into()),
             Some(score) => [
@@ -184,6 +189,9 @@ impl Row {
                 percent(score.next_error_p50),
                 percent(score.next_error_p80),
                 format!("{:+.1} %", 100.0 * score.bias),
+                known(|known| known.share),
+                known(|known| known.error_p50),
+                known(|known| known.error_p80),
             ],
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use sounding_cell::config::{CarrierConfig, InvalidConfig, Rat};
 use sounding_cell::modem::{Modem, ModemConfig};
 use sounding_cell::{DeviceId, Event, Outcome, Ran, sniffer};
-use sounding_link::{Arrival, CellRates, Config, Method, Sounder};
+use sounding_link::{Arrival, Bound, CellRates, Config, Method, Sounder};
 use sounding_trace::dci::{Format, Heard, Reader};
 use sounding_units::{Bytes, HostInstant};
 
@@ -44,6 +44,8 @@ pub(crate) struct Series {
     /// those of the trials, is the CQI's rate on the whole carriers of LTE, whatever the
     /// device's share (CQIC Fig. 3).
     pub(crate) estimates: Vec<Vec<Option<f64>>>,
+    /// As `estimates`: whether the estimate at the end of the step says that it is the capacity.
+    pub(crate) is_capacity: Vec<Vec<bool>>,
     /// What CQIC's tables learnt.
     pub(crate) rates: Vec<CellRates>,
 }
@@ -80,15 +82,17 @@ pub(crate) fn run(
     let mut series = Series {
         carried: vec![0; steps],
         estimates: vec![Vec::with_capacity(steps); trials.len() + 1],
+        is_capacity: vec![vec![false; steps]; trials.len() + 1],
         rates: Vec::new(),
     };
     let by_cqi = trials.iter().position(|trial| trial.method == Method::Cqi);
     let (mut now, mut events) = (origin, Vec::new());
-    for _ in 0..steps {
+    for step in 0..steps {
         let end = now + STEP;
         while now < end {
             now = now + Duration::from_millis(1);
-            while ran.backlog(DEVICE, scenario.direction).count() < WAITING {
+            let has_data = scenario.ends.is_none_or(|ends| now - origin <= ends);
+            while has_data && ran.backlog(DEVICE, scenario.direction).count() < WAITING {
                 ran.handle_packet(now, DEVICE, scenario.direction, PACKET, ());
             }
             for (user, packets) in (1..).zip(crowd.packets(now, PACKET.count())) {
@@ -124,8 +128,10 @@ pub(crate) fn run(
                 }
             }
         }
-        for (sounder, estimates) in sounders.iter().zip(&mut series.estimates) {
+        let kept = series.estimates.iter_mut().zip(&mut series.is_capacity);
+        for (sounder, (estimates, is_capacity)) in sounders.iter().zip(kept) {
             let estimate = sounder.estimate(now);
+            is_capacity[step] = estimate.bound == Bound::Capacity;
             let rate = estimate.rate.bits_per_sec() as f64;
             estimates.push((estimate.source != sounding_link::Source::None).then_some(rate));
         }
@@ -187,5 +193,30 @@ impl SnifferLog {
             heard.extend(Reader::new(self.format, cell, text.as_bytes()).flatten());
         }
         heard
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{IP_SHARE_PERMILLE, Pace};
+    use super::*;
+
+    #[test]
+    fn a_link_that_has_been_idle_for_a_second_has_no_known_capacity() {
+        let trial =
+            Trial { method: Method::Grants, window: Duration::from_millis(50), sniffs: false };
+        let ends = Some(Duration::from_secs(2));
+        let walks = Scenario::all().into_iter().filter(|scenario| scenario.pace == Pace::Walk);
+        for scenario in walks.map(|scenario| Scenario { ends, ..scenario }) {
+            let span = Duration::from_secs(12);
+            let series = run(&scenario, &[trial], IP_SHARE_PERMILLE, span, 7).unwrap();
+            let says = &series.is_capacity[0];
+            let last = series.carried.iter().rposition(|bytes| *bytes > 0).unwrap();
+            let name = scenario.name();
+            assert!(says[..last].iter().any(|capacity| *capacity), "{name}: never known");
+            assert!(last + 300 < says.len(), "{name}: data left until step {last}");
+            let idle = &says[last + 100..];
+            assert!(idle.iter().all(|capacity| !capacity), "{name}: {idle:?}");
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! Links that the papers' authors would have measured over: a device on the move in a cell that
 //! others use too.
 
+use std::time::Duration;
+
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use sounding_cell::config::{CarrierConfig, DeviceConfig, Rat};
@@ -28,6 +30,8 @@ pub struct Scenario {
     pub pace: Pace,
     /// Whether the cell has no other users.
     pub alone: bool,
+    /// When the flow ends, if it does within the run.
+    pub ends: Option<Duration>,
 }
 
 /// The speed of a device.
@@ -62,13 +66,18 @@ impl Pace {
 }
 
 impl Scenario {
+    /// With other users, and a flow that does not end.
+    pub const fn new(rat: Rat, direction: Direction, pace: Pace) -> Self {
+        Self { rat, direction, pace, alone: false, ends: None }
+    }
+
     /// Every link: both RATs, both ways, each pace.
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for rat in [Rat::Lte, Rat::Nr] {
             for direction in [Direction::Downlink, Direction::Uplink] {
                 for pace in [Pace::Static, Pace::Walk, Pace::Drive] {
-                    all.push(Self { rat, direction, pace, alone: false });
+                    all.push(Self::new(rat, direction, pace));
                 }
             }
         }

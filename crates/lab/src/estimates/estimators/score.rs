@@ -27,6 +27,19 @@ pub struct Score {
     pub bias: f64,
     /// Spans compared.
     pub spans: u32,
+    /// Of the spans whose estimate says that it is the capacity; `None` if there is none.
+    pub capacity: Option<Known>,
+}
+
+/// Spans whose estimate says that it is the capacity.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Known {
+    /// Their part of all spans.
+    pub share: f64,
+    /// The median of their errors relative to the goodput of the same span.
+    pub error_p50: f64,
+    /// The 80th percentile.
+    pub error_p80: f64,
 }
 
 /// The part of a run that the raw KPIs learn from, without comparisons, and a little more for its
@@ -58,13 +71,24 @@ impl Series {
     /// Pairs of estimate and goodput, one for each span, the goodput `late` steps after the
     /// estimate.
     fn pairs(&self, trial: usize, width: usize, late: isize) -> Vec<(f64, f64)> {
+        self.pairs_where(trial, width, late, |_| true)
+    }
+
+    /// The same of estimates at steps of a kind.
+    fn pairs_where(
+        &self,
+        trial: usize,
+        width: usize,
+        late: isize,
+        is: impl Fn(usize) -> bool,
+    ) -> Vec<(f64, f64)> {
         let ends = (LEARNING_STEPS..self.carried.len()).step_by(width);
         let pair = |end: usize| {
             let estimate = self.estimates[trial][end]?;
             let carried = end.checked_add_signed(late).filter(|at| *at < self.carried.len())?;
             Some((estimate, self.goodput(carried, width)))
         };
-        ends.filter_map(pair).collect()
+        ends.filter(|end| is(*end)).filter_map(pair).collect()
     }
 
     /// Number of steps by which records are earlier (or, if negative, later) than the goodput that
@@ -91,6 +115,18 @@ impl Score {
             each.flat_map(|(series, late)| series.pairs(trial, width, late + ahead)).collect()
         };
         let (now, next) = (of(0), of(width as isize));
+        let known: Vec<(f64, f64)> = series
+            .iter()
+            .zip(late)
+            .flat_map(|(series, late)| {
+                series.pairs_where(trial, width, *late, |end| series.is_capacity[trial][end])
+            })
+            .collect();
+        let known = errors(&known).map(|errors| Known {
+            share: known.len() as f64 / now.len() as f64,
+            error_p50: nearest_rank(&errors, 0.5),
+            error_p80: nearest_rank(&errors, 0.8),
+        });
         let (errors, next_errors) = (errors(&now)?, errors(&next)?);
         let sum = |pick: fn(&(f64, f64)) -> f64| now.iter().map(pick).sum::<f64>();
         Some(Self {
@@ -102,6 +138,7 @@ impl Score {
             next_error_p90: nearest_rank(&next_errors, 0.9),
             bias: sum(|pair| pair.0) / sum(|pair| pair.1) - 1.0,
             spans: now.len() as u32,
+            capacity: known,
         })
     }
 }
@@ -140,7 +177,10 @@ mod tests {
     #[test]
     fn a_rate_that_is_a_tenth_too_high_errs_by_a_tenth_over_any_one_span() {
         let carried: Vec<u64> = (0..4_000).map(|step| 1_000 + step / 10 % 7 * 100).collect();
-        let mut series = Series { carried, estimates: vec![Vec::new()], rates: Vec::new() };
+        // Every other span says that it knows the capacity.
+        let is_capacity = vec![(0..4_000).map(|end| end / 10 % 2 == 0).collect()];
+        let mut series =
+            Series { carried, estimates: vec![Vec::new()], is_capacity, rates: Vec::new() };
         // Each estimate covers ten steps that ended three steps before it.
         series.estimates[0] = (0..4_000_usize)
             .map(|end| end.checked_sub(13).map(|_| series.goodput(end - 3, 10) * 1.1))
@@ -151,6 +191,8 @@ mod tests {
         let score = Score::of(&[series], 0, window, &[late]).unwrap();
         assert!(score.pearson_r.unwrap() > 0.999_999);
         assert!((score.error_p80 - 0.1).abs() < 1e-9 && (score.bias - 0.1).abs() < 1e-9);
+        let known = score.capacity.unwrap();
+        assert!((known.share - 0.5).abs() < 0.01 && (known.error_p50 - 0.1).abs() < 1e-9);
         // From one span to the next there is mostly a tenth more, or nearly: as a forecast it is
         // better.
         assert!(score.next_error_p50 < 0.05 && score.next_error_p80 > score.next_error_p50);

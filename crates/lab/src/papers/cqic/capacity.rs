@@ -47,7 +47,7 @@ pub(super) fn measure(item: Item, work: &Work<'_>) -> miette::Result<Option<Figu
     let mut runs = Vec::new();
     for &rat in rats {
         for (pace, count) in PACES {
-            let scenario = Scenario { rat, direction: Direction::Downlink, pace, alone: false };
+            let scenario = Scenario::new(rat, Direction::Downlink, pace);
             runs.extend((0..work.most(count)).map(|run| (scenario, FIRST_SEED + run as u64)));
         }
     }
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn without_the_served_share_the_estimate_is_far_too_high_and_with_it_it_is_right() {
         let pace = Pace::Static;
-        let link = Scenario { rat: Rat::Lte, direction: Direction::Downlink, pace, alone: false };
+        let link = Scenario::new(Rat::Lte, Direction::Downlink, pace);
         let series = follow(&link, &trials(), IP_SHARE_PERMILLE, SPAN, FIRST_SEED).unwrap();
         let ran = [Ran { rat: Rat::Lte, pace, series }];
         let bias = |trial| {

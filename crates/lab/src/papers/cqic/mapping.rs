@@ -32,7 +32,7 @@ pub(super) fn measure(work: &Work<'_>) -> miette::Result<Option<Figures>> {
     let mut figures = Figures { rows: of_hspa(&generated), ..Figures::default() };
     for rat in [Rat::Lte, Rat::Nr] {
         let learnt = work.each(&runs, |(pace, seed)| {
-            let link = Scenario { rat, direction: Direction::Downlink, pace: *pace, alone: false };
+            let link = Scenario::new(rat, Direction::Downlink, *pace);
             let trial =
                 Trial { method: Method::Cqi, window: Duration::from_millis(200), sniffs: false };
             follow(&link, &[trial], IP_SHARE_PERMILLE, SPAN, *seed).map(|series| series.rates)
