@@ -3,6 +3,7 @@
 mod advised;
 pub mod baselines;
 pub mod closed_loop;
+mod constant;
 pub mod field;
 pub mod head_to_head;
 pub mod reference;

@@ -30,6 +30,11 @@ const SPAN: Duration = Duration::from_secs(8);
 const FADES: Duration = Duration::from_secs(60);
 /// A cell that carries nothing of a saturating sender for so long grants nothing.
 const SILENCE: Duration = Duration::from_millis(50);
+/// A packet that waited for longer is too late for its picture, and a gap of more shows as one that
+/// stands still.
+const IN_TIME: Duration = Duration::from_millis(200);
+/// A packet is under way no longer than this: the queue of a fade is shorter.
+const UNDER_WAY: Duration = Duration::from_secs(2);
 /// A rate is the mean of this.
 const WINDOW: Duration = Duration::from_millis(100);
 /// Interval of looks.
@@ -50,6 +55,8 @@ pub struct Response {
     pub carried: f64,
     /// The 95th percentile of what a packet waited there until it had been sent once, ms.
     pub queueing_p95_ms: f64,
+    /// Time without a packet that came in time, beyond [`IN_TIME`] each time, s.
+    pub frozen_s: f64,
 }
 
 /// A sender over one kind of cells.
@@ -183,11 +190,21 @@ impl Cell {
             pause_ms: pause.as_secs_f64() * 1e3,
             carried: bytes(&faded, BEGUN, FADES) / bytes(&self.fading.full, BEGUN, FADES).max(1.0),
             queueing_p95_ms: quantile(&waits, 0.95).unwrap_or(f64::INFINITY),
+            frozen_s: frozen(&faded).as_secs_f64(),
         })
     }
 }
 
-/// The longest time without a packet, if a saturating sender has none as long in its course.
+/// The time in which a picture stands still, from [`BEGUN`] to the end.
+fn frozen(came: &[Arrival]) -> Duration {
+    let in_time = within(came, BEGUN, FADES).filter(|packet| packet.queueing() <= IN_TIME);
+    let times = in_time.map(Arrival::at).chain([FADES]);
+    let mut last = BEGUN;
+    times.map(|at| (at - core::mem::replace(&mut last, at)).saturating_sub(IN_TIME)).sum()
+}
+
+/// The longest time without a packet, if a saturating sender has none as long in its course. The
+/// packets of the last seconds may be under way at the end, so that no gap counts there.
 fn longest_pause(came: &[Arrival], span: Duration, full: &[Arrival]) -> Duration {
     let mut sent: Vec<Duration> = came.iter().map(Arrival::sent).collect();
     sent.sort_unstable();
@@ -199,7 +216,7 @@ fn longest_pause(came: &[Arrival], span: Duration, full: &[Arrival]) -> Duration
         full.is_empty() || times.windows(2).all(|pair| pair[1] - pair[0] < SILENCE)
     };
     let gaps = sent.windows(2).map(|pair| (pair[1] - pair[0], pair[0], pair[1]));
-    let mut gaps: Vec<_> = gaps.collect();
+    let mut gaps: Vec<_> = gaps.filter(|(_, from, _)| *from + UNDER_WAY < span).collect();
     gaps.sort_unstable_by(|one, other| other.cmp(one));
     let found = gaps.into_iter().find(|(_, from, to)| granted(*from, *to));
     found.map_or(span, |(gap, ..)| gap)
@@ -227,6 +244,7 @@ impl fmt::Display for Outcome {
             "longest pause, ms",
             "carried",
             "queueing p95, ms",
+            "frozen, s/min",
         ]);
         for Row { kind, contender, responses } in &self.rows {
             let of = |value: fn(&Response) -> Option<f64>| {
@@ -245,7 +263,10 @@ impl fmt::Display for Outcome {
             let carried = format!("{:.3}", middle(|response| response.carried));
             let queueing = format!("{:.0}", middle(|response| response.queueing_p95_ms));
             let cells = cells.chain(of(|response| response.fallen_ms));
-            table.row(cells.chain([pause, carried, queueing]));
+            let frozen: f64 = responses.iter().map(|response| response.frozen_s).sum();
+            let frozen = frozen / responses.len().max(1) as f64;
+            let frozen = format!("{:.1}", frozen / (FADES - BEGUN).as_secs_f64() * 60.0);
+            table.row(cells.chain([pause, carried, queueing, frozen]));
         }
         write!(f, "{table}")
     }

@@ -4,16 +4,17 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use sounding_baselines::Registry;
 use sounding_baselines::oracle::{Oracle, Present};
-use sounding_baselines::{Maker, Registry};
 use sounding_cc::{Choice, ChoiceError, Controller, Start};
 use sounding_feed::Tuning;
 use sounding_link::Bound;
 use sounding_sim::Port;
 use sounding_sim::world::Listening;
-use sounding_units::{Bytes, HostInstant};
+use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::controllers::advised::Advised;
+use crate::controllers::constant::Constant;
 use crate::controllers::reference::Reference;
 use crate::controllers::rtt_buffer::RttBuffer;
 
@@ -34,6 +35,8 @@ pub enum Contender {
     Advised(Option<Tuning>),
     /// The rule by which bonding senders over SRT set their encoder.
     RttBuffer,
+    /// A live sender whose user chose half of the link's mean rate, and no more changes it.
+    Constant,
 }
 
 /// The oracle's knowledge.
@@ -57,6 +60,7 @@ impl Contender {
             "oracle" => Ok(Self::Oracle),
             "biscay-published" => Ok(Self::Published),
             "rtt-buffer" => Ok(Self::RttBuffer),
+            "fixed-half" => Ok(Self::Constant),
             "advice" => Ok(Self::Advised(None)),
             name => Reference::by_name(name).map_or_else(
                 || Registry::default().choose(&name.parse()?).map(|(shown, _)| Self::Named(shown)),
@@ -70,6 +74,7 @@ impl Contender {
         [
             "advice",
             "rtt-buffer",
+            "fixed-half",
             "oracle",
             "present",
             "reported",
@@ -92,7 +97,7 @@ impl Contender {
                 let tuning = tuning.unwrap_or(Tuning::of(port.direction));
                 listening.estimator = listening.estimator.over(Some(tuning.span));
             }
-            Self::Oracle | Self::Reference(_) | Self::RttBuffer => {}
+            Self::Oracle | Self::Reference(_) | Self::RttBuffer | Self::Constant => {}
         }
         listening
     }
@@ -101,32 +106,26 @@ impl Contender {
         &self,
         knows: Knows,
     ) -> impl FnOnce(&Start) -> Box<dyn Controller> + Send + 'static + use<> {
-        let named: Option<Maker> = match self {
-            Self::Published => sounding_baselines::make(&Choice::plain("biscay")).ok(),
-            // It was settled when its name was read.
-            Self::Named(choice) => sounding_baselines::make(choice).ok(),
-            Self::Oracle | Self::Reference(_) | Self::Advised(_) | Self::RttBuffer => None,
-        };
-        let reference = match self {
-            Self::Reference(reference) => Some(*reference),
-            _ => None,
-        };
-        let advised = match self {
-            Self::Advised(tuning) => Some(*tuning),
-            _ => None,
-        };
-        let is_rule = *self == Self::RttBuffer;
-        move |start| match (named, reference) {
-            _ if is_rule => Box::new(RttBuffer::new(start)),
-            _ if advised.is_some() => Box::new(Advised::new(start, advised.flatten())),
-            (Some(make), _) => make(start),
-            (None, Some(reference)) => {
+        let contender = self.clone();
+        move |start| match contender {
+            Self::Published => named(&Choice::plain("biscay"), start),
+            Self::Named(choice) => named(&choice, start),
+            Self::Advised(tuning) => Box::new(Advised::new(start, tuning)),
+            Self::RttBuffer => Box::new(RttBuffer::new(start)),
+            Self::Constant => Box::new(Constant(knows.mean().scaled(1, 2))),
+            Self::Reference(reference) => {
                 let word = reference.word(knows.lead, knows.late);
                 Box::new(Present::new(start, word, move |until| knows.by(until)))
             }
-            (None, None) => Box::new(Oracle::new(start, knows.lead, move |until| knows.by(until))),
+            Self::Oracle => Box::new(Oracle::new(start, knows.lead, move |until| knows.by(until))),
         }
     }
+}
+
+/// A controller of the registry, whose name was read before.
+fn named(choice: &Choice, start: &Start) -> Box<dyn Controller> {
+    let make = sounding_baselines::make(choice);
+    make.unwrap_or_else(|error| unreachable!("it is in the registry: {error}"))(start)
 }
 
 impl Knows {
@@ -134,6 +133,12 @@ impl Knows {
         let passed = self.carried.partition_point(|(at, _)| *at <= until);
         let sum = passed.checked_sub(1).map_or(0, |last| self.carried[last].1);
         Bytes::new(sum / self.flows)
+    }
+
+    /// Over the whole run.
+    fn mean(&self) -> Rate {
+        let last = self.carried.last();
+        last.map_or(Rate::ZERO, |(at, sum)| Bytes::new(*sum).per(*at - HostInstant::default()))
     }
 }
 
@@ -145,6 +150,7 @@ impl fmt::Display for Contender {
             Self::Oracle => f.pad("oracle"),
             Self::Advised(_) => f.pad("advice"),
             Self::RttBuffer => f.pad("rtt-buffer"),
+            Self::Constant => f.pad("fixed-half"),
             Self::Reference(reference) => reference.fmt(f),
         }
     }

@@ -11,15 +11,16 @@ use crate::experiment::{Card, Experiment, Host, Outcome, report_share};
 /// time until it carries 90 % of the capacity, mean of 100 ms; `fallen` the time until it sends no
 /// more than the new capacity. `carried` and `queueing` are of a minute over a channel that fades,
 /// in a cell with others: a part of what a saturating sender carries, and the time until a packet
-/// has been sent once.
+/// has been sent once. `frozen` is there the time without a packet that waited no longer than
+/// 200 ms, beyond 200 ms each time.
 #[derive(clap::Args)]
 pub(crate) struct Flags {
-    /// Senders: `advice`, `rtt-buffer`, or a controller
+    /// Senders: `advice`, `rtt-buffer`, `fixed-half`, or a controller
     #[arg(
         long,
         value_name = "NAME,…",
         value_delimiter = ',',
-        default_values = ["advice", "scream", "rtt-buffer", "gcc"],
+        default_values = ["advice", "scream", "rtt-buffer", "gcc", "fixed-half"],
         value_parser = contender
     )]
     controllers: Vec<Contender>,
