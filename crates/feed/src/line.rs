@@ -13,6 +13,9 @@ use crate::Advice;
 /// added.
 pub const VERSION: u32 = 1;
 
+/// What a greeting calls the feed.
+pub(crate) const RATE: &str = "rate";
+
 /// The first line that a reader gets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -30,7 +33,7 @@ impl Greeting {
     /// What a daemon says whose lines come at least this often.
     pub fn new(longest_gap: Duration) -> Self {
         let longest_gap_ms = longest_gap.as_millis() as u64;
-        Self { feed: "rate".into(), version: VERSION, longest_gap_ms }
+        Self { feed: RATE.into(), version: VERSION, longest_gap_ms }
     }
 }
 
@@ -111,11 +114,9 @@ impl Line {
 
     /// Whether another line says the same, but for its number and times.
     pub fn says_as(&self, other: &Self) -> bool {
-        let timeless = |line: &Self| {
-            let age_ms = line.age_ms.map(|_| 0.0);
-            Self { number: 0, made_at_ns: 0, age_ms, ..line.clone() }
-        };
-        timeless(self) == timeless(other)
+        let age_ms = self.age_ms.map(|age| other.age_ms.unwrap_or(age));
+        let Self { number, made_at_ns, .. } = *other;
+        Self { number, made_at_ns, age_ms, ..self.clone() } == *other
     }
 
     /// Its text, with the line's end.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
+use crate::line::RATE;
 use crate::{Greeting, Line, VERSION};
 
 /// Longer lines are not the feed's.
@@ -112,9 +113,13 @@ pub(crate) fn parse<T: DeserializeOwned>(text: &[u8], number: u64) -> Result<T, 
 /// A greeting of the version that this reader knows.
 pub(crate) fn parse_greeting(text: &[u8], number: u64) -> Result<Greeting, FeedError> {
     let greeting: Greeting = parse(text, number)?;
-    match greeting.version {
-        VERSION => Ok(greeting),
-        other => Err(FeedError::Version(other)),
+    match (greeting.feed.as_str(), greeting.version) {
+        (RATE, VERSION) => Ok(greeting),
+        (RATE, other) => Err(FeedError::Version(other)),
+        (feed, _) => {
+            let what = format!("it greets as {feed:?}, not as {RATE:?}");
+            Err(FeedError::Foreign { number, what })
+        }
     }
 }
 
@@ -161,6 +166,8 @@ mod tests {
     fn foreign_input_is_an_error_with_its_place() {
         let other = GREETING.replace("\"version\":1", "\"version\":2") + "\n";
         assert!(matches!(lines(&other), Err(FeedError::Version(2))));
+        let other = GREETING.replace("\"rate\"", "\"board\"") + "\n";
+        assert!(matches!(lines(&other), Err(FeedError::Foreign { number: 1, .. })));
         assert!(matches!(lines("HTTP/1.1 400\n"), Err(FeedError::Foreign { number: 1, .. })));
         assert!(matches!(lines(""), Err(FeedError::Ended(_))));
         let long = format!("{GREETING}\n{}", "x".repeat(10_000));
