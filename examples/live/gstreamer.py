@@ -2,7 +2,8 @@
 """A GStreamer pipeline that encodes at the rate that the feed advises: gstreamer.py FEED HOST PORT [SOURCE].
 
 x264enc takes a new bitrate while it runs. Its buffer (VBV) is short, so that no frame is much longer than the others. The sink
-spreads a frame's packets over time. SOURCE is any element with raw video, v4l2src of a camera for example.
+spreads packets by the rate. While it is late, the queue leaves frames out. SOURCE is any element with raw video, v4l2src of a
+camera for example.
 """
 
 import gi
@@ -18,8 +19,10 @@ LOOKS = 20  # ms between two looks at the advice
 SOURCE = "videotestsrc is-live=true pattern=snow"
 PIPELINE = """
     {source} ! video/x-raw,width=320,height=240,framerate=30/1 ! videoconvert
+    ! queue leaky=downstream max-size-buffers=1
     ! x264enc name=encoder tune=zerolatency speed-preset=ultrafast key-int-max=300 vbv-buf-capacity=120 bitrate={kbit}
-    ! rtph264pay mtu=1200 ! udpsink name=sink host={host} port={port} sync=false
+    ! rtph264pay mtu=1200 ! queue max-size-buffers=0 max-size-bytes=0 max-size-time=100000000
+    ! udpsink name=sink host={host} port={port} sync=true
 """
 
 

@@ -30,8 +30,7 @@ fn the_gstreamer_pipeline_follows_its_advice() {
         skip(Need::Gstreamer, "no GStreamer here: `scripts/setup gstreamer` unpacks it");
         return;
     };
-    // The encoder's buffer, and a frame.
-    let promise = Promise { part: 0.6, burst: Duration::from_millis(250) };
+    let promise = Promise { part: 0.7, burst: Duration::from_millis(100) };
     steadily(|| {
         watch(promise, None, |script, meter| {
             let mut command = sender(PYTHON, "gstreamer.py", script, meter);
