@@ -3,11 +3,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
-use std::process::{Command, Output};
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value as Json;
 use sounding_emu::Netns;
-use sounding_testdata::{Need, may_emulate, skip};
+use sounding_modem::Pty;
+use sounding_testdata::{Need, Running, may_emulate, skip};
 
 /// A router's namespace with two devices.
 fn router() -> Netns {
@@ -90,4 +92,45 @@ fn a_flowtable_is_named_and_the_shaper_above_its_devices_too() {
     assert_eq!(found["ok"], false, "{found}");
     assert!(found["detail"].as_str().unwrap().contains("below br0,"), "{found}");
     assert!(found["cure"].as_str().unwrap().contains("nft delete flowtable inet fw4 ft"));
+    // A shaper there says so at its start.
+    run(&router, "tc qdisc del dev br0 root");
+    let said = shaping(&router, "br0");
+    let bypass = said.iter().find(|event| event["event"] == "bypass");
+    let bypass = bypass.unwrap_or_else(|| panic!("no bypass: {said:?}"));
+    assert_eq!((&bypass["device"], &bypass["flowtable"]), (&"br0".into(), &"inet fw4 ft".into()));
+    assert!(bypass["cure"].as_str().unwrap().contains("nft delete flowtable inet fw4 ft"));
+}
+
+#[test]
+fn a_shaper_past_which_nothing_leads_names_no_fast_path() {
+    if !may_emulate() {
+        return;
+    }
+    let said = shaping(&router(), "wan0");
+    assert_eq!(said.last().unwrap()["event"], "ready", "{said:?}");
+    assert!(said.iter().all(|event| event["event"] != "bypass"), "{said:?}");
+}
+
+/// The events of a shaper of a device's uplink until it is ready.
+fn shaping(netns: &Netns, device: &str) -> Vec<Json> {
+    let folder = tempfile::tempdir().unwrap();
+    let pty = Pty::create(Some(&folder.path().join("modem"))).unwrap();
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("sounding"));
+    command.args(["shape", "--json", "--manage", "--only", "uplink", "--interface", device]);
+    command.arg("--device").arg(folder.path().join("modem"));
+    command.env("SOUNDING_RUN_DIR", folder.path().join("notes"));
+    command.env("SOUNDING_STATE_DIR", folder.path().join("state"));
+    netns.bring_in(&mut command);
+    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut running = Running(child);
+    let lines = BufReader::new(running.0.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut events: Vec<Json> = Vec::new();
+    for line in lines {
+        events.push(serde_json::from_str(&line).unwrap());
+        if events.last().unwrap()["event"] == "ready" {
+            break;
+        }
+    }
+    drop(pty);
+    events
 }
