@@ -18,6 +18,11 @@ const SHOWN: &str = "[...document.querySelectorAll('[data-direction]')].flatMap(
         fields: Object.fromEntries([...(one === card ? card.querySelector('dl') : one) \
             .querySelectorAll('[data-field]')].map((field) => [field.dataset.field, field.textContent])) })))";
 
+/// What the browser loaded for the page, but for the feed, in bytes; and how long that took, in ms.
+const WEIGHT: &str = "['navigation', 'resource'].flatMap((kind) => performance.getEntriesByType(kind)) \
+    .reduce((sum, one) => sum + one.transferSize, 0)";
+const LOADED: &str = "performance.getEntriesByType('navigation')[0].loadEventEnd";
+
 const UNKNOWN: &str = "unknown";
 
 /// The first number in a text, and the rest; `None` if it is unknown.
@@ -91,6 +96,9 @@ fn figures_on_the_page_are_those_of_the_line_of_the_same_number() {
     }
     assert!(shown.len() > 100 && known > 20, "{known} of {} have a rate", shown.len());
     assert_eq!(browser.value("location.search"), "", "the token is out of the address");
+    let [bytes, ms] = [WEIGHT, LOADED].map(|of| browser.value(of).as_f64().unwrap());
+    println!("the page weighs {bytes} bytes and was there after {ms} ms");
+    assert!(bytes > 10_000.0 && bytes < 60_000.0, "{bytes} bytes");
     // After the records nothing is known, and the page says so.
     browser.wait_for(
         "[...document.querySelectorAll('[data-field=rate]')].every((one) => one.textContent === 'unknown')",
