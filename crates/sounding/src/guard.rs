@@ -12,9 +12,8 @@ mod change;
 mod route;
 
 use std::io::{self, BufRead, BufReader, Read as _, Write};
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -22,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use sounding_host::{Capabilities, keep_only};
 use thiserror::Error;
 
-use crate::before;
+use crate::{apart, before};
 use change::{Change, Refusal};
 use route::Route;
 
@@ -94,17 +93,8 @@ pub(crate) struct Guard {
 impl Guard {
     /// Starts the guard process in a separate session, so that Ctrl-C reaches the daemon alone.
     pub(crate) fn start() -> Result<Self, GuardError> {
-        // Not by its path, where there may be another version by now, or no way for this user.
-        let mut command = Command::new("/proc/self/exe");
-        command.arg0("sounding").arg(VERB).stdin(Stdio::piped()).stdout(Stdio::piped());
-        // A service manager gets its reports from the daemon.
-        for word in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] {
-            command.env_remove(word);
-        }
-        // SAFETY: setsid is async-signal-safe and touches nothing of this process.
-        unsafe {
-            command.pre_exec(|| nix::unistd::setsid().map(drop).map_err(io::Error::from));
-        }
+        let mut command = apart::under(VERB);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().map_err(GuardError::Process)?;
         let pipe = child.stdin.take();
         let answers = BufReader::new(child.stdout.take().expect("it was asked for"));

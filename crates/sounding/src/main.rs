@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 #[macro_use]
 mod say;
 
+mod apart;
 mod background;
 mod before;
 mod board;

@@ -14,7 +14,6 @@ mod process;
 
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::AsFd;
-use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -27,6 +26,7 @@ pub(crate) use instruction::{KeeperEvent, Standing, Wanted, Way};
 pub(crate) use left::restore_left;
 pub(crate) use process::main;
 
+use crate::apart;
 use instruction::{Answer, Instruction, Lines, Side};
 
 /// The hidden verb under which this program is the keeper of its shapers.
@@ -56,10 +56,7 @@ impl Keeper {
     /// Starts the process, and has it take or make the shaper of each direction. Dropping the
     /// keeper restores the machine.
     pub(crate) fn start(directions: &[Wanted]) -> Result<(Self, Vec<Standing>), KeeperError> {
-        // Not by its path, where there may be another version by now, or no way for this user.
-        let mut command = Command::new("/proc/self/exe");
-        command.arg0("sounding").arg(VERB);
-        Self::start_by(command, directions)
+        Self::start_by(apart::under(VERB), directions)
     }
 
     fn start_by(
@@ -115,14 +112,6 @@ impl Keeper {
 
     fn spawn(mut command: Command) -> io::Result<Self> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        // A service manager gets its reports from the daemon.
-        for word in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] {
-            command.env_remove(word);
-        }
-        // SAFETY: setsid is async-signal-safe and touches nothing of this process.
-        unsafe {
-            command.pre_exec(|| nix::unistd::setsid().map(drop).map_err(io::Error::from));
-        }
         let mut child = command.spawn()?;
         let pipe = child.stdin.take();
         let answers = child.stdout.take().expect("it was asked for");

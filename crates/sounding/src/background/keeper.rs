@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -22,6 +22,8 @@ use nix::sys::socket::{
     sendmsg, socketpair,
 };
 use sounding_bpf::Background;
+
+use crate::apart;
 
 use super::cgroup::{Transient, is_populated, remove};
 
@@ -55,18 +57,13 @@ impl Keeper {
     pub(super) fn start() -> io::Result<Self> {
         let (ours, its) =
             socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)?;
-        let mut command = Command::new("/proc/self/exe");
-        command.arg0("sounding").arg(VERB);
+        let mut command = apart::under(VERB);
         // A reader may wait until the command's output is closed.
         command.stdin(Stdio::from(its)).stdout(Stdio::null()).stderr(Stdio::null());
         command.current_dir("/");
-        // SAFETY: setsid and sigprocmask are async-signal-safe.
+        // SAFETY: sigprocmask is async-signal-safe.
         unsafe {
-            command.pre_exec(|| {
-                SigSet::empty().thread_set_mask()?;
-                nix::unistd::setsid()?;
-                Ok(())
-            });
+            command.pre_exec(|| SigSet::empty().thread_set_mask().map_err(io::Error::from));
         }
         Ok(Self { child: command.spawn()?, socket: Some(ours) })
     }
