@@ -97,9 +97,9 @@ impl Tuning {
         match direction {
             Direction::Uplink => Self {
                 span: Duration::from_millis(50),
-                share: 950,
-                aim: Duration::from_millis(30),
-                drain: Duration::from_millis(100),
+                share: 1_000,
+                aim: Duration::from_millis(50),
+                drain: Duration::from_millis(150),
                 double: Duration::from_millis(200),
                 try_double: Duration::from_millis(500),
                 seen: Duration::from_secs(1),
