@@ -1,9 +1,6 @@
 //! How the machine was before a shaper was made or changed, and the way back.
 
-use std::ops::RangeInclusive;
-
 use serde::{Deserialize, Serialize};
-use sounding_units::Rate;
 
 use crate::error::Error;
 use crate::htb;
@@ -31,11 +28,7 @@ pub struct Before {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Way {
     /// It stood there.
-    Adopted {
-        limit: Limit,
-        /// A rate outside of these, in bits a second, is another program's.
-        only: Option<(u64, u64)>,
-    },
+    Adopted { limit: Limit },
     /// It was made in the place of a root qdisc.
     Root(Root),
     /// It was made at an IFB, to which this device's arriving packets go.
@@ -68,33 +61,30 @@ impl Before {
         &self.device
     }
 
-    /// The same for a program that sets only these rates: a restoration from a file then leaves an
-    /// adopted shaper alone whose rate is another.
-    #[must_use]
-    pub fn limited_to(mut self, rates: &RangeInclusive<Rate>) -> Self {
-        if let Way::Adopted { only, .. } = &mut self.way {
-            *only = Some((rates.start().bits_per_sec(), rates.end().bits_per_sec()));
-        }
-        self
-    }
-
     /// Restores the machine. A second time it does nothing.
     ///
     /// # Errors
     ///
     /// [`Error::NotPermitted`] without CAP_NET_ADMIN, or the kernel's refusal.
     pub fn restore(&self, tc: &Tc) -> Result<Restored, Error> {
+        self.restore_after(tc, None)
+    }
+
+    /// The same for a program that has set nothing but these rates, in bytes a second as the kernel
+    /// has them. An adopted shaper with another rate is another program's by now, and stays.
+    ///
+    /// # Errors
+    ///
+    /// As [`Before::restore`].
+    pub fn restore_after(&self, tc: &Tc, set: Option<&[u64]>) -> Result<Restored, Error> {
         match &self.way {
-            Way::Adopted { limit, only } => self.put_back_rate(tc, limit, *only),
+            Way::Adopted { limit } => self.put_back_rate(tc, limit, set),
             Way::Root(root) => self.put_back_root(tc, root),
             Way::Ifb { from, from_index, has_ingress } => {
-                let filter = match tc.device(from) {
-                    Ok(device) if device.index == *from_index => {
-                        ifb::take_out(tc, &device, !has_ingress)?
-                    }
-                    // The filter has gone with the device.
-                    Ok(_) | Err(Error::NoDevice { .. }) => false,
-                    Err(error) => return Err(error),
+                // The filter goes with its device, and not with the device's name.
+                let filter = match tc.same(from, *from_index)? {
+                    Some(device) => ifb::take_out(tc, &device, !has_ingress)?,
+                    None => false,
                 };
                 let ifb = self.remove_ifb(tc)?;
                 let did = filter || ifb == Restored::Restored;
@@ -107,20 +97,14 @@ impl Before {
         &self,
         tc: &Tc,
         limit: &Limit,
-        only: Option<(u64, u64)>,
+        set: Option<&[u64]>,
     ) -> Result<Restored, Error> {
         let Some((device, root)) = self.standing(tc)? else { return Ok(Restored::Nothing) };
         if root.handle != self.handle {
             return Ok(Restored::Others);
         }
-        let is_other = |now: u64| {
-            let bits = now.saturating_mul(8);
-            let may_be_ours = only.is_none_or(|(least, most)| {
-                // A rate is set in whole bytes a second.
-                (least.saturating_sub(7)..=most).contains(&bits)
-            });
-            now != limit.bytes_per_sec() && !may_be_ours
-        };
+        let is_other =
+            |now: u64| now != limit.bytes_per_sec() && set.is_some_and(|set| !set.contains(&now));
         let requests = match (limit, Kind::of(&root.kind)) {
             (Limit::Cake { bytes_per_sec }, Some(Kind::Cake | Kind::CakeMq)) => {
                 if root.options().u64(TCA_CAKE_BASE_RATE64).is_some_and(is_other) {
@@ -198,13 +182,7 @@ impl Before {
 
     /// The same device and its root, if they are still there.
     fn standing(&self, tc: &Tc) -> Result<Option<(Device, Qdisc)>, Error> {
-        let device = match tc.device(&self.device) {
-            Err(Error::NoDevice { .. }) => return Ok(None),
-            device => device?,
-        };
-        if device.index != self.index {
-            return Ok(None);
-        }
+        let Some(device) = tc.same(&self.device, self.index)? else { return Ok(None) };
         Ok(tc.root(&device)?.map(|root| (device, root)))
     }
 }

@@ -32,4 +32,4 @@ pub use kind::Kind;
 pub use objects::{Class, Device, Filter, Handle, Qdisc, Queue};
 pub use plan::Plan;
 pub use shaper::Shaper;
-pub use tc::Tc;
+pub use tc::{Tc, check_name};

@@ -47,7 +47,7 @@ impl Shaper {
         let root = tc.root(&device)?.ok_or_else(|| none("none"))?;
         let kind = Kind::of(&root.kind).ok_or_else(|| none(&root.kind))?;
         let (limit, leaf) = limit::found(tc, &device, &root, kind)?;
-        let way = Way::Adopted { limit: limit.clone(), only: None };
+        let way = Way::Adopted { limit: limit.clone() };
         let before =
             Before { device: device.name.clone(), index: device.index, handle: root.handle, way };
         Ok(Self {
@@ -128,6 +128,16 @@ impl Shaper {
         }
         self.given = Some(rate);
         Ok(())
+    }
+
+    /// The rates that the kernel may have, in bytes a second, if this process is killed while it
+    /// sets this one: see [`Before::restore_after`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Rate`] for a rate below 8 bit/s.
+    pub fn rates_until(&self, rate: Rate) -> Result<[u64; 2], Error> {
+        Ok([self.expected_bytes_per_sec, self.kernels(rate)?])
     }
 
     /// The queue of the qdisc and all below it. Every user may read it.

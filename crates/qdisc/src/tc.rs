@@ -41,20 +41,32 @@ impl Tc {
     /// [`Error::NoDevice`] if there is none, or the kernel's refusal.
     pub fn device(&self, name: &str) -> Result<Device, Error> {
         check_name(name)?;
-        let request = Message::new(libc::RTM_GETLINK, READ)
+        let by_name = Message::new(libc::RTM_GETLINK, READ)
             .raw(&[0; IFINFO_BYTES])
-            .text(libc::IFLA_IFNAME, name)
-            .number(libc::IFLA_EXT_MASK, SKIP_STATS);
-        let mut found = None;
-        let asked =
-            self.0.ask(request, |answer| found = found.take().or(Device::read(answer.content)));
-        match asked {
-            Err(Refusal { errno: Errno::ENODEV, .. }) => {
-                Err(Error::NoDevice { device: name.into() })
-            }
-            Err(refusal) => Err(refused(name, "read the device", refusal)),
-            Ok(()) => found.ok_or_else(|| unreadable(name, "the device")),
+            .text(libc::IFLA_IFNAME, name);
+        self.link(by_name, name)
+    }
+
+    /// The device that had this name and number, whatever its name is now; `None` if it has gone.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's refusal.
+    pub(crate) fn same(&self, name: &str, index: u32) -> Result<Option<Device>, Error> {
+        match self.link(numbered(index), name) {
+            Err(Error::NoDevice { .. }) => Ok(None),
+            found => found.map(Some),
         }
+    }
+
+    /// Asks for one device. `name` is for an error.
+    fn link(&self, request: Message, name: &str) -> Result<Device, Error> {
+        let mut found = None;
+        let asked = self.0.ask(request.number(libc::IFLA_EXT_MASK, SKIP_STATS), |answer| {
+            found = found.take().or(Device::read(answer.content));
+        });
+        asked.map_err(|refusal| refused(name, "read the device", refusal))?;
+        found.ok_or_else(|| unreadable(name, "the device"))
     }
 
     /// The qdiscs of a device, but for those that the kernel hides.
@@ -123,11 +135,7 @@ impl Tc {
 
     /// A list of nothing does not say whether its device is there.
     fn check_there(&self, device: &Device) -> Result<(), Error> {
-        let mut about = [0; IFINFO_BYTES];
-        about[4..8].copy_from_slice(&device.index.to_ne_bytes());
-        let request = Message::new(libc::RTM_GETLINK, READ).raw(&about);
-        let asked = self.0.ask(request.number(libc::IFLA_EXT_MASK, SKIP_STATS), |_| ());
-        asked.map_err(|refusal| refused(&device.name, "read the device", refusal))
+        self.link(numbered(device.index), &device.name).map(drop)
     }
 
     /// A request that changes something.
@@ -156,8 +164,19 @@ impl Tc {
     }
 }
 
-/// The kernel takes 1 to 15 bytes, and no path.
-pub(crate) fn check_name(name: &str) -> Result<(), Error> {
+/// A request for the device with this number.
+fn numbered(index: u32) -> Message {
+    let mut about = [0; IFINFO_BYTES];
+    about[4..8].copy_from_slice(&index.to_ne_bytes());
+    Message::new(libc::RTM_GETLINK, READ).raw(&about)
+}
+
+/// Whether this can be the name of a device: the kernel takes 1 to 15 bytes, and no path.
+///
+/// # Errors
+///
+/// [`Error::NoName`] if not.
+pub fn check_name(name: &str) -> Result<(), Error> {
     let fits = (1..libc::IFNAMSIZ).contains(&name.len());
     let is_word = name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/' && byte != b':');
     if fits && is_word && ![".", ".."].contains(&name) {

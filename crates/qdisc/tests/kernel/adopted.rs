@@ -158,22 +158,23 @@ fn an_adopted_rate_comes_back_from_a_file() {
     let before = cable.text();
     let kept = cable.enter(|tc| {
         let mut shaper = Shaper::adopt(tc, "v0").unwrap();
-        let kept = shaper.before().clone().limited_to(&(mbit(2)..=mbit(50)));
-        let kept = serde_json::to_string(&kept).unwrap();
+        let kept = serde_json::to_string(shaper.before()).unwrap();
+        let rates = shaper.rates_until(mbit(20)).unwrap();
         shaper.set_rate(tc, mbit(20)).unwrap();
         // Its process is killed.
         std::mem::forget(shaper);
-        kept
+        (kept, rates)
     });
+    let (kept, rates) = kept;
     let restore = || {
         let before: sounding_qdisc::Before = serde_json::from_str(&kept).unwrap();
-        cable.enter(|tc| before.restore(tc).unwrap())
+        cable.enter(|tc| before.restore_after(tc, Some(&rates)).unwrap())
     };
     assert_eq!(restore(), Restored::Restored);
     assert_eq!(cable.text(), before);
     restore();
     assert_eq!(cable.text(), before, "a second time does nothing");
-    cable.run("tc class change dev v0 parent 1:1 classid 1:10 htb rate 80mbit ceil 80mbit");
+    cable.run("tc class change dev v0 parent 1:1 classid 1:10 htb rate 19mbit ceil 19mbit");
     assert_eq!(restore(), Restored::Others, "no rate of the killed one");
 }
 

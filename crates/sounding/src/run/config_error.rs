@@ -59,6 +59,9 @@ pub(crate) enum ConfigError {
     /// Limits of a shaper that are none.
     #[error("shape: {0}")]
     Limits(sounding_shape::LimitsError),
+    /// A shaper's device has no name that one can have.
+    #[error("shape: {0}")]
+    ShapeDevice(sounding_qdisc::Error),
     /// A limit of a shaper is above another.
     #[error("shape: {above} {rate} is above {below} {most}")]
     LimitsOrder {

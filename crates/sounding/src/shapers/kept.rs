@@ -103,6 +103,9 @@ impl Kept {
         self.rate = Some(rate);
         Ok(match &mut self.state {
             State::Shaped(shaper) => {
+                if let Err(why) = tell(self.note.as_ref(), shaper, rate) {
+                    return Ok(self.fail(why));
+                }
                 let outcome = shaper.set_rate(tc, rate);
                 self.judge(tc, outcome)
             }
@@ -153,15 +156,11 @@ impl Kept {
         let Wanted { device, direction, way, .. } = &self.wanted;
         let error = |error: Error| error.to_string();
         let there = tc.device(device).map_err(error)?;
-        let rates = Rate::from_bits_per_sec(self.wanted.min_bits_per_sec)
-            ..=Rate::from_bits_per_sec(self.wanted.max_bits_per_sec);
         let no_other = |before: &Before| match autorate::running_on(&[device, before.device()]) {
             Some(process) => Err(format!(
                 "{device}: cake-autorate (process {process}) sets its rate: stop that first"
             )),
-            None if self.note.is_none() && is_kept(before.device()) => {
-                Err(format!("{}: another sounding shapes it: stop that first", before.device()))
-            }
+            None if self.note.is_none() && is_kept(before.device()) => Err(others(before.device())),
             None => Ok(()),
         };
         let keep = |before: &Before| {
@@ -174,13 +173,17 @@ impl Kept {
         let (mut shaper, note) = match *way {
             Way::Adopt => {
                 let shaper = Shaper::adopt(tc, device).map_err(error)?;
-                let before = shaper.before().clone().limited_to(&rates);
-                no_other(&before)?;
-                let note = keep(&before)?;
+                no_other(shaper.before())?;
+                let note = keep(shaper.before())?;
                 (shaper, note)
             }
             Way::Manage { kind, start_bits_per_sec } => {
-                let plan = Plan::new(tc, (*direction).into(), device, kind).map_err(error)?;
+                let plan = Plan::new(tc, (*direction).into(), device, kind);
+                let plan = match plan {
+                    // What stands there is not an earlier run's.
+                    Err(_) if self.note.is_none() && is_kept(device) => return Err(others(device)),
+                    plan => plan.map_err(error)?,
+                };
                 no_other(plan.before())?;
                 let note = keep(plan.before())?;
                 let rate = self.rate.unwrap_or(Rate::from_bits_per_sec(start_bits_per_sec));
@@ -195,6 +198,7 @@ impl Kept {
             }
         };
         if let Some(rate) = self.rate.filter(|_| *way == Way::Adopt) {
+            tell(Some(&note), &shaper, rate)?;
             shaper.set_rate(tc, rate).map_err(error)?;
         }
         let rate = shaper.rate(tc).map_err(error)?;
@@ -279,6 +283,19 @@ impl Kept {
             eprintln!("sounding: {}: its file stays: {error}", self.wanted.device);
         }
     }
+}
+
+/// Keeps a rate that is about to be set, so that a kill does not leave it as another program's.
+fn tell(note: Option<&Note>, shaper: &Shaper, rate: Rate) -> Result<(), String> {
+    let Some(note) = note else { return Ok(()) };
+    let rates = shaper.rates_until(rate).map_err(|error| error.to_string())?;
+    note.tell(rates).map_err(|error| {
+        format!("{}: its file cannot be written ({error}): the rate stays", shaper.device())
+    })
+}
+
+fn others(device: &str) -> String {
+    format!("{device}: another sounding shapes it: stop that first")
 }
 
 /// The rate, if it is within the limits.

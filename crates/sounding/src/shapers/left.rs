@@ -1,14 +1,17 @@
 //! Shapers that a killed keeper has left, and their files.
 //!
 //! ```text
-//! /run/sounding/shape-4026531840-wwan0        how wwan0 was before
+//! /run/sounding/shape-1-wwan0        how wwan0 was before, and the rates that were set last
 //! ```
 //!
-//! The keeper holds its files locked. A file that can be locked belongs to a killed keeper.
+//! The number is the network namespace's. The keeper holds its files locked. A file that can be
+//! locked belongs to a killed keeper.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::{Flock, FlockArg};
@@ -21,7 +24,9 @@ const LONGEST: u64 = 256 << 10;
 #[derive(Debug)]
 pub(super) struct Note {
     path: PathBuf,
-    _lock: Flock<File>,
+    file: Flock<File>,
+    /// The place of the rates in it.
+    rates_at: u64,
 }
 
 impl Note {
@@ -36,16 +41,44 @@ impl Note {
         // Never into an existing file: it may be a symbolic link that another user has made.
         remove(&draft)?;
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
-        let mut lock = Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, e)| e)?;
-        lock.write_all(&serde_json::to_vec(before)?)?;
-        fs::rename(&draft, &path)?;
-        Ok(Self { path, _lock: lock })
+        let kept = Self::write(file, before)
+            .and_then(|(file, rates_at)| fs::rename(&draft, &path).map(|()| (file, rates_at)));
+        match kept {
+            Ok((file, rates_at)) => Ok(Self { path, file, rates_at }),
+            Err(error) => {
+                // Each start would leave one on a full disk.
+                let _ = remove(&draft);
+                Err(error)
+            }
+        }
+    }
+
+    fn write(file: File, before: &Before) -> io::Result<(Flock<File>, u64)> {
+        let lock = Flock::lock(file, FlockArg::LockExclusiveNonblock);
+        let mut file = lock.map_err(|(_, error)| error)?;
+        let mut text = serde_json::to_vec(before)?;
+        text.push(b'\n');
+        let rates_at = text.len() as u64;
+        text.extend(rates_line([0; 2]).as_bytes());
+        file.write_all(&text)?;
+        Ok((file, rates_at))
+    }
+
+    /// From now on the kernel has one of these rates, in bytes a second.
+    pub(super) fn tell(&self, rates: [u64; 2]) -> io::Result<()> {
+        // One write of one length: a kill leaves the line before or this one.
+        self.file.write_all_at(rates_line(rates).as_bytes(), self.rates_at)
     }
 
     /// The machine is as it was.
     pub(super) fn forget(self) -> io::Result<()> {
         remove(&self.path)
     }
+}
+
+fn rates_line(rates: [u64; 2]) -> String {
+    let [before, after] = rates;
+    format!("{before:020} {after:020}\n")
 }
 
 /// Whether a living keeper has this device.
@@ -104,15 +137,12 @@ fn restore_one(tc: &Tc, path: &Path) -> Option<String> {
     let lock = Flock::lock(file, FlockArg::LockExclusiveNonblock).ok()?;
     let mut text = Vec::new();
     let read = (&*lock).take(LONGEST).read_to_end(&mut text);
-    let before: Before = match read
-        .map_err(|e| e.to_string())
-        .and_then(|_| serde_json::from_slice(&text).map_err(|error| error.to_string()))
-    {
-        Ok(before) => before,
+    let (before, rates) = match read.map_err(|e| e.to_string()).and_then(|_| parse(&text)) {
+        Ok(found) => found,
         Err(error) => return of(&format!("{error}: it is no note of a shaper: remove it")),
     };
     let device = before.device();
-    let said = match before.restore(tc) {
+    let said = match before.restore_after(tc, Some(&rates)) {
         Err(error) => return Some(format!("not restored: {error}")),
         Ok(Restored::Restored) => Some(format!("{device}: restored after a kill")),
         Ok(Restored::Others) => {
@@ -124,6 +154,16 @@ fn restore_one(tc: &Tc, path: &Path) -> Option<String> {
         return of(&format!("{error}"));
     }
     said
+}
+
+/// How a device was, and the rates that were set last.
+fn parse(text: &[u8]) -> Result<(Before, Vec<u64>), String> {
+    let mut lines = text.split(|byte| *byte == b'\n');
+    let before = serde_json::from_slice(lines.next().unwrap_or_default());
+    let rates = std::str::from_utf8(lines.next().unwrap_or_default());
+    let rates = rates.map_err(|error| error.to_string())?;
+    let rates: Result<Vec<u64>, _> = rates.split_whitespace().map(str::parse).collect();
+    Ok((before.map_err(|e| e.to_string())?, rates.map_err(|e| e.to_string())?))
 }
 
 /// A note, if it is this user's own file.
@@ -146,8 +186,31 @@ fn remove(path: &Path) -> io::Result<()> {
 }
 
 fn prefix() -> io::Result<String> {
-    let namespace = fs::metadata("/proc/thread-self/ns/net")?.ino();
+    let namespace = match namespace_cookie() {
+        Ok(cookie) => cookie,
+        // Before Linux 5.14.
+        Err(_) => fs::metadata("/proc/thread-self/ns/net")?.ino(),
+    };
     Ok(format!("shape-{namespace}-"))
+}
+
+/// The number of this network namespace, which no other one gets. The number of its file goes to
+/// another one after its end.
+fn namespace_cookie() -> io::Result<u64> {
+    let socket = UnixDatagram::unbound()?;
+    let mut cookie: u64 = 0;
+    let mut len = size_of::<u64>() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `len` bytes to `cookie`.
+    let asked = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_NETNS_COOKIE,
+            (&raw mut cookie).cast(),
+            &raw mut len,
+        )
+    };
+    if asked == 0 { Ok(cookie) } else { Err(io::Error::last_os_error()) }
 }
 
 fn file_of(device: &str) -> io::Result<PathBuf> {

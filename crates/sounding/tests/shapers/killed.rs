@@ -77,6 +77,52 @@ fn the_next_keeper_restores_what_a_killed_one_left() {
 }
 
 #[test]
+fn a_rate_that_another_program_has_set_since_a_kill_stays() {
+    let Some(place) = Place::new() else { return };
+    place.kept(ADOPT).kill();
+    // It is within the limits, and the killed one did not set it.
+    place.run("tc class change dev v0 parent 1: classid 1:1 htb rate 21mbit");
+    let text = place.text();
+    let said = place.keeper().end();
+    assert_eq!((place.text(), place.notes()), (text, 0), "{said}");
+    assert!(said.contains("another program has changed its shaper since"), "{said}");
+}
+
+#[test]
+fn a_second_keeper_does_not_take_a_living_ones_shaper_for_an_earlier_runs() {
+    let Some(place) = Place::plain() else { return };
+    let keeper = place.kept(MANAGE);
+    let text = place.text();
+    let mut second = place.keeper();
+    for direction in ["downlink", "uplink"] {
+        let refused = second.ask(&keep(direction, "v0", MANAGE));
+        assert!(refused.contains("another sounding shapes it"), "{refused}");
+    }
+    second.end();
+    assert_eq!(place.text(), text);
+    keeper.end();
+}
+
+#[test]
+fn a_full_folder_keeps_no_draft_of_a_note() {
+    let Some(place) = Place::new() else { return };
+    let before = place.text();
+    let full = place.folder.path().join("full");
+    std::fs::create_dir(&full).unwrap();
+    place.run(&format!("mount -t tmpfs -o size=4k,mode=755 none {}", full.display()));
+    std::fs::write(full.join("fill"), [0; 4096]).unwrap();
+    let mut command = place.command(program(), &["shape-keep"]);
+    command.env("SOUNDING_RUN_DIR", &full);
+    let mut keeper = crate::Keeper::of(command.spawn().unwrap());
+    let refused = keeper.ask(&keep("uplink", "v0", ADOPT));
+    keeper.end();
+    let names: Vec<_> = std::fs::read_dir(&full).unwrap().collect();
+    place.run(&format!("umount {}", full.display()));
+    assert!(refused.contains("nothing is changed"), "{refused}");
+    assert_eq!((names.len(), place.text()), (1, before), "{names:?}");
+}
+
+#[test]
 fn a_living_keeper_is_not_restored_from_under_its_feet() {
     let Some(place) = Place::new() else { return };
     let keeper = place.kept(ADOPT);

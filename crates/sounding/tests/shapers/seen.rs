@@ -50,3 +50,33 @@ fn a_device_that_comes_back_is_shaped_again_at_its_newest_rate() {
         assert!(!text.contains("50d0") && !text.contains("ifb") && place.notes() == 0, "{text}");
     }
 }
+
+#[test]
+fn a_device_that_is_renamed_is_as_it_was_and_shaped_when_its_name_is_back() {
+    for way in [ADOPT, MANAGE] {
+        let Some(place) = Place::of_way(way) else { return };
+        let before = place.text();
+        let keeper = place.kept(way);
+        place.run_all(&["ip link set v0 down", "ip link set v0 name v7", "ip link set v7 up"]);
+        assert!(keeper.answer().contains(r#"{"event":{"gone":"#));
+        let state = |device: &str| {
+            let lines = ["qdisc show", &format!("class show dev {device}")]
+                .map(|line| place.run(&format!("tc -d {line}")));
+            (lines.concat() + &place.run("ip -o link show")).replace("v7", "v0")
+        };
+        let until = Instant::now() + Duration::from_secs(10);
+        while place.notes() > 0 {
+            assert!(Instant::now() < until, "{}", state("v7"));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let text = state("v7");
+        assert!(!text.contains("50d0") && !text.contains("ingress"), "{way}: {text}");
+        assert_eq!(text.contains("rate 10Mbit"), way == ADOPT, "{way}: {text}");
+        place.run_all(&["ip link set v7 down", "ip link set v7 name v0", "ip link set v0 up"]);
+        while !keeper.answer().contains(r#"{"event":{"back":"#) {}
+        place.wait_until(|text| is_shaped(text, 20));
+        let said = keeper.end();
+        place.wait_for(&before);
+        assert_eq!(place.notes(), 0, "{said}");
+    }
+}

@@ -146,9 +146,14 @@ fn plan(file: File, flags: &ShapeFlags) -> Result<ShapePlan, ConfigError> {
         let device = flags.downlink_device.clone().or(side.device.clone());
         sides.push((Direction::Downlink, device, limits(flags, own, &side)?));
     }
+    let interface = flags.interface.clone().or(file.interface);
+    let named = sides.iter().filter_map(|(_, device, _)| device.as_ref());
+    for device in named.chain(&interface) {
+        sounding_qdisc::check_name(device).map_err(ConfigError::ShapeDevice)?;
+    }
     Ok(ShapePlan {
         modem: file.modem,
-        interface: flags.interface.clone().or(file.interface),
+        interface,
         manage: flags.manage || file.manage,
         observe: flags.observe || file.observe,
         sides,
