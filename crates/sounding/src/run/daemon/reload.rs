@@ -11,7 +11,6 @@
 //! thread has dropped its rights.
 
 use std::collections::HashSet;
-use std::fs;
 use std::io::{IsTerminal as _, stderr, stdin, stdout};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,7 +18,7 @@ use std::sync::mpsc::{self, Receiver, TryRecvError};
 
 use miette::{Report, Result, miette};
 use sounding_bpf::MAX_MODEMS;
-use sounding_host::MAX_TEXT;
+use sounding_host::{MAX_TEXT, read_text_at_most};
 
 use super::{Daemon, Read, Start, find_devices, min_latency, needs};
 use crate::run::config::{Config, Flags, ModemPlan};
@@ -68,8 +67,7 @@ impl Origin {
         if let Some(said) = said {
             return said.split(|of: char| !of.is_ascii_digit()).next()?.parse().ok();
         }
-        let size = fs::metadata(&self.path).ok()?.len();
-        let text = fs::read_to_string(&self.path).ok().filter(|_| size <= MAX_TEXT)?;
+        let text = read_text_at_most(&self.path, MAX_TEXT).ok()?;
         let (section, key) = reason.split_once(':')?.0.rsplit_once('.')?;
         line_of(&text, section, key)
     }
@@ -310,6 +308,24 @@ mod tests {
         assert!(said.starts_with("file.toml: TOML parse error at line 2"), "{said}");
         assert!(!said.contains('\n') && !said.contains('|'), "{said}");
         assert_eq!(in_one_line("no such file"), "no such file");
+    }
+
+    #[test]
+    fn a_file_without_an_end_is_read_no_further_than_a_file_may_be() {
+        // More than this is memory of the whole machine.
+        let limit = 4 << 30;
+        let before = nix::sys::resource::getrlimit(nix::sys::resource::Resource::RLIMIT_AS);
+        let (soft, hard) = before.expect("a limit");
+        let set = |soft| {
+            let resource = nix::sys::resource::Resource::RLIMIT_AS;
+            nix::sys::resource::setrlimit(resource, soft, hard).expect("it may be lowered");
+        };
+        set(limit.min(soft));
+        let origin =
+            Origin { path: "/dev/zero".into(), flags: Flags::default(), terminals: [false; 3] };
+        let line = origin.line("modem.device: it is missing");
+        set(soft);
+        assert_eq!(line, None);
     }
 
     #[test]
