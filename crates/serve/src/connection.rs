@@ -82,6 +82,11 @@ impl Connection {
         matches!(self.state, State::Feed(_))
     }
 
+    /// Whether it has asked for nothing yet, so that any user's may take the place of its.
+    pub(crate) const fn is_unknown(&self) -> bool {
+        matches!(self.state, State::Head(_) | State::Leaving)
+    }
+
     fn has_more(&self) -> bool {
         self.left < self.out.len()
             || matches!(&self.state, State::Feed(waiting) if !waiting.is_empty())

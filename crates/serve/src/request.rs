@@ -107,7 +107,13 @@ impl Request {
                 "host" if found.host.is_some() => return Some(Err(Refusal::Malformed)),
                 "host" => found.host = Some(value.into()),
                 "origin" => found.origin = Some(value.into()),
-                "authorization" => found.bearer = value.strip_prefix("Bearer ").map(Into::into),
+                "authorization" => {
+                    let scheme = value.split_once(' ').filter(|(scheme, _)| {
+                        // Its case does not count (RFC 9110 §11.1).
+                        scheme.eq_ignore_ascii_case("bearer")
+                    });
+                    found.bearer = scheme.map(|(_, token)| token.trim().into());
+                }
                 "cookie" => found.cookies.extend(value.split("; ").map(Into::into)),
                 _ => {}
             }
@@ -141,7 +147,10 @@ impl Door {
             return Err(Refusal::Host);
         }
         let origin = request.origin.as_deref();
-        if origin.is_some_and(|origin| origin.strip_prefix("http://") != Some(host)) {
+        let is_own = |origin: &str| {
+            origin.strip_prefix("http://").is_some_and(|site| site.eq_ignore_ascii_case(host))
+        };
+        if origin.is_some_and(|origin| !is_own(origin)) {
             return Err(Refusal::Origin);
         }
         let Some(token) = &self.token else { return Ok(()) };
@@ -171,7 +180,8 @@ impl Door {
         } else {
             name.trim_matches(['[', ']']) == ip.to_string()
         };
-        let is_loopback = name == "localhost" && (ip.is_loopback() || ip.is_unspecified());
+        let is_loopback =
+            name.eq_ignore_ascii_case("localhost") && (ip.is_loopback() || ip.is_unspecified());
         let is_named = self.hosts.iter().any(|own| own.eq_ignore_ascii_case(name));
         given == port && (is_ip || is_loopback || is_named)
     }

@@ -199,6 +199,13 @@ impl Turns {
         });
     }
 
+    /// Makes place: the oldest client goes that has not shown the token. Otherwise anyone could hold
+    /// all places.
+    fn drop_unknown(&mut self) -> bool {
+        let unknown = self.clients.iter().position(Connection::is_unknown);
+        unknown.map(|at| drop(self.clients.remove(at))).is_some()
+    }
+
     fn accept(&mut self, now: Instant) {
         if self.rests_until.is_some_and(|until| now < until) {
             return;
@@ -214,7 +221,7 @@ impl Turns {
                     return;
                 }
             };
-            if self.clients.len() >= MOST {
+            if self.clients.len() >= MOST && !self.drop_unknown() {
                 self.own.refused += 1;
                 // The answer fits into the empty socket, or the client does without.
                 let _ = socket.set_nonblocking(true);

@@ -1,6 +1,6 @@
 //! The token: a file that no other user reads.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -64,7 +64,11 @@ pub(crate) fn read_or_make(path: &Path) -> Result<String, TokenError> {
     let token: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
     let mut options = OpenOptions::new();
     let made = options.write(true).create_new(true).mode(0o600).open(path);
-    match made.and_then(|mut file| writeln!(file, "{token}")) {
+    let written = made.and_then(|mut file| {
+        // A full disk leaves no file without a token, which no later start would take.
+        writeln!(file, "{token}").inspect_err(|_| drop(fs::remove_file(path)))
+    });
+    match written {
         Ok(()) => Ok(token),
         // Another daemon was first.
         Err(error) if error.kind() == ErrorKind::AlreadyExists => read(path),
@@ -104,7 +108,6 @@ fn read(path: &Path) -> Result<String, TokenError> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;

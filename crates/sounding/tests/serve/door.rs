@@ -1,6 +1,7 @@
 //! Who is let in.
 
 use std::fs;
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
 
 use sounding_testdata::as_stranger;
@@ -36,6 +37,16 @@ fn a_token_is_asked_for_on_loopback_and_other_sites_are_refused() {
     assert_eq!(status(rig.ask("/status.json", &own)), "200");
     let post = format!("POST / HTTP/1.1\r\nHost: {address}\r\n{bearer}\r\n");
     assert_eq!(status(rig.send(&post)), "405");
+}
+
+#[test]
+fn clients_without_the_token_cannot_take_the_place_of_one_that_has_it() {
+    let rig = Rig::usual();
+    for _ in 0..5 {
+        let _held: Vec<TcpStream> =
+            (0..100).map(|_| TcpStream::connect(rig.address).unwrap()).collect();
+        assert!(rig.get("/metrics").contains("sounding_"));
+    }
 }
 
 #[test]
