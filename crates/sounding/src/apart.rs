@@ -2,7 +2,13 @@
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
-use std::process::Command;
+use std::process::{Child, Command};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// A restoration is over by then. Chosen: it takes milliseconds.
+const PATIENCE: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(2);
 
 /// This program under a hidden verb, in a session of its own, so that Ctrl-C does not reach it.
 pub(crate) fn under(verb: &str) -> Command {
@@ -18,4 +24,19 @@ pub(crate) fn under(verb: &str) -> Command {
         command.pre_exec(|| nix::unistd::setsid().map(drop).map_err(io::Error::from));
     }
     command
+}
+
+/// Waits until a process has restored the machine. One that hangs must not stop its user.
+pub(crate) fn wait(child: &mut Child, name: &str) {
+    let until = Instant::now() + PATIENCE;
+    while matches!(child.try_wait(), Ok(None)) {
+        if Instant::now() > until {
+            let id = child.id();
+            eprintln!(
+                "sounding: {name} (process {id}) hangs and has not restored the machine: it does so when it goes on; after                  `kill -9 {id}` the next start does"
+            );
+            return;
+        }
+        sleep(LOOK);
+    }
 }

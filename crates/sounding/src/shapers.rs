@@ -157,7 +157,7 @@ impl Drop for Keeper {
         // Closing the pipe is the signal; waiting makes the machine whole before the daemon
         // returns.
         drop(self.pipe.take());
-        let _ = self.child.wait();
+        apart::wait(&mut self.child, "the keeper of shapers");
     }
 }
 
