@@ -99,9 +99,18 @@ impl<R: Read> Lines<R> {
             Ok(_) if text.last() == Some(&b'\n') => Ok(text),
             Ok(_) if text.len() as u64 == LONGEST => Err(too_long(self.number)),
             Ok(_) => Err(FeedError::Ended(io::ErrorKind::UnexpectedEof.into())),
+            Err(error) if is_silence(&error) => {
+                let error = io::Error::new(io::ErrorKind::TimedOut, "no line came for too long");
+                Err(FeedError::Ended(error))
+            }
             Err(error) => Err(FeedError::Ended(error)),
         }
     }
+}
+
+/// Whether a read took longer than it may: Linux says so by `EAGAIN`.
+fn is_silence(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
 /// A value of the feed: a greeting, or a line.

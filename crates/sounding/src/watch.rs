@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -43,11 +44,10 @@ const BAR: usize = 30;
 
 pub(crate) fn run(args: &Watch) -> Result<ExitCode> {
     let stop = signals::stop_flag().into_diagnostic()?;
-    let place = match args.name.strip_suffix(".rate") {
-        Some(path) if path.contains('/') => Place::to_read(path),
-        _ => Place::to_read(&args.name),
+    let path = match args.name.contains('/') {
+        true => PathBuf::from(&args.name),
+        false => Place::to_read(&args.name).into_diagnostic()?.feed(),
     };
-    let path = place.into_diagnostic()?.feed();
     let reader = Reader::open(&path).map_err(|error| match error {
         FeedError::Open { .. } => miette!(
             help = "start it with `sounding run --feed NAME`; the socket's mode and group say who may read it: [feed] mode, group",
