@@ -44,9 +44,9 @@ pub enum Error {
         /// The kernel's own explanation in parentheses, or nothing.
         words: String,
     },
-    /// The root of the device limits no rate.
+    /// The root of the device has no rate that can be set.
     #[error(
-        "{device}: its root qdisc is {kind}, which limits no rate: put a shaper there \
+        "{device}: its root qdisc is {kind}, whose rate this program cannot set: put a shaper there \
          (`tc qdisc replace dev {device} root cake bandwidth 20mbit`), or have this program make one"
     )]
     NoShaper {

@@ -199,8 +199,8 @@ impl Turns {
         });
     }
 
-    /// Makes place: the oldest client goes that has not shown the token. Otherwise anyone could hold
-    /// all places.
+    /// Makes place: the oldest client goes that has not shown the token. Otherwise anyone could
+    /// hold all places.
     fn drop_unknown(&mut self) -> bool {
         let unknown = self.clients.iter().position(Connection::is_unknown);
         unknown.map(|at| drop(self.clients.remove(at))).is_some()

@@ -170,7 +170,7 @@ pub(crate) enum ConfigError {
     RouteTwice(String),
     /// The modem would be read for nothing.
     #[error(
-        "no output reads the modem: leave out --device, or add a law, --downlink, --arrivals, --calls, --feed or --board"
+        "no output reads the modem: leave out --device, or add a law, --downlink, --arrivals, --calls, --feed, --serve, --board or a section [[shape]]"
     )]
     NoReader,
     /// The kernel would not take the name.

@@ -180,7 +180,7 @@ impl Kept {
             Way::Manage { kind, start_bits_per_sec } => {
                 let plan = Plan::new(tc, (*direction).into(), device, kind);
                 let plan = match plan {
-                    // What stands there is not an earlier run's.
+                    // The shaper there is not an earlier run's.
                     Err(_) if self.note.is_none() && is_kept(device) => return Err(others(device)),
                     plan => plan.map_err(error)?,
                 };

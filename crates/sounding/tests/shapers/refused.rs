@@ -116,7 +116,7 @@ fn a_direction_that_cannot_be_kept_is_refused_and_nothing_is_changed() {
     for (line, why) in [
         (keep("uplink", "absent", ADOPT), "absent: no such network device"),
         (keep("uplink", "../../etc/passwd", MANAGE), "is no name of a network device"),
-        (keep("uplink", "v1", ADOPT), "which limits no rate"),
+        (keep("uplink", "v1", ADOPT), "whose rate this program cannot set"),
         (keep("uplink", "v0", MANAGE), "adopt it"),
         (keep("uplink", "v1", &MANAGE.replace("5000000", "1")), "1 bit/s is not within"),
         (keep("uplink", "v1", ADOPT).replace("2000000", "60000000"), "no range of rates"),

@@ -159,6 +159,8 @@ impl Events {
             "why": why,
         });
         self.say(&event, || {
+            // A reason of the kernel's part begins with the device too.
+            let why = why.strip_prefix(&format!("{device}: ")).unwrap_or(why);
             let (device, why) = (screen::inline(device), screen::inline(why));
             Some(match news {
                 ShapeNews::LeftAlone => format!("{device}: {why}; it is left alone from now on"),
