@@ -97,8 +97,15 @@ fn figures_on_the_page_are_those_of_the_line_of_the_same_number() {
     assert!(shown.len() > 100 && known > 20, "{known} of {} have a rate", shown.len());
     assert_eq!(browser.value("location.search"), "", "the token is out of the address");
     let [bytes, ms] = [WEIGHT, LOADED].map(|of| browser.value(of).as_f64().unwrap());
-    println!("the page weighs {bytes} bytes and was there after {ms} ms");
     assert!(bytes > 10_000.0 && bytes < 60_000.0, "{bytes} bytes");
+    // The first time includes the start of the browser's process for the site.
+    browser.order("Page.reload", json!({}));
+    browser.wait_for("performance.getEntriesByType('navigation')[0].type === 'reload'");
+    browser.wait_for("document.querySelectorAll('[data-number]').length >= 2");
+    let again = browser.value(LOADED).as_f64().unwrap();
+    println!(
+        "the page weighs {bytes} bytes and was there after {ms:.0} ms, then after {again:.0} ms"
+    );
     // After the records nothing is known, and the page says so.
     browser.wait_for(
         "[...document.querySelectorAll('[data-field=rate]')].every((one) => one.textContent === 'unknown')",
