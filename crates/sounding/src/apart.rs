@@ -33,7 +33,8 @@ pub(crate) fn wait(child: &mut Child, name: &str) {
         if Instant::now() > until {
             let id = child.id();
             eprintln!(
-                "sounding: {name} (process {id}) hangs and has not restored the machine: it does so when it goes on; after                  `kill -9 {id}` the next start does"
+                "sounding: {name} (process {id}) hangs and has not restored the machine: it does so when it goes on; \
+                 after `kill -9 {id}` the next start does"
             );
             return;
         }
