@@ -55,7 +55,7 @@ pub struct Response {
     pub carried: f64,
     /// The 95th percentile of what a packet waited there until it had been sent once, ms.
     pub queueing_p95_ms: f64,
-    /// Time without a packet that came in time, beyond [`IN_TIME`] each time, s.
+    /// Time without a packet that came in time, beyond 200 ms each time, s.
     pub frozen_s: f64,
 }
 
