@@ -13,6 +13,7 @@ mod bridge;
 mod probe;
 
 use std::net::{Ipv4Addr, SocketAddrV4};
+use std::time::Duration;
 
 use sounding_emu::{Emulation, EnterError, Netns};
 use sounding_experiment::plan::Run;
@@ -138,14 +139,16 @@ impl Router {
         Ends { near: (&self.lan, host(number % HOSTS)), far }
     }
 
-    /// Puts CAKE on both directions, with these rates. It counts IP bytes, as estimates do.
-    pub fn shape(&self, up: Rate, down: Rate) -> Result<(), RouterError> {
+    /// Puts CAKE on both directions, with these rates and this interval (`rtt`). It counts IP bytes,
+    /// as estimates do.
+    pub fn shape(&self, up: Rate, down: Rate, interval: Duration) -> Result<(), RouterError> {
         let (up, down) = (up.bits_per_sec(), down.bits_per_sec());
+        let interval = interval.as_micros();
         self.guest.run(&format!(
             "set -e
-            tc qdisc replace dev {WAN} root cake bandwidth {up}bit overhead 0
+            tc qdisc replace dev {WAN} root cake bandwidth {up}bit overhead 0 rtt {interval}us
             ip link set {INGRESS} up
-            tc qdisc replace dev {INGRESS} root cake bandwidth {down}bit overhead 0 ingress
+            tc qdisc replace dev {INGRESS} root cake bandwidth {down}bit overhead 0 rtt {interval}us ingress
             tc qdisc add dev {WAN} handle ffff: ingress
             tc filter add dev {WAN} parent ffff: protocol all matchall action mirred egress redirect dev {INGRESS}"
         ))?;

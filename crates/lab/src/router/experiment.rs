@@ -51,6 +51,10 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     duration: Option<Duration>,
 
+    /// CAKE's interval, its `rtt`, under every rule
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "100ms")]
+    interval: Duration,
+
     /// A checkout of cake-autorate; without it its rules are left out
     #[arg(long, value_name = "DIR")]
     cake_autorate: Option<PathBuf>,
@@ -98,7 +102,9 @@ impl Experiment for RouterExperiment {
                 .wrap_err_with(|| format!("cannot read {}", host.shown(file)))?,
             None => autorate::TUNED.to_owned(),
         };
-        let setting = Setting { image, program: program()?, autorate: checkout, tuned, lasts };
+        let interval = flags.interval;
+        let setting =
+            Setting { image, program: program()?, autorate: checkout, tuned, lasts, interval };
         let mut missing = Vec::new();
         let rules = rules(&flags, &setting, &mut missing);
         for line in &missing {

@@ -45,11 +45,12 @@ impl Job {
         folder.join(format!("{}-{}-{}-{seed}.json", case.name, rat.name(), rule.name()))
     }
 
-    /// What its file has, if it was made with a load of this length.
-    pub(super) fn finished(&self, folder: &Path, lasts: Duration) -> Option<Ran> {
+    /// What its file has, if it was made with a load of this length, and this interval of CAKE.
+    pub(super) fn finished(&self, folder: &Path, [lasts, interval]: [Duration; 2]) -> Option<Ran> {
         let bytes = std::fs::read(self.file(folder)).ok()?;
         let ran: Ran = serde_json::from_slice(&bytes).ok()?;
-        ((ran.load_s - lasts.as_secs_f64()).abs() < 1e-6).then_some(ran)
+        let is = |of: f64, asked: Duration| (of - asked.as_secs_f64()).abs() < 1e-6;
+        (is(ran.load_s, lasts) && is(ran.interval_s, interval)).then_some(ran)
     }
 }
 

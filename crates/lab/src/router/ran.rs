@@ -18,6 +18,8 @@ pub(super) struct Ran {
     pub(super) seed: u64,
     /// How long there was load, in seconds.
     pub(super) load_s: f64,
+    /// CAKE's interval, in seconds.
+    pub(super) interval_s: f64,
     /// How long the run took with all its preparation, in seconds.
     pub(super) took_s: f64,
     /// Time of all processors of this machine in it that was not idle, in seconds: of other

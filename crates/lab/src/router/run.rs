@@ -45,6 +45,8 @@ pub(super) struct Setting {
     pub(super) tuned: String,
     /// How long there is load.
     pub(super) lasts: Duration,
+    /// CAKE's interval.
+    pub(super) interval: Duration,
 }
 
 /// A sample of CAKE.
@@ -73,7 +75,7 @@ pub(super) fn run(
     let router = Router::start(&plan, &setting.image, case.answers_pings)?;
     let [up, down] = limits.map(Limits::base);
     if let Some(up) = first_rate(rule, Some(&truth), up) {
-        router.shape(up, first_rate(rule, fetched, down).unwrap_or(FREE))?;
+        router.shape(up, first_rate(rule, fetched, down).unwrap_or(FREE), setting.interval)?;
     }
     let clock = GuestClock::ask(&router)?;
     let program = start_program(setting, rule, limits, &router)?;
@@ -114,6 +116,7 @@ pub(super) fn run(
         rule,
         seed,
         load_s: setting.lasts.as_secs_f64(),
+        interval_s: setting.interval.as_secs_f64(),
         took_s: began.elapsed().as_secs_f64(),
         busy_s: busy.as_secs_f64(),
         times_behind: ended.report.pace.times_behind,
