@@ -11,8 +11,8 @@ use sounding_cell::quantity as time;
 use sounding_sim::{DropFrom, PathConfig, QueueLimit};
 use sounding_units::Bytes;
 
-use super::Wrong;
 use super::capacity::Capacity;
+use super::{Wrong, quantity};
 
 /// Both links of a device, as `mm-delay D mm-link UP DOWN` has them.
 #[derive(Clone, Debug, Deserialize)]
@@ -22,8 +22,10 @@ pub struct LinkPlan {
     pub name: Option<String>,
     /// The uplink: a file beside the plan (mahimahi's packet deliveries, lines of seconds and
     /// Mbit/s, or a log of G-NetTrack), a rate as `12Mbit`, or steps as `0s 20Mbit, 5s 5Mbit`.
+    #[serde(deserialize_with = "quantity::link")]
     pub up: String,
     /// The downlink.
+    #[serde(deserialize_with = "quantity::link")]
     pub down: String,
     /// Propagation delay, one way. Default none.
     #[serde(default, deserialize_with = "time::duration")]
@@ -59,7 +61,7 @@ impl Default for Begin {
 
 impl<'de> Deserialize<'de> for Begin {
     fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(input)?;
+        let text = input.deserialize_any(time::TIME)?;
         if text == "lot" {
             return Ok(Self::Lot);
         }
@@ -75,8 +77,10 @@ impl<'de> Deserialize<'de> for Begin {
 #[serde(default, deny_unknown_fields)]
 pub struct Wire {
     /// Away from the devices, behind their radio: as a link's `up`.
+    #[serde(deserialize_with = "quantity::link")]
     pub up: String,
     /// Towards them, before it.
+    #[serde(deserialize_with = "quantity::link")]
     pub down: String,
     /// Propagation delay, one way.
     #[serde(deserialize_with = "time::duration")]
