@@ -39,7 +39,7 @@ pub(crate) const USUAL: &[&str] = &[
 /// Publishes KPIs of a live modem in shared memory, until Ctrl-C
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Any number of processes read the board without waiting for it or for each other: in C through libOD (od_open,
+Any number of processes read the board without waiting for it or for each other: in C through libOD (od_open, \
 od_read, see od.h), without root. `sounding run --board NAME` does the same beside congestion control.
 
 Examples:

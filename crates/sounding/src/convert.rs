@@ -44,18 +44,26 @@ use traces::InputKind;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Kinds of files, by the end of the name or with --to; .gz or .zst behind it packs the file:
-  .jsonl           every record as a line of JSON, every field by name
-  .parquet         a table for each log code, for pandas and the like; a folder if there are several codes
-  .pcapng, .pcap   RRC and NAS messages for Wireshark
-  .qmdl, .mi2log   Diag frames, as a modem sends them
-  .hdf, .dlf       log packets and records without framing
+  .jsonl
+    every record as a line of JSON, every field by name
+  .parquet
+    a table for each log code, for pandas and the like; a folder if there are several codes
+  .pcapng, .pcap
+    RRC and NAS messages for Wireshark
+  .qmdl, .mi2log
+    Diag frames, as a modem sends them
+  .hdf, .dlf
+    log packets and records without framing
 
 A link over time goes from any of these to any other:
-  .trace, .up, .down   mahimahi: a line for each packet that could have left, in whole milliseconds
-  .csv, .parquet       columns time_ms and packets, or from_ns, until_ns and rate_bits_per_sec
+  .trace, .up, .down
+    mahimahi: a line for each packet that could have left, in whole milliseconds
+  .csv, .parquet
+    columns time_ms and packets, or from_ns, until_ns and rate_bits_per_sec
+
 All of a mahimahi trace is in the others, and comes back byte for byte. Rates are more than mahimahi holds; the loss is reported.
 
-Data that identifies a person is left out unless --no-redact is given. The file appears under its name once it is complete; one
+Data that identifies a person is left out unless --no-redact is given. The file appears under its name once it is complete; one \
 that is there already stays unless --force is given. At the end a line counts the items that were left out, by reason.
 
 Examples:

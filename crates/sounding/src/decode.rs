@@ -24,15 +24,21 @@ use crate::{say, screen};
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  sounding decode drive.mi2log                      every described record as a JSON line
-  sounding decode drive.mi2log --code 0xB139        only uplink transmit reports
-  sounding decode drive.mi2log --summary            its contents, and what is undescribed
-  sounding decode drive.qmdl --code 0xB0C0 --no-redact
-                                                    RRC messages, with what they say
-  sounding decode --coverage                        what is described at all
-  zcat drive.qmdl.gz | sounding decode - --summary
+  Every described record as a JSON line, or only uplink transmit reports:
+    sounding decode drive.mi2log
+    sounding decode drive.mi2log --code 0xB139
 
-Data that identifies a person is hidden unless --no-redact is given. Unreadable bytes are passed over. At the end their number,
+  RRC messages with their contents:
+    sounding decode drive.qmdl --code 0xB0C0 --no-redact
+
+  The records of a capture, and those that are not described:
+    sounding decode drive.mi2log --summary
+    zcat drive.qmdl.gz | sounding decode - --summary
+
+  All records that are described:
+    sounding decode --coverage
+
+Data that identifies a person is hidden unless --no-redact is given. Unreadable bytes are passed over. At the end their number, \
 and the place of the first, are printed on standard error, and the exit code is 0.")]
 pub(crate) struct Decode {
     /// Capture file (.qmdl, .qmdl2, .mi2log, .hdf, .dlf, also .gz or .zst), or - for standard

@@ -25,7 +25,7 @@ use crate::cli_types::{RouterUser, SnifferUser};
 #[command(after_help = "\
 Exit code 0 if everything that `sounding demo` needs is there, 1 if not. A modem is not needed for that.
 
-Every port that could be a modem's is asked for its version, whatever it is called; a port that another program holds is
+Every port that could be a modem's is asked for its version, whatever it is called; a port that another program holds is \
 named with that program and left alone. Nothing is changed.
 
 The area `router` has the fast paths that lead packets past a shaper: flowtables, OpenWrt's options, vendors' engines.

@@ -30,13 +30,16 @@ use crate::{rights, say, screen, signals};
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     after_help = "\
-Each line is one value: the modem's time, the KPI, which item of its record it belongs to, the value in the KPI's unit.
+Each line is one value: the modem's time, the KPI, which item of its record it belongs to, the value in the KPI's unit. \
 A modem is asked for the records of these KPIs only, and is left as it was found.
 
 Examples:
-  sounding kpi list                                             every KPI, its unit, range and record
-  sounding kpi drive.mi2log --kpi lte.pusch.tbs,lte.cell.rsrp
-  sounding kpi /dev/ttyUSB0 --kpi lte.pdsch.mcs --format json   until Ctrl-C"
+  Every KPI, with its unit, range and record:
+    sounding kpi list
+
+  Those of a capture, or of a modem until Ctrl-C:
+    sounding kpi drive.mi2log --kpi lte.pusch.tbs,lte.cell.rsrp
+    sounding kpi /dev/ttyUSB0 --kpi lte.pdsch.mcs --format json"
 )]
 pub(crate) struct Kpi {
     #[command(subcommand)]

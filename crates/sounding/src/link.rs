@@ -35,39 +35,39 @@ use rows::Rows;
 /// Prints the rate of the link over time, from the records of a capture or of a live modem
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A row has two numbers for each direction. `granted` is the grants within the bin: bytes of transport
-blocks, each block once. `rate` is the estimate that a controller would receive at the end of the bin: of IP packets, a mean over
---window. `capacity` says that the device had more to send than it was granted; `floor`, that the rate is only what it asked
-for. `age` is that of the newest record. Time is the modem's. A dash is an unknown value: before the first grant, during a
-handover, and where no record came for 200 ms (`stale`). After ten seconds without a record the rest of the pause is one row. A record
+A row has two numbers for each direction. `granted` is the grants within the bin: bytes of transport \
+blocks, each block once. `rate` is the estimate that a controller would receive at the end of the bin: of IP packets, a mean over \
+--window. `capacity` says that the device had more to send than it was granted; `floor`, that the rate is only what it asked \
+for. `age` is that of the newest record. Time is the modem's. A dash is an unknown value: before the first grant, during a \
+handover, and where no record came for 200 ms (`stale`). After ten seconds without a record the rest of the pause is one row. A record \
 without a time, or with one far from the others', is counted and not used.
 
-Several records list the same blocks. 0xB139 counts in LTE's uplink; where it does not come, 0xB064 does. In the downlink it is
+Several records list the same blocks. 0xB139 counts in LTE's uplink; where it does not come, 0xB064 does. In the downlink it is \
 0xB173, then 0xB063, then 0xB126; in NR 0xB883, then 0xB872, and 0xB887, then 0xB857.
 
-A live modem is asked for the records that this needs, until Ctrl-C, and then given back the log mask it had. Its rows come 1.5 s
+A live modem is asked for the records that this needs, until Ctrl-C, and then given back the log mask it had. Its rows come 1.5 s \
 late, because records may still add to the grants.
 
-With --method cell and a sniffer the rate includes a share of the idle resource blocks; without a sniffer it is a floor unless
-the device was backlogged. Rows then also have the fair share, which is the device's part of an equal division of the cells, the users with
-data and the carriers. JSON rows have the age of the sniffer's last message, the idle part, and as a ceiling the rate of the most
+With --method cell and a sniffer the rate includes a share of the idle resource blocks; without a sniffer it is a floor unless \
+the device was backlogged. Rows then also have the fair share, which is the device's part of an equal division of the cells, the users with \
+data and the carriers. JSON rows have the age of the sniffer's last message, the idle part, and as a ceiling the rate of the most \
 resource blocks that the device ever had. A live modem takes a sniffer that is live: a log that grows, or udp:ADDRESS:PORT.
 
-With --delays a row is an event: a block that was sent again (`harq`), data that RLC sent again because HARQ had given it up (`rlc`), or
-uplink data that waited for a report and a grant (`scheduling`). It has the held data, the time that no queue made, and the delay of
+With --delays a row is an event: a block that was sent again (`harq`), data that RLC sent again because HARQ had given it up (`rlc`), or \
+uplink data that waited for a report and a grant (`scheduling`). It has the held data, the time that no queue made, and the delay of \
 the record that shows it, from the event's end.
 
-With --packets a row is a packet of an upload. Its receiver's clock is not the modem's: a repeat shows in packets as a time without any and
-then several at once. The difference of the clocks is the one at which most of the modem's repeats end so. Below 0.6 of them, or with
-less than 20, nothing is printed. Of packets that came at once the first is late by the whole event. Later ones are by less: by sent_s
+With --packets a row is a packet of an upload. Its receiver's clock is not the modem's: a repeat shows in packets as a time without any and \
+then several at once. The difference of the clocks is the one at which most of the modem's repeats end so. Below 0.6 of them, or with \
+less than 20, nothing is printed. Of packets that came at once the first is late by the whole event. Later ones are by less: by sent_s \
 if the file has it, and otherwise as if sent evenly.
 
-With --feed the receiver of a WebRTC call, sounding-rtc-peer, reads the uplink's events of a live modem as they come, and takes them
+With --feed the receiver of a WebRTC call, sounding-rtc-peer, reads the uplink's events of a live modem as they come, and takes them \
 out of what it reports to the sender. When the receiver ends, this command ends.
 
-With --arrivals the receiver is any program on this machine that asks the kernel when packets came, as libwebrtc does. A program in
-the kernel sets these times back by what the radio added lately, on average: records come after the packets that they explain. It does
-so at the network device, for UDP packets that begin as RTP does, and stops 100 ms after the modem's last record. Ctrl-C removes it.
+With --arrivals the receiver is any program on this machine that asks the kernel when packets came, as libwebrtc does. A program in \
+the kernel sets these times back by what the radio added lately, on average: records come after the packets that they explain. It does \
+so at the network device, for UDP packets that begin as RTP does, and stops 100 ms after the modem's last record. Ctrl-C removes it. \
 So --feed is for what this device sends, and --arrivals for what it receives. The latter needs root.
 
 Examples:

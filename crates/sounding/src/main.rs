@@ -69,17 +69,22 @@ fn raised() -> miette::Report {
     version,
     propagate_version = true,
     after_help = "\
-Exit codes: 0 done, 2 arguments that do not parse, 1 everything else that is wrong (the message says what to do). A capture that
+Exit codes: 0 done, 2 arguments that do not parse, 1 everything else that is wrong (the message says what to do). A capture that \
 is cut or damaged is read as far as it can be, and what was passed over is said on standard error: that is 0.
 
 First steps:
-  sounding doctor                    what will work on this machine
-  sounding demo                      everything at once, without a modem
-  sounding record /dev/ttyUSB0 drive.qmdl
-                                     what a modem sends, into a file
-  sounding link drive.mi2log         the rate of a captured link over time
-  sudo sounding background -- rsync -a photos/ backup@example.com:
-                                     a transfer that yields to all other users"
+  A look at this machine:
+    sounding doctor
+
+  Everything at once, without a modem:
+    sounding demo
+
+  Record a modem into a file, and print the rate of that link over time:
+    sounding record /dev/ttyUSB0 drive.qmdl
+    sounding link drive.qmdl
+
+  A transfer that yields to all other users:
+    sudo sounding background -- rsync -a photos/ backup@example.com:"
 )]
 struct Cli {
     #[command(subcommand)]

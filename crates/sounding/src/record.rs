@@ -26,13 +26,13 @@ use file::Recording;
 /// Writes a modem's output to a file, until Ctrl-C
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The file is the byte stream of the port (.qmdl), which every verb reads. Everything that has come is in it at every
-moment: killing the recorder or pulling the modem's plug loses nothing that was read. A modem that is unplugged is waited
+The file is the byte stream of the port (.qmdl), which every verb reads. Everything that has come is in it at every \
+moment: killing the recorder or pulling the modem's plug loses nothing that was read. A modem that is unplugged is waited \
 for. A full disk ends the recording, and the file ends with a whole frame.
 
 A port without HDLC is recorded with it, as routers are: every reader of captures takes the file.
 
-The modem is given a log mask of the records that `sounding decode` reads, and the mask found is put back at the end. A modem that
+The modem is given a log mask of the records that `sounding decode` reads, and the mask found is put back at the end. A modem that \
 refuses to tell its mask keeps it, as with --no-mask.
 
 Examples:

@@ -19,21 +19,29 @@ use crate::{run, shapers};
     args_conflicts_with_subcommands = true,
     arg_required_else_help = true,
     after_help = "\
-A shaper before the modem keeps the queue where CAKE or fq_codel rule, and not in the modem. Its rate
-follows the radio's: up to the capacity that the modem's grants show, never down after its own limit.
+A shaper before the modem keeps the queue where CAKE or fq_codel rule, and not in the modem. Its rate \
+follows the radio's: up to the capacity that the modem's grants show, never down after its own limit. \
 Without the modem it has the base rate. When this program ends, or is killed, the shaper is as before.
 
 Rates are of IP packets. A small process of its own has the right to set them, within the limits.
 
 Examples:
-  sounding shape --device /dev/ttyUSB0 --observe           what it would do; changes nothing
-  sudo sounding shape --device /dev/ttyUSB0 --manage       makes CAKE for both directions
-  sudo sounding shape --device /dev/ttyUSB0 --interface wwan0 --downlink-device ifb4wwan0
-                                                           sets the shapers that stand there
-  sudo sounding shape --device /dev/ttyUSB0 --manage --only uplink --min 1Mbit --base 10Mbit --max 60Mbit
-  sudo sounding shape --config /etc/sounding/router.toml
-  sounding shape import config.primary.sh                  from cake-autorate
-  sudo sounding shape --restore                            after both of its processes were killed"
+  Print what it would do, and change nothing:
+    sounding shape --device /dev/ttyUSB0 --observe
+
+  Make CAKE for both directions, or for one:
+    sudo sounding shape --device /dev/ttyUSB0 --manage
+    sudo sounding shape --device /dev/ttyUSB0 --manage --only uplink --min 1Mbit --base 10Mbit --max 60Mbit
+
+  Set the shapers that are there:
+    sudo sounding shape --device /dev/ttyUSB0 --interface wwan0 --downlink-device ifb4wwan0
+
+  With a file, or with that of cake-autorate:
+    sudo sounding shape --config /etc/sounding/router.toml
+    sounding shape import config.primary.sh
+
+  After both of its processes were killed:
+    sudo sounding shape --restore"
 )]
 pub(crate) struct Shape {
     #[command(subcommand)]

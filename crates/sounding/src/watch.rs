@@ -19,9 +19,13 @@ use crate::{say, screen, signals};
 #[derive(Args, Debug)]
 #[command(after_help = "\
 A row for each modem and direction. An unknown value is `-`.
-  advice    what a live sender should take now, and why
-  granted   the rate that the radio granted; `capacity` if that was all that it had, `floor` if it was all that was asked for
-  waits     bytes in the modem
+
+  advice
+    the rate that a live sender should take now, and why
+  granted
+    the rate that the radio granted; `capacity` if that was all that it had, `floor` if it was all that was asked for
+  waits
+    bytes in the modem
 
 Examples:
   sounding watch modem
