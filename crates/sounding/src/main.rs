@@ -27,6 +27,7 @@ mod doctor;
 mod emu;
 mod guard;
 mod input;
+mod kinds;
 mod kpi;
 #[cfg(feature = "lab")]
 mod lab;
@@ -73,8 +74,9 @@ Exit codes: 0 done, 2 arguments that do not parse, 1 everything else that is wro
 is cut or damaged is read as far as it can be, and what was passed over is said on standard error: that is 0.
 
 First steps:
-  A look at this machine:
+  A look at this machine, and at this modem:
     sounding doctor
+    sudo sounding doctor --listen 10s
 
   Everything at once, without a modem:
     sounding demo
