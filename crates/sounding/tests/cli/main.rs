@@ -401,6 +401,20 @@ fn the_example_configuration_passes_its_own_check() {
 }
 
 #[test]
+fn the_installed_examples_of_daemons_pass_the_check() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../dist/examples");
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let output = sounding(&["run", "--check-config", "--config", text(&path)]);
+        assert!(output.status.success(), "{}: {}", path.display(), stderr(&output));
+        names.push(path.file_stem().unwrap().to_str().unwrap().to_owned());
+    }
+    names.sort();
+    assert_eq!(names, ["background", "copa", "peers"]);
+}
+
+#[test]
 fn wrong_arguments_exit_with_two_and_help_with_zero() {
     assert_eq!(sounding(&["decode"]).status.code(), Some(2));
     assert_eq!(sounding(&["decode", "x", "--code", "lte"]).status.code(), Some(2));
