@@ -77,9 +77,12 @@ pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
     let mut counts = RecordCounts::default();
     let mut asked = Codes::new(&args.code);
     let mut is_whole = true;
-    let skipped = Source::open(path)?.for_each(|step| -> Result<_, Failure> {
+    let skipped = Source::for_stdout(path)?.for_each(|step| -> Result<_, Failure> {
+        if let Step::Chunk { .. } = step {
+            is_whole = !is_closed(out.flush())?;
+        }
         let Step::Found(Ok(Located { offset, packet: Packet::Log(record) })) = step else {
-            return Ok(ControlFlow::Continue(()));
+            return Ok(if is_whole { ControlFlow::Continue(()) } else { ControlFlow::Break(()) });
         };
         if !asked.wants(record.code.number()) {
             return Ok(ControlFlow::Continue(()));
@@ -117,9 +120,14 @@ pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a line. Returns true if the reader has closed the pipe, as `head` does.
+/// Writes a line. Returns true if the reader has closed the pipe.
 fn print(out: &mut impl Write, line: &Json) -> Result<bool> {
-    match writeln!(out, "{}", screen::inline(&line.to_string())) {
+    is_closed(writeln!(out, "{}", screen::inline(&line.to_string())))
+}
+
+/// Whether a write found that the reader has closed the pipe, as `head` does.
+fn is_closed(written: io::Result<()>) -> Result<bool> {
+    match written {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(true),
         other => other.map_err(say::failed).map(|()| false),
     }

@@ -131,6 +131,9 @@ fn recorded(
 ) -> Result<Skipped> {
     let mut met = BTreeMap::<LogCode, u64>::new();
     let skipped = input::Source::of(source)?.for_each(|step| -> Result<_, CaptureError> {
+        if let Step::Chunk { .. } = step {
+            printer.flush();
+        }
         if let Step::Found(Ok(Located { packet: Packet::Log(log), .. })) = step {
             // Unreadable records are counted.
             let is_asked_for =

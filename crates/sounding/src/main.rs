@@ -161,6 +161,11 @@ fn main() -> ExitCode {
         }
     };
     let code = outcome.unwrap_or_else(|report| {
+        // The reader of a pipe has had enough, and that is no failure.
+        let error = report.downcast_ref::<input::CaptureError>();
+        if matches!(error, Some(input::CaptureError::Unread)) {
+            return ExitCode::SUCCESS;
+        }
         say::say_failure(&report);
         ExitCode::FAILURE
     });
