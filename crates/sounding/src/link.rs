@@ -82,6 +82,7 @@ Examples:
   sounding link /dev/ttyUSB0 --direction uplink
   sounding link /dev/ttyUSB0 --direction downlink --method cell --sniffer udp:127.0.0.1:6767
   sounding link drive.mi2log --json | jq 'select(.bound == \"capacity\") | .rate_bits_per_sec'
+  sounding link drive.mi2log --bin 1s --csv > rates.csv
   sounding link drive.mi2log --json --bin 1s | jq '[.time_s, .direction, .granted_bytes]'")]
 pub(crate) struct Link {
     /// Capture file (.qmdl, .qmdl2, .mi2log, .hdf, .dlf, also .gz or .zst), - for standard input,
@@ -123,8 +124,8 @@ pub(crate) struct Link {
     /// with --feed or --arrivals
     #[arg(long, conflicts_with_all = ["method", "sniffer", "window", "bin"])]
     delays: bool,
-    /// Comma-separated values, with --delays
-    #[arg(long, requires = "delays", conflicts_with = "json")]
+    /// Comma-separated values
+    #[arg(long, conflicts_with = "json")]
     csv: bool,
     /// With --delays of a capture: what the radio added to each packet of an upload. The file says
     /// when its receiver got them: pcap, pcapng, or comma-separated values with the columns
@@ -153,6 +154,24 @@ pub(crate) struct Link {
     /// this network device without what the radio added lately
     #[arg(long, value_name = "DEVICE", requires = "delays", conflicts_with_all = ["json", "csv", "direction", "feed"])]
     arrivals: Option<String>,
+}
+
+/// How rows or events are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Table,
+    Json,
+    Csv,
+}
+
+impl Format {
+    fn of(args: &Link) -> Self {
+        match (args.json, args.csv) {
+            (true, _) => Self::Json,
+            (false, true) => Self::Csv,
+            (false, false) => Self::Table,
+        }
+    }
 }
 
 /// Prints delays instead of rates.
@@ -185,11 +204,7 @@ fn run_delays(args: &Link) -> Result<ExitCode> {
             };
         }
     }
-    let format = match (args.json, args.csv) {
-        (true, _) => delays::Format::Json,
-        (false, true) => delays::Format::Csv,
-        (false, false) => delays::Format::Table,
-    };
+    let format = Format::of(args);
     let printed = match &args.packets {
         Some(file) => {
             let flow = args.flow.as_deref();
@@ -265,7 +280,8 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
         args.bin,
         &sounder,
         needs,
-        Printer::new(args.json, args.bin, args.method == MethodWord::Cell).map_err(say::failed)?,
+        Printer::new(Format::of(args), args.bin, args.method == MethodWord::Cell)
+            .map_err(say::failed)?,
     );
     let mut reading = Reading { sounder: sounder.hearing(log), rows, sniffers };
     let outcome = if is_recorded(&args.source) {
@@ -314,7 +330,7 @@ impl Reading {
             sounder.handle_bytes(Arrival::AsStamped, chunk, |sounder, seen| {
                 rows.handle_seen(sounder, &seen);
             });
-            rows.check().map_err(Stopped::Output)?;
+            rows.check().and_then(|()| rows.printer.flush()).map_err(Stopped::Output)?;
         }
         sounder.handle_end(Arrival::AsStamped, |sounder, seen| rows.handle_seen(sounder, &seen));
         let counts = self.sounder.counts();
@@ -408,7 +424,7 @@ impl Reader for LiveRows<'_> {
 }
 
 /// The records that a rate needs, and those whose time is not known.
-fn records(counts: &Counts) -> Records {
+pub(crate) fn records(counts: &Counts) -> Records {
     let &Counts { records: read, untimed, misdated, .. } = counts;
     Records { read, untimed, misdated, ..Records::default() }
 }
