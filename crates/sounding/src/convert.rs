@@ -63,6 +63,8 @@ A link over time goes from any of these to any other:
   .csv, .parquet
     columns time_ms and packets, or from_ns, until_ns and rate_bits_per_sec
 
+A capture becomes a link if OUT ends in .up or .down: what the network granted in that direction, each block at its own time. \
+Time in which the device had nothing to send is only a floor of what the radio had; the end says how much of it there was.
 All of a mahimahi trace is in the others, and comes back byte for byte. Rates are more than mahimahi holds; the loss is reported.
 
 Data that identifies a person is left out unless --no-redact is given. The file appears under its name once it is complete; one \
@@ -76,6 +78,7 @@ Examples:
   sounding convert drive.mi2log.gz drive.pcapng --no-redact
   cat /dev/ttyUSB0 | sounding convert - drive.jsonl.gz
   sounding record /dev/ttyUSB0 - | sounding convert - - --to pcapng --no-redact | wireshark -k -i -
+  sounding convert drive.mi2log drive.up
   sounding convert Verizon-LTE-short.down verizon.parquet
   sounding convert --from csv rates.txt rates.trace")]
 pub(crate) struct Convert {
@@ -116,13 +119,12 @@ pub(crate) fn run(args: &Convert) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if matches!(target.kind, FileKind::Csv | FileKind::Mahimahi) {
-        // Report a missing input before the wrong format.
-        Source::open(&args.input)?;
-        return Err(miette!(
-            help = "`sounding link` prints what it carried; a link over time is read with --from mahimahi or --from csv",
-            "{}: a capture is no link over time",
-            screen::path(&args.input)
-        ));
+        if !args.only.is_empty() {
+            return Err(miette!("--only is for records: a link is made of all that are needed"));
+        }
+        existing.refuse(target.kind)?;
+        traces::of_capture(&args.input, &args.output, target, args.force)?;
+        return Ok(ExitCode::SUCCESS);
     }
     existing.refuse(target.kind)?;
     let mut job = Job {

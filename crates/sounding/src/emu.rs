@@ -9,16 +9,17 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 use std::time::Duration;
 
-use miette::{Diagnostic, IntoDiagnostic};
+use miette::{Diagnostic, IntoDiagnostic, WrapErr as _};
 use sounding_emu::{Config, Emulation, Logs, Scheduling, StartError, StopError};
 use sounding_host::caller::NoCaller;
 use sounding_host::{MAX_TRACE, read_at_most};
+use sounding_kpi::Direction;
 use sounding_sim::{PathConfig, QueueLimit};
 use sounding_trace::{ParseStepsError, ParseTraceError, Schedule, Steps, mahimahi};
 use sounding_units::Bytes;
 
 use crate::modem::PortArgs;
-use crate::screen;
+use crate::{captured, screen};
 use command::Interrupts;
 
 /// Run a command behind an emulated link, or a plan's network and flows, in real time.
@@ -42,6 +43,11 @@ use command::Interrupts;
 /// 1.5Gbit). STEPS are start times with rates (`0s 20Mbit, 5s 5Mbit`). The order of the stages is
 /// that of `mm-delay D mm-link UP DOWN`.
 ///
+/// A CAPTURE becomes two such links: each block that the network granted is an opportunity for as
+/// many packets as have room in it, at its own time. A device that had little to send was granted
+/// little. Such time is only a floor of what the radio had, and a message says how much of it there
+/// is. A direction in which the device sent nothing is better given by --up or --down.
+///
 /// PLAN is a scenario file of `sounding sim`, and describes the network. Its flows run in this
 /// kernel, one run after the other. If COMMAND is given, it runs at the plan's first device instead
 /// of the flows. If the plan gives a device a modem, a port speaks Diag for it. The port is printed
@@ -60,13 +66,18 @@ pub(crate) struct Args {
     #[arg(long, value_name = "KEY=VALUE", requires = "plan")]
     set: Vec<String>,
 
-    /// The uplink, from COMMAND to the far end
-    #[arg(long, value_name = "TRACE|RATE|STEPS", default_value = "1Gbit")]
-    up: String,
+    /// Both links as a network granted them, from a modem's capture (.qmdl, .mi2log, also .gz or
+    /// .zst)
+    #[arg(long, value_name = "CAPTURE", conflicts_with = "plan")]
+    capture: Option<PathBuf>,
 
-    /// The downlink, from the far end to COMMAND
-    #[arg(long, value_name = "TRACE|RATE|STEPS", default_value = "1Gbit")]
-    down: String,
+    /// The uplink, from COMMAND to the far end [default: that of --capture, or 1Gbit]
+    #[arg(long, value_name = "TRACE|RATE|STEPS")]
+    up: Option<String>,
+
+    /// The downlink, from the far end to COMMAND [default: that of --capture, or 1Gbit]
+    #[arg(long, value_name = "TRACE|RATE|STEPS")]
+    down: Option<String>,
 
     /// Propagation delay in each direction
     #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = humantime::parse_duration)]
@@ -132,6 +143,9 @@ Examples:
   A download over a recorded LTE downlink, with a log that mm-throughput-graph reads:
     sudo sounding emu --down TMobile-LTE-driving.down --delay 20ms --down-log down.log \\
          --far 'iperf3 -s' -- sh -c 'sleep 1; iperf3 -c $SOUNDING_FAR -R -t 60'
+
+  The uplink of a drive, as its modem was granted it, and a downlink that is no bottleneck:
+    sudo sounding emu --capture drive.mi2log --down 100Mbit --delay 20ms -- bash
 
   A link that drops from 20 to 5 Mbit/s and recovers, with a short queue, result as JSON:
     sudo sounding emu --down '0s 20Mbit, 5s 5Mbit, 10s 20Mbit' --queue-packets 100 --json result.json -- ping -c 20 100.64.0.2
@@ -201,22 +215,25 @@ fn tell_of_scheduling(emulation: &Emulation) {
     }
 }
 
-fn config(args: &Args) -> Result<Config, EmuError> {
+fn config(args: &Args) -> miette::Result<Config> {
     let queue = match (args.queue_packets, args.queue_bytes) {
         (Some(packets), _) => QueueLimit::packets(packets),
         (None, Some(bytes)) => QueueLimit::bytes(Bytes::new(bytes)),
         (None, None) => QueueLimit::INFINITE,
     };
-    let path = |option, value: &str| -> Result<PathConfig, EmuError> {
-        let schedule = schedule(option, value)?;
-        Ok(PathConfig { delay: args.delay, queue, once: args.once, ..PathConfig::new(schedule) })
+    let path = |schedule| PathConfig {
+        delay: args.delay,
+        queue,
+        once: args.once,
+        ..PathConfig::new(schedule)
     };
-    let mut config = Config::new(path("up", &args.up)?, path("down", &args.down)?);
+    let [(up, up_name), (down, down_name)] = schedules(args)?;
+    let mut config = Config::new(path(up), path(down));
     config.logs = Logs {
         up: args.up_log.clone(),
         down: args.down_log.clone(),
-        up_name: args.up.clone(),
-        down_name: args.down.clone(),
+        up_name,
+        down_name,
         command_line: std::env::args_os()
             .map(|word| format!("'{}'", word.to_string_lossy()))
             .collect::<Vec<_>>()
@@ -224,6 +241,36 @@ fn config(args: &Args) -> Result<Config, EmuError> {
     };
     config.realtime.overhead_percent = args.punctuality;
     Ok(config)
+}
+
+/// Both links and their names: as given, or of the capture.
+fn schedules(args: &Args) -> miette::Result<[(Schedule, String); 2]> {
+    const NO_BOTTLENECK: &str = "1Gbit";
+    let given = [("up", &args.up), ("down", &args.down)];
+    let Some(path) = &args.capture else {
+        let [up, down] = given.map(|(option, value)| {
+            let value = value.as_deref().unwrap_or(NO_BOTTLENECK);
+            schedule(option, value).map(|schedule| (schedule, value.to_owned()))
+        });
+        return Ok([up?, down?]);
+    };
+    let (links, skipped) = captured::read(path, [Direction::Uplink, Direction::Downlink])?;
+    skipped.tell();
+    let [up, down] = links;
+    let [for_up, for_down] = given;
+    let choose = |(option, value): (&'static str, &Option<String>),
+                  link: captured::Link|
+     -> miette::Result<(Schedule, String)> {
+        if let Some(value) = value {
+            return Ok((schedule(option, value)?, value.clone()));
+        }
+        let (trace, sentence) = link.trace(path).wrap_err_with(|| {
+            format!("--capture has no link for this direction; --{option} gives another one")
+        })?;
+        eprintln!("sounding: {}: {sentence}", screen::path(path));
+        Ok((trace.into(), path.display().to_string()))
+    };
+    Ok([choose(for_up, up)?, choose(for_down, down)?])
 }
 
 /// Parses the value of `--up` or `--down`.

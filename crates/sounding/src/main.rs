@@ -12,6 +12,7 @@ mod background;
 mod before;
 mod board;
 mod capture_args;
+mod captured;
 mod cli_types;
 mod convert;
 mod corrected;

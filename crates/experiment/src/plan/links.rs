@@ -8,6 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 use sounding_cell::quantity as time;
+use sounding_kpi::Direction;
 use sounding_sim::{DropFrom, PathConfig, QueueLimit};
 use sounding_units::Bytes;
 
@@ -21,7 +22,8 @@ pub struct LinkPlan {
     /// Name of its device in flows.
     pub name: Option<String>,
     /// The uplink: a file beside the plan (mahimahi's packet deliveries, lines of seconds and
-    /// Mbit/s, or a log of G-NetTrack), a rate as `12Mbit`, or steps as `0s 20Mbit, 5s 5Mbit`.
+    /// Mbit/s, a log of G-NetTrack, or a capture of a modem, whose grants it is), a rate as
+    /// `12Mbit`, or steps as `0s 20Mbit, 5s 5Mbit`.
     #[serde(deserialize_with = "quantity::link")]
     pub up: String,
     /// The downlink.
@@ -139,8 +141,8 @@ impl LinkPlan {
             return Err(Wrong::new(key, "a link that is played once begins at its beginning"));
         }
         let capacities = [
-            Capacity::read(&format!("{key}.up"), up, folder, "UL_bitrate")?,
-            Capacity::read(&format!("{key}.down"), down, folder, "DL_bitrate")?,
+            Capacity::read(&format!("{key}.up"), up, folder, Direction::Uplink)?,
+            Capacity::read(&format!("{key}.down"), down, folder, Direction::Downlink)?,
         ];
         let begins = match *from {
             Begin::At(begins) => begins,
@@ -167,15 +169,15 @@ impl Wire {
     /// The two directions for a run of this duration; files are relative to `folder`.
     pub(super) fn paths(&self, folder: &Path, lasts: Duration) -> Result<[PathConfig; 2], Wrong> {
         let Self { up, down, delay, queue, drop } = self;
-        let path = |name: &str, text: &str, column| {
+        let path = |name: &str, text: &str, direction| {
             let key = format!("wire.{name}");
-            let capacity = Capacity::read(&key, text, folder, column)?;
+            let capacity = Capacity::read(&key, text, folder, direction)?;
             let schedule = capacity.schedule(Duration::ZERO, lasts);
             let schedule = schedule.map_err(|what| Wrong::new(key, what))?;
             let queue = limit(*queue, *drop);
             Ok::<_, Wrong>(PathConfig { schedule, delay: *delay, queue, once: false })
         };
-        Ok([path("up", up, "UL_bitrate")?, path("down", down, "DL_bitrate")?])
+        Ok([path("up", up, Direction::Uplink)?, path("down", down, Direction::Downlink)?])
     }
 }
 
