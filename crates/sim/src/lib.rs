@@ -3,7 +3,8 @@
 //! A [`Link`] is one bottleneck. A [`Path`] is a link and a delay in the order of `mm-delay D
 //! mm-link UP DOWN`. [`Pipe`] is the interface of either for emulators and simulators. A
 //! [`Network`] has both directions of all devices: [`Links`] makes one of pipes, [`Radio`] is a
-//! modelled radio access network, and [`Wired`] puts a wired segment behind any. A [`World`] runs
+//! modelled radio access network, [`Wired`] puts a wired segment behind any, and [`Lossy`] losses
+//! before any. A [`World`] runs
 //! flows over one, hundreds of times faster than real time.
 
 #![no_std]
@@ -18,6 +19,7 @@ mod histogram;
 pub mod link;
 mod link_event;
 mod links;
+mod lossy;
 mod network;
 mod opportunity;
 mod path;
@@ -34,6 +36,7 @@ pub use histogram::Histogram;
 pub use link::Link;
 pub use link_event::LinkEvent;
 pub use links::{Duplex, Links};
+pub use lossy::{Losses, Lossy};
 pub use network::{Device, Diag, Network, Port};
 pub use path::{Order, Path, PathConfig};
 pub use pipe::{Backlog, Carried, Lost, Output, Pipe};
