@@ -3,7 +3,7 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 use sounding_estimate::Direction;
-use sounding_sim::{Device, Diag, Network, PathConfig};
+use sounding_sim::{Device, Diag, Losses, Network, PathConfig};
 use sounding_trace::dci::Heard;
 
 use crate::Slot;
@@ -19,6 +19,8 @@ pub struct Config {
     pub tap: Option<Tap>,
     /// Takes what a modelled sniffer writes, if the network has one.
     pub sniffer: Option<SnifferTap>,
+    /// Where the far end is.
+    pub far: Far,
     /// Address of the near end. Default 100.64.0.1 (RFC 6598, never routed on the Internet). Each
     /// further device's is 256 beyond.
     pub near_address: Ipv4Addr,
@@ -26,6 +28,10 @@ pub struct Config {
     pub far_address: Ipv4Addr,
     /// Largest IP packet, in bytes, 576..=9000. Default 1500.
     pub mtu: u16,
+    /// Which packets each direction loses before the network, up and down; only before links.
+    pub losses: [Losses; 2],
+    /// The seed of what is random about them.
+    pub seed: u64,
     /// Settings for all namespaces, as `net.ipv4.tcp_wmem` and its value.
     pub sysctls: Vec<(String, String)>,
     /// Where to write packet logs in mm-link's format; only links have such logs.
@@ -53,15 +59,30 @@ impl Config {
             devices: vec![Device(0)],
             tap: None,
             sniffer: None,
+            far: Far::default(),
             near_address: Ipv4Addr::new(100, 64, 0, 1),
             far_address: Ipv4Addr::new(100, 64, 0, 2),
             mtu: 1500,
+            losses: [Losses::None; 2],
+            seed: 1,
             sysctls: Vec::new(),
             logs: Logs::default(),
             record: false,
             realtime: Realtime::default(),
         }
     }
+}
+
+/// The far end of an emulation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Far {
+    /// A network namespace that leads nowhere else.
+    #[default]
+    Namespace,
+    /// The network of the thread that starts the emulation: the near end reaches this machine at
+    /// the far address and, by address translation, each network of this machine over IPv4. Both
+    /// addresses are chosen so that the machine does not use them. For one device.
+    Machine,
 }
 
 /// Takes modem output, with times by the host's clock. Called by the thread that moves packets, so

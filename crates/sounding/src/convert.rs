@@ -65,6 +65,7 @@ A link over time goes from any of these to any other:
 
 A capture becomes a link if OUT ends in .up or .down: what the network granted in that direction, each block at its own time. \
 Time in which the device had nothing to send is only a floor of what the radio had; the end says how much of it there was.
+
 All of a mahimahi trace is in the others, and comes back byte for byte. Rates are more than mahimahi holds; the loss is reported.
 
 Data that identifies a person is left out unless --no-redact is given. The file appears under its name once it is complete; one \

@@ -1,6 +1,11 @@
+mod aliases;
 mod command;
 mod guest;
+mod inner;
+mod line;
 mod plan;
+mod shell;
+mod stages;
 mod table;
 
 use std::ffi::OsString;
@@ -10,33 +15,42 @@ use std::process::{ExitCode, ExitStatus};
 use std::time::Duration;
 
 use miette::{Diagnostic, IntoDiagnostic, WrapErr as _};
-use sounding_emu::{Config, Emulation, Logs, Scheduling, StartError, StopError};
+use sounding_diag::capture::{self, CaptureError};
+use sounding_emu::{
+    Config, Emulation, Far, Logs, Report, Scheduling, StartError, StopError, VisitError,
+};
 use sounding_host::caller::NoCaller;
 use sounding_host::{MAX_TRACE, read_at_most};
 use sounding_kpi::Direction;
-use sounding_sim::{PathConfig, QueueLimit};
+use sounding_sim::{Losses, PathConfig, QueueLimit};
 use sounding_trace::{ParseStepsError, ParseTraceError, Schedule, Steps, mahimahi};
 use sounding_units::Bytes;
 
 use crate::modem::PortArgs;
+pub(crate) use aliases::translate;
 use crate::{captured, screen};
 use command::Interrupts;
+use stages::{parse_losses, parse_outages, parse_queue};
 
 /// Run a command behind an emulated link, or a plan's network and flows, in real time.
 ///
-/// COMMAND runs in a separate network namespace, as a device on a radio link. The network of this
-/// machine does not change, and the emulation removes everything when the command ends, for any
-/// reason.
+/// COMMAND runs in a separate network namespace, as a device on a radio link. It reaches this
+/// machine at $MAHIMAHI_BASE, as under mahimahi (also $SOUNDING_FAR), and over IPv4 all that this
+/// machine reaches. It looks names up there too. No setting, rule or address of this machine
+/// changes. It has one more device and one more table of nftables, which end with the emulation,
+/// also if that is killed.
 ///
-/// From inside, COMMAND reaches the other end of the link at $SOUNDING_FAR (also $MAHIMAHI_BASE, as
-/// under mahimahi), over IPv4, and its own loopback. It reaches no other address: this machine,
-/// name servers and the Internet do not answer, and only names in /etc/hosts resolve. Therefore
-/// start the servers that it needs at the other end, with --far, and use their addresses. COMMAND
-/// sees the files of this machine, and its UNIX sockets with a path. It cannot start another
-/// emulated link (`sounding emu`, `sounding demo`).
+/// With --isolated, with --far and with a plan COMMAND reaches only the other end of the link, at
+/// the same variables, and its own loopback. Only names in /etc/hosts resolve there. Start the
+/// servers that it needs at the other end, with --far. In both cases COMMAND sees the files of this
+/// machine, and its UNIX sockets with a path.
+///
+/// COMMAND may be `sounding emu` again, up to eight links inside one another: its own command is
+/// then behind all of them.
 ///
 /// COMMAND runs as the user who called sudo, with that user's groups and without capabilities. It
-/// may ping, and listen on any port. With --as-root it runs as root.
+/// may ping, and listen on any port. With --as-root it runs as root. Without COMMAND and PLAN it is
+/// that user's shell, with `[link]` before its prompt.
 ///
 /// TRACE is a mahimahi packet-delivery trace: one time in milliseconds a line, each an opportunity
 /// for one packet of 1500 bytes. Such a link behaves exactly like mm-link. RATE is a rate (12Mbit,
@@ -53,13 +67,16 @@ use command::Interrupts;
 /// of the flows. If the plan gives a device a modem, a port speaks Diag for it. The port is printed
 /// first: read it with `sounding link PORT` or `sounding run --device PORT`.
 ///
+/// Called as `mm-link`, `mm-delay`, `mm-loss` or `mm-onoff`, by a symbolic link of that name, it
+/// takes the arguments of that program of mahimahi.
+///
 /// Needs CAP_SYS_ADMIN and CAP_NET_ADMIN: run it with sudo. If root runs it without sudo, COMMAND
 /// runs as root, and a message says this.
 #[derive(clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
     /// A plan, whose network it is instead of a link
-    #[arg(value_name = "PLAN", conflicts_with_all = ["up", "down", "delay", "queue_packets", "queue_bytes", "up_log", "down_log", "once"])]
+    #[arg(value_name = "PLAN", conflicts_with_all = ["up", "down", "delay", "queue_packets", "queue_bytes", "up_queue", "down_queue", "up_loss", "down_loss", "up_outages", "down_outages", "up_log", "down_log", "once"])]
     plan: Option<PathBuf>,
 
     /// Set a key of the plan, as `duration=5s` or `flows.0.controller=bbr`
@@ -91,6 +108,35 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     queue_bytes: Option<u64>,
 
+    /// The queue of the uplink: infinite, droptail or drophead, with its limits as
+    /// `droptail:packets=100` or `drophead:bytes=30000,packets=20`
+    #[arg(long, value_name = "QUEUE", value_parser = parse_queue, conflicts_with_all = ["queue_packets", "queue_bytes"], hide_short_help = true)]
+    up_queue: Option<QueueLimit>,
+
+    /// The queue of the downlink
+    #[arg(long, value_name = "QUEUE", value_parser = parse_queue, conflicts_with_all = ["queue_packets", "queue_bytes"], hide_short_help = true)]
+    down_queue: Option<QueueLimit>,
+
+    /// Lose this share of the packets of the uplink before the link, 0 to 1
+    #[arg(long, value_name = "SHARE", value_parser = parse_losses)]
+    up_loss: Option<Losses>,
+
+    /// Lose this share of the packets of the downlink before the link, 0 to 1
+    #[arg(long, value_name = "SHARE", value_parser = parse_losses)]
+    down_loss: Option<Losses>,
+
+    /// Lose all packets of the uplink at times: mean time without and with losses, as `5s,1s`
+    #[arg(long, value_name = "ON,OFF", value_parser = parse_outages, conflicts_with = "up_loss", hide_short_help = true)]
+    up_outages: Option<Losses>,
+
+    /// Lose all packets of the downlink at times
+    #[arg(long, value_name = "ON,OFF", value_parser = parse_outages, conflicts_with = "down_loss", hide_short_help = true)]
+    down_outages: Option<Losses>,
+
+    /// The seed of losses
+    #[arg(long, value_name = "N", default_value_t = 1, hide_short_help = true)]
+    seed: u64,
+
     /// Write every packet of the uplink to FILE, in the format of mm-link
     #[arg(long, value_name = "FILE")]
     up_log: Option<PathBuf>,
@@ -106,12 +152,16 @@ pub(crate) struct Args {
     /// Run COMMAND as root, with all rights of root. By default it runs as the user who called
     /// sudo, without capabilities, and no program that it starts can gain any: sudo does not
     /// work in it
-    #[arg(long, requires = "command")]
+    #[arg(long)]
     as_root: bool,
 
     /// Run this shell command at the far end first, as `iperf3 -s`
-    #[arg(long, value_name = "COMMAND", requires = "command")]
+    #[arg(long, value_name = "COMMAND")]
     far: Option<String>,
+
+    /// Keep COMMAND from this machine and from its networks: only the link's other end answers
+    #[arg(long)]
+    isolated: bool,
 
     /// Write the result as JSON to FILE; `-` is standard output
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
@@ -130,15 +180,18 @@ pub(crate) struct Args {
     #[command(flatten, next_help_heading = "Modem of a plan")]
     port: PortArgs,
 
-    /// Program to run, with its arguments
-    #[arg(required_unless_present = "plan", last = true, value_name = "COMMAND")]
+    /// Program to run, with its arguments. Without one, and without a plan, it is your shell
+    #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   A shell behind a 12 Mbit/s link with 20 ms each way:
-    sudo sounding emu --up 12Mbit --down 12Mbit --delay 20ms -- bash
+    sudo sounding emu --up 12Mbit --down 12Mbit --delay 20ms
+
+  A page from the Internet over the same link:
+    sudo sounding emu --up 12Mbit --down 12Mbit --delay 20ms -- curl --output page https://example.com/
 
   A download over a recorded LTE downlink, with a log that mm-throughput-graph reads:
     sudo sounding emu --down TMobile-LTE-driving.down --delay 20ms --down-log down.log \\
@@ -147,8 +200,12 @@ Examples:
   The uplink of a drive, as its modem was granted it, and a downlink that is no bottleneck:
     sudo sounding emu --capture drive.mi2log --down 100Mbit --delay 20ms -- bash
 
+  Two links one inside the other, each with a delay of its own:
+    sudo sounding emu --delay 20ms -- sounding emu --up 12Mbit --down 12Mbit --delay 5ms -- sh -c 'ping $MAHIMAHI_BASE'
+
   A link that drops from 20 to 5 Mbit/s and recovers, with a short queue, result as JSON:
-    sudo sounding emu --down '0s 20Mbit, 5s 5Mbit, 10s 20Mbit' --queue-packets 100 --json result.json -- ping -c 20 100.64.0.2
+    sudo sounding emu --down '0s 20Mbit, 5s 5Mbit, 10s 20Mbit' --queue-packets 100 --json result.json -- \
+         sh -c 'ping -c 20 $MAHIMAHI_BASE'
 
   A plan's cell with the plan's flows in this kernel, and the same cell for a download from a server at its far end:
     sudo sounding emu examples/plans/biscay.toml --set duration=10s
@@ -173,10 +230,18 @@ enum EmuError {
     Read { option: &'static str, path: PathBuf, source: std::io::Error },
     #[error("--{option}: {path} is not a mahimahi trace: {source}", path = screen::path(path))]
     Trace { option: &'static str, path: PathBuf, source: ParseTraceError },
+    #[error("--{option}: {path} is a modem's capture, not a trace", path = screen::path(path))]
+    #[diagnostic(help("give it with --capture: both directions follow what the modem reported"))]
+    Capture { option: &'static str, path: PathBuf },
+    #[error("--{option}: {path} is {kind}, not a trace", path = screen::path(path))]
+    #[diagnostic(help("a trace is text, one time in milliseconds a line"))]
+    Binary { option: &'static str, path: PathBuf, kind: &'static str },
     #[error(transparent)]
     Start(#[from] StartError),
     #[error(transparent)]
     Stop(#[from] StopError),
+    #[error(transparent)]
+    Visit(#[from] VisitError),
     #[error("cannot run {command:?}: {source}")]
     #[diagnostic(help(
         "`unshare` and `setpriv` of util-linux must be installed: commands run in a process namespace of their own"
@@ -198,10 +263,23 @@ pub(crate) fn run(args: &Args) -> miette::Result<ExitCode> {
     let config = config(args)?;
     // The signal handler comes first, so that no signal can interrupt a half-made emulation.
     let interrupts = Interrupts::catch().into_diagnostic()?;
-    let emulation = Emulation::start(config).map_err(EmuError::from)?;
+    if inner::has_to_ask(&config) {
+        return inner::run(args, config, &interrupts);
+    }
+    let emulation = Emulation::start(config).map_err(line::with_sudo)?;
     tell_of_scheduling(&emulation);
+    tell_of_firewall(&emulation);
     let status = command::run(args, &emulation, &interrupts)?;
-    let report = emulation.stop().map_err(EmuError::from)?;
+    finish(args, emulation.stop(), status)
+}
+
+/// Reports an emulation that has ended.
+fn finish(
+    args: &Args,
+    stopped: Result<Report, StopError>,
+    status: Option<ExitStatus>,
+) -> miette::Result<ExitCode> {
+    let report = stopped.map_err(EmuError::from)?;
     if let Some(path) = &args.json {
         table::write_json(path, &table::to_json(&report, status))?;
     }
@@ -215,31 +293,44 @@ fn tell_of_scheduling(emulation: &Emulation) {
     }
 }
 
+fn tell_of_firewall(emulation: &Emulation) {
+    if let Some(device) = emulation.device_of_machine().filter(|_| emulation.is_shut_in()) {
+        eprintln!(
+            "sounding: this machine's firewall forwards nothing from {device}, so the command reaches only this machine. \
+             `iptables -I FORWARD -i {device} -j ACCEPT` lets it out; with ufw it is `ufw route allow in on {device}`, \
+             with nftables a rule `iifname {device} accept` in each chain of the hook forward that drops it"
+        );
+    }
+}
+
 fn config(args: &Args) -> miette::Result<Config> {
     let queue = match (args.queue_packets, args.queue_bytes) {
         (Some(packets), _) => QueueLimit::packets(packets),
         (None, Some(bytes)) => QueueLimit::bytes(Bytes::new(bytes)),
         (None, None) => QueueLimit::INFINITE,
     };
-    let path = |schedule| PathConfig {
+    let path = |schedule, own: Option<QueueLimit>| PathConfig {
         delay: args.delay,
-        queue,
+        queue: own.unwrap_or(queue),
         once: args.once,
         ..PathConfig::new(schedule)
     };
     let [(up, up_name), (down, down_name)] = schedules(args)?;
-    let mut config = Config::new(path(up), path(down));
+    let mut config = Config::new(path(up, args.up_queue), path(down, args.down_queue));
+    config.losses = [args.up_loss.or(args.up_outages), args.down_loss.or(args.down_outages)]
+        .map(Option::unwrap_or_default);
+    config.seed = args.seed;
     config.logs = Logs {
         up: args.up_log.clone(),
         down: args.down_log.clone(),
         up_name,
         down_name,
-        command_line: std::env::args_os()
-            .map(|word| format!("'{}'", word.to_string_lossy()))
-            .collect::<Vec<_>>()
-            .join(" "),
+        command_line: line::own(),
     };
     config.realtime.overhead_percent = args.punctuality;
+    if !args.isolated && args.far.is_none() {
+        config.far = Far::Machine;
+    }
     Ok(config)
 }
 
@@ -273,6 +364,22 @@ fn schedules(args: &Args) -> miette::Result<[(Schedule, String); 2]> {
     Ok([choose(for_up, up)?, choose(for_down, down)?])
 }
 
+/// Why this file is no trace. Bytes that are no text are not shown.
+fn not_a_trace(
+    option: &'static str,
+    path: &Path,
+    bytes: &[u8],
+    source: ParseTraceError,
+) -> EmuError {
+    let path = path.into();
+    match capture::recognise(bytes) {
+        Ok(_) => EmuError::Capture { option, path },
+        Err(CaptureError::Packed(kind)) => EmuError::Binary { option, path, kind },
+        Err(_) if bytes.contains(&0) => EmuError::Binary { option, path, kind: "no text" },
+        Err(_) => EmuError::Trace { option, path, source },
+    }
+}
+
 /// Parses the value of `--up` or `--down`.
 fn schedule(option: &'static str, value: &str) -> Result<Schedule, EmuError> {
     let rate = match value.parse::<Steps>() {
@@ -288,7 +395,7 @@ fn schedule(option: &'static str, value: &str) -> Result<Schedule, EmuError> {
     match read_at_most(path, MAX_TRACE) {
         Ok(bytes) => mahimahi::parse(&bytes)
             .map(Schedule::from)
-            .map_err(|source| EmuError::Trace { option, path: path.into(), source }),
+            .map_err(|source| not_a_trace(option, path, &bytes, source)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound || looks_like_rates => {
             Err(EmuError::Link { option, value: value.into(), rate })
         }

@@ -1,5 +1,6 @@
 //! Reads the modem's own records, and sets the sending rate to what the radio can carry now.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -132,7 +133,17 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     say::set_up_log();
-    let outcome = match say::parse::<Cli>().verb {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    #[cfg(feature = "lab")]
+    let arguments = match emu::translate(&arguments) {
+        Some(Ok(translated)) => translated,
+        Some(Err(wrong)) => {
+            eprintln!("{wrong}");
+            return ExitCode::from(2);
+        }
+        None => arguments,
+    };
+    let outcome = match say::parse::<Cli>(&arguments).verb {
         #[cfg(feature = "lab")]
         Verb::Demo(args) => demo::run(&args),
         Verb::Doctor(args) => doctor::run(&args),
