@@ -158,8 +158,10 @@ fn check(guest: &OwnedFd, house: &House, command: &AtomicU32) -> Result<u32, Str
     let of = |pid: u32| -> io::Result<_> {
         let link = |name| std::fs::read_link(format!("/proc/{pid}/ns/{name}"));
         let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
-        let filter = status.lines().find(|line| line.starts_with("Seccomp:")).map(str::to_owned);
-        Ok((link("mnt")?, link("user")?, filter))
+        let filters = status.lines().filter(|line| line.starts_with("Seccomp"));
+        let filters: Vec<String> = filters.map(str::to_owned).collect();
+        let root = std::fs::read_link(format!("/proc/{pid}/root"))?;
+        Ok((link("mnt")?, link("user")?, root, filters))
     };
     let is_same = || -> io::Result<bool> { Ok(of(command.load(Ordering::Acquire))? == of(pid)?) };
     // The command is named some moments after it has started.
@@ -266,6 +268,10 @@ fn ended(status: ExitStatus, inner: &Netns, outer: &Netns, outside: &Outside) ->
     format!("ended {} {a} {b} {c} {d}", status.into_raw())
 }
 
+/// The variable that carries the command's environment past programs of root, which do not know it.
+const ENVIRONMENT: &str = "SOUNDING_ENVIRONMENT";
+const BECOME: &str = r#"exports=$SOUNDING_ENVIRONMENT; unset SOUNDING_ENVIRONMENT; eval "$exports"; exec "$@""#;
+
 /// Starts the command. What it has of its user, it gets after it has become that user: programs of
 /// root before it hear nothing of the environment.
 fn start(
@@ -275,11 +281,11 @@ fn start(
     wanted: &Wanted,
     given: [OwnedFd; DESCRIPTORS],
 ) -> io::Result<Child> {
-    let mut command: Command = inner.command_as(&house.user, house.names, tool("env"));
+    let mut command: Command = inner.command_as(&house.user, house.names, tool("sh"));
     command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
-    command.args(["-i", "--"]).args(&wanted.environment);
-    // A program's name may have an equals sign in it.
-    command.arg(tool("sh")).args(["-c", r#"exec "$@""#, "sh"]).args(&wanted.words);
+    // As a variable and not as arguments, which every user of the machine may read.
+    command.env(ENVIRONMENT, wanted.exports());
+    command.args(["-c", BECOME, "sh"]).args(&wanted.words);
     let [input, output, error, folder] = given;
     let group = getpgid(Some(Pid::from_raw(pid.cast_signed()))).ok();
     let (folder_fd, mask): (RawFd, _) =

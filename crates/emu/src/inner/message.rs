@@ -11,9 +11,9 @@ use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, UnixAddr, 
 /// The name of the socket, which is no file: it is known in its network namespace alone.
 pub(super) const NAME: &[u8] = b"sounding-emu";
 
-/// Arguments and environment of a command, in bytes. A shell's have some ten kilobytes; a socket
-/// takes 200.
-const LONGEST: usize = 150 << 10;
+/// Arguments and environment of a command, in bytes. A shell's have some ten kilobytes. Linux takes
+/// 128 KiB as one variable (`MAX_ARG_STRLEN`).
+const LONGEST: usize = 100 << 10;
 /// Standard input, output, error, and the folder.
 pub(super) const DESCRIPTORS: usize = 4;
 /// `SCM_MAX_FD`: no message has more, so none is cut, and every descriptor is closed again.
@@ -23,7 +23,7 @@ const MOST: usize = 253;
 pub(super) fn send(socket: &impl AsFd, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<()> {
     if bytes.len() > LONGEST {
         return Err(io::Error::other(
-            "the command's arguments and environment are longer than 150 KiB",
+            "the command's arguments and environment are longer than 100 KiB",
         ));
     }
     let fds: Vec<RawFd> = fds.iter().map(AsRawFd::as_raw_fd).collect();
@@ -94,6 +94,33 @@ impl Wanted {
         bytes
     }
 
+    /// Lines of a shell that export the environment. Names that a shell cannot have are left out,
+    /// and so are those that some shells keep to themselves.
+    pub(super) fn exports(&self) -> OsString {
+        const KEPT: [&[u8]; 5] = [b"UID", b"EUID", b"PPID", b"SHELLOPTS", b"BASHOPTS"];
+        let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+        let mut lines = Vec::new();
+        for variable in &self.environment {
+            let Some(at) = variable.as_bytes().iter().position(|byte| *byte == b'=') else {
+                continue;
+            };
+            let (name, value) = (&variable.as_bytes()[..at], &variable.as_bytes()[at + 1..]);
+            let begins = name.first().is_some_and(|byte| !byte.is_ascii_digit());
+            if !begins || !name.iter().all(is_of_name) || KEPT.contains(&name) {
+                continue;
+            }
+            lines.extend([b"export ", name, b"='"].concat());
+            for byte in value {
+                match byte {
+                    b'\'' => lines.extend(br"'\''"),
+                    byte => lines.push(*byte),
+                }
+            }
+            lines.extend(b"'\n");
+        }
+        OsString::from_vec(lines)
+    }
+
     /// `None` if it is none.
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut texts = bytes.strip_suffix(&[0])?.split(|byte| *byte == 0);
@@ -132,6 +159,18 @@ mod tests {
     #[test]
     fn a_command_is_the_same_behind_the_socket() {
         assert_eq!(Wanted::from_bytes(&wanted().to_bytes()), Some(wanted()));
+    }
+
+    #[test]
+    fn a_shell_makes_the_same_environment_and_no_more() {
+        let environment = ["A=it's $(id) `id` \"\n", "UID=0", "1=x", "x%%=() { id; }", "B;id=1"];
+        let environment = environment.map(OsString::from).to_vec();
+        let exports = Wanted { environment, ..wanted() }.exports();
+        assert_eq!(exports, "export A='it'\\''s $(id) `id` \"\n'\n");
+        let script = "eval \"$exports\"; printf %s \"$A\"";
+        let mut shell = std::process::Command::new(sounding_host::tool("sh"));
+        let told = shell.args(["-c", script]).env_clear().env("exports", &exports).output().unwrap();
+        assert_eq!(told.stdout, b"it's $(id) `id` \"\n");
     }
 
     #[test]

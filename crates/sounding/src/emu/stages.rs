@@ -1,7 +1,12 @@
 //! Queues and losses on the command line.
 
+use std::time::Duration;
+
 use sounding_sim::{DropFrom, Losses, QueueLimit};
 use sounding_units::Bytes;
+
+/// Shorter times would take all of a processor. Chosen: below it no packet would see a pause.
+const SHORTEST: Duration = Duration::from_millis(1);
 
 /// Reads `infinite`, `droptail:packets=100`, `drophead:bytes=30000,packets=20`.
 pub(super) fn parse_queue(text: &str) -> Result<QueueLimit, String> {
@@ -40,18 +45,20 @@ pub(super) fn parse_outages(text: &str) -> Result<Losses, String> {
             let seconds =
                 text.trim().strip_suffix('s').and_then(|number| number.parse::<f64>().ok());
             let time =
-                seconds.and_then(|seconds| std::time::Duration::try_from_secs_f64(seconds).ok());
+                seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
             time.ok_or_else(|| error.to_string())
         })
     };
     let (on, off) = text.split_once(',').ok_or("two mean times with a comma, as 5s,1s")?;
-    Ok(Losses::Outages { on: time(on)?, off: time(off)? })
+    let (on, off) = (time(on)?, time(off)?);
+    if on + off < SHORTEST {
+        return Err("both mean times together are at least 1ms".into());
+    }
+    Ok(Losses::Outages { on, off })
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
@@ -78,6 +85,7 @@ mod tests {
         let (on, off) = (Duration::from_secs(5), Duration::from_millis(500));
         assert_eq!(parse_outages("5s,0.5s"), Ok(Losses::Outages { on, off }));
         assert_eq!(parse_outages("5s, 500ms"), Ok(Losses::Outages { on, off }));
+        parse_outages("0s,0s").expect_err("no time");
         parse_outages("5s").expect_err("one time");
         parse_outages("-1s,1s").expect_err("a time before");
     }
