@@ -8,7 +8,7 @@ mod table;
 
 use std::io;
 use std::net::Ipv4Addr;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use nix::ifaddrs::getifaddrs;
 use nix::net::if_::if_nametoindex;
@@ -38,7 +38,8 @@ pub(crate) struct Outside {
     pub(crate) far: Ipv4Addr,
     /// Whether packets of the near end come through this machine's firewall.
     pub(crate) is_open: bool,
-    _table: Table,
+    /// The rules end with this socket.
+    _rules: OwnedFd,
     /// None where a server of the machine has that port at all its addresses.
     _names: Option<NameRelay>,
 }
@@ -77,7 +78,7 @@ impl Outside {
                 Err(error) if error.kind() == io::ErrorKind::AddrInUse => None,
                 names => names.map_err(setup("pass names on"))?,
             };
-            return Ok((tun, Self { device, near, far, is_open, _table: table, _names: names }));
+            return Ok((tun, Self { device, near, far, is_open, _rules: table.into_socket(), _names: names }));
         }
         Err(StartError::Full)
     }

@@ -159,6 +159,12 @@ impl Socket {
     }
 }
 
+impl From<Socket> for OwnedFd {
+    fn from(socket: Socket) -> Self {
+        socket.socket
+    }
+}
+
 /// The end of the answers, if the message is one.
 fn end(message: Received<'_>) -> Option<Result<(), Refusal>> {
     let kind = i32::from(message.kind);

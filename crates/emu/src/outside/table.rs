@@ -14,6 +14,7 @@
 //! ```
 
 use std::net::Ipv4Addr;
+use std::os::fd::OwnedFd;
 
 use nix::errno::Errno;
 use nix::sys::socket::SockProtocol;
@@ -120,6 +121,11 @@ impl Table {
         let flags = FLAGS | if kind == NEW_RULE { libc::NLM_F_APPEND } else { 0 };
         let flags = u16::try_from(flags).unwrap_or_default();
         fill(Message::new(u16::from(NFTABLES) << 8 | kind, flags).raw(&IPV4))
+    }
+
+    /// The socket whose end is that of the table.
+    pub(super) fn into_socket(self) -> OwnedFd {
+        self.socket.into()
     }
 
     /// The trial packets so far.
