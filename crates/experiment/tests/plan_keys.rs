@@ -105,16 +105,19 @@ fn walk(at: &Way, keys: &[String], found: &mut Found) {
     assert!(is_new || at.name().contains("channel."), "{} twice", at.name());
     for key in keys {
         let here = at.to(&[Step::Key(key.clone())]);
-        for place in [here.clone(), here.to(&[Step::Item])] {
-            look(&place, at, key, found);
+        // A table can also be given as a list of its values, and then it is no list of tables.
+        if !look(&here, at, key, found) {
+            look(&here.to(&[Step::Item]), at, key, found);
         }
     }
 }
 
-fn look(place: &Way, table: &Way, key: &str, found: &mut Found) {
+/// Whether the place takes a table or words.
+fn look(place: &Way, table: &Way, key: &str, found: &mut Found) -> bool {
     let refusal = place.stranger();
     if let Some(keys) = offered(&refusal, "field") {
-        return walk(place, &keys, found);
+        walk(place, &keys, found);
+        return true;
     }
     if refusal.starts_with("missing field `kind`") {
         let kinds = offered(&place.refusal(&format!("{{ kind = \"{STRANGER}\" }}")), "variant");
@@ -125,15 +128,18 @@ fn look(place: &Way, table: &Way, key: &str, found: &mut Found) {
                 walk(&place, &keys, found);
             }
         }
-        return;
+        return true;
     }
-    for word in offered(&refusal, "variant").unwrap_or_default() {
+    let words = offered(&refusal, "variant").unwrap_or_default();
+    let has_words = !words.is_empty();
+    for word in words {
         found.words.push((table.name(), key.into(), word.clone()));
         let place = place.to(&[Step::Key(word)]);
         if let Some(keys) = offered(&place.stranger(), "field") {
             walk(&place, &keys, found);
         }
     }
+    has_words
 }
 
 fn found() -> Found {
