@@ -99,7 +99,6 @@ impl<P> Path<P> {
         };
         Self {
             gate: Gate::new(config.losses, config.seed, origin),
-            // One seed gives two streams: the losses' own is another function of it.
             link: Link::new(&config.schedule, config.queue, origin)
                 .once(config.once)
                 .seeded(config.seed ^ DROPS),
