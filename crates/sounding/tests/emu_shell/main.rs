@@ -6,6 +6,7 @@
 mod first_minute;
 mod machine;
 mod mahimahi;
+mod manual;
 mod nesting;
 mod world;
 
