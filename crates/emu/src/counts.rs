@@ -35,7 +35,7 @@ impl LiveCounts {
         &self,
         reports: impl Iterator<Item = (Direction, &'a DirectionReport)>,
     ) {
-        let mut sums = [[0; 5]; 2];
+        let mut sums = [[0_u64; 5]; 2];
         for (direction, report) in reports {
             let queueing = u64::try_from(report.queueing.as_nanos()).unwrap_or(u64::MAX);
             let bytes = report.delivered_bytes.count();
