@@ -3,7 +3,7 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
 use sounding_estimate::Direction;
-use sounding_sim::{Device, Diag, Losses, Network, PathConfig};
+use sounding_sim::{Device, Diag, Network, PathConfig};
 use sounding_trace::dci::Heard;
 
 use crate::Slot;
@@ -28,10 +28,6 @@ pub struct Config {
     pub far_address: Ipv4Addr,
     /// Largest IP packet, in bytes, 576..=9000. Default 1500.
     pub mtu: u16,
-    /// Which packets each direction loses before the network, up and down; only before links.
-    pub losses: [Losses; 2],
-    /// The seed of what is random about them.
-    pub seed: u64,
     /// Settings for all namespaces, as `net.ipv4.tcp_wmem` and its value.
     pub sysctls: Vec<(String, String)>,
     /// Where to write packet logs in mm-link's format; only links have such logs.
@@ -63,8 +59,6 @@ impl Config {
             near_address: Ipv4Addr::new(100, 64, 0, 1),
             far_address: Ipv4Addr::new(100, 64, 0, 2),
             mtu: 1500,
-            losses: [Losses::None; 2],
-            seed: 1,
             sysctls: Vec::new(),
             logs: Logs::default(),
             record: false,

@@ -5,12 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use rand::SeedableRng as _;
-use rand_chacha::ChaCha8Rng;
 use sounding_host::monotonic_now;
-use sounding_sim::{
-    Device, Duplex, Links, Losses, Lossy, Network, Order, Path as LinkPath, PathConfig,
-};
+use sounding_sim::{Device, Duplex, Links, Network, Order, Path as LinkPath, PathConfig};
 use sounding_units::HostInstant;
 
 use crate::collector::{self, Collected};
@@ -98,8 +94,7 @@ impl Emulation {
         let logs =
             [log::open(&config, Direction::Uplink)?, log::open(&config, Direction::Downlink)?];
         let logged = [logs[0].is_some(), logs[1].is_some()];
-        let random = (config.losses, config.seed);
-        let network = make_network(config.between, logged, random);
+        let network = make_network(config.between, logged);
         let started = monotonic_now();
         let (sender, collector) = collector::pair(logs, record, started);
         let stop = StopSignal::new().map_err(system("make an event descriptor"))?;
@@ -332,11 +327,7 @@ impl Drop for Emulation {
     }
 }
 
-fn make_network(
-    between: Between,
-    logged: [bool; 2],
-    (losses, seed): ([Losses; 2], u64),
-) -> Box<dyn Network<Slot> + Send> {
+fn make_network(between: Between, logged: [bool; 2]) -> Box<dyn Network<Slot> + Send> {
     match between {
         Between::Links { up, down } => {
             let path = |config: &PathConfig, order, logged| {
@@ -345,16 +336,7 @@ fn make_network(
             };
             let up = path(&up, Order::LinkThenDelay, logged[0]);
             let down = path(&down, Order::DelayThenLink, logged[1]);
-            let links = Links::new(vec![Duplex { up, down }]).awaited();
-            if losses == [Losses::None; 2] {
-                return Box::new(links);
-            }
-            let rng = |stream| {
-                let mut rng = ChaCha8Rng::seed_from_u64(seed);
-                rng.set_stream(stream);
-                rng
-            };
-            Box::new(Lossy::new(links, losses, [rng(0), rng(1)]))
+            Box::new(Links::new(vec![Duplex { up, down }]).awaited())
         }
         Between::Network(network) => network,
     }

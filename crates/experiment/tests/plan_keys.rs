@@ -1,5 +1,5 @@
-//! docs/reference/plans.md has every key of `[cell]`, with its default. The keys are those that the
-//! plan's own types name when they refuse a key.
+//! docs/reference/plans.md has every key of `[cell]`, `[[links]]` and `[wire]`, with its default. The
+//! keys are those that the plan's own types name when they refuse a key.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
@@ -249,4 +249,59 @@ fn a_documented_default_makes_the_same_plan_as_its_absence() {
         }
     }
     assert!(compared > 100, "{compared}");
+}
+
+const LINKS: &str = r#"
+duration = "1s"
+[[links]]
+up = "12Mbit"
+down = "12Mbit"
+[wire]
+[[flows]]
+direction = "up"
+"#;
+
+/// The plan of links with a key of a table.
+fn links_with(table: &str, key: &str, value: &str) -> Text {
+    let mut plan = Text::new("plan.toml", LINKS, PathBuf::new());
+    let place = if table == "links" { "links.0" } else { table };
+    plan.set(&format!("{place}.{key}={value}")).unwrap();
+    plan
+}
+
+/// Keys and defaults of a table in the document.
+fn documented_links(table: &str) -> BTreeMap<String, Row> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/plans.md");
+    let document = std::fs::read_to_string(path).unwrap();
+    let (_, rest) = document.split_once(&format!("\nIn `{table}`:\n\n")).unwrap();
+    rest.split("\n\n").next().unwrap().lines().skip(2).map(row).collect()
+}
+
+#[test]
+fn every_key_of_links_and_of_the_wire_is_in_the_reference() {
+    for table in ["links", "wire"] {
+        let error = links_with(table, STRANGER, "1").runs().unwrap_err();
+        let keys: BTreeSet<String> =
+            offered(&error.message, "field").unwrap().into_iter().collect();
+        assert!(keys.len() >= 11, "{keys:?}");
+        let rows: BTreeSet<String> = documented_links(table).into_keys().collect();
+        assert_eq!(rows, keys, "docs/reference/plans.md, table of {table}");
+    }
+}
+
+#[test]
+fn a_default_of_links_and_of_the_wire_makes_the_same_plan() {
+    let mut compared = 0;
+    let without = contents(&Text::new("plan.toml", LINKS, PathBuf::new()));
+    for table in ["links", "wire"] {
+        for (key, Row { default, .. }) in documented_links(table) {
+            let Some(default) = default.strip_prefix('`').and_then(|text| text.strip_suffix('`'))
+            else {
+                continue;
+            };
+            assert_eq!(contents(&links_with(table, &key, default)), without, "{table}.{key}");
+            compared += 1;
+        }
+    }
+    assert!(compared >= 8, "{compared}");
 }

@@ -3,9 +3,8 @@
 //! A [`Link`] is one bottleneck. A [`Path`] is a link and a delay in the order of `mm-delay D
 //! mm-link UP DOWN`. [`Pipe`] is the interface of either for emulators and simulators. A
 //! [`Network`] has both directions of all devices: [`Links`] makes one of pipes, [`Radio`] is a
-//! modelled radio access network, [`Wired`] puts a wired segment behind any, and [`Lossy`] losses
-//! before any. A [`World`] runs
-//! flows over one, hundreds of times faster than real time.
+//! modelled radio access network, and [`Wired`] puts a wired segment behind any. A [`World`] runs flows over one, hundreds
+//! of times faster than real time.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -19,7 +18,7 @@ mod histogram;
 pub mod link;
 mod link_event;
 mod links;
-mod lossy;
+mod losses;
 mod network;
 mod opportunity;
 mod path;
@@ -36,11 +35,11 @@ pub use histogram::Histogram;
 pub use link::Link;
 pub use link_event::LinkEvent;
 pub use links::{Duplex, Links};
-pub use lossy::{Losses, Lossy};
+pub use losses::{Losses, ParseLossesError};
 pub use network::{Device, Diag, Network, Port};
 pub use path::{Order, Path, PathConfig};
 pub use pipe::{Backlog, Carried, Lost, Output, Pipe};
-pub use queue::{DropFrom, QueueLimit};
+pub use queue::{Aqm, DropFrom, ParseQueueError, QueueLimit};
 pub use radio::{Radio, Reading};
 pub use wired::{Through, Wired};
 pub use world::World;

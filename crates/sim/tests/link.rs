@@ -5,11 +5,17 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use sounding_sim::{Carried, DropFrom, Link, Order, Output, Path, PathConfig, Pipe, QueueLimit};
+use sounding_sim::{
+    Aqm, Carried, DropFrom, Link, Order, Output, Path, PathConfig, Pipe, QueueLimit,
+};
 use sounding_trace::{Schedule, Steps, Trace};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 const FULL: Bytes = Bytes::new(1500);
+
+fn millis(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
 
 fn micros(micros: u64) -> HostInstant {
     HostInstant::from_nanos(micros * 1_000)
@@ -221,8 +227,18 @@ fn schedules() -> impl Strategy<Value = Schedule> {
 
 fn limits() -> impl Strategy<Value = QueueLimit> {
     let drop = prop_oneof![Just(DropFrom::Tail), Just(DropFrom::Head)];
-    (proptest::option::of(0..20_u64), proptest::option::of(0..20_000_u64), drop).prop_map(
-        |(packets, bytes, drop)| QueueLimit { packets, bytes: bytes.map(Bytes::new), drop },
+    let aqm = prop_oneof![
+        2 => Just(Aqm::None),
+        1 => Just(Aqm::CoDel { target: millis(1), interval: millis(3) }),
+        1 => Just(Aqm::Pie { reference: millis(1), max_burst: millis(20) }),
+    ];
+    (proptest::option::of(0..20_u64), proptest::option::of(0..20_000_u64), drop, aqm).prop_map(
+        |(packets, bytes, drop, aqm)| QueueLimit {
+            packets,
+            bytes: bytes.map(Bytes::new),
+            drop,
+            aqm,
+        },
     )
 }
 
@@ -330,9 +346,13 @@ proptest! {
     }
 
     #[test]
-    fn being_called_late_changes_no_departure(operations in operations(), schedule in schedules()) {
-        let mut punctual = Link::new(&schedule, QueueLimit::INFINITE, HostInstant::default());
-        let mut late = Link::new(&schedule, QueueLimit::INFINITE, HostInstant::default());
+    fn being_called_late_changes_no_departure_and_no_drop(
+        operations in operations(),
+        schedule in schedules(),
+        queue in limits(),
+    ) {
+        let mut punctual = Link::new(&schedule, queue, HostInstant::default());
+        let mut late = Link::new(&schedule, queue, HostInstant::default());
         let mut now = 0;
         for (index, operation) in operations.into_iter().enumerate() {
             let (after_us, size) = match operation {
@@ -352,6 +372,13 @@ proptest! {
         late.handle_time(micros(now + 1_000_000));
         loop {
             let (punctual, late) = (punctual.poll_departure(), late.poll_departure());
+            prop_assert_eq!(punctual, late);
+            if late.is_none() {
+                break;
+            }
+        }
+        loop {
+            let (punctual, late) = (punctual.poll_drop(), late.poll_drop());
             prop_assert_eq!(punctual, late);
             if late.is_none() {
                 break;

@@ -3,9 +3,9 @@ mod command;
 mod guest;
 mod inner;
 mod line;
+mod meter;
 mod plan;
 mod shell;
-mod stages;
 mod table;
 
 use std::ffi::OsString;
@@ -27,10 +27,9 @@ use sounding_trace::{ParseStepsError, ParseTraceError, Schedule, Steps, mahimahi
 use sounding_units::Bytes;
 
 use crate::modem::PortArgs;
-pub(crate) use aliases::translate;
 use crate::{captured, screen};
+pub(crate) use aliases::translate;
 use command::Interrupts;
-use stages::{parse_losses, parse_outages, parse_queue};
 
 /// Run a command behind an emulated link, or a plan's network and flows, in real time.
 ///
@@ -67,8 +66,8 @@ use stages::{parse_losses, parse_outages, parse_queue};
 /// of the flows. If the plan gives a device a modem, a port speaks Diag for it. The port is printed
 /// first: read it with `sounding link PORT` or `sounding run --device PORT`.
 ///
-/// Called as `mm-link`, `mm-delay`, `mm-loss` or `mm-onoff`, by a symbolic link of that name, it
-/// takes the arguments of that program of mahimahi.
+/// Called as `mm-link`, `mm-delay`, `mm-loss`, `mm-onoff`, `mm-intermittent` or `mm-meter`, by a
+/// symbolic link of that name, it takes the arguments of that program of mahimahi.
 ///
 /// Needs CAP_SYS_ADMIN and CAP_NET_ADMIN: run it with sudo. If root runs it without sudo, COMMAND
 /// runs as root, and a message says this.
@@ -108,32 +107,34 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     queue_bytes: Option<u64>,
 
-    /// The queue of the uplink: infinite, droptail or drophead, with its limits as
-    /// `droptail:packets=100` or `drophead:bytes=30000,packets=20`
-    #[arg(long, value_name = "QUEUE", value_parser = parse_queue, conflicts_with_all = ["queue_packets", "queue_bytes"], hide_short_help = true)]
+    /// The queue of the uplink: infinite, droptail, drophead, codel or pie, with its values as
+    /// `droptail:packets=100`, `codel:target=5ms,interval=100ms` or
+    /// `pie:qdelay_ref=15ms,max_burst=150ms,bytes=300kB`
+    #[arg(long, value_name = "QUEUE", conflicts_with_all = ["queue_packets", "queue_bytes"], hide_short_help = true)]
     up_queue: Option<QueueLimit>,
 
     /// The queue of the downlink
-    #[arg(long, value_name = "QUEUE", value_parser = parse_queue, conflicts_with_all = ["queue_packets", "queue_bytes"], hide_short_help = true)]
+    #[arg(long, value_name = "QUEUE", conflicts_with_all = ["queue_packets", "queue_bytes"], hide_short_help = true)]
     down_queue: Option<QueueLimit>,
 
     /// Lose this share of the packets of the uplink before the link, 0 to 1
-    #[arg(long, value_name = "SHARE", value_parser = parse_losses)]
+    #[arg(long, value_name = "SHARE", value_parser = Losses::share)]
     up_loss: Option<Losses>,
 
     /// Lose this share of the packets of the downlink before the link, 0 to 1
-    #[arg(long, value_name = "SHARE", value_parser = parse_losses)]
+    #[arg(long, value_name = "SHARE", value_parser = Losses::share)]
     down_loss: Option<Losses>,
 
-    /// Lose all packets of the uplink at times: mean time without and with losses, as `5s,1s`
-    #[arg(long, value_name = "ON,OFF", value_parser = parse_outages, conflicts_with = "up_loss", hide_short_help = true)]
+    /// Lose all packets of the uplink at times: mean time without and with losses, as `5s,1s`, or
+    /// the times themselves, as `fixed:5s,1s`
+    #[arg(long, value_name = "ON,OFF", value_parser = Losses::outages, conflicts_with = "up_loss", hide_short_help = true)]
     up_outages: Option<Losses>,
 
     /// Lose all packets of the downlink at times
-    #[arg(long, value_name = "ON,OFF", value_parser = parse_outages, conflicts_with = "down_loss", hide_short_help = true)]
+    #[arg(long, value_name = "ON,OFF", value_parser = Losses::outages, conflicts_with = "down_loss", hide_short_help = true)]
     down_outages: Option<Losses>,
 
-    /// The seed of losses
+    /// The seed of losses, and of the random drops of a queue under PIE
     #[arg(long, value_name = "N", default_value_t = 1, hide_short_help = true)]
     seed: u64,
 
@@ -166,6 +167,11 @@ pub(crate) struct Args {
     /// Write the result as JSON to FILE; `-` is standard output
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     json: Option<PathBuf>,
+
+    /// Write the rates and the queueing of each half second to FILE, as JSON lines, while they come.
+    /// Without FILE the terminal's title shows them
+    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    meter: Option<Option<PathBuf>>,
 
     /// Percent of a core for punctuality; more is more punctual at high rates
     #[arg(long, value_name = "PERCENT", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=100), hide_short_help = true)]
@@ -309,17 +315,20 @@ fn config(args: &Args) -> miette::Result<Config> {
         (None, Some(bytes)) => QueueLimit::bytes(Bytes::new(bytes)),
         (None, None) => QueueLimit::INFINITE,
     };
-    let path = |schedule, own: Option<QueueLimit>| PathConfig {
+    let path = |schedule, own: Option<QueueLimit>, losses: Option<Losses>, way| PathConfig {
         delay: args.delay,
         queue: own.unwrap_or(queue),
         once: args.once,
+        losses: losses.unwrap_or_default(),
+        // Each direction has its own.
+        seed: args.seed.wrapping_mul(2).wrapping_add(way),
         ..PathConfig::new(schedule)
     };
     let [(up, up_name), (down, down_name)] = schedules(args)?;
-    let mut config = Config::new(path(up, args.up_queue), path(down, args.down_queue));
-    config.losses = [args.up_loss.or(args.up_outages), args.down_loss.or(args.down_outages)]
-        .map(Option::unwrap_or_default);
-    config.seed = args.seed;
+    let mut config = Config::new(
+        path(up, args.up_queue, args.up_loss.or(args.up_outages), 0),
+        path(down, args.down_queue, args.down_loss.or(args.down_outages), 1),
+    );
     config.logs = Logs {
         up: args.up_log.clone(),
         down: args.down_log.clone(),

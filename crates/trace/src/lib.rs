@@ -31,4 +31,4 @@ pub use mahimahi::ParseTraceError;
 pub use opportunities::{InvalidTrace, MAX_MILLIS, MAX_OPPORTUNITIES, OPPORTUNITY_PAYLOAD, Trace};
 pub use schedule::{Opportunities, Schedule};
 pub use series::{ParseSeriesError, Series};
-pub use steps::{ParseStepsError, Step, Steps};
+pub use steps::{ParseStepsError, Step, Steps, parse_time};

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use sounding_host::files::grow;
-use sounding_sim::{DropFrom, QueueLimit};
+use sounding_sim::QueueLimit;
 use sounding_units::HostInstant;
 
 use super::{Header, LinkLog};
@@ -40,17 +40,11 @@ pub(crate) fn open(
     create(path).map(Some).map_err(|source| StartError::Log { path: path.clone(), source })
 }
 
+/// The queue as mm-link names it: `droptail [packets=7]`.
 fn queue_name(limit: QueueLimit) -> String {
-    let kind = match limit.drop {
-        DropFrom::Tail => "droptail",
-        DropFrom::Head => "drophead",
-    };
-    match (limit.packets, limit.bytes) {
-        (None, None) => "infinite".to_owned(),
-        (Some(packets), None) => format!("{kind} [packets={packets}]"),
-        (None, Some(bytes)) => format!("{kind} [bytes={}]", bytes.count()),
-        (Some(packets), Some(bytes)) => {
-            format!("{kind} [packets={packets}, bytes={}]", bytes.count())
-        }
+    let text = limit.to_string();
+    match text.split_once(':') {
+        Some((kind, values)) => format!("{kind} [{}]", values.replace(',', ", ")),
+        None => text,
     }
 }

@@ -9,10 +9,11 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error};
 use sounding_cell::quantity as time;
 use sounding_kpi::Direction;
-use sounding_sim::{DropFrom, PathConfig, QueueLimit};
+use sounding_sim::{DropFrom, Losses, PathConfig, QueueLimit};
 use sounding_units::Bytes;
 
 use super::capacity::Capacity;
+use super::entry::{self, Entry};
 use super::{Wrong, quantity};
 
 /// Both links of a device, as `mm-delay D mm-link UP DOWN` has them.
@@ -38,6 +39,25 @@ pub struct LinkPlan {
     /// Which packet is dropped when it is full.
     #[serde(default)]
     pub drop: Drops,
+    /// The queue of the uplink, instead of `queue` and `drop`: as `"codel:target=5ms"`.
+    #[serde(default, deserialize_with = "quantity::queue")]
+    pub up_queue: Option<QueueLimit>,
+    /// The queue of the downlink.
+    #[serde(default, deserialize_with = "quantity::queue")]
+    pub down_queue: Option<QueueLimit>,
+    /// The share of the uplink's packets that is lost before the link. Default none.
+    #[serde(default, deserialize_with = "quantity::share")]
+    pub up_loss: Option<f64>,
+    /// The same of the downlink.
+    #[serde(default, deserialize_with = "quantity::share")]
+    pub down_loss: Option<f64>,
+    /// Times without and with losses of all packets of the uplink: means as `"5s,1s"`, or the
+    /// times themselves as `"fixed:5s,1s"`. Default no outage.
+    #[serde(default, deserialize_with = "quantity::outages")]
+    pub up_outages: Option<Losses>,
+    /// The same of the downlink.
+    #[serde(default, deserialize_with = "quantity::outages")]
+    pub down_outages: Option<Losses>,
     /// Whether traces are played once instead of over and over.
     #[serde(default)]
     pub once: bool,
@@ -92,6 +112,25 @@ pub struct Wire {
     pub queue: Bytes,
     /// Which packet is dropped when it is full.
     pub drop: Drops,
+    /// The queue of the uplink, instead of `queue` and `drop`: as `"codel:target=5ms"`.
+    #[serde(deserialize_with = "quantity::queue")]
+    pub up_queue: Option<QueueLimit>,
+    /// The queue of the downlink.
+    #[serde(deserialize_with = "quantity::queue")]
+    pub down_queue: Option<QueueLimit>,
+    /// The share of the uplink's packets that is lost before the link. Default none.
+    #[serde(deserialize_with = "quantity::share")]
+    pub up_loss: Option<f64>,
+    /// The same of the downlink.
+    #[serde(deserialize_with = "quantity::share")]
+    pub down_loss: Option<f64>,
+    /// Times without and with losses of all packets of the uplink: means as `"5s,1s"`, or the
+    /// times themselves as `"fixed:5s,1s"`. Default no outage.
+    #[serde(deserialize_with = "quantity::outages")]
+    pub up_outages: Option<Losses>,
+    /// The same of the downlink.
+    #[serde(deserialize_with = "quantity::outages")]
+    pub down_outages: Option<Losses>,
 }
 
 impl Default for Wire {
@@ -103,6 +142,12 @@ impl Default for Wire {
             delay: Duration::ZERO,
             queue: endless(),
             drop: Drops::default(),
+            up_queue: None,
+            down_queue: None,
+            up_loss: None,
+            down_loss: None,
+            up_outages: None,
+            down_outages: None,
         }
     }
 }
@@ -134,7 +179,7 @@ impl LinkPlan {
         seed: u64,
         lasts: Duration,
     ) -> Result<[PathConfig; 2], Wrong> {
-        let Self { up, down, delay, queue, drop, once, from, .. } = self;
+        let Self { up, down, delay, once, from, .. } = self;
         let key = format!("links.{at}");
         if *once && *from != Begin::default() {
             let key = format!("{key}.once");
@@ -154,34 +199,62 @@ impl LinkPlan {
                 shorter.unwrap_or_default().mul_f64(lots.random())
             }
         };
-        let queue = limit(*queue, *drop);
-        let path = |capacity: Capacity, name: &str| {
+        let path = |capacity: Capacity, entry: Entry| {
             let schedule = capacity.schedule(begins, lasts);
-            let schedule = schedule.map_err(|what| Wrong::new(format!("{key}.{name}"), what))?;
-            Ok::<_, Wrong>(PathConfig { schedule, delay: *delay, queue, once: *once })
+            let schedule =
+                schedule.map_err(|what| Wrong::new(format!("{key}.{}", entry.name), what))?;
+            let losses = entry.losses(&key)?;
+            let (queue, seed) = (entry.queue, entry.seed(seed, 2 * at as u64));
+            Ok::<_, Wrong>(PathConfig { schedule, delay: *delay, queue, once: *once, losses, seed })
         };
         let [up, down] = capacities;
-        Ok([path(up, "up")?, path(down, "down")?])
+        let [for_up, for_down] = self.entries();
+        Ok([path(up, for_up)?, path(down, for_down)?])
+    }
+
+    fn entries(&self) -> [Entry; 2] {
+        let queues = [self.up_queue, self.down_queue]
+            .map(|own| own.unwrap_or(shared(self.queue, self.drop)));
+        let shares = [self.up_loss, self.down_loss];
+        Entry::both(queues, shares, [self.up_outages, self.down_outages])
     }
 }
 
 impl Wire {
     /// The two directions for a run of this duration; files are relative to `folder`.
-    pub(super) fn paths(&self, folder: &Path, lasts: Duration) -> Result<[PathConfig; 2], Wrong> {
-        let Self { up, down, delay, queue, drop } = self;
-        let path = |name: &str, text: &str, direction| {
-            let key = format!("wire.{name}");
+    pub(super) fn paths(
+        &self,
+        folder: &Path,
+        seed: u64,
+        lasts: Duration,
+    ) -> Result<[PathConfig; 2], Wrong> {
+        let path = |text: &str, direction, entry: Entry| {
+            let key = format!("wire.{}", entry.name);
             let capacity = Capacity::read(&key, text, folder, direction)?;
             let schedule = capacity.schedule(Duration::ZERO, lasts);
             let schedule = schedule.map_err(|what| Wrong::new(key, what))?;
-            let queue = limit(*queue, *drop);
-            Ok::<_, Wrong>(PathConfig { schedule, delay: *delay, queue, once: false })
+            let losses = entry.losses("wire")?;
+            let (delay, once) = (self.delay, false);
+            let (queue, seed) = (entry.queue, entry.seed(seed, entry::WIRE));
+            Ok::<_, Wrong>(PathConfig { schedule, delay, queue, once, losses, seed })
         };
-        Ok([path("up", up, Direction::Uplink)?, path("down", down, Direction::Downlink)?])
+        let [for_up, for_down] = self.entries();
+        Ok([
+            path(&self.up, Direction::Uplink, for_up)?,
+            path(&self.down, Direction::Downlink, for_down)?,
+        ])
+    }
+
+    fn entries(&self) -> [Entry; 2] {
+        let queues = [self.up_queue, self.down_queue]
+            .map(|own| own.unwrap_or(shared(self.queue, self.drop)));
+        let shares = [self.up_loss, self.down_loss];
+        Entry::both(queues, shares, [self.up_outages, self.down_outages])
     }
 }
 
-fn limit(bytes: Bytes, drop: Drops) -> QueueLimit {
+/// The queue of both directions.
+fn shared(bytes: Bytes, drop: Drops) -> QueueLimit {
     let bytes = (bytes != endless()).then_some(bytes);
     let drop = match drop {
         Drops::Tail => DropFrom::Tail,

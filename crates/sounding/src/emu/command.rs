@@ -15,6 +15,7 @@ use sounding_emu::{Door, Emulation, Names};
 use sounding_host::tool;
 
 use super::guest::Guest;
+use super::meter::Meter;
 use super::{Args, EmuError, shell};
 
 /// Runs the command in the namespace of the first device, and the `--far` commands at the other
@@ -26,6 +27,7 @@ pub(super) fn run(
 ) -> miette::Result<Option<ExitStatus>> {
     let guest = Guest::of(args.as_root).map_err(EmuError::from)?;
     let base = base(emulation);
+    let mut watch = Watch::new(args)?;
     let far = start_far(args.far.as_ref(), emulation, &guest)?;
     let door = Door::open(emulation.near(), guest.user().clone(), names(emulation), base)
         .into_diagnostic()
@@ -43,7 +45,8 @@ pub(super) fn run(
     let name = name.to_string_lossy().into_owned();
     let near = command.spawn().map_err(|source| EmuError::Spawn { command: name, source })?;
     door.let_in(&near);
-    let status = wait(near, emulation, interrupts).into_diagnostic()?;
+    let status = wait(near, emulation, interrupts, &mut watch).into_diagnostic()?;
+    watch.finish(emulation);
     if let Some(far) = far {
         end(far);
     }
@@ -57,14 +60,24 @@ fn names(emulation: &Emulation) -> Names {
     }
 }
 
-/// Reports a network that falls behind the clock, while it does.
-#[derive(Default)]
+/// Reports a network that falls behind the clock, while it does, and shows the meter.
 pub(super) struct Watch {
     told: u64,
+    meter: Meter,
 }
 
 impl Watch {
+    pub(super) fn new(args: &Args) -> miette::Result<Self> {
+        Ok(Self { told: 0, meter: Meter::open(args.meter.as_ref())? })
+    }
+
+    /// Shows the end of the meter.
+    pub(super) fn finish(&mut self, emulation: &Emulation) {
+        self.meter.finish(emulation);
+    }
+
     pub(super) fn look(&mut self, emulation: &Emulation) {
+        self.meter.look(emulation);
         let times = emulation.times_behind();
         // The first three, and then each that makes ten times as many.
         if times > self.told && (times <= 3 || times >= 10 * self.told) {
@@ -146,9 +159,9 @@ fn wait(
     mut child: Child,
     emulation: &Emulation,
     interrupts: &Interrupts,
+    watch: &mut Watch,
 ) -> std::io::Result<Option<ExitStatus>> {
     let mut ends_at = None;
-    let mut watch = Watch::default();
     loop {
         watch.look(emulation);
         if let Some(status) = child.try_wait()? {

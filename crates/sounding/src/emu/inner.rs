@@ -37,8 +37,10 @@ pub(super) fn run(args: &Args, config: Config, interrupts: &Interrupts) -> Resul
     let words = shell.as_ref().map_or(&args.command, |shell| &shell.words);
     let added = shell.iter().flat_map(|shell| shell.environment.iter().cloned());
     let added = command::variables(&emulation, visit.base()).into_iter().chain(added);
+    let mut watch = Watch::new(args)?;
     visit.run(words.clone(), environment(added)).map_err(EmuError::from)?;
-    let (status, drops) = wait(&visit, &emulation, interrupts)?;
+    let (status, drops) = wait(&visit, &emulation, interrupts, &mut watch)?;
+    watch.finish(&emulation);
     finish(args, emulation.stop_inside(drops), status)
 }
 
@@ -61,9 +63,9 @@ fn wait(
     visit: &Visit,
     emulation: &Emulation,
     interrupts: &Interrupts,
+    watch: &mut Watch,
 ) -> Result<(Option<ExitStatus>, [KernelDrops; 2])> {
     let mut ends_at = None;
-    let mut watch = Watch::default();
     loop {
         watch.look(emulation);
         if let Some((status, drops)) = visit.poll_end().map_err(EmuError::from)? {

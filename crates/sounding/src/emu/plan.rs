@@ -124,16 +124,17 @@ fn flows(
 ) -> Result<(Vec<FlowFigures>, Ended)> {
     let program = std::env::current_exe().into_diagnostic()?;
     let emulated = start(args, text, run, Users::Flows { program })?;
+    let mut watch = Watch::new(args)?;
     let sent = thread::scope(|scope| {
         let stop: &AtomicBool = &interrupts.raised;
         let sending = thread::Builder::new().spawn_scoped(scope, || emulated.send(stop))?;
-        let mut watch = Watch::default();
         while !sending.is_finished() {
             watch.look(emulated.emulation());
             thread::sleep(Duration::from_millis(20));
         }
         Ok::<_, std::io::Error>(sending.join())
     });
+    watch.finish(emulated.emulation());
     let sent = sent.into_diagnostic().wrap_err("a thread of the flows cannot be started")?;
     let sent = sent.map_err(|_| miette::miette!("a thread of the flows broke off"))?;
     // The last packets still belong to the plan, up to its end.

@@ -126,3 +126,69 @@ fn a_drop_in_a_log_is_a_comment_and_import_still_counts_it() {
     assert!(kinds.clone().all(|kind| ["+", "-", "#"].contains(&kind)), "{text}");
     assert!(kinds.count() > 0);
 }
+
+/// Sends for more than a second.
+const STREAM: &str = "\
+import os, socket, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for n in range(120):
+    s.sendto(bytes(972), (os.environ['SOUNDING_FAR'], 9))
+    time.sleep(0.01)
+";
+
+#[test]
+fn a_meter_writes_lines_that_add_up_to_what_was_delivered() {
+    if !may_emulate() {
+        return;
+    }
+    let folder = shared_folder();
+    let lines = folder.path().join("meter");
+    let to = format!("--meter={}", lines.display());
+    let link = ["--up-loss", "0.5", "--isolated", "--json", &to, "--", "python3", "-c", STREAM];
+    let output = emu(&link).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let text = std::fs::read_to_string(&lines).unwrap();
+    let lines: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(lines.len() >= 3, "{text}");
+    let (mut bits, mut dropped, mut before) = (0.0, 0, 0.0);
+    for line in &lines {
+        let at = line["time_s"].as_f64().unwrap();
+        bits += line["up"]["rate_bits_per_sec"].as_f64().unwrap() * (at - before);
+        dropped += line["up"]["dropped_packets"].as_u64().unwrap();
+        before = at;
+        // Nothing came down.
+        assert_eq!(line["down"]["rate_bits_per_sec"], 0.0, "{line}");
+        assert_eq!(line["down"]["queueing_ms"], serde_json::Value::Null, "{line}");
+    }
+    let delivered = report["up"]["delivered_bytes"].as_f64().unwrap();
+    assert!((bits / 8.0 - delivered).abs() < 2.0, "{bits} bits, {delivered} bytes");
+    assert!(delivered > 0.0 && dropped > 0, "{report}");
+    assert_eq!(report["up"]["dropped_packets"], dropped);
+}
+
+#[test]
+fn a_meter_without_a_terminal_says_that_it_shows_nothing() {
+    if !may_emulate() {
+        return;
+    }
+    let output = emu(&["--meter", "--", "true"]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(said.contains("the meter shows nothing") && said.contains("--meter FILE"), "{said}");
+    assert!(!output.stderr.contains(&0x1b), "{said}");
+}
+
+#[test]
+fn a_queue_that_is_none_is_refused_with_the_kinds_that_there_are() {
+    let output = emu(&["--up-queue", "red", "--", "true"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr(&output);
+    assert!(
+        said.contains("--up-queue") && said.contains("droptail, drophead, codel or pie"),
+        "{said}"
+    );
+    let output = emu(&["--down-outages", "0.4ms,0.4ms", "--", "true"]).output().unwrap();
+    assert!(stderr(&output).contains("at least 1ms together"), "{}", stderr(&output));
+}

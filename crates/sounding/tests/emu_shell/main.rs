@@ -4,8 +4,10 @@
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
 mod first_minute;
+mod graphs;
 mod machine;
 mod mahimahi;
+mod manual;
 mod nesting;
 mod world;
 
