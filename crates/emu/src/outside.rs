@@ -78,7 +78,10 @@ impl Outside {
                 Err(error) if error.kind() == io::ErrorKind::AddrInUse => None,
                 names => names.map_err(setup("pass names on"))?,
             };
-            return Ok((tun, Self { device, near, far, is_open, _rules: table.into_socket(), _names: names }));
+            return Ok((
+                tun,
+                Self { device, near, far, is_open, _rules: table.into_socket(), _names: names },
+            ));
         }
         Err(StartError::Full)
     }

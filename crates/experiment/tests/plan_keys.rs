@@ -1,5 +1,5 @@
-//! docs/reference/plans.md has every key of `[cell]`, `[[links]]` and `[wire]`, with its default. The
-//! keys are those that the plan's own types name when they refuse a key.
+//! docs/reference/plans.md has every key of `[cell]`, `[[links]]` and `[wire]`, with its default.
+//! The keys are those that the plan's own types name when they refuse a key.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 

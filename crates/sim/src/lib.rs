@@ -3,8 +3,8 @@
 //! A [`Link`] is one bottleneck. A [`Path`] is a link and a delay in the order of `mm-delay D
 //! mm-link UP DOWN`. [`Pipe`] is the interface of either for emulators and simulators. A
 //! [`Network`] has both directions of all devices: [`Links`] makes one of pipes, [`Radio`] is a
-//! modelled radio access network, and [`Wired`] puts a wired segment behind any. A [`World`] runs flows over one, hundreds
-//! of times faster than real time.
+//! modelled radio access network, and [`Wired`] puts a wired segment behind any. A [`World`] runs
+//! flows over one, hundreds of times faster than real time.
 
 #![no_std]
 #![forbid(unsafe_code)]

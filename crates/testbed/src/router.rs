@@ -139,8 +139,8 @@ impl Router {
         Ends { near: (&self.lan, host(number % HOSTS)), far }
     }
 
-    /// Puts CAKE on both directions, with these rates and this interval (`rtt`). It counts IP bytes,
-    /// as estimates do.
+    /// Puts CAKE on both directions, with these rates and this interval (`rtt`). It counts IP
+    /// bytes, as estimates do.
     pub fn shape(&self, up: Rate, down: Rate, interval: Duration) -> Result<(), RouterError> {
         let (up, down) = (up.bits_per_sec(), down.bits_per_sec());
         let interval = interval.as_micros();

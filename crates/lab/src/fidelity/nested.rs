@@ -77,12 +77,11 @@ pub(crate) fn run(program: &Path, lasts: Duration) -> Result<Nested, Failed> {
     let begun = Begun::now();
     let [outer, inner] = DELAYS.map(|delay| format!("--delay={}us", delay.as_micros()));
     let trips = trips(program, [&[&outer], &[&inner]], lasts)?;
-    let folder = tempfile::tempdir()?;
-    let trace = folder.path().join("trace");
-    files::write_unsynced(&trace, TRACE.as_bytes())?;
     // The inner emulator reads it as the user who called sudo.
     let readable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(folder.path(), readable)?;
+    let folder = tempfile::Builder::new().permissions(readable).tempdir()?;
+    let trace = folder.path().join("trace");
+    files::write_unsynced(&trace, TRACE.as_bytes())?;
     let [up, down] = ["up", "down"].map(|way| format!("--{way}={}", trace.display()));
     let queue = "--up-queue=droptail:packets=100";
     let carried = carried(program, [&[&outer], &[&up, &down, queue]], lasts)?;

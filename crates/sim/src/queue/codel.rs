@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn drops_come_closer_with_the_square_root_of_their_count() {
         let drops = drops(&mut codel(), 0, 3_000, 50, 100);
-        // The first at the end of the interval, the next after interval/sqrt(1), interval/sqrt(2)...
+        // The first at the end of the interval, the next after interval/sqrt(1), then /sqrt(2).
         let mut at = 100.0;
         let mut wanted = Vec::from([100]);
         for count in 1..drops.len() {

@@ -32,7 +32,7 @@ pub(super) struct Meter {
 
 #[derive(Debug)]
 enum To {
-    Nobody,
+    Nothing,
     Title,
     Lines(File, PathBuf),
 }
@@ -50,7 +50,7 @@ impl Meter {
     /// `Some(None)` is the terminal's title, and `Some(Some(file))` lines.
     pub(super) fn open(wanted: Option<&Option<PathBuf>>) -> miette::Result<Self> {
         let to = match wanted {
-            None => To::Nobody,
+            None => To::Nothing,
             Some(None) if std::io::stderr().is_terminal() => {
                 write_title(SAVE);
                 To::Title
@@ -59,7 +59,7 @@ impl Meter {
                 eprintln!(
                     "sounding: the meter shows nothing, because standard error is no terminal; `--meter FILE` writes lines"
                 );
-                To::Nobody
+                To::Nothing
             }
             Some(Some(path)) => {
                 let place =
@@ -87,7 +87,7 @@ impl Meter {
     }
 
     fn show(&mut self, emulation: &Emulation) {
-        if matches!(self.to, To::Nobody) {
+        if matches!(self.to, To::Nothing) {
             return;
         }
         let now = Instant::now();
@@ -96,7 +96,7 @@ impl Meter {
         let [up, down] = [0, 1].map(|way| Part::of(self.before[way], counts[way], span));
         (self.last, self.before) = (now, counts);
         match &mut self.to {
-            To::Nobody => {}
+            To::Nothing => {}
             To::Title => write_title(&format!("\x1b]0;up {up}, down {down}\x07")),
             To::Lines(file, path) => {
                 let time_s = (now - self.begun).as_secs_f64();
@@ -106,7 +106,7 @@ impl Meter {
                         "sounding: the meter ends: cannot write {}: {error}",
                         screen::path(path)
                     );
-                    self.to = To::Nobody;
+                    self.to = To::Nothing;
                 }
             }
         }

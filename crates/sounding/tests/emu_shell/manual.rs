@@ -164,8 +164,8 @@ impl Run {
     }
 }
 
-/// What a shell is told, and what must hold of it. A line with a command of its own is told
-/// nothing.
+/// The input of a shell, and the checks of its run. A line with a command of its own has no
+/// input.
 type Case = (&'static str, fn(&Run));
 
 const PROBE: &str = "ping -c 20 -n $MAHIMAHI_BASE";

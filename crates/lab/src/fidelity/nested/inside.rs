@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_role_is_read_as_it_is_written() {
+    fn a_role_is_the_same_behind_its_text() {
         let lasts = Duration::from_millis(1500);
         for role in [Role::Echo { port: 7, lasts }, Role::Send { port: 9, lasts }] {
             assert_eq!(role.to_string().parse(), Ok(role));
