@@ -86,6 +86,11 @@ impl Way {
 
 /// The words that an error offers instead of the stranger.
 fn offered(message: &str, noun: &str) -> Option<Vec<String>> {
+    // The words of TOML's own reader, for the table of a variant.
+    let of_variant = format!("unexpected keys in table: {STRANGER}, available keys: ");
+    if let (Some(keys), "field") = (message.strip_prefix(&of_variant), noun) {
+        return Some(keys.split(", ").map(str::to_owned).collect());
+    }
     let rest = message.strip_prefix(&format!("unknown {noun} `{STRANGER}`, expected "))?;
     Some(rest.split('`').skip(1).step_by(2).map(str::to_owned).collect())
 }

@@ -356,10 +356,13 @@ fn tell_of_hiding() {
 
 /// Refuses to replace the input by the output. The parts that the output leaves out would be lost.
 fn refuse_itself(args: &Convert) -> Result<()> {
-    let same = match (args.input.canonicalize(), args.output.canonicalize()) {
-        (Ok(input), Ok(output)) => input == output && input.is_file(),
-        _ => false,
-    };
+    // A file of this name is no part of a pipe.
+    let is_piped = [&args.input, &args.output].iter().any(|path| path.as_path() == Path::new("-"));
+    let same = !is_piped
+        && match (args.input.canonicalize(), args.output.canonicalize()) {
+            (Ok(input), Ok(output)) => input == output && input.is_file(),
+            _ => false,
+        };
     if same {
         return Err(miette!("{}: input and output are the same file", screen::path(&args.input)));
     }

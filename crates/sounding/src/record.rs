@@ -30,7 +30,7 @@ The file is the byte stream of the port (.qmdl), which every verb reads. Everyth
 moment: killing the recorder or pulling the modem's plug loses nothing that was read. A modem that is unplugged is waited \
 for. A full disk ends the recording, and the file ends with a whole frame.
 
-With - instead of a file the stream goes to standard output, where another command reads it live. When that command ends, the
+With - instead of a file the stream goes to standard output, where another command reads it live. When that command ends, the \
 recording ends too, and the modem's log mask is put back. A command that reads too slowly makes the modem lose records.
 
 A port without HDLC is recorded with it, as routers are: every reader of captures takes the file.

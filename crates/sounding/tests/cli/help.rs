@@ -47,8 +47,9 @@ fn faults(text: &str, columns: usize) -> Vec<String> {
     let mut list = None;
     let lines: Vec<&str> = text.lines().collect();
     for (at, line) in lines.iter().enumerate() {
-        // A word that is wider than the terminal cannot be broken.
-        if line.chars().count() > columns && line.split_whitespace().count() > 1 {
+        // A word that is wider than the terminal cannot be broken, and clap breaks no usage.
+        let can_be_broken = line.split_whitespace().count() > 1 && !line.starts_with("Usage:");
+        if line.chars().count() > columns && can_be_broken {
             faults.push(format!("wider than {columns}: {line:?}"));
         }
         let Some(next) = lines.get(at + 1).filter(|next| !next.trim().is_empty()) else {

@@ -158,9 +158,9 @@ fn a_meter_writes_lines_that_add_up_to_what_was_delivered() {
         bits += line["up"]["rate_bits_per_sec"].as_f64().unwrap() * (at - before);
         dropped += line["up"]["dropped_packets"].as_u64().unwrap();
         before = at;
-        // Nothing came down.
-        assert_eq!(line["down"]["rate_bits_per_sec"], 0.0, "{line}");
-        assert_eq!(line["down"]["queueing_ms"], serde_json::Value::Null, "{line}");
+        // The far end answers some packets, because nothing listens there.
+        let is_empty = line["down"]["rate_bits_per_sec"] == 0.0;
+        assert_eq!(line["down"]["queueing_ms"].is_null(), is_empty, "{line}");
     }
     let delivered = report["up"]["delivered_bytes"].as_f64().unwrap();
     assert!((bits / 8.0 - delivered).abs() < 2.0, "{bits} bits, {delivered} bytes");

@@ -24,6 +24,8 @@ fn emu(arguments: &[&str]) -> Command {
     let mut command = Command::new(program());
     command.env_remove("SUDO_UID").env_remove("SUDO_GID").stdin(Stdio::null());
     command.env_remove("MAHIMAHI_BASE").env_remove("SOUNDING_FAR");
+    // Programs that every user may run, and none of a folder of root's.
+    command.env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
     command.arg("emu").args(arguments);
     command
 }

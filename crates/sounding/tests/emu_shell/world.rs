@@ -31,6 +31,11 @@ impl World {
     pub(crate) fn new() -> Self {
         let (machine, internet) = (Netns::new().unwrap(), Netns::new().unwrap());
         let folder = tempfile::tempdir().unwrap();
+        for netns in [&machine, &internet] {
+            // The addresses of IPv6 are there at once, and no state changes later by itself.
+            let path = "/proc/sys/net/ipv6/conf/default/accept_dad";
+            netns.enter(|| std::fs::write(path, "0").unwrap()).unwrap();
+        }
         run(&machine, "ip link add cable0 type veth peer name cable1");
         // `ip` takes a namespace by the number of a process in it.
         let mut sleeper = Command::new("sleep");
@@ -54,6 +59,12 @@ impl World {
             &format!("ip address add {INTERNET}/32 dev lo"),
         ] {
             run(&internet, line);
+        }
+        while ["linkdown", "tentative"].iter().any(|word| {
+            let state = ["ip address show", "ip route show"].map(|line| run(&machine, line));
+            state.concat().contains(word)
+        }) {
+            std::thread::sleep(std::time::Duration::from_millis(5));
         }
         serve(&internet, INTERNET);
         serve(&machine, Ipv4Addr::UNSPECIFIED);

@@ -14,10 +14,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use sounding_diag::LogRecord;
 use sounding_diag::capture::{Capture, Format, Located};
 use sounding_diag::packet::Packet;
+use sounding_diag::record::{Form, compose};
+use sounding_diag::{LogCode, LogRecord};
 use sounding_testbed::radio::RadioLink;
+use sounding_units::ModemInstant;
 
 /// Nothing here takes a second on an idle machine; a loaded one gets this.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -96,6 +98,22 @@ fn records(capture: &[u8], format: Format) -> Vec<(u64, u16, Vec<u8>)> {
     }
     assert!(records.len() > 20);
     records
+}
+
+/// A capture of RRC messages, a twentieth of a second apart.
+fn messages(lasts: Duration) -> Vec<u8> {
+    // A CounterCheck of DL-DCCH, which has this number in version 13 of the record.
+    let form = Form::new().number("pdu", 6).bytes("message", [0x38, 0, 0]);
+    let code = LogCode::new(0xB0C0);
+    let (mut body, mut capture) = (Vec::new(), Vec::new());
+    compose(code, 13, &form, &mut body).unwrap();
+    for number in 0..lasts.as_millis() as u64 / 50 {
+        let stamp = (1_100_000_000_000 + 40 * number) << 16;
+        let at = ModemInstant::from_diag(stamp);
+        let record = LogRecord { code, at, stamp, radio: None, body: &body };
+        Format::Hdlc.emit(&Packet::Log(record), &mut capture).unwrap();
+    }
+    capture
 }
 
 fn uplink() -> Vec<u8> {

@@ -3,11 +3,10 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use sounding_testbed::radio::RadioLink;
 use sounding_testdata::{Need, Running, skip};
 
 use crate::modem::Modem;
-use crate::{Lines, has_ended, program};
+use crate::{Lines, has_ended, messages, program};
 
 #[test]
 fn a_modem_s_messages_are_in_wireshark_while_it_is_recorded() {
@@ -15,8 +14,7 @@ fn a_modem_s_messages_are_in_wireshark_while_it_is_recorded() {
         skip(Need::Tools, "tshark is absent: scripts/setup test installs it");
         return;
     }
-    let capture = RadioLink::cell(Some(1), Duration::from_secs(60)).unwrap().capture;
-    let modem = Modem::of(capture, &["--speed", "4"]);
+    let modem = Modem::of(messages(Duration::from_secs(60)), &[]);
     let mut recorder = Running(modem.record(&[]).spawn().unwrap());
     let mut convert = program();
     convert.args(["convert", "-", "-", "--to", "pcapng", "--no-redact"]);
