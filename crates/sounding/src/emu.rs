@@ -168,8 +168,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     json: Option<PathBuf>,
 
-    /// Write the rates and the queueing of each half second to FILE, as JSON lines, at once. Without
-    /// FILE the terminal's title shows them
+    /// Write the rates and the queueing of each half second to FILE, as JSON lines. Without FILE
+    /// the terminal's title shows them
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     meter: Option<Option<PathBuf>>,
 
