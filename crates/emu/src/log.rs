@@ -42,6 +42,11 @@ pub(crate) struct LinkLog<W> {
     is_trace: bool,
 }
 
+/// A script's own lines would be taken for entries.
+fn in_a_line(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}
+
 impl<W: Write> LinkLog<W> {
     pub(crate) fn new(
         mut out: W,
@@ -50,6 +55,7 @@ impl<W: Write> LinkLog<W> {
         origin: HostInstant,
     ) -> io::Result<Self> {
         let Header { direction, trace, file, command_line, queue, unix_millis, delay } = header;
+        let [trace, file, command_line] = [trace, file, command_line].map(|text| in_a_line(text));
         writeln!(out, "# mahimahi mm-link ({direction}) [{trace}] > {file}")?;
         writeln!(out, "# command line: {command_line}")?;
         writeln!(out, "# queue: {queue}")?;

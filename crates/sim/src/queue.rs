@@ -60,11 +60,11 @@ pub enum Aqm {
 }
 
 impl Aqm {
-    /// CoDel with its defaults: 5 ms and 100 ms (RFC 8289 §4.3, §4.4).
+    /// CoDel with its defaults: 5 ms and 100 ms (RFC 8289 §4.4, §4.3).
     pub const CODEL: Aqm =
         Aqm::CoDel { target: Duration::from_millis(5), interval: Duration::from_millis(100) };
 
-    /// PIE with its defaults: 15 ms and 150 ms (RFC 8033 §4.1, §4.4).
+    /// PIE with its defaults: 15 ms and 150 ms (RFC 8033 §4.2, §4.4).
     pub const PIE: Aqm =
         Aqm::Pie { reference: Duration::from_millis(15), max_burst: Duration::from_millis(150) };
 }

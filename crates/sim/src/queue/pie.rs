@@ -29,7 +29,11 @@ const TUNING: [(f64, f64); 6] = [
     (0.1, 1.0 / 2.0),
 ];
 
-/// An empty queue takes this of the probability at each update (§4.2).
+/// From this probability on, an update raises it by so much at most (§5.5).
+const CAPPED_FROM: f64 = 0.1;
+const CAP: f64 = 0.02;
+
+/// A short delay leaves this of the probability at each update (§4.2).
 const DECAY: f64 = 0.98;
 
 /// Below this probability a short queue is spared (§4.1).
@@ -142,8 +146,11 @@ impl Pie {
             [delay, self.old_delay, self.reference].map(|time| time.as_secs_f64());
         let change = ALPHA * (delay_s - reference_s) + BETA * (delay_s - old_s);
         let tuning = TUNING.iter().find(|(below, _)| self.probability < *below);
-        self.probability += change * tuning.map_or(1.0, |(_, factor)| *factor);
-        if delay.is_zero() && self.old_delay.is_zero() {
+        let change = change * tuning.map_or(1.0, |(_, factor)| *factor);
+        let is_capped = self.probability >= CAPPED_FROM;
+        self.probability += if is_capped { change.min(CAP) } else { change };
+        let half = self.reference / 2;
+        if delay < half && self.old_delay < half {
             self.probability *= DECAY;
         }
         self.probability = self.probability.clamp(0.0, 1.0);
@@ -216,10 +223,29 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_queue_takes_the_probability_down_by_two_percent_an_update() {
-        let mut pie = Pie { probability: 0.5, ..pie() };
-        pie.update(Duration::ZERO);
-        assert!((pie.probability - 0.98 * (0.5 - 0.125 * 0.015)).abs() < 1e-12);
+    fn a_short_delay_takes_the_probability_down_by_two_percent_an_update() {
+        let after = |delay_us: u64| {
+            let delay = Duration::from_micros(delay_us);
+            let mut pie = Pie { probability: 0.5, old_delay: delay, ..pie() };
+            pie.update(delay);
+            pie.probability
+        };
+        assert!((after(0) - 0.98 * (0.5 - 0.125 * 0.015)).abs() < 1e-12);
+        // Half of the reference is the limit.
+        assert!((after(7_499) - 0.98 * (0.5 - 0.125 * 0.007_501)).abs() < 1e-12);
+        assert!((after(7_500) - (0.5 - 0.125 * 0.007_5)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_high_probability_rises_by_two_percent_at_most() {
+        let after = |probability: f64| {
+            let mut pie = Pie { probability, ..pie() };
+            pie.update(Duration::from_millis(100));
+            pie.probability
+        };
+        assert!((after(0.1) - 0.12).abs() < 1e-12);
+        let change = 0.125 * 0.085 + 1.25 * 0.1;
+        assert!((after(0.099) - (0.099 + change / 2.0)).abs() < 1e-12);
     }
 
     #[test]

@@ -231,7 +231,8 @@ impl Queues {
     fn options(self) -> Result<Vec<String>, String> {
         let mut all = Vec::new();
         for (option, (kind, args)) in ["--up-queue", "--down-queue"].iter().zip(self.0) {
-            let Some(kind) = kind else { continue };
+            let default = || args.is_some().then(|| "infinite".to_owned());
+            let Some(kind) = kind.or_else(default) else { continue };
             let args = args.as_deref().map(with_units).filter(|args| !args.is_empty());
             let queue = args.map_or(kind.clone(), |args| format!("{kind}:{args}"));
             queue.parse::<QueueLimit>().map_err(|error| format!("{queue}: {error}"))?;
@@ -304,7 +305,6 @@ mod tests {
                 "mm-link a b --uplink-queue=infinite",
                 "sounding emu --up=a --down=b --up-queue=infinite --",
             ),
-            ("mm-link a b --uplink-queue-args=packets=7", "sounding emu --up=a --down=b --"),
             ("mm-link -u x -d y a b", "sounding emu --up=a --down=b --up-log=x --down-log=y --"),
             (
                 "mm-link --meter-all --meter-uplink a b ls -u",
@@ -336,6 +336,7 @@ mod tests {
             "mm-link a b --meter-all=1",
             "mm-link a b --meter",
             "mm-link a b --uplink-queue=red",
+            "mm-link a b --uplink-queue-args=packets=7",
             "mm-link a b --uplink-queue=droptail",
             "mm-link a b --uplink-queue=codel --uplink-queue-args=target",
             "mm-meter --meter-all",

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use sounding_modem::Pty;
 use sounding_testdata::{copy_program, may_emulate};
 
-use crate::{by_sudo, emu, stderr, stdout};
+use crate::{by_sudo, emu, shared_folder, stderr, stdout};
 
 /// Gives a file the capability CAP_NET_RAW, as the ping of many distributions has it.
 fn allow_raw_sockets(path: &Path) {
@@ -56,7 +56,7 @@ fn where_no_name_server_answers_a_name_is_not_even_asked_for() {
     let plan = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/plans/biscay.toml");
     let plan = [plan, "--set", "seeds=1", "--set", "sweep={}", "--set", "duration=20s"];
     for mode in [&["--far", "sleep 1000"][..], &plan] {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = shared_folder();
         let result = folder.path().join("result.json");
         let json = format!("--json={}", result.display());
         let command = [json.as_str(), "--", "python3", "-c", LOOK_UP];

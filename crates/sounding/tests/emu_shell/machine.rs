@@ -64,7 +64,8 @@ fn others_reach_neither_the_command_nor_through_the_machine() {
     }
     let world = World::new();
     let serve = format!("echo ready; exec python3 -m http.server {PORT}");
-    let (mut child, _) = ready(&mut world.emu(&["--", "sh", "-c", &serve]));
+    // Its output stays open, because the server writes there too.
+    let (mut child, _output) = ready(&mut world.emu(&["--", "sh", "-c", &serve]));
     // The machine itself reaches the command, so there is something to reach.
     let tried = |netns: &sounding_emu::Netns, host: &str| {
         let mut curl = Command::new("curl");

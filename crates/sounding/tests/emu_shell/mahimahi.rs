@@ -6,7 +6,7 @@ use std::process::Command;
 
 use sounding_testdata::{STRANGER, may_emulate};
 
-use crate::{emu, program, stderr, stdout};
+use crate::{emu, program, shared_folder, stderr, stdout};
 
 /// This program by a name of mahimahi's, by sudo.
 fn called(folder: &Path, name: &str, arguments: &[&str]) -> Command {
@@ -18,13 +18,6 @@ fn called(folder: &Path, name: &str, arguments: &[&str]) -> Command {
     command.env("SUDO_UID", STRANGER.to_string()).env("SUDO_GID", STRANGER.to_string());
     command.env_remove("MAHIMAHI_BASE").args(arguments);
     command
-}
-
-fn shared_folder() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
-    std::fs::set_permissions(folder.path(), mode).unwrap();
-    folder
 }
 
 #[test]
@@ -163,6 +156,7 @@ fn a_meter_writes_lines_that_add_up_to_what_was_delivered() {
         assert_eq!(line["down"]["queueing_ms"].is_null(), is_empty, "{line}");
     }
     let delivered = report["up"]["delivered_bytes"].as_f64().unwrap();
+    // Rates are rounded to a bit a second.
     assert!((bits / 8.0 - delivered).abs() < 2.0, "{bits} bits, {delivered} bytes");
     assert!(delivered > 0.0 && dropped > 0, "{report}");
     assert_eq!(report["up"]["dropped_packets"], dropped);

@@ -38,6 +38,14 @@ fn by_sudo(arguments: &[&str]) -> Command {
     command
 }
 
+/// A folder that the user of sudo may write to.
+fn shared_folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
+    std::fs::set_permissions(folder.path(), mode).unwrap();
+    folder
+}
+
 fn stderr(output: &Output) -> String {
     // miette breaks lines where it likes.
     String::from_utf8_lossy(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ")
