@@ -7,7 +7,9 @@ use core::time::Duration;
 use sounding_kpi::Kpi;
 use sounding_units::{Bytes, HostInstant, ModemInstant};
 
-use crate::{Bin, Bins, CellView, Granted, Jump, LinkEstimate, Seen, Sounder, State, Step};
+use crate::{
+    Bin, Bins, CellView, Estimator, Granted, Jump, LinkEstimate, Seen, Sounder, State, Step,
+};
 
 /// An item of a [`Series`].
 #[derive(Clone, Debug, PartialEq)]
@@ -181,7 +183,7 @@ impl Series {
 
     /// The clock is at `now`: rows are complete to which no record can add.
     fn release(&mut self, sounder: &Sounder, now: ModemInstant) {
-        let periods = sounder.estimators().map(|estimator| estimator.period());
+        let periods = sounder.estimators().map(Estimator::period);
         let over = now.saturating_before(HELD_FOR + periods.max().unwrap_or_default() * 2);
         while let Some(row) = self.held.pop_front_if(|row| row.bin.end <= over) {
             self.ready.push_back(Line::Row(row));

@@ -75,7 +75,9 @@ impl Table {
     pub(super) fn make(name: &str, index: u32, near: Ipv4Addr) -> Result<Self, Refusal> {
         let socket = Socket::open_for(SockProtocol::NetlinkNetFilter)
             .map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(libc::EPROTO)))?;
-        let table = Self { socket, name: name.to_owned() };
+        // The index is never used again. The table of an emulator that has just ended may still be
+        // there, and its device's name is free already.
+        let table = Self { socket, name: format!("{name}-{index}") };
         let device = &index.to_ne_bytes()[..];
         let near = &near.octets()[..];
         let own = || Rule::default().meta(FROM_DEVICE).compare(EQUAL, device);
@@ -99,17 +101,20 @@ impl Table {
             ("left", "filter", POSTROUTING, -500),
             ("address", "nat", POSTROUTING, 100),
         ];
-        let mut requests = vec![Self::request(NEW_TABLE, |it| it.text(1, name).network(2, OWNED))];
+        let mut requests =
+            vec![Self::request(NEW_TABLE, |it| it.text(1, &table.name).network(2, OWNED))];
         requests.extend(chains.map(|(chain, kind, hook, priority): (_, _, _, i32)| {
             Self::request(NEW_CHAIN, |it| {
-                it.text(1, name)
+                it.text(1, &table.name)
                     .text(3, chain)
                     .nested(4, |it| it.network(1, hook).network(2, priority.cast_unsigned()))
                     .text(7, kind)
             })
         }));
         requests.extend(rules.map(|(chain, rule)| {
-            Self::request(NEW_RULE, |it| it.text(1, name).text(2, chain).attribute(4, &rule.0))
+            Self::request(NEW_RULE, |it| {
+                it.text(1, &table.name).text(2, chain).attribute(4, &rule.0)
+            })
         }));
         table.socket.commit(NFTABLES, requests)?;
         Ok(table)

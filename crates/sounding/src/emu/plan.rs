@@ -25,11 +25,10 @@ const FULL: f64 = 0.7;
 pub(super) fn run(args: &Args, path: &Path) -> Result<ExitCode> {
     let lonely = [("--as-root", args.as_root), ("--far", args.far.is_some())];
     if let Some((option, _)) = lonely.iter().find(|(_, given)| args.command.is_empty() && *given) {
-        let help = "put `-- COMMAND` at the end, or leave the option out";
-        return Err(miette::miette!(
-            help = help,
-            "{option} is for a command, and here the plan's flows run"
-        ));
+        let text = format!(
+            "{option} is for a command, and here the plan's flows run: put `-- COMMAND` at the end, or leave the option out\n"
+        );
+        clap::Error::raw(clap::error::ErrorKind::MissingRequiredArgument, text).exit();
     }
     let mut text = Text::read(path).map_err(shown)?;
     for set in &args.set {
