@@ -15,7 +15,7 @@ mod tool;
 mod wakefulness;
 
 pub use clock::{boottime_now, monotonic_now, thread_cpu};
-pub use folder::runtime_folder;
+pub use folder::{RUNTIME_OVERRIDE, runtime_folder};
 pub use limited::{MAX_TEXT, MAX_TRACE, read_at_most, read_text_at_most};
 pub use memory::lock_into_memory;
 pub use priority::{Priority, prefer_this_thread};

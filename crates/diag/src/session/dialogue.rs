@@ -52,6 +52,7 @@ impl Session {
                 self.set_mask(equipment);
             }
             (Step::SetLogMask(equipment), Answer::LogMask(mask)) if mask.equipment == equipment => {
+                self.masks.handle_set(equipment);
             }
             (Step::ReadEventMask, Answer::EventMask(bits)) => {
                 self.events_on = bits.iter().map(|byte| byte.count_ones()).sum();
