@@ -1,3 +1,5 @@
+mod beside;
+mod held;
 mod holders;
 mod limits;
 mod listen;
@@ -22,7 +24,8 @@ use crate::cli_types::{RouterUser, SnifferUser, source_parser};
 use crate::{screen, signals};
 use methods::MethodCheck;
 use ports::Port;
-pub(crate) use ports::refuse_held;
+pub(crate) use beside::{Opened, open, tell_end, tell_lost};
+pub(crate) use held::refuse_held;
 pub(crate) use usb::hardware_behind;
 
 /// Checks what this machine and its modem can do, and names the cure for each problem
@@ -32,7 +35,8 @@ Exit code 0 if everything that `sounding demo` needs is there, 1 if not. A modem
 code 1 also means that no modem was listened to.
 
 Every port that could be a modem's is asked for its version, whatever it is called. Once one port of a modem has answered, its \
-others are left alone. A port that another program holds is named with that program, and left alone too.
+others are left alone. A port that another program holds is named with that program, and left alone too. A port that `sounding run` \
+holds is read beside it, with --listen too.
 
 With --listen, a modem that answers is asked for every record that a method needs, for the given time. Then the old log mask is put \
 back; after a kill, the next command that reads this modem puts it back. The area `records` says which records came, in which \

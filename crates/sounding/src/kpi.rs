@@ -17,7 +17,7 @@ use sounding_modem::{Polled, Readings, Source};
 use sounding_units::HostInstant;
 
 use crate::cli_types::{RouterUser, UntoldMask, source_parser};
-use crate::doctor::refuse_held;
+use crate::doctor::{self, Opened};
 use crate::input::{self, CaptureError, Step};
 use crate::patient::Patient;
 use crate::session_report;
@@ -162,8 +162,9 @@ fn live(
     printer: &mut Printer<impl Write>,
 ) -> Result<Skipped> {
     let stop = signals::stop_flag().into_diagnostic()?;
-    refuse_held(&source)?;
-    let readings = Readings::open(source, subscription).into_diagnostic()?;
+    let codes: Vec<LogCode> = subscription.codes().collect();
+    let Opened { port, .. } = doctor::open(&source, Some(&codes))?;
+    let readings = Readings::over(source, port, subscription);
     rights::drop_for_reading()?;
     let mut readings = readings.setting_untold(untold.set_untold_mask).once();
     while !stop.load(Ordering::Relaxed) && printer.failed.is_none() {
@@ -182,6 +183,7 @@ fn live(
         name: readings.source().to_string(),
         stream: readings.stream(),
         records: records(&readings.counts()),
+        dropped: readings.lost(),
         absent: printer.absent(|kpi| format!("it is in record {}", kpi.code)),
         ..Skipped::default()
     })

@@ -366,13 +366,14 @@ impl Reading {
                 .map_err(|error| Stopped::Input(miette!("no signal can be awaited: {error}")))?,
         );
         let mut reader = LiveRows { reading: self, directions };
-        live::read(source, untold, codes, &mut reader)?;
+        let dropped = live::read(source, untold, codes, &mut reader)?;
         let counts = self.sounder.counts();
         let records = records(&counts);
         Ok(Skipped {
             name: source.to_string(),
             stream: counts.stream,
             records,
+            dropped,
             ..Skipped::default()
         })
     }

@@ -16,7 +16,7 @@ use sounding_modem::{Framing, Pump, Source, Turn};
 use sounding_units::{HostInstant, Rate};
 use thiserror::Error;
 
-use crate::doctor::refuse_held;
+use crate::doctor::{self, Opened};
 use crate::progress::{self, ProgressBar};
 use crate::session_report;
 use crate::skipped::{self, counted};
@@ -110,10 +110,6 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
     }
     let source = &args.router.of(args.source.clone()).into_diagnostic()?;
     let stop = signals::stop_flag().into_diagnostic()?;
-    refuse_held(source)?;
-    let port = source.open().into_diagnostic()?;
-    let file = Recording::create(&args.file)
-        .map_err(|error| RecordError::Create { path: args.file.clone(), error })?;
     let wanted = (!args.no_mask).then(|| Wanted {
         codes: if args.code.is_empty() {
             sounding_diag::record::CODES.to_vec()
@@ -122,11 +118,15 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
         },
         budget_bytes_per_sec: args.budget.map(|rate| rate.bits_per_sec() / 8),
     });
+    let codes = wanted.as_ref().map(|wanted| &wanted.codes[..]);
+    let Opened { port, is_beside } = doctor::open(source, codes)?;
+    let file = Recording::create(&args.file)
+        .map_err(|error| RecordError::Create { path: args.file.clone(), error })?;
+    // The records in the file carry the modem's own time.
+    let pump = Pump::over(source.clone(), port, wanted);
+    let pump = pump.setting_untold(args.untold.set_untold_mask).in_no_hurry();
     let mut recorder = Recorder {
-        // The records in the file carry the modem's own time.
-        pump: Pump::over(source.clone(), port, wanted)
-            .setting_untold(args.untold.set_untold_mask)
-            .in_no_hurry(),
+        pump: if is_beside { pump.once() } else { pump },
         reader: Reader::new(),
         file,
         path: &args.file,
@@ -138,8 +138,12 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
         },
         shown: HostInstant::default(),
     };
+    if is_beside && args.budget.is_some() {
+        recorder.say("--budget has no effect here: the daemon's own budget holds");
+    }
     // A source that will not come back is no modem, and needs no retry.
     if source.may_return()
+        && !is_beside
         && let Err(refused) = prefer_this_thread()
     {
         recorder.say(&cli_types::no_priority(&refused));
@@ -169,6 +173,10 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
         counted(counts.others, "other packet", "other packets"),
         skipped::damage(&counts)
     );
+    if is_beside && !signals::is_stopping() && until.is_none_or(|until| monotonic_now() < until) {
+        doctor::tell_end(source);
+    }
+    doctor::tell_lost(source, recorder.pump.lost());
     if counts.frames.good == 0 {
         let source = source.to_string();
         let source = screen::inline(&source);

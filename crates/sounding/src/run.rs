@@ -1,5 +1,6 @@
 //! The daemon: modems, and lists of outputs.
 
+mod beside;
 mod config;
 mod config_error;
 mod daemon;

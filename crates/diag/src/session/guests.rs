@@ -45,12 +45,9 @@ impl Guests {
 impl Session {
     /// Guests want these codes from now on, in this order, and no others of earlier guests.
     pub fn handle_guests(&mut self, codes: &[LogCode]) {
-        let mut wanted: Vec<LogCode> = Vec::new();
-        for code in codes {
-            if !self.wanted.codes.contains(code) && !wanted.contains(code) {
-                wanted.push(*code);
-            }
-        }
+        // There may be thousands, and the modem's next records wait for this.
+        let mut seen: BTreeSet<LogCode> = self.wanted.codes.iter().copied().collect();
+        let wanted: Vec<LogCode> = codes.iter().copied().filter(|code| seen.insert(*code)).collect();
         if wanted == self.guests.codes {
             return;
         }
@@ -58,16 +55,16 @@ impl Session {
         if matches!(self.state, State::Restoring | State::Over) {
             return;
         }
-        let left: Vec<LogCode> =
-            before.into_iter().filter(|code| !self.guests.codes.contains(code)).collect();
+        let left: BTreeSet<LogCode> =
+            before.into_iter().filter(|code| !seen.contains(code)).collect();
         self.on.retain(|code| !left.contains(code));
         self.off.retain(|code| !left.contains(code));
         let mut changed: BTreeSet<u8> = left.iter().map(|code| code.equipment()).collect();
         self.guests.departed.extend(left);
+        let there: BTreeSet<LogCode> = self.on.iter().chain(&self.off).copied().collect();
         for code in self.guests.codes.clone() {
             self.guests.departed.remove(&code);
-            let is_there = self.on.contains(&code) || self.off.contains(&code);
-            if !is_there && (self.state != State::Logging || self.may_set(code)) {
+            if !there.contains(&code) && (self.state != State::Logging || self.may_set(code)) {
                 self.on.push(code);
                 changed.insert(code.equipment());
             }

@@ -20,7 +20,7 @@ use thiserror::Error;
 use super::folder;
 use super::frame::{Decoder, Foreign, Frame};
 use super::peer::Peer;
-use super::words::{Greeting, Request};
+use super::words::{Greeting, MAX_CODES, Request};
 use crate::transport::wait;
 use crate::{Read, Source, Transport};
 
@@ -132,6 +132,9 @@ impl Client {
             Ok(about) if about.file_type().is_socket() => {}
             // Also where this user may not look.
             _ => return Ok(None),
+        }
+        if codes.is_some_and(|codes| codes.len() > MAX_CODES) {
+            return Err(BesideError::Foreign { path, why: Foreign::Codes });
         }
         let Some(owner) = folder::owner(folder, holders).map_err(fail)? else {
             return Err(BesideError::Folder { folder: folder.into() });

@@ -44,6 +44,9 @@ const MAX_SILENCE: Duration = Duration::from_secs(5);
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ServeError {
+    /// The port is not open yet.
+    #[error("its port is not open")]
+    Absent,
     /// This user has no folder for it.
     #[error("no folder for it: set XDG_RUNTIME_DIR or SOUNDING_RUN_DIR")]
     Nowhere,
@@ -177,6 +180,10 @@ impl Server {
 
     /// What the modem told of itself, for readers that come later.
     pub fn introduce(&mut self, identity: &Identity) {
+        let known = (&self.greeting.compiled, &self.greeting.build);
+        if known == (&identity.compiled, &identity.build) {
+            return;
+        }
         self.greeting.compiled.clone_from(&identity.compiled);
         self.greeting.build.clone_from(&identity.build);
     }

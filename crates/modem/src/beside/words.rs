@@ -21,7 +21,7 @@ pub(super) const MAX_GREETING: usize = 8 * 1024;
 pub(super) const MAX_REQUEST: usize = 16 * 1024;
 
 /// A request names no more codes. Those that this project reads are fewer.
-pub(super) const MAX_CODES: usize = 1024;
+pub(super) const MAX_CODES: usize = 512;
 
 /// The first line of the process that holds the port.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,12 +8,13 @@ use miette::{IntoDiagnostic, Result};
 use sounding_diag::capture::{Located, Reader};
 use sounding_diag::packet::Packet;
 use sounding_diag::record::{self, Version};
-use sounding_diag::session::{Event, Wanted};
+use sounding_diag::session::{Beside, Event, Wanted};
 use sounding_diag::{LogCode, LogRecord};
 use sounding_host::monotonic_now;
 use sounding_kpi::{Direction, Extractor, Kpi};
 use sounding_modem::{Pump, Source, Turn};
 
+use super::beside::{self, Opened};
 use crate::kinds::Kind;
 use crate::{rights, session_report};
 
@@ -41,6 +42,8 @@ pub(super) struct Heard {
     pub(super) unknown: Vec<LogCode>,
     /// Codes that are switched off because the modem sent more than the budget.
     pub(super) switched_off: Vec<LogCode>,
+    /// Codes that do not fit into the budget of the daemon that holds the port.
+    left_out: Vec<LogCode>,
     /// Whether the modem took a log mask.
     pub(super) is_set: bool,
 }
@@ -78,7 +81,8 @@ pub(super) fn codes() -> Vec<LogCode> {
 /// goes back at the end; after a kill, at the next start of a reader.
 pub(super) fn listen(source: &Source, span: Duration, stop: &AtomicBool) -> Result<Heard> {
     let wanted = Wanted { codes: codes(), budget_bytes_per_sec: Some(BUDGET_BYTES_PER_SEC) };
-    let mut pump = Pump::open(source.clone(), Some(wanted)).into_diagnostic()?.once();
+    let Opened { port, .. } = beside::open(source, Some(&wanted.codes))?;
+    let mut pump = Pump::over(source.clone(), port, Some(wanted)).once();
     rights::drop_for_reading()?;
     let mut heard = Heard::default();
     let mut reader = Reader::new();
@@ -86,7 +90,7 @@ pub(super) fn listen(source: &Source, span: Duration, stop: &AtomicBool) -> Resu
     let mut is_ending = false;
     while pump.is_open() && !pump.is_over() {
         if !is_ending && (stop.load(Ordering::Relaxed) || monotonic_now() >= until) {
-            heard.switched_off = pump.switched_off().to_vec();
+            heard.switched_off = [pump.switched_off(), &heard.left_out].concat();
             pump.handle_end();
             is_ending = true;
         }
@@ -98,16 +102,25 @@ pub(super) fn listen(source: &Source, span: Duration, stop: &AtomicBool) -> Resu
             });
         }
         while let Some(event) = pump.poll_event() {
-            if let Event::Ready { codes, missing, .. } = &event {
-                // Requests took a part of the time.
-                until = monotonic_now() + span;
-                heard.is_set = *codes > 0;
-                heard.unknown.clone_from(missing);
+            match &event {
+                Event::Ready { codes, missing, .. } => {
+                    // Requests took a part of the time.
+                    until = monotonic_now() + span;
+                    heard.is_set = *codes > 0;
+                    heard.unknown.clone_from(missing);
+                }
+                Event::Beside(Beside::Lacks { budget, unknown, kept }) => {
+                    heard.is_set = kept.is_empty();
+                    heard.unknown.clone_from(unknown);
+                    heard.left_out.clone_from(budget);
+                }
+                _ => {}
             }
             eprintln!("sounding: {}", session_report::sentence(&event));
         }
     }
     session_report::tell(|| pump.poll_event());
+    beside::tell_lost(source, pump.lost());
     Ok(heard)
 }
 

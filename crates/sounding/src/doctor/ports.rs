@@ -3,19 +3,19 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use miette::miette;
 use serde::Serialize;
 use sounding_modem::{OpenError, Probe, RouterSocket, Source, Transport, probe};
 
+use super::beside;
+use super::held::{held, is_memory, unseen};
 use super::holders::{Holder, holders};
 use super::usb::{hardware_behind, orphans};
 use super::{Check, More, limits, manager};
 use crate::cli_types::RouterUser;
-use crate::screen;
 
 /// More about a port.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -168,7 +168,7 @@ fn no(name: &str, detail: String, cure: String) -> Check {
 pub(super) fn only(sys: &Path, source: &Source) -> Check {
     match source.place() {
         Source::Path(path) if !is_memory(path) => device(sys, source, path, true),
-        _ => ask(source),
+        _ => read_beside(source, &[]).unwrap_or_else(|| ask(source)),
     }
 }
 
@@ -183,7 +183,10 @@ fn device(sys: &Path, source: &Source, path: &Path, is_only: bool) -> Check {
             return Check { more: Some(More::Port(port)), ..no(&name, unseen(&error), cure) };
         }
     };
-    // A port that is in use is left alone: see `refuse_held`.
+    if let Some(check) = read_beside(source, &held_by) {
+        return check;
+    }
+    // A port that is in use is left alone: see `held::refuse`.
     if let Some(holder) = held_by.first() {
         let detail = held(holder);
         // A rule for a port of AT commands would take it from ModemManager, which needs it.
@@ -198,41 +201,27 @@ fn device(sys: &Path, source: &Source, path: &Path, is_only: bool) -> Check {
     ask(source)
 }
 
-/// An error where another program has the port open, as far as this one may see that: it would get
-/// half of the bytes, and its requests would meet the other's answers.
-pub(crate) fn refuse_held(source: &Source) -> miette::Result<()> {
-    let Source::Path(path) = source.place() else { return Ok(()) };
-    if is_memory(path) {
-        return Ok(());
-    }
-    let held_by = holders(path).map_err(|error| {
-        let cure = limits::cure(&error, "run as root");
-        miette!(help = cure, "{}: {}", screen::path(path), unseen(&error))
-    })?;
-    match held_by.first() {
-        None => Ok(()),
-        Some(holder) => Err(miette!(
-            help = manager::release(Path::new(SYS), path, holder),
-            "{}: {}, and two readers of one port get half of the bytes each",
-            screen::path(path),
-            held(holder)
-        )),
-    }
-}
-
-/// Whether it is /dev/null or similar, which every process has open. Opening it reports that it is
-/// no port.
-fn is_memory(path: &Path) -> bool {
-    const MEMORY: u64 = 1;
-    path.metadata().is_ok_and(|about| nix::sys::stat::major(about.rdev()) == MEMORY)
-}
-
-fn unseen(error: &io::Error) -> String {
-    format!("whether another program has it open cannot be seen: {error}")
-}
-
-fn held(holder: &Holder) -> String {
-    format!("held by {} (process {})", holder.name, holder.pid)
+/// The check of a port whose holder serves readers beside itself.
+fn read_beside(source: &Source, held_by: &[Holder]) -> Option<Check> {
+    let name = source.to_string();
+    let port = Port { source: name.clone(), held_by: held_by.to_vec(), ..Port::default() };
+    let client = match beside::daemon(source, held_by, Some(&[])) {
+        Ok(client) => client?,
+        Err(error) => {
+            let cure = error.help().map_or_else(|| "run as root".into(), |help| help.to_string());
+            return Some(Check { more: Some(More::Port(port)), ..no(&name, error.to_string(), cure) });
+        }
+    };
+    let greeting = client.greeting();
+    let build = greeting.build.as_deref().unwrap_or("software unknown");
+    let compiled = greeting.compiled.as_deref().unwrap_or("at a time unknown");
+    let detail = format!(
+        "held by a daemon (process {}), and read beside it: {build}, compiled {compiled}",
+        client.process()
+    );
+    let port = Port { compiled: greeting.compiled.clone(), build: greeting.build.clone(), ..port };
+    let more = Some(More::Port(port));
+    Some(Check { area: "modem", name, ok: true, detail, cure: String::new(), more })
 }
 
 /// The check of a router that is there.

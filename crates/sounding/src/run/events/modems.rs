@@ -5,9 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::json;
 use sounding_modem::Source;
+use sounding_modem::beside::ServeError;
 
 use super::{Events, Late, Untold};
 use crate::run::event_queue::Outbox;
+use crate::skipped::counted;
 
 /// What the threads' events have in common.
 #[derive(Debug, Default)]
@@ -98,6 +100,21 @@ impl Events {
         let stock = self.stock();
         self.say(&event, || {
             Some(format!("{device} is waited for: {why}: {stock} until it is there"))
+        });
+    }
+
+    /// So many other commands read the modem beside this daemon from now on.
+    pub(in crate::run) fn beside(&mut self, readers: usize) {
+        self.say(&json!({ "event": "beside", "readers": readers }), || {
+            let count = counted(readers as u64, "other command reads", "other commands read");
+            Some(format!("{count} the modem beside this daemon"))
+        });
+    }
+
+    /// Other commands cannot read the modem beside this daemon.
+    pub(in crate::run) fn not_beside(&mut self, why: &ServeError) {
+        self.say(&json!({ "event": "not_beside", "reason": why.to_string() }), || {
+            Some(format!("no other command can read the modem beside this daemon: {why}"))
         });
     }
 }
