@@ -41,7 +41,7 @@ pub(crate) const USUAL: &[&str] = &[
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Any number of processes read the board without waiting for it or for each other: in C through libOD (od_open, \
-od_read, see od.h), without root. `sounding run --board NAME` does the same beside congestion control.
+od_read, see od.h), without root. `sounding run --board NAME` does the same beside congestion control. While `sounding run` holds the modem, its records are read beside the daemon.
 
 Examples:
   sounding board /dev/ttyUSB0

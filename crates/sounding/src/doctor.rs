@@ -22,10 +22,10 @@ use sounding_modem::{SnifferSource, Source};
 
 use crate::cli_types::{RouterUser, SnifferUser, source_parser};
 use crate::{screen, signals};
-use methods::MethodCheck;
-use ports::Port;
 pub(crate) use beside::{Opened, open, tell_end, tell_lost};
 pub(crate) use held::refuse_held;
+use methods::MethodCheck;
+use ports::Port;
 pub(crate) use usb::hardware_behind;
 
 /// Checks what this machine and its modem can do, and names the cure for each problem

@@ -31,7 +31,7 @@ use crate::{rights, say, screen, signals};
     subcommand_negates_reqs = true,
     after_help = "\
 Each line is one value: the modem's time, the KPI, which item of its record it belongs to, the value in the KPI's unit. \
-A modem is asked for the records of these KPIs only, and is left as it was found.
+A modem is asked for the records of these KPIs only, and is left as it was found. While `sounding run` holds the modem, its records are read beside the daemon.
 
 Examples:
   Every KPI, with its unit, range and record:
@@ -163,7 +163,7 @@ fn live(
 ) -> Result<Skipped> {
     let stop = signals::stop_flag().into_diagnostic()?;
     let codes: Vec<LogCode> = subscription.codes().collect();
-    let Opened { port, .. } = doctor::open(&source, Some(&codes))?;
+    let Opened { port, is_beside } = doctor::open(&source, Some(&codes))?;
     let readings = Readings::over(source, port, subscription);
     rights::drop_for_reading()?;
     let mut readings = readings.setting_untold(untold.set_untold_mask).once();
@@ -173,6 +173,10 @@ fn live(
         match polled.into_diagnostic()? {
             Polled::Bytes => printer.flush(),
             Polled::Idle | Polled::Reopened => {}
+            Polled::Closed if is_beside => {
+                doctor::tell_end(readings.source());
+                break;
+            }
             Polled::Closed => break,
         }
         session_report::tell(|| readings.poll_event());

@@ -46,7 +46,7 @@ Several records list the same blocks. 0xB139 counts in LTE's uplink; where it do
 0xB173, then 0xB063, then 0xB126; in NR 0xB883, then 0xB872, and 0xB887, then 0xB857.
 
 A live modem is asked for the records that this needs, until Ctrl-C, and then given back the log mask it had. Its rows come 1.5 s \
-late, because records may still add to the grants.
+late, because records may still add to the grants. While `sounding run` holds the modem, its records are read beside the daemon.
 
 With --method cell and a sniffer the rate includes a share of the idle resource blocks; without a sniffer it is a floor unless \
 the device was backlogged. Rows then also have the fair share, which is the device's part of an equal division of the cells, the users with \

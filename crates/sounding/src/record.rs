@@ -36,7 +36,7 @@ recording ends too, and the modem's log mask is put back. A command that reads t
 A port without HDLC is recorded with it, as routers are: every reader of captures takes the file.
 
 The modem is given a log mask of the records that `sounding decode` reads, and the mask found is put back at the end. A modem that \
-refuses to tell its mask keeps it, as with --no-mask.
+refuses to tell its mask keeps it, as with --no-mask. While `sounding run` holds the modem, its records are read beside the daemon.
 
 Examples:
   sudo sounding record /dev/ttyUSB0 drive.qmdl

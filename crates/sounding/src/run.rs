@@ -8,6 +8,7 @@ mod devices;
 mod downlink;
 mod event_queue;
 mod events;
+mod flows;
 mod hardware;
 mod loader;
 mod modem;
@@ -20,6 +21,7 @@ mod reader;
 mod share;
 mod sleep;
 mod sniffers;
+mod standing;
 mod subordinates;
 mod supervisor;
 
@@ -104,6 +106,9 @@ pub(crate) struct Run {
     /// Print what happens as JSON lines on standard output
     #[arg(long)]
     json: bool,
+    /// Say how the link stands only when its state changes, and not each minute
+    #[arg(long)]
+    quiet: bool,
 }
 
 pub(crate) fn run(args: Run) -> Result<ExitCode> {
@@ -115,23 +120,29 @@ pub(crate) fn run(args: Run) -> Result<ExitCode> {
         print!("{}", Config::print(args.config.as_deref(), args.flags).into_diagnostic()?);
         return Ok(ExitCode::SUCCESS);
     }
-    start(args.config.as_deref(), args.flags, args.check_config, args.json)
+    let how = How { check_config: args.check_config, json: args.json, quiet: args.quiet };
+    start(args.config.as_deref(), args.flags, how)
+}
+
+/// How the daemon runs.
+pub(crate) struct How {
+    /// It only checks the configuration.
+    pub(crate) check_config: bool,
+    /// It reports in JSON.
+    pub(crate) json: bool,
+    /// It leaves the line of each minute out.
+    pub(crate) quiet: bool,
 }
 
 /// Runs the daemon with this configuration until it is interrupted, or only checks it.
-pub(crate) fn start(
-    path: Option<&Path>,
-    flags: Flags,
-    check_config: bool,
-    json: bool,
-) -> Result<ExitCode> {
+pub(crate) fn start(path: Option<&Path>, flags: Flags, how: How) -> Result<ExitCode> {
     let config = daemon::read_config(path, flags.clone())?;
-    if check_config {
+    if how.check_config {
         println!("the configuration is sound");
         return Ok(ExitCode::SUCCESS);
     }
     let origin = path.map(|path| Origin::new(path.to_path_buf(), flags));
-    let mut daemon = Daemon::start(config, origin, json)?;
+    let mut daemon = Daemon::start(config, origin, &how)?;
     let served = daemon.serve();
     daemon.stop(served)?;
     Ok(ExitCode::SUCCESS)

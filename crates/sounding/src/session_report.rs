@@ -179,7 +179,10 @@ fn beside(news: &Beside) -> String {
             let clauses = [
                 clause(budget, "over the daemon's budget"),
                 clause(unknown, "unknown to the modem"),
-                clause(kept, "only if they are on already, because the daemon does not set their log mask"),
+                clause(
+                    kept,
+                    "only if they are on already, because the daemon does not set their log mask",
+                ),
             ];
             let clauses: Vec<String> = clauses.into_iter().flatten().collect();
             match clauses.is_empty() {
@@ -188,7 +191,8 @@ fn beside(news: &Beside) -> String {
             }
         }
         Beside::Lost { .. } => {
-            "this reader is too slow, and the daemon drops records for it: the end says how many".into()
+            "this reader is too slow, and the daemon drops records for it: the end says how many"
+                .into()
         }
         Beside::Closed => "the port closed, and the daemon waits for it".into(),
         Beside::Reopened => "the port is back".into(),

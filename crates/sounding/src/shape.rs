@@ -82,6 +82,9 @@ struct ShapeArgs {
     /// Print what happens as JSON lines on standard output
     #[arg(long)]
     json: bool,
+    /// Say how the link stands only when its state changes, and not each minute
+    #[arg(long)]
+    quiet: bool,
 }
 
 #[derive(Subcommand, Debug)]
@@ -107,10 +110,12 @@ pub(crate) fn run(args: Shape) -> Result<ExitCode> {
         shape,
         check_config,
         json,
+        quiet,
     } = *args.flags;
     let mask = (no_mask, untold);
     let flags = run::Flags::of_shapers(device, router, mask, budget, cpu_latency, shape);
-    run::start(config.as_deref(), flags, check_config, json)
+    let how = run::How { check_config, json, quiet };
+    run::start(config.as_deref(), flags, how)
 }
 
 fn restore() -> Result<ExitCode> {

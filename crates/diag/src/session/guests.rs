@@ -47,7 +47,8 @@ impl Session {
     pub fn handle_guests(&mut self, codes: &[LogCode]) {
         // There may be thousands, and the modem's next records wait for this.
         let mut seen: BTreeSet<LogCode> = self.wanted.codes.iter().copied().collect();
-        let wanted: Vec<LogCode> = codes.iter().copied().filter(|code| seen.insert(*code)).collect();
+        let wanted: Vec<LogCode> =
+            codes.iter().copied().filter(|code| seen.insert(*code)).collect();
         if wanted == self.guests.codes {
             return;
         }

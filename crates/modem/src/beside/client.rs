@@ -35,7 +35,9 @@ const STEP: Duration = Duration::from_millis(20);
 #[non_exhaustive]
 pub enum BesideError {
     /// Others may make files in its folder.
-    #[error("{folder}: other users may write there, so the socket in it is not read: `chmod go-w {folder}`")]
+    #[error(
+        "{folder}: other users may write there, so the socket in it is not read: `chmod go-w {folder}`"
+    )]
     Folder {
         /// The folder.
         folder: PathBuf,

@@ -194,8 +194,7 @@ impl Decoder {
 }
 
 fn lacks(payload: &[u8]) -> Result<Beside, Foreign> {
-    let Lacks { budget, unknown, kept } =
-        serde_json::from_slice(payload).map_err(Foreign::line)?;
+    let Lacks { budget, unknown, kept } = serde_json::from_slice(payload).map_err(Foreign::line)?;
     let codes = |numbers: Vec<u16>| numbers.into_iter().map(LogCode::new).collect();
     Ok(Beside::Lacks { budget: codes(budget), unknown: codes(unknown), kept: codes(kept) })
 }
@@ -262,7 +261,9 @@ mod tests {
             assert_eq!(decoder.poll(), Err(error));
         }
         let mut decoder = Decoder::default();
-        decoder.handle(b"{\"feed\":\"records\",\"version\":2,\"port\":\"x\",\"framing\":\"packet\"}\n");
+        decoder.handle(
+            b"{\"feed\":\"records\",\"version\":2,\"port\":\"x\",\"framing\":\"packet\"}\n",
+        );
         assert_eq!(decoder.poll(), Err(Foreign::Version(2)));
     }
 }

@@ -42,9 +42,8 @@ impl Node {
         let path = format!("/proc/self/fd/{}\0", self.0.as_raw_fd());
         let name = c"system.posix_acl_access";
         // SAFETY: both names end with a zero, and with a size of zero nothing is written.
-        let found = unsafe {
-            libc::getxattr(path.as_ptr().cast(), name.as_ptr(), std::ptr::null_mut(), 0)
-        };
+        let found =
+            unsafe { libc::getxattr(path.as_ptr().cast(), name.as_ptr(), std::ptr::null_mut(), 0) };
         let error = io::Error::last_os_error().raw_os_error();
         // Where the list cannot be looked for, it may be there.
         found >= 0 || !matches!(error, Some(libc::ENODATA | libc::EOPNOTSUPP))
@@ -54,9 +53,7 @@ impl Node {
 /// Whether this process may read a port beside its holder. Root and the holder's own user may in
 /// any case.
 pub(super) fn may_look(node: Option<&Node>, peer: &Peer) -> bool {
-    peer.user == 0
-        || peer.user == geteuid().as_raw()
-        || node.is_some_and(|node| node.admits(peer))
+    peer.user == 0 || peer.user == geteuid().as_raw() || node.is_some_and(|node| node.admits(peer))
 }
 
 /// As the kernel decides by owner, group and mode. With a list, the mode's bits for the group are

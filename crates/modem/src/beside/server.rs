@@ -51,13 +51,17 @@ pub enum ServeError {
     #[error("no folder for it: set XDG_RUNTIME_DIR or SOUNDING_RUN_DIR")]
     Nowhere,
     /// Others may write the folder.
-    #[error("{folder}: other users may write there: `chmod go-w {folder}`, or set SOUNDING_RUN_DIR")]
+    #[error(
+        "{folder}: other users may write there: `chmod go-w {folder}`, or set SOUNDING_RUN_DIR"
+    )]
     Folder {
         /// The folder.
         folder: PathBuf,
     },
     /// Another process has the socket, or something else is there.
-    #[error("{path}: it belongs to another process, or is no socket: end that process, or remove it")]
+    #[error(
+        "{path}: it belongs to another process, or is no socket: end that process, or remove it"
+    )]
     Taken {
         /// The socket.
         path: PathBuf,
@@ -214,11 +218,7 @@ impl Server {
     }
 
     /// Says to each reader which of its codes are not on. A `lack` of `None` is not known yet.
-    pub fn tell_lacks(
-        &mut self,
-        now: HostInstant,
-        lack: impl Fn(LogCode) -> Option<Option<Lack>>,
-    ) {
+    pub fn tell_lacks(&mut self, now: HostInstant, lack: impl Fn(LogCode) -> Option<Option<Lack>>) {
         for reader in &mut self.readers {
             let Asked::Codes(codes, _) = &reader.asked else { continue };
             let lacks: Option<Vec<_>> =

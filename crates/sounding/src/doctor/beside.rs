@@ -57,7 +57,10 @@ pub(super) fn daemon(
         Ok(client) => Ok(client),
         Err(error) => {
             let help = holders.first().map(|holder| {
-                format!("{} (process {}) holds the port: end it to read the port itself", holder.name, holder.pid)
+                format!(
+                    "{} (process {}) holds the port: end it to read the port itself",
+                    holder.name, holder.pid
+                )
             });
             Err(NotRead { error, help }.into())
         }
@@ -68,9 +71,7 @@ pub(super) fn daemon(
 fn may_be_held(source: &Source) -> bool {
     match source.place() {
         Source::Stdin => false,
-        Source::Path(path) => {
-            path.metadata().is_ok_and(|about| about.file_type().is_char_device())
-        }
+        Source::Path(path) => path.metadata().is_ok_and(|about| about.file_type().is_char_device()),
         _ => true,
     }
 }

@@ -209,7 +209,10 @@ fn read_beside(source: &Source, held_by: &[Holder]) -> Option<Check> {
         Ok(client) => client?,
         Err(error) => {
             let cure = error.help().map_or_else(|| "run as root".into(), |help| help.to_string());
-            return Some(Check { more: Some(More::Port(port)), ..no(&name, error.to_string(), cure) });
+            return Some(Check {
+                more: Some(More::Port(port)),
+                ..no(&name, error.to_string(), cure)
+            });
         }
     };
     let greeting = client.greeting();

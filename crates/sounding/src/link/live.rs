@@ -43,7 +43,7 @@ pub(super) fn read(
     }
     let stop = failed(signals::stop_flag().into_diagnostic())?;
     let wanted = Wanted { codes: codes.into_iter().collect(), ..Wanted::default() };
-    let Opened { port, .. } = failed(doctor::open(source, Some(&wanted.codes)))?;
+    let Opened { port, is_beside } = failed(doctor::open(source, Some(&wanted.codes)))?;
     let pump = Pump::over(source.clone(), port, Some(wanted));
     let mut pump = pump.setting_untold(untold.set_untold_mask).once();
     reader.begin()?;
@@ -68,5 +68,8 @@ pub(super) fn read(
         outcome = outcome.and(handled);
     }
     session_report::tell(|| pump.poll_event());
+    if is_beside && !ending {
+        doctor::tell_end(source);
+    }
     outcome.map(|()| pump.lost())
 }

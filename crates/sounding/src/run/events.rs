@@ -7,6 +7,7 @@ mod rates;
 mod reload;
 mod shape;
 mod sniffers;
+mod standing;
 mod subordinates;
 
 use std::collections::BTreeSet;
@@ -290,6 +291,7 @@ impl Events {
     }
 
     pub(crate) fn transition(&mut self, transition: &Transition) {
+        self.common.flows.handle_transition(transition);
         self.modem = transition.modem.and_then(|place| self.common.modem_at(place));
         let event = json!({
             "event": "transition",

@@ -19,6 +19,7 @@ use super::output::{Estimates, Needs};
 use super::outputs::Outputs;
 use super::sleep::Sleep;
 use super::sniffers::Sniffers;
+use super::standing::Standing;
 use crate::cqi_rates::Store;
 use crate::doctor::refuse_held;
 
@@ -40,6 +41,7 @@ pub(super) struct Modem {
     base: Link,
     name: String,
     beside: Readers,
+    standing: Standing,
 }
 
 /// What has to be opened before anything on this machine is changed.
@@ -135,6 +137,7 @@ impl Modem {
             base,
             name: plan.name,
             beside: Readers::new(opened.beside, events),
+            standing: Standing::default(),
         })
     }
 
@@ -226,6 +229,12 @@ impl Modem {
             events.session(&event);
         }
         self.beside.attend(now, &mut self.pump, events);
+        let Self { standing, sounder, estimates, .. } = self;
+        // An estimate that no output asked for has no records behind it.
+        let is_made = !estimates.is_empty();
+        let estimate =
+            || sounder.estimators().next().filter(|_| is_made).map(|by| by.estimate(now));
+        standing.attend(now, estimate, || sounder.counts().stream.logs, events);
         if let Some(bytes) = self.pump.poll_mute() {
             events.mute(self.pump.source(), bytes);
         }

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
+mod beside;
 mod unread;
 mod untold;
 

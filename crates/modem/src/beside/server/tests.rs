@@ -202,7 +202,9 @@ fn a_user_who_may_not_open_the_port_is_refused() {
         mode(bits).expect("the pty is ours");
         let opened = std::thread::scope(|scope| {
             let client = scope.spawn(|| {
-                as_stranger(|| Client::open_in(&folder, &port, &[], None).map(|found| found.is_some()))
+                as_stranger(|| {
+                    Client::open_in(&folder, &port, &[], None).map(|found| found.is_some())
+                })
             });
             while !client.is_finished() {
                 std::thread::sleep(Duration::from_millis(1));
@@ -213,7 +215,9 @@ fn a_user_who_may_not_open_the_port_is_refused() {
         let Some(opened) = opened else { return };
         match may {
             true => assert!(matches!(opened, Ok(true)), "{bits:o}: {opened:?}"),
-            false => assert!(matches!(opened, Err(BesideError::Denied { .. })), "{bits:o}: {opened:?}"),
+            false => {
+                assert!(matches!(opened, Err(BesideError::Denied { .. })), "{bits:o}: {opened:?}")
+            }
         }
     }
 }

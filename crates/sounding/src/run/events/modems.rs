@@ -1,6 +1,6 @@
 //! Which modem an event is about, where there are several.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::json;
@@ -9,6 +9,7 @@ use sounding_modem::beside::ServeError;
 
 use super::{Events, Late, Untold};
 use crate::run::event_queue::Outbox;
+use crate::run::flows::Flows;
 use crate::skipped::counted;
 
 /// What the threads' events have in common.
@@ -17,6 +18,10 @@ pub(super) struct Common {
     names: Mutex<Names>,
     /// Late heartbeats of modems whose threads have ended.
     late: AtomicU64,
+    /// The flows of the laws.
+    pub(super) flows: Arc<Flows>,
+    /// Whether the line of each minute is left out.
+    pub(super) is_quiet: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -30,6 +35,12 @@ struct Names {
 impl Common {
     fn names(&self) -> MutexGuard<'_, Names> {
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The place of a modem.
+    pub(super) fn place_of(&self, modem: &str) -> Option<usize> {
+        let names = self.names();
+        names.modems.iter().find(|(_, name)| name == modem).map(|(place, _)| *place)
     }
 
     pub(super) fn are_several(&self) -> bool {
