@@ -211,7 +211,7 @@ impl Session {
             return;
         }
         let wanted = &self.wanted.codes;
-        // What guests and the session both want is the session's.
+        // A code that both want is the session's.
         self.guests.codes.retain(|code| !wanted.contains(code));
         self.guests.forget_departed();
         self.on = wanted.iter().chain(&self.guests.codes).copied().collect();

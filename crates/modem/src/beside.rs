@@ -10,7 +10,9 @@
 
 mod client;
 mod folder;
+mod foreign;
 mod frame;
+mod limits;
 mod node;
 mod peer;
 mod queue;
@@ -18,6 +20,8 @@ mod server;
 mod words;
 
 pub use client::{BesideError, Client};
-pub use frame::{Decoder, Foreign, Frame, Kind};
+pub use foreign::Foreign;
+pub use frame::{Decoder, Frame, Kind};
+pub use limits::VERSION;
 pub use server::{ServeError, Server};
-pub use words::{Greeting, Request, VERSION};
+pub use words::{Greeting, Request};

@@ -2,7 +2,7 @@
 //!
 //! Guests come and go while the modem goes on. Their codes stand behind the session's own on the
 //! list that a budget takes from, so no guest costs the session a record. Bytes of a guest that has
-//! just left count for nobody: the modem still sends what it had buffered for it.
+//! just left do not count: the modem still sends what it had buffered for it.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -17,7 +17,7 @@ pub enum Lack {
     Budget,
     /// The modem has no room for it in its ranges.
     Unknown,
-    /// The log mask is left as it is, because the modem does not tell it or gives no answers.
+    /// The log mask stays, because the modem does not tell it or gives no answers.
     Kept,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Guests {
 }
 
 impl Guests {
-    /// Whether nobody wants records of this code any more.
+    /// Whether only guests that have left wanted records of this code.
     pub(super) fn have_left(&self, code: LogCode) -> bool {
         self.departed.contains(&code)
     }

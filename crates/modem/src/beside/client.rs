@@ -18,9 +18,11 @@ use sounding_units::HostInstant;
 use thiserror::Error;
 
 use super::folder;
-use super::frame::{Decoder, Foreign, Frame};
+use super::foreign::Foreign;
+use super::frame::{Decoder, Frame};
+use super::limits::MAX_CODES;
 use super::peer::Peer;
-use super::words::{Greeting, MAX_CODES, Request};
+use super::words::{Greeting, Request};
 use crate::transport::wait;
 use crate::{Read, Source, Transport};
 
@@ -269,7 +271,7 @@ fn is_passing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
-/// Connects without waiting for a process that is stuck; `None` if nobody listens.
+/// Connects without waiting for a process that is stuck; `None` if no process listens.
 fn reach(path: &Path) -> io::Result<Option<UnixStream>> {
     let until = Instant::now() + PATIENCE;
     let address = UnixAddr::new(path)?;

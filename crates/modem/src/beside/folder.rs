@@ -70,7 +70,7 @@ fn is_systems(folder: &Path) -> bool {
         && folder.parent().and_then(|run| fs::symlink_metadata(run).ok()).is_some_and(roots)
 }
 
-/// Whether nobody but its owner makes files there.
+/// Whether only its owner makes files there.
 fn is_closed(about: &Metadata) -> bool {
     about.mode() & 0o022 == 0
 }

@@ -10,14 +10,12 @@ use serde::{Deserialize, Serialize};
 use sounding_diag::LogCode;
 use sounding_diag::session::Beside;
 use sounding_units::HostInstant;
-use thiserror::Error;
 
-use super::words::{Greeting, MAX_GREETING};
+use super::foreign::Foreign;
+use super::limits::{MAX_GREETING, MAX_PAYLOAD};
+use super::words::Greeting;
 
 const HEAD: usize = 13;
-
-/// No packet of Diag is longer: the length of a log record has 16 bits, and a wrapper adds a few.
-pub(super) const MAX_PAYLOAD: usize = (1 << 16) + 64;
 
 /// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,46 +49,6 @@ pub enum Frame<'a> {
     Packet(HostInstant, &'a [u8]),
     /// News about the port or the records.
     News(Beside),
-}
-
-/// Bytes that are not the other end's.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Foreign {
-    /// The line is no JSON of the wanted form.
-    #[error("its line cannot be read: {0}")]
-    Line(String),
-    /// The line has no end.
-    #[error("its line is too long")]
-    Long,
-    /// It is another feed.
-    #[error("it is another feed than `records`")]
-    Feed,
-    /// It is another version.
-    #[error("it has version {0}, and this program knows {VERSION}", VERSION = super::VERSION)]
-    Version(u32),
-    /// The framing of packets is unknown.
-    #[error("its packets have an unknown framing")]
-    Framing,
-    /// Too many codes are requested.
-    #[error("a request names at most {MAX} codes", MAX = super::words::MAX_CODES)]
-    Codes,
-    /// No frame has this kind.
-    #[error("frames of kind {0} are unknown")]
-    Kind(u8),
-    /// A frame has a length that its kind does not allow.
-    #[error("a frame of kind {kind} announces {len} bytes")]
-    Length {
-        /// The kind.
-        kind: u8,
-        /// The length.
-        len: usize,
-    },
-}
-
-impl Foreign {
-    pub(super) fn line(error: serde_json::Error) -> Self {
-        Self::Line(error.to_string())
-    }
 }
 
 /// The codes that a reader lacks, as JSON.

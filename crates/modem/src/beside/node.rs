@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn owner_group_and_others_are_told_apart() {
+    fn owner_group_and_others_differ() {
         let file = tempfile::NamedTempFile::new().expect("a file");
         let about = |mode| {
             set_permissions(file.path(), Permissions::from_mode(mode)).expect("it is ours");

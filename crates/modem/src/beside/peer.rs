@@ -31,7 +31,7 @@ fn other_groups(socket: &impl AsFd) -> io::Result<Vec<u32>> {
     loop {
         let mut bytes = libc::socklen_t::try_from(size_of_val(&groups[..])).unwrap_or_default();
         // SAFETY: the kernel writes at most `bytes` bytes, which `groups` has, and the descriptor
-        // is open for as long as it is borrowed.
+        // stays open while it is borrowed.
         let outcome = unsafe {
             libc::getsockopt(
                 socket.as_fd().as_raw_fd(),

@@ -7,6 +7,7 @@ use sounding_diag::session::Beside;
 use sounding_units::HostInstant;
 
 use super::frame::{self, Kind};
+use super::limits::MAX_PAYLOAD;
 
 /// Packets wait up to so many bytes: two seconds of 4 Mbit/s. Chosen.
 pub(super) const MAX_WAITING: usize = 1 << 20;
@@ -23,14 +24,14 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// Adds a line as it is.
+    /// Adds a line unchanged.
     pub(super) fn push_line(&mut self, line: &[u8]) {
         self.bytes.extend(line);
     }
 
     /// Adds a packet, or counts it as lost if there is no room for all of it.
     pub(super) fn push_packet(&mut self, at: HostInstant, packet: &[u8]) {
-        if self.bytes.len() + packet.len() > MAX_WAITING || packet.len() > frame::MAX_PAYLOAD {
+        if self.bytes.len() + packet.len() > MAX_WAITING || packet.len() > MAX_PAYLOAD {
             self.lost += 1;
             return;
         }

@@ -19,10 +19,11 @@ use sounding_units::HostInstant;
 use thiserror::Error;
 
 use super::folder;
+use super::limits::MAX_REQUEST;
 use super::node::{self, Node};
 use super::peer::Peer;
 use super::queue::Queue;
-use super::words::{Greeting, MAX_REQUEST, Request};
+use super::words::{Greeting, Request};
 use crate::Source;
 
 /// The most readers of a port, those that have not asked yet among them.
@@ -290,7 +291,7 @@ impl Server {
             let mut reader = Reader::new(socket, peer.user, now);
             let mut greeting = self.greeting.clone();
             if let Some(why) = refused {
-                // The reason is all that it is told.
+                // It learns the reason, and nothing else.
                 greeting = Greeting::new(&greeting.port);
                 greeting.refused = Some(why.into());
             }

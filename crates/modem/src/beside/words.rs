@@ -3,25 +3,8 @@
 use serde::{Deserialize, Serialize};
 use sounding_diag::LogCode;
 
-use super::frame::Foreign;
-
-/// The name that both ends give.
-pub(super) const FEED: &str = "records";
-
-/// The version of lines and frames.
-pub const VERSION: u32 = 1;
-
-/// The framing of the packets inside of frames: none.
-pub(super) const FRAMING: &str = "packet";
-
-/// A greeting is no longer than this, with its end of line.
-pub(super) const MAX_GREETING: usize = 8 * 1024;
-
-/// A request is no longer than this, with its end of line.
-pub(super) const MAX_REQUEST: usize = 16 * 1024;
-
-/// A request names no more codes. Those that this project reads are fewer.
-pub(super) const MAX_CODES: usize = 512;
+use super::foreign::Foreign;
+use super::limits::{FEED, FRAMING, MAX_CODES, VERSION};
 
 /// The first line of the process that holds the port.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

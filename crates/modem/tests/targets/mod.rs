@@ -221,8 +221,8 @@ fn named(data: &[u8]) {
     }
 }
 
-/// The greeting and the frames of a process that holds a port, in two pieces or in one: they are the
-/// same, or end with the same error.
+/// The greeting and the frames of a process that holds a port, in two pieces or in one: they are
+/// the same, or end with the same error.
 fn told(data: &[u8]) {
     let all = |pieces: &[&[u8]]| {
         let mut decoder = Decoder::default();

@@ -30,8 +30,8 @@ pub(super) trait Reader {
     fn handle(&mut self, read: Option<Bytes<'_>>) -> Result<(), Stopped>;
 }
 
-/// Reads until an interrupt, an error of the reader or the final end of the source. Returns how many
-/// records a daemon that holds the port dropped for this reader.
+/// Reads until an interrupt, an error of the reader or the final end of the source. Returns how
+/// many records a daemon that holds the port dropped for this reader.
 pub(super) fn read(
     source: &Source,
     untold: UntoldMask,

@@ -10,7 +10,7 @@ use sounding_units::HostInstant;
 
 use super::events::Events;
 
-/// Readers are told this often which of their codes are not on.
+/// Readers learn this often which of their codes are not on.
 const TELL_EVERY: Duration = Duration::from_millis(100);
 
 /// The socket of one modem, if there is one.

@@ -2,7 +2,7 @@
 //!
 //! The kernel lists the sockets under a law's name, and the laws' changes of phase tell the phase.
 //! A thread of its own looks once a second, so that a machine with many connections holds up no
-//! modem. What a modem's thread asks here never waits.
+//! modem. A modem's thread never waits for it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -178,7 +178,7 @@ impl Drop for Followed {
     }
 }
 
-/// Looks until nobody has the flows any more.
+/// Looks until the daemon has dropped the flows.
 fn look_on(flows: &Weak<Flows>) {
     // It may begin before the daemon drops its rights, and it needs none.
     let _ = keep_only(Capabilities::empty());

@@ -65,11 +65,11 @@ impl Opened {
             rates.map_or((None, Vec::new()), |(store, cells)| (Some(store), cells));
         let sniffers = Sniffers::start(&plan.sniffers, plan.sniffed).into_diagnostic()?;
         let port = open_port(&plan.source);
-        // A daemon that does not get the port must not take the socket of the one that has it.
-        let beside = match &port {
-            Ok(_) => Server::start(&plan.source),
-            Err(_) => Err(ServeError::Absent),
-        };
+        // A daemon that does not get the port must not take the socket of the one that has it. A
+        // stream on standard input is this daemon's alone.
+        let is_shared = port.is_ok() && *plan.source.place() != Source::Stdin;
+        let none = Err(ServeError::Absent);
+        let beside = if is_shared { Server::start(&plan.source) } else { none };
         Ok(Self { port, beside, sniffers, rates, known })
     }
 

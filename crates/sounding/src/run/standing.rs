@@ -1,4 +1,4 @@
-//! When the daemon says how its modem stands: at each change of the link's state, and once a minute.
+//! When the daemon says how its modem stands: at each change of the link's state, and each minute.
 
 use std::time::Duration;
 

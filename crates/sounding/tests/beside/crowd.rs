@@ -1,4 +1,4 @@
-//! Many readers, some of which read nothing.
+//! Many readers, and one that reads nothing.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -64,7 +64,7 @@ fn ten_readers_and_one_that_never_reads_cost_the_daemon_no_heartbeat() {
 }
 
 #[test]
-fn one_more_reader_than_there_is_room_for_is_told_so() {
+fn one_more_reader_than_there_is_room_for_is_refused() {
     let rig = Rig::plain();
     let socket = rig.socket();
     let _readers: Vec<_> = (0..12).map(|_| connect(&socket)).collect();

@@ -30,7 +30,7 @@ fn a_guest_that_comes_before_the_modem_answers_is_served_with_it() {
     let mut session = Session::new(wanted(&[PUSCH]));
     let mut modem = Modem::new();
     session.handle_guests(&[MAC]);
-    assert_eq!(session.lack(MAC), None, "nobody knows yet");
+    assert_eq!(session.lack(MAC), None, "it is not known yet");
     talk(&mut session, &mut modem, 0, 100);
     assert!(modem.sends(PUSCH) && modem.sends(MAC));
     // So it is after a modem that restarted.

@@ -103,13 +103,13 @@ fn codes_leave_with_their_reader() {
     drop(one);
     let until = monotonic_now() + Duration::from_secs(5);
     while !rig.turn() {
-        assert!(monotonic_now() < until, "nobody left");
+        assert!(monotonic_now() < until, "no reader has left");
     }
     assert_eq!((rig.server.codes(), rig.server.readers()), (vec![MAC], 1));
 }
 
 #[test]
-fn lacking_codes_are_told_once_and_again_when_they_change() {
+fn lacking_codes_are_said_once_and_again_when_they_change() {
     let mut rig = Rig::new();
     let mut client = rig.open(Some(&[PUSCH, MAC])).expect("it may");
     let now = monotonic_now();
@@ -144,7 +144,7 @@ fn ten_readers_and_one_that_never_reads_share_no_fate() {
         assert!(rig.server.waiting() <= MAX_WAITING + (1 << 16), "{}", rig.server.waiting());
     }
     assert!(readers.iter().all(|reader| reader.lost() == 0));
-    // The one that was late is told how many it has missed, once there is room.
+    // The one that was late learns how many it has missed, once there is room.
     let mut came = 0;
     let until = monotonic_now() + Duration::from_secs(20);
     let mut buffer = vec![0; crate::READ_SIZE];
@@ -257,7 +257,7 @@ fn a_port_has_one_socket_that_outlives_no_holder() {
     assert!(!path.exists());
     // A holder that was killed leaves its socket.
     drop(UnixListener::bind(&path).expect("a socket"));
-    assert!(Client::open_in(rig.folder.path(), "x", &[], None).expect("nobody").is_none());
+    assert!(Client::open_in(rig.folder.path(), "x", &[], None).expect("no process").is_none());
     drop(Server::start_in(rig.folder.path(), &source).expect("the place is free"));
     fs::set_permissions(rig.folder.path(), fs::Permissions::from_mode(0o777)).expect("ours");
     let open = Server::start_in(rig.folder.path(), &source);

@@ -21,8 +21,8 @@ impl Events {
         self.common.flows.follow(name)
     }
 
-    /// The flows that leave by this modem. `None` if there is no law, or that cannot be told without
-    /// waiting.
+    /// The flows that leave by this modem. `None` if there is no law, or if that would have to be
+    /// waited for.
     pub(in crate::run) fn flows(&self) -> Option<Seen> {
         let place = self.common.place_of(self.modem.as_deref()?)?;
         self.common.flows.at(place, !self.common.are_several())

@@ -153,8 +153,8 @@ impl Side {
     }
 }
 
-/// Gives a line to all who read it, with one text. Only the socket's readers learn of flows: they are
-/// on this machine.
+/// Gives a line to all who read it, with one text. Only the socket's readers learn of flows: they
+/// are on this machine.
 fn give(socket: Option<&Shared>, line: Line, flows: Option<Flows>) {
     if socket.is_none() && !news::are_wanted() {
         return;
