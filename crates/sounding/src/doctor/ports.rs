@@ -40,8 +40,6 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const OTHER_PORT: &str = "try the other ports of the modem, and switch its Diag port on: on Android as root \
                           `setprop sys.usb.config diag,adb`, on Quectel modems `AT+QCFG=\"usbcfg\"`";
 
-const SYS: &str = "/sys";
-
 /// One check for each port, or one check that explains why there is no port.
 pub(crate) fn checks(folder: &Path, sys: &Path, user: RouterUser) -> Vec<Check> {
     let mut checks: Vec<Check> = match candidates(folder) {
@@ -336,7 +334,7 @@ mod tests {
     #[test]
     fn an_empty_folder_has_no_ports_and_the_cure_is_a_modem() {
         let folder = tempfile::tempdir().expect("a folder");
-        let checks = checks(folder.path(), Path::new(SYS), RouterUser::default());
+        let checks = checks(folder.path(), Path::new("/sys"), RouterUser::default());
         let last = checks.last().expect("one at least");
         assert!(!last.ok && !last.cure.is_empty());
     }

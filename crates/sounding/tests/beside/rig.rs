@@ -20,7 +20,7 @@ use sounding_testdata::Running;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The modem's records last so long.
-const LASTS: Duration = Duration::from_secs(90);
+pub(crate) const LASTS: Duration = Duration::from_secs(90);
 
 /// The only KPI of the daemon's board, and the record that it is in.
 pub(crate) const KPI: &str = "lte.pusch.tbs";

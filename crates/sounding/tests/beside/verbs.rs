@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value as Json;
 use sounding_testdata::steadily;
 
-use crate::rig::{KPI, OWN, Rig, logs, text};
+use crate::rig::{KPI, LASTS, OWN, Rig, logs, text};
 
 const BESIDE: &str = "is read beside the daemon that holds it";
 
@@ -124,8 +124,9 @@ fn the_doctor_knows_a_modem_that_a_daemon_holds_and_listens_beside_it() {
 fn records_beyond_the_daemons_budget_are_said_by_code_and_its_own_stay() {
     // Its own records fit with some room, and all others together do not.
     let mut rig = Rig::new(|sizes| {
-        let own_bits = sizes[&OWN] * 8 / 90;
-        vec!["--budget".into(), format!("{}bit", own_bits * 3 / 2)]
+        let (own, all) = (sizes[&OWN], sizes.values().sum::<u64>());
+        assert!(all > own * 5 / 4, "{sizes:?}");
+        vec!["--budget".into(), format!("{}bit", (own + all) / 2 * 8 / LASTS.as_secs())]
     });
     let output = rig.command(&["record", "modem", "out.qmdl", "--for", "8s"]).output().unwrap();
     let said = text(&output.stderr);
