@@ -23,8 +23,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) const LASTS: Duration = Duration::from_secs(90);
 
 /// The only KPI of the daemon's board, and the record that it is in.
-pub(crate) const KPI: &str = "lte.pusch.tbs";
-pub(crate) const OWN: LogCode = LogCode::new(0xB139);
+pub(crate) const KPI: &str = "lte.mac.ul.grant";
+pub(crate) const OWN: LogCode = LogCode::new(0xB064);
 
 pub(crate) struct Rig {
     pub(crate) folder: tempfile::TempDir,
@@ -86,9 +86,9 @@ impl Rig {
 
     /// The socket of the daemon.
     pub(crate) fn socket(&self) -> PathBuf {
-        let files = fs::read_dir(self.path("run")).unwrap().map(|file| file.unwrap().path());
+        let mut files = fs::read_dir(self.path("run")).unwrap().map(|file| file.unwrap().path());
         let is_it = |path: &PathBuf| path.to_string_lossy().contains("/records-");
-        files.filter(is_it).next().unwrap()
+        files.find(is_it).unwrap()
     }
 
     /// A command beside the daemon.

@@ -98,9 +98,7 @@ fn a_folder_that_others_may_write_gets_no_socket() {
     let mut lines = std::io::BufRead::lines(out).map_while(Result::ok);
     let line = lines.find(|line| line.contains("not_beside")).unwrap();
     assert!(line.contains("other users may write there"), "{line}");
-    let sockets = fs::read_dir(&run).unwrap().flatten();
-    assert!(
-        sockets.into_iter().all(|file| !file.file_name().to_string_lossy().contains("records"))
-    );
+    let mut sockets = fs::read_dir(&run).unwrap().flatten();
+    assert!(sockets.all(|file| !file.file_name().to_string_lossy().contains("records")));
     drop(pty);
 }

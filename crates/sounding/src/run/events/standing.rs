@@ -109,7 +109,7 @@ mod tests {
         let phases = BTreeMap::from([("hold", 1), ("radio-limited", 2)]);
         let flows = Seen { phases, ..Seen::default() };
         let said = sentence(Some(&estimate), Some(&flows), Some(812.4));
-        assert!(said.starts_with("uplink active: 9 Mbit/s (floor), 12 ms old"), "{said}");
+        assert!(said.starts_with("uplink active: 9.00 Mbit/s (floor), 12 ms old"), "{said}");
         assert!(said.ends_with("; flows: 1 hold, 2 radio-limited; 812 records/s"), "{said}");
         let none = Estimator::new(Config::new(Direction::Uplink)).estimate(HostInstant::default());
         let said = sentence(Some(&none), None, None);
