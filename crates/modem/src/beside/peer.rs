@@ -65,8 +65,11 @@ mod tests {
         let peer = Peer::of(&one).expect("it has one");
         assert_eq!(peer.process, std::process::id().cast_signed());
         assert_eq!(peer.user, nix::unistd::geteuid().as_raw());
-        let mut own: Vec<u32> =
-            nix::unistd::getgroups().expect("groups").into_iter().map(nix::unistd::Gid::as_raw).collect();
+        let mut own: Vec<u32> = nix::unistd::getgroups()
+            .expect("groups")
+            .into_iter()
+            .map(nix::unistd::Gid::as_raw)
+            .collect();
         own.push(nix::unistd::getegid().as_raw());
         assert_eq!(peer.groups, own);
     }

@@ -69,7 +69,7 @@ impl Readers {
         let Some(server) = &mut self.server else { return };
         if server.attend(now) {
             pump.handle_guests(&server.codes());
-            events.beside(server.readers());
+            events.beside(now, server.readers());
             if let Some(identity) = pump.identity() {
                 server.introduce(identity);
             }

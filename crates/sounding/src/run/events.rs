@@ -47,6 +47,7 @@ pub(crate) struct Events {
     late: Late,
     overstated: Untold,
     disbelieved: Untold,
+    beside: Untold,
     /// What is said once while the daemon runs.
     said: BTreeSet<String>,
 }
@@ -101,6 +102,7 @@ impl Events {
             late: Late::default(),
             overstated: Untold::default(),
             disbelieved: Untold::default(),
+            beside: Untold::default(),
             said: BTreeSet::new(),
         })
     }

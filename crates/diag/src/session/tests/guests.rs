@@ -110,3 +110,21 @@ fn a_code_that_the_session_wants_later_is_its_own() {
     talk(&mut session, &mut modem, 300, 100);
     assert!(!modem.sends(PUSCH) && !modem.sends(MAC));
 }
+
+#[test]
+fn guests_that_come_and_go_before_an_answer_leave_no_requests_behind() {
+    let (mut session, mut modem) = guest_session();
+    let before = modem.masks.clone();
+    modem.mute = true;
+    for turn in 0..1_000 {
+        session.handle_guests(if turn % 2 == 0 { &[GUEST, WCDMA] } else { &[] });
+        talk(&mut session, &mut modem, 100 + turn, 1);
+    }
+    assert!(session.steps.len() <= 2, "{:?}", session.steps);
+    modem.mute = false;
+    talk(&mut session, &mut modem, 1_100, 2_000);
+    assert_eq!(modem.masks, before);
+    session.handle_end(at(3_200));
+    talk(&mut session, &mut modem, 3_200, 100);
+    assert!(session.is_over() && !modem.sends(PUSCH));
+}

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::json;
 use sounding_modem::Source;
 use sounding_modem::beside::ServeError;
+use sounding_units::HostInstant;
 
 use super::{Events, Late, Untold};
 use crate::run::event_queue::Outbox;
@@ -69,6 +70,7 @@ impl Events {
             late: Late::default(),
             overstated: Untold::default(),
             disbelieved: Untold::default(),
+            beside: Untold::default(),
             said: self.said.clone(),
         }
     }
@@ -115,10 +117,12 @@ impl Events {
     }
 
     /// So many other commands read the modem beside this daemon from now on.
-    pub(in crate::run) fn beside(&mut self, readers: usize) {
+    pub(in crate::run) fn beside(&mut self, now: HostInstant, readers: usize) {
+        // They come and go as they like, and may not fill a log.
+        let due = self.beside.add(now).is_some();
         self.say(&json!({ "event": "beside", "readers": readers }), || {
             let count = counted(readers as u64, "other command reads", "other commands read");
-            Some(format!("{count} the modem beside this daemon"))
+            due.then(|| format!("{count} the modem beside this daemon"))
         });
     }
 
