@@ -6,16 +6,20 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
+use sounding_diag::LogCode;
 use sounding_diag::session::Beside;
 use sounding_modem::beside::{Decoder, Frame, Request};
 use sounding_testdata::steadily;
 
-use crate::rig::Rig;
+use crate::rig::{OWN, Rig};
 
-/// Connects and asks for everything that comes.
+/// The modem's most frequent record. The daemon does not ask for it.
+const OTHER: LogCode = LogCode::new(0xB139);
+
+/// Connects and asks for records.
 fn connect(socket: &Path) -> UnixStream {
     let mut stream = UnixStream::connect(socket).unwrap();
-    stream.write_all(&Request::new(None).line()).unwrap();
+    stream.write_all(&Request::new(Some(&[OWN, OTHER])).line()).unwrap();
     stream
 }
 
