@@ -45,6 +45,7 @@ impl Rig {
         for (code, bytes) in logs(&capture) {
             *sizes.entry(code).or_default() += bytes;
         }
+        let more = flags(&sizes);
         let mut modem = program(&folder)
             .args(["modem", "sim", "capture.qmdl", "--link", "modem"])
             .stdout(Stdio::piped())
@@ -54,7 +55,6 @@ impl Rig {
         let mut line = String::new();
         BufReader::new(modem.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let events = Arc::default();
-        let more = flags(&sizes);
         let mut rig = Self { folder, sizes, daemon: None, events, _modem: Running(modem) };
         let mut daemon = program(&rig.folder)
             .args(["run", "--json", "--law", "none", "--device", "modem"])
