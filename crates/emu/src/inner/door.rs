@@ -270,7 +270,8 @@ fn ended(status: ExitStatus, inner: &Netns, outer: &Netns, outside: &Outside) ->
 
 /// The variable that carries the command's environment past programs of root, which do not know it.
 const ENVIRONMENT: &str = "SOUNDING_ENVIRONMENT";
-const BECOME: &str = r#"exports=$SOUNDING_ENVIRONMENT; unset SOUNDING_ENVIRONMENT; eval "$exports"; exec "$@""#;
+const BECOME: &str =
+    r#"exports=$SOUNDING_ENVIRONMENT; unset SOUNDING_ENVIRONMENT; eval "$exports"; exec "$@""#;
 
 /// Starts the command. What it has of its user, it gets after it has become that user: programs of
 /// root before it hear nothing of the environment.

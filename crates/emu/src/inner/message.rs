@@ -169,7 +169,8 @@ mod tests {
         assert_eq!(exports, "export A='it'\\''s $(id) `id` \"\n'\n");
         let script = "eval \"$exports\"; printf %s \"$A\"";
         let mut shell = std::process::Command::new(sounding_host::tool("sh"));
-        let told = shell.args(["-c", script]).env_clear().env("exports", &exports).output().unwrap();
+        let told =
+            shell.args(["-c", script]).env_clear().env("exports", &exports).output().unwrap();
         assert_eq!(told.stdout, b"it's $(id) `id` \"\n");
     }
 
