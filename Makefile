@@ -106,6 +106,8 @@ install: build
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include/sounding
 	install -d $(DESTDIR)$(PREFIX)/share/doc/sounding
 	install -m 644 LICENSE-MIT LICENSE-APACHE $(TARGET)/release/THIRD-PARTY-NOTICES $(DESTDIR)$(PREFIX)/share/doc/sounding
+	install -d $(DESTDIR)$(PREFIX)/share/doc/sounding/examples
+	install -m 644 dist/examples/*.toml $(DESTDIR)$(PREFIX)/share/doc/sounding/examples
 	install -m 755 $(SOUNDING) $(DESTDIR)$(PREFIX)/bin/sounding
 	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/lib/sysusers.d
 	sed -e 's|@PREFIX@|$(PREFIX)|' dist/systemd/sounding@.service.in \

@@ -49,6 +49,7 @@ mod peers;
 mod preflight;
 mod radios;
 mod sharing;
+mod sockets;
 #[cfg(test)]
 mod stack;
 mod struct_ops;
@@ -107,6 +108,7 @@ pub use peers::{
 pub use preflight::{Check, is_name, preflight};
 pub use radios::{MAX_MODEMS, MAX_RADIOS, Radios};
 pub use sharing::{Application, Counting, MAX_WEIGHTS, Owner, Sharing};
+pub use sockets::{TcpSocket, tcp_sockets};
 pub use sounding_cc::sharing::Policy;
 pub use sounding_laws::Phase;
 pub use sounding_laws::biscay::{Bound, Config as LawConfig, FeedEstimate};

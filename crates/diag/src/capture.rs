@@ -1,16 +1,19 @@
 //! Reads packets and records from capture files and live streams, and counts them.
 //!
 //! Captures differ in how their records are separated ([`Format`]). [`recognise`] finds the format
-//! from the bytes, [`Reader`] reads any of them in chunks, [`Capture`] a whole one in memory. A
-//! `.qmdl` or `.mi2log` file is the modem's unchanged byte stream (docs/reference/diag.md,
-//! transport). It may start in the middle of a frame, contain answers to commands and frames that a
-//! recorder added (they begin with 0xEE 0xEE), and end anywhere. A `.qmdl2` has a header before it.
+//! from the bytes, [`Beginning`] from the first records of a stream. [`Reader`] reads any of them
+//! in chunks, [`Capture`] a whole one in memory. A `.qmdl` or `.mi2log` file is the modem's
+//! unchanged byte stream (docs/reference/diag.md, transport). It may start in the middle of a
+//! frame, contain answers to commands and frames that a recorder added (they begin with 0xEE 0xEE),
+//! and end anywhere. A `.qmdl2` has a header before it.
 
+mod beginning;
 mod flat;
 mod format;
 mod header;
 mod recognise;
 
+pub use beginning::Beginning;
 pub use format::{EmitError, Format, Kind, emit_unframed};
 pub use recognise::{CaptureError, Looks, PROBE, packing, recognise};
 

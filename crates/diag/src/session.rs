@@ -24,6 +24,7 @@
 mod budget;
 mod dialogue;
 mod event;
+mod guests;
 mod masks;
 mod note;
 mod step;
@@ -35,13 +36,15 @@ use core::time::Duration;
 
 use sounding_units::HostInstant;
 
-pub use event::{Event, Identity, Reason};
+pub use event::{Beside, Event, Identity, Reason};
+pub use guests::Lack;
 pub use note::{NotANote, Note};
 pub use step::Step;
 
 use crate::LogCode;
 use crate::command::Answer;
 use budget::Budget;
+use guests::Guests;
 use masks::Masks;
 
 /// Timeout of an answer, which takes a millisecond or two on USB. Chosen; a silent port costs three
@@ -105,6 +108,8 @@ pub struct Session {
     /// Codes that the budget has switched off.
     off: Vec<LogCode>,
     masks: Masks,
+    /// Codes of other readers of this modem.
+    guests: Guests,
     /// Whether recalled masks were reported.
     has_recalled: bool,
     /// A mask could not be restored.
@@ -138,6 +143,7 @@ impl Session {
             identity: Identity::default(),
             off: Vec::new(),
             masks: Masks::default(),
+            guests: Guests::default(),
             has_recalled: false,
             is_left: false,
             sets_untold: false,
@@ -204,7 +210,11 @@ impl Session {
         if self.state == State::Over {
             return;
         }
-        self.on = self.wanted.codes.clone();
+        let wanted = &self.wanted.codes;
+        // A code that both want is the session's.
+        self.guests.codes.retain(|code| !wanted.contains(code));
+        self.guests.forget_departed();
+        self.on = wanted.iter().chain(&self.guests.codes).copied().collect();
         self.off.clear();
         self.identity = Identity::default();
         (self.events_on, self.messages_on) = (0, 0);
@@ -276,6 +286,11 @@ impl Session {
     /// True while the modem has the requested mask.
     pub fn is_logging(&self) -> bool {
         self.state == State::Logging
+    }
+
+    /// What the modem has told of itself.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
     }
 
     /// Codes that the budget has switched off.
@@ -376,8 +391,14 @@ impl Session {
         if self.state != State::Logging {
             return;
         }
-        let Some(flood) = self.budget.poll(now, limit) else { return };
-        let off = flood.relieve(&mut self.on, limit);
+        let Some(mut flood) = self.budget.poll(now, limit) else { return };
+        flood.leave_out(|code| self.guests.have_left(code));
+        if flood.bytes_per_sec <= limit {
+            return;
+        }
+        // Without a code of its own the session has none that must stay.
+        let kept = usize::from(!self.wanted.codes.is_empty());
+        let off = flood.relieve(&mut self.on, kept, limit);
         let equipments: BTreeSet<u8> = off.iter().map(|code| code.equipment()).collect();
         equipments.into_iter().for_each(|equipment| self.set_mask(equipment));
         self.off.extend(&off);

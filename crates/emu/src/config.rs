@@ -19,6 +19,8 @@ pub struct Config {
     pub tap: Option<Tap>,
     /// Takes what a modelled sniffer writes, if the network has one.
     pub sniffer: Option<SnifferTap>,
+    /// Where the far end is.
+    pub far: Far,
     /// Address of the near end. Default 100.64.0.1 (RFC 6598, never routed on the Internet). Each
     /// further device's is 256 beyond.
     pub near_address: Ipv4Addr,
@@ -53,6 +55,7 @@ impl Config {
             devices: vec![Device(0)],
             tap: None,
             sniffer: None,
+            far: Far::default(),
             near_address: Ipv4Addr::new(100, 64, 0, 1),
             far_address: Ipv4Addr::new(100, 64, 0, 2),
             mtu: 1500,
@@ -62,6 +65,18 @@ impl Config {
             realtime: Realtime::default(),
         }
     }
+}
+
+/// The far end of an emulation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Far {
+    /// A network namespace that leads nowhere else.
+    #[default]
+    Namespace,
+    /// The network of the thread that starts the emulation: the near end reaches this machine at
+    /// the far address and, by address translation, each network of this machine over IPv4. Both
+    /// addresses are chosen so that the machine does not use them. For one device.
+    Machine,
 }
 
 /// Takes modem output, with times by the host's clock. Called by the thread that moves packets, so

@@ -86,7 +86,33 @@ fn create_here(settings: &Settings<'_>) -> Result<OwnedFd, StartError> {
     Ok(tun)
 }
 
+/// Sets a TUN device up that is to be one of this machine's own, and forwards. No other device's
+/// settings change.
+pub(crate) fn set_up(name: &str, address: Ipv4Addr, peer: Ipv4Addr, mtu: u16) -> io::Result<()> {
+    for (family, setting) in [("ipv6", "disable_ipv6"), ("ipv4", "forwarding")] {
+        let path = format!("/proc/sys/net/{family}/conf/{name}/{setting}");
+        match std::fs::write(path, "1") {
+            // A kernel without IPv6.
+            Err(error) if family == "ipv6" && error.kind() == io::ErrorKind::NotFound => {}
+            written => written?,
+        }
+    }
+    let control = Control::open()?;
+    control.set_tx_queue_len(name, TX_QUEUE_LEN)?;
+    control.set_mtu(name, mtu)?;
+    control.set_address(name, address)?;
+    control.set_peer(name, peer)?;
+    control.set_flags(name, libc::IFF_UP)
+}
+
 fn open_tun(name: &str) -> Result<OwnedFd, StartError> {
+    open_new_tun(name)?.ok_or_else(|| StartError::TunNotPermitted {
+        source: io::Error::from_raw_os_error(libc::EBUSY),
+    })
+}
+
+/// A new TUN device; `None` if there is a device of this name.
+pub(crate) fn open_new_tun(name: &str) -> Result<Option<OwnedFd>, StartError> {
     let tun = OpenOptions::new()
         .read(true)
         .write(true)
@@ -100,11 +126,17 @@ fn open_tun(name: &str) -> Result<OwnedFd, StartError> {
     // With IFF_VNET_HDR superpackets can be written. Read packets only get a header before them,
     // because TUNSETOFFLOAD offers no features: the sender's kernel cuts and checksums by
     // itself.
-    let flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
+    let flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR | libc::IFF_TUN_EXCL;
     request.ifr_ifru.ifru_flags = flags as libc::c_short;
-    ioctl(tun.as_raw_fd(), libc::TUNSETIFF, &mut request)
-        .map_err(|source| StartError::TunNotPermitted { source })?;
-    Ok(tun.into())
+    match ioctl(tun.as_raw_fd(), libc::TUNSETIFF, &mut request) {
+        // The driver says so of devices that are not its own.
+        Err(source) if matches!(source.raw_os_error(), Some(libc::EBUSY | libc::EINVAL)) => {
+            Ok(None)
+        }
+        made => {
+            made.map(|()| Some(tun.into())).map_err(|source| StartError::TunNotPermitted { source })
+        }
+    }
 }
 
 /// A socket through which devices are configured.

@@ -1,28 +1,26 @@
-use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io;
 use std::net::Ipv4Addr;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use sounding_host::files::grow;
 use sounding_host::monotonic_now;
-use sounding_sim::{
-    Device, DropFrom, Duplex, Links, Network, Order, Path as LinkPath, PathConfig, QueueLimit,
-};
+use sounding_sim::{Device, Duplex, Links, Network, Order, Path as LinkPath, PathConfig};
 use sounding_units::HostInstant;
 
 use crate::collector::{self, Collected};
 use crate::counts::LiveCounts;
-use crate::device::{self, Settings, tun_name};
+use crate::device::tun_name;
+use crate::ends::{Ends, address_of, check};
 use crate::engine::{Engine, Finished};
-use crate::log::{Header, LinkLog};
+use crate::error::system;
+use crate::log;
+use crate::outside::Outside;
 use crate::wait::StopSignal;
 use crate::{
-    Between, Config, Counts, DeviceReport, Direction, DirectionReport, KernelDrops, Netns, Report,
-    Scheduling, Slot, StartError, StopError, counters, realtime, refuse_inside,
+    Between, Config, Counts, DeviceReport, Direction, DirectionReport, Far, InnerLink, KernelDrops,
+    Netns, Report, Scheduling, Slot, StartError, StopError, counters, realtime, refuse_inside,
 };
 
 /// A running emulation. Dropping it ends it, as [`stop`](Self::stop) does, but without a report.
@@ -32,6 +30,8 @@ pub struct Emulation {
     /// One for each device.
     nears: Vec<Netns>,
     far: Netns,
+    /// If the far end is this machine.
+    outside: Option<Outside>,
     near_address: Ipv4Addr,
     far_address: Ipv4Addr,
     started: HostInstant,
@@ -60,39 +60,39 @@ impl Emulation {
     /// [`StartError`] if this is inside another emulation, a setting is outside its range, or the
     /// kernel refuses a namespace, a device or a thread.
     pub fn start(config: Config) -> Result<Self, StartError> {
-        refuse_inside()?;
-        if !(576..=9000).contains(&config.mtu) {
-            return Err(StartError::Mtu { mtu: config.mtu });
+        if config.far == Far::Namespace {
+            refuse_inside()?;
         }
-        let count = config.devices.len();
-        if !(1..=MAX_DEVICES).contains(&count) {
-            return Err(StartError::Devices { count });
-        }
-        let logged = config.logs.up.is_some() || config.logs.down.is_some();
-        if logged && matches!(config.between, Between::Network(_)) {
-            return Err(StartError::NoLink);
-        }
-        let Config { near_address, far_address, mtu, realtime, record, .. } = config;
-        let devices = config.devices.clone();
-        let nears = (0..count).map(|_| new_netns()).collect::<Result<Vec<_>, StartError>>()?;
-        let far = new_netns()?;
-        let mut tuns = Vec::new();
-        for (place, near) in nears.iter().enumerate() {
-            let address = address_of(near_address, place);
-            let sysctls = &config.sysctls;
-            let ends = [
-                (near, "near", tun_name(0), address, far_address),
-                (&far, "far", tun_name(place), far_address, address),
-            ];
-            for (netns, side, name, address, peer) in ends {
-                let is_default = side == "near" || place == 0;
-                let name = &name;
-                let settings = Settings { side, name, is_default, address, peer, mtu, sysctls };
-                tuns.push(device::create(netns, &settings)?);
-            }
-        }
+        check(&config)?;
+        let ends = Ends::make(&config)?;
+        Self::begin(config, ends)
+    }
 
-        let logs = [open_log(&config, Direction::Uplink)?, open_log(&config, Direction::Downlink)?];
+    /// Starts moving packets over a link that the emulator around this one has made. It needs no
+    /// rights. [`near`](Self::near) and the other namespaces of devices are the other's.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError`] if a setting is outside its range, or the kernel refuses a thread.
+    pub fn start_inside(config: Config, link: InnerLink) -> Result<Self, StartError> {
+        check(&config)?;
+        let InnerLink { near_tun, far_tun, near, far } = link;
+        let ends = Ends {
+            nears: Vec::new(),
+            far: Netns::current().map_err(system("open this network namespace"))?,
+            outside: None,
+            tuns: vec![near_tun, far_tun],
+            addresses: (near, far),
+        };
+        Self::begin(config, ends)
+    }
+
+    fn begin(config: Config, ends: Ends) -> Result<Self, StartError> {
+        let Ends { nears, far, outside, tuns, addresses: (near_address, far_address) } = ends;
+        let Config { mtu, realtime, record, .. } = config;
+        let devices = config.devices.clone();
+        let logs =
+            [log::open(&config, Direction::Uplink)?, log::open(&config, Direction::Downlink)?];
         let logged = [logs[0].is_some(), logs[1].is_some()];
         let network = make_network(config.between, logged);
         let started = monotonic_now();
@@ -142,6 +142,7 @@ impl Emulation {
             devices,
             nears,
             far,
+            outside,
             near_address,
             far_address,
             started,
@@ -188,6 +189,16 @@ impl Emulation {
         self.far_address
     }
 
+    /// The device at this machine's end, if the far end is this machine.
+    pub fn device_of_machine(&self) -> Option<&str> {
+        self.outside.as_ref().map(|outside| outside.device.as_str())
+    }
+
+    /// Whether this machine's firewall keeps the near end from the networks behind the machine.
+    pub fn is_shut_in(&self) -> bool {
+        self.outside.as_ref().is_some_and(|outside| !outside.is_open)
+    }
+
     /// The start of the network's time, on CLOCK_MONOTONIC.
     pub fn started(&self) -> HostInstant {
         self.started
@@ -230,9 +241,23 @@ impl Emulation {
     ///
     /// [`StopError`] if a thread ended early, a log cannot be written, or the kernel's counters
     /// cannot be read.
-    pub fn stop(mut self) -> Result<Report, StopError> {
+    pub fn stop(self) -> Result<Report, StopError> {
         // Before the devices are removed, because their counters are removed with them.
         let kernel = self.kernel_drops();
+        self.stop_with(kernel)
+    }
+
+    /// The same for a link inside another, whose counters the emulator outside has read: up and
+    /// down.
+    ///
+    /// # Errors
+    ///
+    /// As [`stop`](Self::stop).
+    pub fn stop_inside(self, drops: [KernelDrops; 2]) -> Result<Report, StopError> {
+        self.stop_with(Ok(drops.into()))
+    }
+
+    fn stop_with(mut self, kernel: io::Result<Vec<KernelDrops>>) -> Result<Report, StopError> {
         self.stop.0.raise();
         let engine = self.engine.take().ok_or(StopError::Panicked)?;
         let collector = self.collector.take().ok_or(StopError::Panicked)?;
@@ -279,7 +304,8 @@ impl Emulation {
         let mut drops = Vec::new();
         for (place, near) in self.nears.iter().enumerate() {
             let near = counters::read(near, &tun_name(0))?;
-            let far = counters::read(&self.far, &tun_name(place))?;
+            let outside = self.outside.as_ref().map(|outside| outside.device.clone());
+            let far = counters::read(&self.far, &outside.unwrap_or_else(|| tun_name(place)))?;
             for (from, to) in [(near, far), (far, near)] {
                 let (before_link, after_link) = (from.before_link, to.after_link);
                 drops.push(KernelDrops { before_link, after_link });
@@ -287,13 +313,6 @@ impl Emulation {
         }
         Ok(drops)
     }
-}
-
-/// Limit: each device needs a namespace, and a unique number in the third byte of its address.
-const MAX_DEVICES: usize = 64;
-
-fn address_of(near: Ipv4Addr, place: usize) -> Ipv4Addr {
-    Ipv4Addr::from_bits(near.to_bits().wrapping_add((place as u32) << 8))
 }
 
 impl Drop for Emulation {
@@ -308,18 +327,6 @@ impl Drop for Emulation {
     }
 }
 
-fn system(doing: &'static str) -> impl Fn(io::Error) -> StartError {
-    move |source| StartError::System { doing, source }
-}
-
-fn new_netns() -> Result<Netns, StartError> {
-    Netns::new().map_err(|source| match source.raw_os_error() {
-        Some(libc::EPERM) => StartError::NotPermitted,
-        Some(libc::EINVAL | libc::ENOSYS) => StartError::NoNamespaces { source },
-        _ => system("make a network namespace")(source),
-    })
-}
-
 fn make_network(between: Between, logged: [bool; 2]) -> Box<dyn Network<Slot> + Send> {
     match between {
         Between::Links { up, down } => {
@@ -332,47 +339,5 @@ fn make_network(between: Between, logged: [bool; 2]) -> Box<dyn Network<Slot> + 
             Box::new(Links::new(vec![Duplex { up, down }]).awaited())
         }
         Between::Network(network) => network,
-    }
-}
-
-fn open_log(
-    config: &Config,
-    direction: Direction,
-) -> Result<Option<LinkLog<BufWriter<File>>>, StartError> {
-    let logs = &config.logs;
-    let (path, trace, name) = match direction {
-        Direction::Uplink => (&logs.up, &logs.up_name, "Uplink"),
-        Direction::Downlink => (&logs.down, &logs.down_name, "Downlink"),
-    };
-    let (Some(path), Some(link)) = (path, config.between.link(direction)) else { return Ok(None) };
-    let unix = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let header = Header {
-        direction: name,
-        trace,
-        file: &path.display().to_string(),
-        command_line: &logs.command_line,
-        queue: &queue_name(link.queue),
-        unix_millis: unix.map_or(0, |since| since.as_millis()),
-        delay: link.delay,
-    };
-    let create = |path: &Path| -> io::Result<LinkLog<BufWriter<File>>> {
-        let origin = HostInstant::default();
-        LinkLog::new(BufWriter::new(grow(path)?), &header, Some(&link.schedule), origin)
-    };
-    create(path).map(Some).map_err(|source| StartError::Log { path: path.clone(), source })
-}
-
-fn queue_name(limit: QueueLimit) -> String {
-    let kind = match limit.drop {
-        DropFrom::Tail => "droptail",
-        DropFrom::Head => "drophead",
-    };
-    match (limit.packets, limit.bytes) {
-        (None, None) => "infinite".to_owned(),
-        (Some(packets), None) => format!("{kind} [packets={packets}]"),
-        (None, Some(bytes)) => format!("{kind} [bytes={}]", bytes.count()),
-        (Some(packets), Some(bytes)) => {
-            format!("{kind} [packets={packets}, bytes={}]", bytes.count())
-        }
     }
 }

@@ -17,8 +17,8 @@ pub enum StartError {
     },
     /// This process is in a namespace of an emulation.
     #[error(
-        "this is already behind an emulated link (its device is {device}), and a link inside another would take its place: put \
-         both into one, by --delay or a plan's [wire], or start this one outside"
+        "this is already behind an emulated link (its device is {device}), and a network with another far end would take its \
+         place. Leave a plan, --far and --isolated out, put both links into one plan, or start this one outside"
     )]
     Inside {
         /// The device that reports it.
@@ -46,6 +46,26 @@ pub enum StartError {
         side: &'static str,
         /// The kernel's error.
         source: io::Error,
+    },
+    /// The rules for the way to this machine's network cannot be made.
+    #[error(
+        "cannot make rules of nftables for the way to this machine's network ({source}{}{words}): this needs Linux 5.12 \
+         with nft_masq and nft_dup_ipv4. With --isolated the command needs no such way", if words.is_empty() { "" } else { ": " }
+    )]
+    Rules {
+        /// The kernel's error.
+        source: io::Error,
+        /// The kernel's own explanation, or nothing.
+        words: String,
+    },
+    /// All names of devices at this machine's end are taken.
+    #[error("this machine has 127 emulated links already: end some of them")]
+    Full,
+    /// A way to this machine's network for more than one device.
+    #[error("only one device can have a way to this machine's network, and here are {count}")]
+    OneDevice {
+        /// The number of devices.
+        count: usize,
     },
     /// The largest packet is out of range.
     #[error("an MTU of {mtu} is outside 576..=9000")]
@@ -104,4 +124,9 @@ pub enum StopError {
         /// The system's error.
         source: io::Error,
     },
+}
+
+/// The error of a step that failed.
+pub(crate) fn system(doing: &'static str) -> impl Fn(io::Error) -> StartError {
+    move |source| StartError::System { doing, source }
 }

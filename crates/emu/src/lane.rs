@@ -102,6 +102,8 @@ impl Lane {
             Ok(()) => {
                 self.report.delivered += 1;
                 self.report.delivered_bytes += carried.size;
+                let queueing = carried.left - carried.joined;
+                self.report.queueing = self.report.queueing.saturating_add(queueing);
                 self.record_lateness(due, now - due);
                 Outcome::Delivered {
                     joined: clock.host(carried.joined),

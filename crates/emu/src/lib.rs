@@ -6,7 +6,8 @@
 //! it cannot, [`ClockLag`] reports it. File descriptors of this process hold all resources, so none
 //! is left behind, however the process ends.
 //!
-//! Outside the namespaces no route, address or setting of the host changes.
+//! Outside the namespaces no route, address or setting of the host changes. With [`Far::Machine`]
+//! the host has one more device and a table of nftables, which end with this process too.
 
 mod burst;
 mod collector;
@@ -15,15 +16,20 @@ mod counters;
 mod counts;
 mod device;
 mod emulation;
+mod ends;
 mod engine;
 mod error;
 mod flow;
 mod gso;
+mod inner;
 mod inside;
 mod lane;
 mod lateness;
 mod log;
+mod name_relay;
+mod names;
 mod netns;
+mod outside;
 mod pool;
 mod realtime;
 mod record;
@@ -32,13 +38,15 @@ mod run_as;
 mod wait;
 mod wall_clock;
 
-pub use config::{Between, Config, Logs, Realtime, SnifferTap, Tap};
+pub use config::{Between, Config, Far, Logs, Realtime, SnifferTap, Tap};
 pub use counts::Counts;
 pub use emulation::Emulation;
 pub use error::{StartError, StopError};
 pub use flow::Flow;
+pub use inner::{Door, InnerLink, Visit, VisitError};
 pub use inside::refuse_inside;
 pub use lateness::Lateness;
+pub use names::Names;
 pub use netns::{EnterError, Netns};
 pub use pool::Slot;
 pub use record::{Outcome, PacketRecord};

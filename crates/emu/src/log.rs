@@ -1,11 +1,15 @@
 //! Packet logs as mm-link writes them, so that mahimahi's own graph tools read them.
 
+mod open;
+
 use std::io::{self, Write};
 use std::time::Duration;
 
 use sounding_sim::LinkEvent;
 use sounding_trace::{Opportunities, Schedule};
 use sounding_units::{Bytes, HostInstant};
+
+pub(crate) use open::open;
 
 /// mm-link logs sizes with the 4-byte header of its TUN device, and opportunities of 1504 bytes.
 const TUN_HEADER: u64 = 4;
@@ -38,6 +42,11 @@ pub(crate) struct LinkLog<W> {
     is_trace: bool,
 }
 
+/// A script's own lines would be taken for entries.
+fn in_a_line(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}
+
 impl<W: Write> LinkLog<W> {
     pub(crate) fn new(
         mut out: W,
@@ -46,6 +55,7 @@ impl<W: Write> LinkLog<W> {
         origin: HostInstant,
     ) -> io::Result<Self> {
         let Header { direction, trace, file, command_line, queue, unix_millis, delay } = header;
+        let [trace, file, command_line] = [trace, file, command_line].map(|text| in_a_line(text));
         writeln!(out, "# mahimahi mm-link ({direction}) [{trace}] > {file}")?;
         writeln!(out, "# command line: {command_line}")?;
         writeln!(out, "# queue: {queue}")?;
@@ -80,7 +90,8 @@ impl<W: Write> LinkLog<W> {
             }
             LinkEvent::Dropped { at, size } => {
                 let millis = self.millis(at);
-                writeln!(self.out, "{millis} d 1 {}", logged(size))
+                // A comment: mm-throughput-graph ends at the line that mm-link itself writes.
+                writeln!(self.out, "# d {millis} 1 {}", logged(size))
             }
         }
     }
@@ -173,7 +184,7 @@ mod tests {
             [
                 "0 + 1504",
                 "0 + 44",
-                "0 d 1 44",
+                "# d 0 1 44",
                 "1 # 1504",
                 "1 - 1504 1",
                 "1 # 1504",

@@ -12,7 +12,7 @@ use nix::sys::signal::Signal;
 use nix::unistd::{Pid, getpid, getppid};
 use sounding_host::tool;
 
-use crate::RunAs;
+use crate::{Names, RunAs};
 
 /// A network namespace without a name, held by a file descriptor: it ends with the last process and
 /// descriptor in it.
@@ -54,6 +54,20 @@ impl Netns {
             making?.join().unwrap_or_else(|_| Err(io::Error::other("the thread panicked")))
         })?;
         Ok(Self { namespace })
+    }
+
+    /// The namespace of this thread.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error.
+    pub fn current() -> io::Result<Self> {
+        Ok(Self { namespace: File::open("/proc/thread-self/ns/net")?.into() })
+    }
+
+    /// The same namespace once more.
+    pub(crate) fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self { namespace: self.namespace.try_clone()? })
     }
 
     /// Runs `work` on a thread inside the namespace and waits for it. Sockets made there stay
@@ -102,18 +116,20 @@ impl Netns {
     /// dies with the thread that spawns the command, and every process in it dies too. So spawn
     /// from a thread that lives as long as the program should.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
-        self.command_as(&RunAs::ThisUser, program)
+        self.command_as(&RunAs::ThisUser, Names::OfMachine, program)
     }
 
-    /// The same, but the program runs as another user or with fewer rights.
-    pub fn command_as(&self, user: &RunAs, program: impl AsRef<OsStr>) -> Command {
+    /// The same, but the program runs as another user or with fewer rights, and may ask another
+    /// name server.
+    pub fn command_as(&self, user: &RunAs, names: Names, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(tool("unshare"));
         command.args(["--pid", "--fork", "--kill-child", "--mount-proc", "--"]);
         // The shell stays as the first process of the namespace: as first process a program would
         // lose its default signal handlers, and an interrupt would not end it. The shell
         // also keeps this process's user: a process that changes its user is no longer
         // killed with its parent, and the namespace ends with the shell.
-        command.arg(tool("sh")).args(["-c", r#""$@"; exit "$?""#, "sh"]);
+        command.arg(tool("sh"));
+        names.begin(&mut command);
         user.become_by(&mut command);
         command.arg(program);
         let parent = getpid();

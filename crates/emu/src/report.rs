@@ -66,6 +66,8 @@ pub struct DirectionReport {
     pub delivered: u64,
     /// Their bytes of IP.
     pub delivered_bytes: Bytes,
+    /// The times together that they waited for the bottleneck and were carried by it.
+    pub queueing: Duration,
     /// The part of these packets that were written as segments of a superpacket.
     pub coalesced: u64,
     /// Packets that the network dropped: the full queue of a link, or a base station or modem that
@@ -101,6 +103,7 @@ impl DirectionReport {
         self.arrived_bytes += other.arrived_bytes;
         self.delivered += other.delivered;
         self.delivered_bytes += other.delivered_bytes;
+        self.queueing = self.queueing.saturating_add(other.queueing);
         self.coalesced += other.coalesced;
         self.dropped += other.dropped;
         self.dropped_bytes += other.dropped_bytes;

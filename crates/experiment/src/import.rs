@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use flate2::read::MultiGzDecoder;
 use sounding_export::table::TableError;
+use sounding_trace::Steps;
 use sounding_trace::log::{Problem, Source};
 use sounding_units::{Bytes, without_mark};
 use thiserror::Error;
@@ -143,7 +144,8 @@ impl Import {
             let counted = recorded.bad.iter().map(|(&problem, &count)| (problem, count));
             bad.extend(counted.map(|(problem, count)| (input.path.clone(), problem, count)));
             let (controller, run) = named(input);
-            let link = recorded.trace.clone().or_else(|| self.link.clone()).unwrap_or_default();
+            let link = recorded.trace.as_deref().map(link_name);
+            let link = link.or_else(|| self.link.clone()).unwrap_or_default();
             let seen: &mut u64 = repetitions.entry((link.clone(), controller.clone())).or_default();
             *seen += 1;
             let seed = run.unwrap_or(*seen);
@@ -206,6 +208,16 @@ fn outcome(
         ("flows.0.controller".to_owned(), controller.to_owned()),
     ];
     Outcome { run, seed, values, digest: String::new(), flows }
+}
+
+/// A link by the name of its trace's file. The same trace lies in other folders elsewhere.
+fn link_name(trace: &str) -> String {
+    let name = match trace.parse::<Steps>() {
+        // `12 Mbit/s` is no file.
+        Ok(_) => trace,
+        Err(_) => trace.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(trace),
+    };
+    name.to_owned()
 }
 
 /// Sender and repetition: as given, or from Pantheon's file names: `bbr_datalink_run3.log`.

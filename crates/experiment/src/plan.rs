@@ -10,6 +10,7 @@ mod arrivals;
 mod capacity;
 mod cell;
 mod controller;
+mod entry;
 mod error;
 mod flow;
 mod links;

@@ -58,12 +58,17 @@ fn seeds() -> Vec<(&'static str, String, Option<usize>)> {
         sets.iter().for_each(|set| text.extend(["\0", *set]));
         text
     };
+    let entry = "up_queue = \"codel:target=5ms\"\ndown_queue = \"pie:bytes=9kB\"\n\
+                 up_loss = 0.1\ndown_outages = \"fixed:5s,1s\"";
     let mut deep = String::from("a");
     for _ in 0..2_000 {
         let _ = write!(deep, ".a");
     }
     vec![
         ("links", LINKS.into(), Some(12)),
+        ("queues-and-losses", LINKS.replace("drop = \"head\"", entry), Some(12)),
+        ("a-queue-that-is-none", set(LINKS, &["links.0.up_queue=codel:target=5"]), None),
+        ("a-loss-above-all", set(LINKS, &["wire.up_loss=1.5"]), None),
         ("cell", CELL.into(), Some(2)),
         ("sets", set(LINKS, &["seeds=1", "links.*.queue=inf", "flows.0.controller=reno"]), None),
         ("sets-that-fit", set(LINKS, &["seeds=1", "flows.0.controller=reno"]), Some(2)),

@@ -18,7 +18,7 @@ mod reader;
 mod waiting;
 
 pub use advice::{Advice, Adviser, Cause, Tuning};
-pub use line::{Greeting, Line, VERSION};
+pub use line::{Flow, Flows, Greeting, Line, VERSION};
 pub use newest::Newest;
 pub use publisher::{PublishError, Publisher};
 pub use reader::{FeedError, Lines, Reader};

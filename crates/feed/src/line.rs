@@ -79,6 +79,58 @@ pub struct Line {
     /// Users of the cell with data, this device included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users: Option<u32>,
+    /// The flows of the daemon's laws that leave by this modem, about once a second, and only in
+    /// lines of the uplink.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flows: Option<Flows>,
+}
+
+/// Flows of this machine under a daemon's laws.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Flows {
+    /// The fastest ones, up to [`Flows::MOST`].
+    pub fastest: Vec<Flow>,
+    /// The count of the others.
+    pub more: u64,
+}
+
+/// A flow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Flow {
+    /// Its local port.
+    pub local_port: u16,
+    /// Its remote port.
+    pub remote_port: u16,
+    /// The phase of its law; absent if it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+    /// The pacing rate that its law has set, of payload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_bits_per_sec: Option<u64>,
+}
+
+impl Flows {
+    /// A line names no more, so that it stays short.
+    pub const MOST: usize = 16;
+
+    /// These, the fastest first, and the count of those that are left out.
+    pub fn of(mut all: Vec<Flow>, more: u64) -> Self {
+        all.sort_by_key(|flow| std::cmp::Reverse(flow.rate_bits_per_sec));
+        let left_out = all.len().saturating_sub(Self::MOST) as u64;
+        all.truncate(Self::MOST);
+        Self { fastest: all, more: more + left_out }
+    }
+}
+
+impl Flow {
+    /// A flow with this phase and rate, as far as they are known.
+    pub fn new(ports: (u16, u16), phase: Option<&str>, rate: Option<Rate>) -> Self {
+        let (local_port, remote_port) = ports;
+        let rate_bits_per_sec = rate.map(Rate::bits_per_sec);
+        Self { local_port, remote_port, phase: phase.map(str::to_owned), rate_bits_per_sec }
+    }
 }
 
 impl Line {
@@ -101,6 +153,7 @@ impl Line {
             valid_for_ms: ms(said.valid_for),
             backlog_bytes: said.backlog.filter(|_| rate.is_some()).map(Bytes::count),
             users: said.known_fair().map(|fair| fair.users),
+            flows: None,
         }
     }
 
@@ -110,6 +163,12 @@ impl Line {
         self.advice_bits_per_sec = advice.map(|advice| advice.rate.bits_per_sec());
         self.advice_cause = advice.map(|advice| advice.cause.to_string());
         self
+    }
+
+    /// The same with these flows.
+    #[must_use]
+    pub fn with_flows(self, flows: Option<Flows>) -> Self {
+        Self { flows, ..self }
     }
 
     /// Whether another line says the same, but for its number and times.
@@ -200,6 +259,20 @@ mod tests {
         let text = line(&estimate()).replacen('{', r#"{"new":[1],"#, 1);
         let line: Line = serde_json::from_str(&text).unwrap();
         assert_eq!((line.number, line.way()), (7, Some(Direction::Uplink)));
+    }
+
+    #[test]
+    fn a_line_with_as_many_flows_as_it_may_have_is_short_enough_for_readers() {
+        let flow = |port| {
+            let rate = Rate::from_bits_per_sec(u64::MAX - u64::from(port));
+            Flow::new((u16::MAX - port, u16::MAX), Some("bottleneck-elsewhere"), Some(rate))
+        };
+        let flows = Flows::of((0..100).map(flow).collect(), 7);
+        assert_eq!((flows.fastest.len(), flows.more), (Flows::MOST, 91));
+        assert_eq!(flows.fastest[0], flow(0), "the fastest is first");
+        let now = HostInstant::from_nanos(u64::MAX);
+        let line = Line::of(u64::MAX, &"w".repeat(64), now, &estimate()).with_flows(Some(flows));
+        assert!(line.text().len() as u64 + 512 < crate::reader::LONGEST, "{}", line.text().len());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The user of sudo: results are written with its rights, and its programs run as it.
 
 use std::ffi::CString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use nix::unistd::{Gid, Uid, User, geteuid, getgrouplist};
@@ -63,6 +63,11 @@ impl Home {
     pub fn name_in(&self, command: &mut Command) {
         command.env("HOME", &self.folder).env("SHELL", &self.shell);
         command.env("USER", &self.name).env("LOGNAME", &self.name);
+    }
+
+    /// The shell that the user logs in with.
+    pub fn shell(&self) -> &Path {
+        &self.shell
     }
 }
 

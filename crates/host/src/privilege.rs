@@ -27,6 +27,11 @@ pub fn keep_only(keep: Capabilities) -> io::Result<()> {
     Ok(set_capabilities(None, sets)?)
 }
 
+/// Whether the calling thread has all of these capabilities in effect.
+pub fn holds(needed: Capabilities) -> bool {
+    capabilities(None).is_ok_and(|sets| sets.effective.contains(needed))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,4 +4,5 @@ pub mod agreement;
 pub mod cell;
 pub mod emu_cells;
 pub mod mahimahi;
+pub mod nested;
 pub mod validation;

@@ -16,6 +16,7 @@ extern crate std;
 
 mod bins;
 mod blocks;
+mod captured;
 mod config;
 mod delay;
 mod entries;
@@ -31,6 +32,7 @@ mod sounder;
 mod window;
 
 pub use bins::{Bin, Bins, Jump, Step};
+pub use captured::{Account, Captured, NoLink};
 pub use config::{Config, Method};
 pub use delay::{Delays, align, packets, shift};
 pub use estimator::Estimator;

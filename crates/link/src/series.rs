@@ -7,7 +7,9 @@ use core::time::Duration;
 use sounding_kpi::Kpi;
 use sounding_units::{Bytes, HostInstant, ModemInstant};
 
-use crate::{Bin, Bins, CellView, Granted, Jump, LinkEstimate, Seen, Sounder, State, Step};
+use crate::{
+    Bin, Bins, CellView, Estimator, Granted, Jump, LinkEstimate, Seen, Sounder, State, Step,
+};
 
 /// An item of a [`Series`].
 #[derive(Clone, Debug, PartialEq)]
@@ -103,6 +105,7 @@ impl Series {
                 self.stamped = record.at;
                 self.is_new = true;
                 self.settle_blocks(now);
+                self.release(sounder, now);
             }
             Seen::Kpi(Kpi::Grant(grant)) => {
                 for way in
@@ -125,6 +128,7 @@ impl Series {
         if let Some(clock) = self.modem_time(now) {
             let until = clock.saturating_before(UNDERWAY);
             self.step(|bins, ended| bins.handle_time(until, ended), sounder);
+            self.release(sounder, until);
         }
     }
 
@@ -164,11 +168,9 @@ impl Series {
 
     fn handle_bin(&mut self, sounder: &Sounder, bin: Bin) {
         let now = HostInstant::from_nanos(bin.end.as_nanos());
-        let mut hold = HELD_FOR;
         let mut ways = Vec::new();
         for (estimator, way) in sounder.estimators().zip(&mut self.ways) {
             let estimate = estimator.estimate(now);
-            hold = hold.max(HELD_FOR + estimator.period() * 2);
             let heard = way.any && estimate.state != State::Stale;
             let current = core::mem::take(&mut way.current);
             let granted = (heard || current > Bytes::ZERO).then_some(current);
@@ -176,7 +178,13 @@ impl Series {
         }
         self.held.push_back(Row { bin, ways });
         self.settle_blocks(bin.end);
-        let over = bin.end.saturating_before(hold);
+        self.release(sounder, bin.end);
+    }
+
+    /// The clock is at `now`: rows are complete to which no record can add.
+    fn release(&mut self, sounder: &Sounder, now: ModemInstant) {
+        let periods = sounder.estimators().map(Estimator::period);
+        let over = now.saturating_before(HELD_FOR + periods.max().unwrap_or_default() * 2);
         while let Some(row) = self.held.pop_front_if(|row| row.bin.end <= over) {
             self.ready.push_back(Line::Row(row));
         }

@@ -2,6 +2,7 @@
 //! sniffers of its cells, and the map from modem time to host time.
 
 mod answer;
+pub mod beside;
 mod drains;
 mod live;
 mod memory;

@@ -1,8 +1,9 @@
+use std::collections::VecDeque;
 use std::io;
 use std::time::Duration;
 
 use sounding_diag::capture::Framing;
-use sounding_diag::session::{Event, Session, Wanted};
+use sounding_diag::session::{Event, Identity, Lack, Session, Wanted};
 use sounding_diag::{LogCode, LogRecord};
 use sounding_host::monotonic_now;
 use sounding_units::HostInstant;
@@ -26,6 +27,8 @@ pub(crate) struct Live {
     drains: Drains,
     pace: PollInterval,
     request: Vec<u8>,
+    /// What a port that has closed had said, and its lost records.
+    last: (VecDeque<Event>, u64),
 }
 
 impl Live {
@@ -46,6 +49,7 @@ impl Live {
             drains: Drains::default(),
             pace: PollInterval::default(),
             request: Vec::new(),
+            last: (VecDeque::new(), 0),
         }
     }
 
@@ -58,7 +62,10 @@ impl Live {
 
     /// The port cannot be read any more.
     pub(crate) fn close(&mut self) {
-        self.transport = None;
+        if let Some(mut port) = self.transport.take() {
+            self.last.0.extend(std::iter::from_fn(|| port.poll_event()));
+            self.last.1 += port.lost();
+        }
     }
 
     /// Also restores the mask that an earlier, killed session on this source had found, and saves a
@@ -130,7 +137,7 @@ impl Live {
         match read {
             Read::Bytes(count) => self.pace.handle_read(monotonic_now(), count),
             Read::Idle => {}
-            Read::Closed => self.transport = None,
+            Read::Closed => self.close(),
         }
         Ok(read)
     }
@@ -185,7 +192,38 @@ impl Live {
 
     /// The next event of the session.
     pub(crate) fn poll_event(&mut self) -> Option<Event> {
-        self.session.as_mut()?.poll_event()
+        let Self { session, transport, last, .. } = self;
+        let of_session = session.as_mut().and_then(Session::poll_event);
+        let of_port = || transport.as_mut()?.poll_event();
+        of_session.or_else(|| last.0.pop_front()).or_else(of_port)
+    }
+
+    /// When the bytes of the last read came to this host.
+    pub(crate) fn arrived(&self) -> HostInstant {
+        let before = self.transport.as_ref().and_then(|transport| transport.arrived());
+        before.unwrap_or_else(monotonic_now)
+    }
+
+    /// Records that another process dropped for this reader.
+    pub(crate) fn lost(&self) -> u64 {
+        self.last.1 + self.transport.as_ref().map_or(0, |transport| transport.lost())
+    }
+
+    /// Readers beside this one want these codes too.
+    pub(crate) fn handle_guests(&mut self, codes: &[LogCode]) {
+        if let Some(session) = &mut self.session {
+            session.handle_guests(codes);
+        }
+    }
+
+    /// Why a code is not on, as [`Session::lack`] says it. Without a session no mask is set.
+    pub(crate) fn lack(&self, code: LogCode) -> Option<Option<Lack>> {
+        self.session.as_ref().map_or(Some(Some(Lack::Kept)), |session| session.lack(code))
+    }
+
+    /// What the modem has told of itself.
+    pub(crate) fn identity(&self) -> Option<&Identity> {
+        self.session.as_ref().map(Session::identity)
     }
 
     /// Begins to put masks back. Go on reading and ticking until [`is_over`](Self::is_over).

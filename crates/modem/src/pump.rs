@@ -4,7 +4,7 @@ use std::time::Duration;
 use sounding_diag::LogCode;
 use sounding_diag::capture::{Damage, Framing, Located, Reader};
 use sounding_diag::packet::Packet;
-use sounding_diag::session::{Event, Wanted};
+use sounding_diag::session::{Event, Identity, Lack, Wanted};
 use sounding_host::monotonic_now;
 use sounding_units::HostInstant;
 
@@ -171,7 +171,7 @@ impl Pump {
         self.live.tick(monotonic_now());
         let framing = self.live.framing();
         let read = self.live.read(&mut self.buffer, patience)?;
-        let now = monotonic_now();
+        let now = self.live.arrived();
         match read {
             Read::Idle => Ok(Turn::Idle),
             Read::Bytes(count) => {
@@ -271,6 +271,26 @@ impl Pump {
             }
         }
         Ok(())
+    }
+
+    /// Readers beside this one want these codes from now on, after its own.
+    pub fn handle_guests(&mut self, codes: &[LogCode]) {
+        self.live.handle_guests(codes);
+    }
+
+    /// Why the modem does not send records of a code; the outer `None` is not known yet.
+    pub fn lack(&self, code: LogCode) -> Option<Option<Lack>> {
+        self.live.lack(code)
+    }
+
+    /// What the modem has told of itself, if it is asked.
+    pub fn identity(&self) -> Option<&Identity> {
+        self.live.identity()
+    }
+
+    /// Records that the process that holds the port dropped, because this reader was too slow.
+    pub fn lost(&self) -> u64 {
+        self.live.lost()
     }
 
     /// Codes that the budget has switched off.

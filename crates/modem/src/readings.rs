@@ -128,6 +128,11 @@ impl Readings {
         self.pump.poll_event()
     }
 
+    /// Records that the process that holds the port dropped, because this reader was too slow.
+    pub fn lost(&self) -> u64 {
+        self.pump.lost()
+    }
+
     /// Restores the old log mask.
     pub fn finish(&mut self) {
         // A port that breaks now cannot be given it.

@@ -21,6 +21,8 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 use sounding_diag::capture::Framing;
 use sounding_diag::hdlc;
+use sounding_diag::session::Event;
+use sounding_units::HostInstant;
 
 pub use device::CharDevice;
 pub use diagchar::DiagChar;
@@ -104,6 +106,21 @@ pub trait Transport: fmt::Debug + Send {
     /// The kernel's error, if it refuses the command.
     fn drain(&mut self) -> io::Result<()> {
         Ok(())
+    }
+
+    /// When the bytes of the last read came to this host, if another process has read them before.
+    fn arrived(&self) -> Option<HostInstant> {
+        None
+    }
+
+    /// The next thing that the other end says about its records, if it is no modem.
+    fn poll_event(&mut self) -> Option<Event> {
+        None
+    }
+
+    /// Records that the other end dropped because this one read too slowly.
+    fn lost(&self) -> u64 {
+        0
     }
 }
 

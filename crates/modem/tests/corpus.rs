@@ -14,6 +14,7 @@ use sounding_diag::command::{Answer, EQUIPMENTS, LogMask};
 use sounding_diag::hdlc;
 use sounding_diag::packet::Packet;
 use sounding_diag::{LogCode, LogRecord};
+use sounding_modem::beside::{Greeting, Request};
 use sounding_units::ModemInstant;
 
 fn corpus() -> PathBuf {
@@ -137,4 +138,25 @@ fn regenerate() {
     write("named-tcp", b"\x06tcp:[::1]:43555");
     write("named-router", b"\x06vendor-router:diag");
     write("named-path", b"\x06/dev/ttyUSB0");
+    let greeting = Greeting::new("/dev/ttyUSB0").line();
+    // A packet, a loss of three, codes that are not on, a port that closed and opened.
+    let mut frames = Vec::new();
+    let lacks = br#"{"budget":[45369],"unknown":[4097],"kept":[]}"#;
+    for (kind, payload) in
+        [(1, &packets[0][..]), (2, &3u64.to_le_bytes()), (3, lacks), (4, &[]), (5, &[])]
+    {
+        frames.push(kind);
+        frames.extend((payload.len() as u32).to_le_bytes());
+        frames.extend(7u64.to_le_bytes());
+        frames.extend(payload);
+    }
+    write("told", &[&[7], &greeting[..], &frames].concat());
+    write("told-no-greeting", &[&[7], &frames[..]].concat());
+    let mut refused = Greeting::new("tcp:[::1]:43555");
+    refused.refused = Some("permission".into());
+    write("told-refused", &[&[7], &refused.line()[..]].concat());
+    let line = Request::new(Some(&[LogCode::new(0xB139), LogCode::new(0xB064)])).line();
+    write("asked", &[&[8], &line[..line.len() - 1]].concat());
+    let line = Request::new(None).line();
+    write("asked-everything", &[&[8], &line[..line.len() - 1]].concat());
 }

@@ -3,7 +3,8 @@
 //! [`Tc`] reads qdiscs, which every user may. [`Shaper::adopt`] takes the shaper at the root of a
 //! device and changes only its rate. [`Shaper::build`] makes one where none stands. [`Before`] says
 //! how the machine was, can be kept in a file, and puts it back, also from another process.
-//! [`Flowtable`] lists fast paths that may lead past a shaper.
+//! [`Flowtable`] lists fast paths that may lead past a shaper. [`netlink`] is the socket and its
+//! messages, for other parts of the kernel.
 
 /// The example of the README is a test.
 #[cfg(doctest)]
@@ -24,6 +25,12 @@ mod plan;
 mod shaper;
 mod socket;
 mod tc;
+
+/// A netlink socket and its messages.
+pub mod netlink {
+    pub use crate::message::{Attributes, Message, Received};
+    pub use crate::socket::{Refusal, Socket};
+}
 
 pub use before::{Before, Restored};
 pub use error::Error;

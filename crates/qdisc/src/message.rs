@@ -4,11 +4,11 @@ use crate::numbers::{ALIGN, HEADER_BYTES, TCMSG_BYTES};
 
 /// A message to the kernel.
 #[derive(Clone, Debug)]
-pub(crate) struct Message(Vec<u8>);
+pub struct Message(Vec<u8>);
 
 impl Message {
     /// A message of this kind with no content yet. Its length and number are set at the end.
-    pub(crate) fn new(kind: u16, flags: u16) -> Self {
+    pub fn new(kind: u16, flags: u16) -> Self {
         let mut bytes = vec![0; 4];
         bytes.extend(kind.to_ne_bytes());
         bytes.extend(flags.to_ne_bytes());
@@ -26,12 +26,14 @@ impl Message {
         self.raw(&bytes)
     }
 
-    pub(crate) fn raw(mut self, bytes: &[u8]) -> Self {
+    /// Bytes, filled up to a multiple of four.
+    pub fn raw(mut self, bytes: &[u8]) -> Self {
         self.0.extend(bytes);
         self.pad()
     }
 
-    pub(crate) fn attribute(mut self, kind: u16, data: &[u8]) -> Self {
+    /// An attribute.
+    pub fn attribute(mut self, kind: u16, data: &[u8]) -> Self {
         // No attribute of this crate is near the limit; one of the kernel's own was within it.
         let length = u16::try_from(4 + data.len()).unwrap_or(u16::MAX);
         self.0.extend(length.to_ne_bytes());
@@ -40,23 +42,24 @@ impl Message {
         self.pad()
     }
 
-    pub(crate) fn number(self, kind: u16, value: u32) -> Self {
+    /// An attribute of this type (`nla_type`), with a number in this machine's order.
+    pub fn number(self, kind: u16, value: u32) -> Self {
         self.attribute(kind, &value.to_ne_bytes())
     }
 
     /// A text with the zero at its end that the kernel expects.
-    pub(crate) fn text(self, kind: u16, text: &str) -> Self {
+    pub fn text(self, kind: u16, text: &str) -> Self {
         self.attribute(kind, &[text.as_bytes(), &[0]].concat())
     }
 
     /// An attribute that holds attributes.
-    pub(crate) fn nested(self, kind: u16, fill: impl FnOnce(Self) -> Self) -> Self {
+    pub fn nested(self, kind: u16, fill: impl FnOnce(Self) -> Self) -> Self {
         let inner = fill(Self(Vec::new()));
         self.attribute(kind, &inner.0)
     }
 
     /// The bytes behind the header.
-    pub(crate) fn content(self) -> Vec<u8> {
+    pub fn content(self) -> Vec<u8> {
         self.0.get(HEADER_BYTES..).unwrap_or_default().to_vec()
     }
 
@@ -85,11 +88,15 @@ pub(crate) struct At {
 
 /// A message from the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Received<'a> {
-    pub(crate) kind: u16,
-    pub(crate) flags: u16,
-    pub(crate) sequence: u32,
-    pub(crate) content: &'a [u8],
+pub struct Received<'a> {
+    /// `nlmsg_type`, a number without a unit.
+    pub kind: u16,
+    /// `nlmsg_flags`.
+    pub flags: u16,
+    /// `nlmsg_seq`.
+    pub sequence: u32,
+    /// The bytes behind the header.
+    pub content: &'a [u8],
 }
 
 /// The messages of a datagram. They end where one does not fit.
@@ -109,19 +116,21 @@ pub(crate) fn messages(mut bytes: &[u8]) -> impl Iterator<Item = Received<'_>> {
 
 /// Attributes: kind and data. They end where one does not fit.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Attributes<'a>(pub(crate) &'a [u8]);
+pub struct Attributes<'a>(pub &'a [u8]);
 
 impl<'a> Attributes<'a> {
     /// Those behind a header of this many bytes.
-    pub(crate) fn after(bytes: &'a [u8], header: usize) -> Self {
+    pub fn after(bytes: &'a [u8], header: usize) -> Self {
         Self(bytes.get(header..).unwrap_or_default())
     }
 
-    pub(crate) fn get(self, wanted: u16) -> Option<&'a [u8]> {
+    /// The data of the first of this kind.
+    pub fn get(self, wanted: u16) -> Option<&'a [u8]> {
         self.into_iter().find(|(kind, _)| *kind == wanted).map(|(_, data)| data)
     }
 
-    pub(crate) fn nested(self, wanted: u16) -> Self {
+    /// The attributes inside of the first of this kind; none without it.
+    pub fn nested(self, wanted: u16) -> Self {
         Self(self.get(wanted).unwrap_or_default())
     }
 
@@ -134,7 +143,7 @@ impl<'a> Attributes<'a> {
     }
 
     /// A text, without the zero at its end.
-    pub(crate) fn text(self, wanted: u16) -> Option<String> {
+    pub fn text(self, wanted: u16) -> Option<String> {
         let bytes = self.get(wanted)?;
         let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
         Some(String::from_utf8_lossy(text).into_owned())

@@ -75,3 +75,8 @@ pub(crate) const CAPPED: u16 = 0x100;
 pub(crate) const HAS_WORDS: u16 = 0x200;
 /// `RTEXT_FILTER_SKIP_STATS`.
 pub(crate) const SKIP_STATS: u32 = 8;
+
+/// `NFNL_MSG_BATCH_BEGIN`.
+pub(crate) const BATCH_BEGIN: u16 = 0x10;
+/// `NFNL_MSG_BATCH_END`.
+pub(crate) const BATCH_END: u16 = 0x11;

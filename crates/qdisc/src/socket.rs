@@ -12,7 +12,7 @@ use nix::sys::socket::{
 use nix::sys::time::{TimeVal, TimeValLike as _};
 
 use crate::message::{Attributes, Message, Received, messages, u32_at};
-use crate::numbers::{CAPPED, ERROR_WORDS, HAS_WORDS, HEADER_BYTES};
+use crate::numbers::{BATCH_BEGIN, BATCH_END, CAPPED, ERROR_WORDS, HAS_WORDS, HEADER_BYTES};
 
 /// The kernel sends no larger datagram: `netlink_dump` allocates at most 32 KiB, and an answer
 /// about one object is smaller.
@@ -23,7 +23,7 @@ const PATIENCE_S: i64 = 5;
 
 /// A socket to the kernel's netlink in the network namespace of the thread that opened it.
 #[derive(Debug)]
-pub(crate) struct Socket {
+pub struct Socket {
     socket: OwnedFd,
     /// Of the newest request: answers repeat it.
     sequence: Cell<u32>,
@@ -31,10 +31,11 @@ pub(crate) struct Socket {
 
 /// The kernel's refusal.
 #[derive(Debug)]
-pub(crate) struct Refusal {
-    pub(crate) errno: Errno,
+pub struct Refusal {
+    /// Its number.
+    pub errno: Errno,
     /// The kernel's own explanation, or nothing.
-    pub(crate) words: String,
+    pub words: String,
 }
 
 impl From<Errno> for Refusal {
@@ -49,7 +50,11 @@ impl Socket {
     }
 
     /// To another part of the kernel than routing.
-    pub(crate) fn open_for(protocol: SockProtocol) -> io::Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error, if it has no such part.
+    pub fn open_for(protocol: SockProtocol) -> io::Result<Self> {
         let flags = SockFlag::SOCK_CLOEXEC;
         let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, protocol)?;
         setsockopt(&socket, sockopt::ReceiveTimeout, &TimeVal::seconds(PATIENCE_S))?;
@@ -72,13 +77,12 @@ impl Socket {
 
     /// Sends a request and reads its answers up to the end that the kernel marks: of a dump, or the
     /// acknowledgement that every other request asks for.
-    pub(crate) fn ask(
-        &self,
-        request: Message,
-        mut each: impl FnMut(Received<'_>),
-    ) -> Result<(), Refusal> {
-        let sequence = self.sequence.get().wrapping_add(1);
-        self.sequence.set(sequence);
+    ///
+    /// # Errors
+    ///
+    /// The kernel's refusal.
+    pub fn ask(&self, request: Message, mut each: impl FnMut(Received<'_>)) -> Result<(), Refusal> {
+        let sequence = self.next_number();
         let kernel = NetlinkAddr::new(0, 0);
         let bytes = request.finish(sequence);
         sendto(self.socket.as_raw_fd(), &bytes, &kernel, MsgFlags::empty())?;
@@ -99,6 +103,65 @@ impl Socket {
                 }
             }
         }
+    }
+}
+
+impl Socket {
+    /// Sends requests to a subsystem of netfilter that it carries out together or not at all. Each
+    /// of them has to ask for an acknowledgement.
+    ///
+    /// # Errors
+    ///
+    /// The first refusal.
+    pub fn commit(&self, subsystem: u8, requests: Vec<Message>) -> Result<(), Refusal> {
+        // `struct nfgenmsg`, with the subsystem in the network's order.
+        let mark = |kind| {
+            let flags = u16::try_from(libc::NLM_F_REQUEST).unwrap_or_default();
+            Message::new(kind, flags).raw(&[0, 0, 0, subsystem])
+        };
+        let mut bytes = Vec::new();
+        let begin = self.next_number();
+        bytes.extend(mark(BATCH_BEGIN).finish(begin));
+        let mut last = begin;
+        for request in requests {
+            last = self.next_number();
+            bytes.extend(request.finish(last));
+        }
+        bytes.extend(mark(BATCH_END).finish(self.next_number()));
+        let kernel = NetlinkAddr::new(0, 0);
+        sendto(self.socket.as_raw_fd(), &bytes, &kernel, MsgFlags::empty())?;
+        let mut buffer = vec![0; LARGEST];
+        let mut first = Ok(());
+        loop {
+            let length = match recv(self.socket.as_raw_fd(), &mut buffer, MsgFlags::empty()) {
+                Err(Errno::EINTR) => continue,
+                length => length?,
+            };
+            for message in messages(&buffer[..length]) {
+                let number = message.sequence.wrapping_sub(begin);
+                let (true, Some(end)) = (number <= last.wrapping_sub(begin) + 1, end(message))
+                else {
+                    continue;
+                };
+                first = first.and(end);
+                // Who may not do this at all hears it of the beginning alone.
+                if message.sequence == last || number == 0 {
+                    return first;
+                }
+            }
+        }
+    }
+
+    fn next_number(&self) -> u32 {
+        let number = self.sequence.get().wrapping_add(1);
+        self.sequence.set(number);
+        number
+    }
+}
+
+impl From<Socket> for OwnedFd {
+    fn from(socket: Socket) -> Self {
+        socket.socket
     }
 }
 

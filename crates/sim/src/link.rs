@@ -111,6 +111,13 @@ impl<P> Link<P> {
         }
     }
 
+    /// The same link, but random drops of its queue come from this seed.
+    #[must_use]
+    pub fn seeded(mut self, seed: u64) -> Self {
+        self.queue.seed(seed);
+        self
+    }
+
     /// The same link, but a trace is played once and not repeated.
     #[must_use]
     pub fn once(mut self, once: bool) -> Self {
@@ -154,18 +161,7 @@ impl<P> Link<P> {
             }
         }
         let Self { queue, drops, events, overhead, .. } = self;
-        queue.push(packet, |packet| {
-            let size = packet.cost - *overhead;
-            if let Some(events) = events {
-                events.push(LinkEvent::Dropped { at: now, size });
-            }
-            drops.push_back(Drop {
-                payload: packet.payload,
-                size,
-                arrival: packet.arrival,
-                at: now,
-            });
-        });
+        queue.push(packet, note_drops(now, *overhead, drops, events));
         if let Server::Rate(_) = self.server {
             self.begin_service(now);
         }
@@ -284,9 +280,8 @@ impl<P> Link<P> {
 
     fn use_opportunities(&mut self) {
         let now = self.now;
-        let Self { server: Server::Opportunities(cursor), queue, in_service, .. } = self else {
-            return;
-        };
+        let Self { queue, in_service, drops, events, overhead, departures, .. } = self;
+        let Server::Opportunities(cursor) = &mut self.server else { return };
         while in_service.is_some() || !queue.is_empty() {
             let Some(at) = cursor.next().filter(|&at| at <= now) else { return };
             cursor.take();
@@ -294,9 +289,8 @@ impl<P> Link<P> {
             while room > Bytes::ZERO {
                 let begun = in_service.take();
                 let fresh = || {
-                    queue
-                        .pop()
-                        .map(|packet| InService { progress: Progress::Left(packet.cost), packet })
+                    let packet = queue.pop(at, note_drops(at, *overhead, drops, events))?;
+                    Some(InService { progress: Progress::Left(packet.cost), packet })
                 };
                 let Some(held) = begun.or_else(fresh) else { break };
                 let Progress::Left(left) = held.progress else { break };
@@ -309,11 +303,11 @@ impl<P> Link<P> {
                 }
                 let departure = Departure {
                     payload: held.packet.payload,
-                    size: held.packet.cost - self.overhead,
+                    size: held.packet.cost - *overhead,
                     arrival: held.packet.arrival,
                     at,
                 };
-                if let Some(events) = &mut self.events {
+                if let Some(events) = events {
                     events.push(LinkEvent::Departed {
                         at,
                         arrival: departure.arrival,
@@ -321,7 +315,7 @@ impl<P> Link<P> {
                         opportunities: cursor.used(),
                     });
                 }
-                self.departures.push_back(departure);
+                departures.push_back(departure);
             }
         }
         cursor.skip_to(now);
@@ -354,7 +348,9 @@ impl<P> Link<P> {
         if self.in_service.is_some() {
             return;
         }
-        if let (Server::Rate(server), Some(packet)) = (&mut self.server, self.queue.pop()) {
+        let Self { queue, drops, events, overhead, .. } = self;
+        let next = queue.pop(start, note_drops(start, *overhead, drops, events));
+        if let (Server::Rate(server), Some(packet)) = (&mut self.server, next) {
             let until = server.serve(start, packet.cost);
             self.in_service = Some(InService { packet, progress: Progress::Until(until) });
         }
@@ -364,5 +360,22 @@ impl<P> Link<P> {
         if let Some(events) = &mut self.events {
             events.push(event);
         }
+    }
+}
+
+/// Takes packets that the queue drops at this moment.
+fn note_drops<P>(
+    at: HostInstant,
+    overhead: Bytes,
+    drops: &mut VecDeque<Drop<P>>,
+    events: &mut Option<Vec<LinkEvent>>,
+) -> impl FnMut(Waiting<P>) {
+    move |packet| {
+        let Waiting { payload, cost, arrival } = packet;
+        let size = cost - overhead;
+        if let Some(events) = events {
+            events.push(LinkEvent::Dropped { at, size });
+        }
+        drops.push_back(Drop { payload, size, arrival, at });
     }
 }

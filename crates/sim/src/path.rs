@@ -6,11 +6,12 @@ use sounding_trace::Schedule;
 use sounding_units::{Bytes, HostInstant};
 
 use crate::link::{Departure, Drop};
+use crate::losses::Gate;
 use crate::soonest::soonest;
-use crate::{Backlog, Carried, Link, LinkEvent, Lost, Output, Pipe, QueueLimit};
+use crate::{Backlog, Carried, Link, LinkEvent, Losses, Lost, Output, Pipe, QueueLimit};
 
 /// One direction: a link and a propagation delay.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PathConfig {
     /// The link's rate over time.
     pub schedule: Schedule,
@@ -20,19 +21,28 @@ pub struct PathConfig {
     pub queue: QueueLimit,
     /// Whether a trace is played once instead of over and over.
     pub once: bool,
+    /// Which packets are lost at the entry.
+    pub losses: Losses,
+    /// The seed of the losses, and of a queue's random drops.
+    pub seed: u64,
 }
 
 impl PathConfig {
-    /// This link, without delay, with an infinite queue, its trace repeated.
+    /// This link, without delay and losses, with an infinite queue, its trace repeated.
     pub fn new(schedule: impl Into<Schedule>) -> Self {
         Self {
             schedule: schedule.into(),
             delay: Duration::ZERO,
             queue: QueueLimit::INFINITE,
             once: false,
+            losses: Losses::None,
+            seed: 0,
         }
     }
 }
+
+/// Sets the seed of a queue's drops apart from that of the losses before it.
+const DROPS: u64 = 0x5155_4555_4544_524F;
 
 /// The order of the two stages.
 ///
@@ -46,9 +56,11 @@ pub enum Order {
     DelayThenLink,
 }
 
-/// A [`Link`] and a delay, one after the other.
+/// A [`Link`] and a delay, one after the other. Losses come before both.
 #[derive(Debug)]
 pub struct Path<P> {
+    /// `None` if none is lost.
+    gate: Option<Gate>,
     link: Link<Inside<P>>,
     delay: Duration,
     order: Order,
@@ -86,7 +98,10 @@ impl<P> Path<P> {
             Order::DelayThenLink => Duration::ZERO,
         };
         Self {
-            link: Link::new(&config.schedule, config.queue, origin).once(config.once),
+            gate: Gate::new(config.losses, config.seed, origin),
+            link: Link::new(&config.schedule, config.queue, origin)
+                .once(config.once)
+                .seeded(config.seed ^ DROPS),
             delay: config.delay,
             order,
             after_link_nanos: u64::try_from(after_link.as_nanos()).unwrap_or(u64::MAX),
@@ -118,19 +133,20 @@ impl<P> Path<P> {
         self.now = self.now.max(now);
     }
 
-    /// Moves the link's drops to the outputs, after those that left before.
+    /// Moves the link's drops to the outputs, each after those that left before.
     fn take_drops(&mut self) {
-        while let Some(out) = self.poll_carried() {
+        while let Some(Drop { payload: inside, size, at, .. }) = self.link.poll_drop() {
+            let Inside { payload, entered } = inside;
+            self.lose(Lost { payload, size, entered, dropped: at });
+        }
+    }
+
+    fn lose(&mut self, lost: Lost<P>) {
+        let before = lost.dropped.saturating_before(Duration::from_nanos(1));
+        while let Some(out) = self.poll_carried(self.now.max(before)) {
             self.outputs.push_back(out);
         }
-        while let Some(Drop { payload: inside, size, at, .. }) = self.link.poll_drop() {
-            self.outputs.push_back(Output::Lost(Lost {
-                payload: inside.payload,
-                size,
-                entered: inside.entered,
-                dropped: at,
-            }));
-        }
+        self.outputs.push_back(Output::Lost(lost));
     }
 
     /// When a packet leaves the path that departed from the link at `at`.
@@ -139,11 +155,11 @@ impl<P> Path<P> {
         HostInstant::from_nanos(at.as_nanos().saturating_add(self.after_link_nanos))
     }
 
-    /// The next packet that has left.
+    /// The next packet that has left by then.
     #[inline]
-    fn poll_carried(&mut self) -> Option<Output<P>> {
+    fn poll_carried(&mut self, by: HostInstant) -> Option<Output<P>> {
         let exits = self.exit(self.link.next_departure()?);
-        if exits > self.now {
+        if exits > by {
             return None;
         }
         let Departure { payload: inside, size, arrival, at } = self.link.poll_departure()?;
@@ -163,6 +179,10 @@ impl<P> Pipe<P> for Path<P> {
     fn handle_packet(&mut self, now: HostInstant, size: Bytes, payload: P) {
         self.backlog.packets += 1;
         self.backlog.bytes += size;
+        if self.gate.as_mut().is_some_and(|gate| gate.loses(now)) {
+            self.handle_time(now);
+            return self.lose(Lost { payload, size, entered: now, dropped: now });
+        }
         let inside = Inside { payload, entered: now };
         match self.order {
             Order::LinkThenDelay => {
@@ -191,7 +211,7 @@ impl<P> Pipe<P> for Path<P> {
     fn poll_output(&mut self) -> Option<Output<P>> {
         let output = match self.outputs.pop_front() {
             Some(output) => output,
-            None => self.poll_carried()?,
+            None => self.poll_carried(self.now)?,
         };
         let (Output::Carried(Carried { size, .. }) | Output::Lost(Lost { size, .. })) = &output;
         self.backlog.packets -= 1;

@@ -5,11 +5,18 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use sounding_sim::{Carried, DropFrom, Link, Order, Output, Path, PathConfig, Pipe, QueueLimit};
+use sounding_sim::{
+    Aqm, Backlog, Carried, DropFrom, Link, LinkEvent, Losses, Order, Output, Path, PathConfig,
+    Pipe, QueueLimit,
+};
 use sounding_trace::{Schedule, Steps, Trace};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 const FULL: Bytes = Bytes::new(1500);
+
+fn millis(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
 
 fn micros(micros: u64) -> HostInstant {
     HostInstant::from_nanos(micros * 1_000)
@@ -221,8 +228,18 @@ fn schedules() -> impl Strategy<Value = Schedule> {
 
 fn limits() -> impl Strategy<Value = QueueLimit> {
     let drop = prop_oneof![Just(DropFrom::Tail), Just(DropFrom::Head)];
-    (proptest::option::of(0..20_u64), proptest::option::of(0..20_000_u64), drop).prop_map(
-        |(packets, bytes, drop)| QueueLimit { packets, bytes: bytes.map(Bytes::new), drop },
+    let aqm = prop_oneof![
+        2 => Just(Aqm::None),
+        1 => Just(Aqm::CoDel { target: millis(1), interval: millis(3) }),
+        1 => Just(Aqm::Pie { reference: millis(1), max_burst: millis(20) }),
+    ];
+    (proptest::option::of(0..20_u64), proptest::option::of(0..20_000_u64), drop, aqm).prop_map(
+        |(packets, bytes, drop, aqm)| QueueLimit {
+            packets,
+            bytes: bytes.map(Bytes::new),
+            drop,
+            aqm,
+        },
     )
 }
 
@@ -325,14 +342,19 @@ proptest! {
                 arrived += 1;
             }
         }
-        follow(&mut path, micros(now + 60_000_000))?;
+        // One bit a second takes weeks.
+        follow(&mut path, micros(now + 10_000_000_000_000))?;
         prop_assert_eq!(exits.iter().sum::<usize>(), arrived);
     }
 
     #[test]
-    fn being_called_late_changes_no_departure(operations in operations(), schedule in schedules()) {
-        let mut punctual = Link::new(&schedule, QueueLimit::INFINITE, HostInstant::default());
-        let mut late = Link::new(&schedule, QueueLimit::INFINITE, HostInstant::default());
+    fn being_called_late_changes_no_departure_and_no_drop(
+        operations in operations(),
+        schedule in schedules(),
+        queue in limits(),
+    ) {
+        let mut punctual = Link::new(&schedule, queue, HostInstant::default());
+        let mut late = Link::new(&schedule, queue, HostInstant::default());
         let mut now = 0;
         for (index, operation) in operations.into_iter().enumerate() {
             let (after_us, size) = match operation {
@@ -357,5 +379,82 @@ proptest! {
                 break;
             }
         }
+        loop {
+            let (punctual, late) = (punctual.poll_drop(), late.poll_drop());
+            prop_assert_eq!(punctual, late);
+            if late.is_none() {
+                break;
+            }
+        }
+    }
+}
+
+/// The packets that a path loses of one each millisecond, and the events of its link.
+fn losses(config: &PathConfig, order: Order) -> (Vec<u64>, Vec<LinkEvent>) {
+    let mut path = Path::new(config, order, HostInstant::default()).logged();
+    let (mut lost, mut carried, mut events) = (Vec::new(), 0, Vec::new());
+    for millis in 0..1_100 {
+        path.handle_time(micros(millis * 1_000));
+        if millis < 1_000 {
+            path.handle_packet(micros(millis * 1_000), Bytes::new(100), millis);
+        }
+        while let Some(output) = path.poll_output() {
+            match output {
+                Output::Carried(_) => carried += 1,
+                Output::Lost(packet) => {
+                    assert_eq!(
+                        (packet.entered, packet.dropped),
+                        (micros(millis * 1_000), packet.entered)
+                    );
+                    lost.push(packet.payload);
+                }
+            }
+        }
+    }
+    assert_eq!(carried + lost.len(), 1_000);
+    assert_eq!(path.backlog(), Backlog::default());
+    path.drain_events(&mut events);
+    (lost, events)
+}
+
+#[test]
+fn losses_are_at_the_entry_of_a_path_and_no_event_of_its_link() {
+    let config = PathConfig {
+        losses: Losses::Share(0.5),
+        seed: 1,
+        delay: millis(20),
+        ..PathConfig::new(mbit(1000))
+    };
+    let other = PathConfig { seed: 2, ..config.clone() };
+    let (up, events) = losses(&config, Order::LinkThenDelay);
+    assert!((430..570).contains(&up.len()), "{}", up.len());
+    let arrived = |event: &&LinkEvent| matches!(event, LinkEvent::Arrived { .. });
+    assert_eq!(events.iter().filter(arrived).count(), 1_000 - up.len());
+    assert!(!events.iter().any(|event| matches!(event, LinkEvent::Dropped { .. })));
+    assert_eq!(losses(&config, Order::DelayThenLink).0, up, "the seed alone decides");
+    assert_ne!(losses(&other, Order::LinkThenDelay).0, up);
+}
+
+#[test]
+fn codel_and_pie_keep_the_delay_of_an_overloaded_link_short() {
+    let delay = |queue| {
+        // 13 Mbit/s over 12 Mbit/s, for ten seconds.
+        let mut link = Link::new(&mbit(12), queue, HostInstant::default());
+        let mut longest_of_late = Duration::ZERO;
+        for number in 0..10_833_u64 {
+            link.handle_packet(micros(number * 923), FULL, ());
+            while let Some(departure) = link.poll_departure() {
+                if departure.at > micros(8_000_000) {
+                    longest_of_late = longest_of_late.max(departure.at - departure.arrival);
+                }
+            }
+        }
+        longest_of_late
+    };
+    let infinite = delay(QueueLimit::INFINITE);
+    assert!(infinite > millis(700), "{infinite:?}");
+    for aqm in [Aqm::CODEL, Aqm::PIE] {
+        let managed = delay(QueueLimit::managed(aqm));
+        assert!(managed < millis(100), "{aqm:?}: {managed:?}");
     }
 }

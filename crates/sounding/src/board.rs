@@ -5,11 +5,12 @@ use std::time::Duration;
 use clap::Args;
 use miette::{IntoDiagnostic, Result, WrapErr, miette};
 use sounding_board::{Place, Publisher};
+use sounding_diag::LogCode;
 use sounding_host::{monotonic_now, prefer_this_thread};
 use sounding_kpi::{Subscription, registry};
 use sounding_modem::{Polled, Readings, Source};
 
-use crate::doctor::refuse_held;
+use crate::doctor::{self, Opened};
 use crate::session_report;
 use crate::skipped::{self, counted, left};
 use crate::{cli_types, rights, screen, signals};
@@ -39,8 +40,8 @@ pub(crate) const USUAL: &[&str] = &[
 /// Publishes KPIs of a live modem in shared memory, until Ctrl-C
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Any number of processes read the board without waiting for it or for each other: in C through libOD (od_open,
-od_read, see od.h), without root. `sounding run --board NAME` does the same beside congestion control.
+Any number of processes read the board without waiting for it or for each other: in C through libOD (od_open, \
+od_read, see od.h), without root. `sounding run --board NAME` does the same beside congestion control. While `sounding run` holds the modem, its records are read beside the daemon.
 
 Examples:
   sounding board /dev/ttyUSB0
@@ -89,9 +90,13 @@ pub(crate) fn run(args: Board) -> Result<ExitCode> {
     let subscription = subscription(&args.kpi)?;
     let _awake = cli_types::awake(args.cpu_latency)?;
     let stop = signals::stop_flag().into_diagnostic()?;
-    refuse_held(&source)?;
-    let readings = Readings::open(source, subscription).into_diagnostic()?;
+    let codes: Vec<LogCode> = subscription.codes().collect();
+    let Opened { port, is_beside } = doctor::open(&source, Some(&codes))?;
+    let readings = Readings::over(source, port, subscription);
     let mut readings = readings.setting_untold(args.untold.set_untold_mask);
+    if is_beside {
+        readings = readings.once();
+    }
     let kpis = readings.subscription().kpis();
     let mut publisher = publisher(&args.name, kpis)?;
     eprintln!(
@@ -104,7 +109,7 @@ pub(crate) fn run(args: Board) -> Result<ExitCode> {
         eprintln!("sounding: {}", cli_types::no_priority(&refused));
     }
     rights::drop_for_reading()?;
-    let outcome = serve(&mut readings, &mut publisher, &stop);
+    let outcome = serve(&mut readings, &mut publisher, &stop, is_beside);
     readings.finish();
     session_report::tell(|| readings.poll_event());
     let (counts, stream) = (readings.counts(), readings.stream());
@@ -115,15 +120,25 @@ pub(crate) fn run(args: Board) -> Result<ExitCode> {
         left(&counts.by_coverage),
         skipped::damage(&stream)
     );
+    doctor::tell_lost(readings.source(), readings.lost());
     outcome.map(|()| ExitCode::SUCCESS)
 }
 
-fn serve(readings: &mut Readings, publisher: &mut Publisher, stop: &AtomicBool) -> Result<()> {
+fn serve(
+    readings: &mut Readings,
+    publisher: &mut Publisher,
+    stop: &AtomicBool,
+    is_beside: bool,
+) -> Result<()> {
     while !stop.load(Ordering::Relaxed) {
         let polled = readings.poll(BEAT, |now, reading| publisher.handle(&reading, now));
         match polled.into_diagnostic()? {
             Polled::Bytes => publisher.post(monotonic_now()),
             Polled::Idle | Polled::Reopened => {}
+            Polled::Closed if is_beside => {
+                doctor::tell_end(readings.source());
+                return Ok(());
+            }
             Polled::Closed if readings.source().may_return() => {
                 let source = readings.source().to_string();
                 eprintln!("sounding: {} closed, waiting for it", screen::inline(&source));

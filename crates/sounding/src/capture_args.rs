@@ -30,7 +30,11 @@ impl PrivacyArgs {
     pub(crate) fn announced(&self, output: &Path) -> Privacy {
         if self.no_redact {
             let exposes = privacy::EXPOSES;
-            eprintln!("warning: --no-redact: {} will hold {exposes}", screen::path(output));
+            let output = match output == Path::new("-") {
+                true => "standard output".into(),
+                false => screen::path(output).to_string(),
+            };
+            eprintln!("warning: --no-redact: {output} will hold {exposes}");
         }
         self.choice()
     }

@@ -2,6 +2,7 @@
 
 mod existing;
 mod format;
+mod live;
 #[cfg(feature = "lab")]
 mod parquet;
 #[cfg(not(feature = "lab"))]
@@ -12,7 +13,7 @@ mod traces;
 
 use std::io::{self, Write};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,7 +29,7 @@ use sounding_export::messages;
 use sounding_export::privacy::{self, Privacy};
 
 use crate::capture_args::{Codes, PrivacyArgs, parse_code};
-use crate::input::{Failure, Source, Step};
+use crate::input::{CaptureError, Failure, Source, Step};
 use crate::left_out::{Became, Messages};
 use crate::output::{Access, Output, Over};
 use crate::progress::{self, ProgressBar};
@@ -37,6 +38,7 @@ use crate::signals;
 use crate::skipped::{Records, Skipped};
 use existing::Existing;
 use format::{FileKind, Target};
+use live::{Shared, Writer};
 use tally::Tally;
 use traces::InputKind;
 
@@ -44,25 +46,40 @@ use traces::InputKind;
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Kinds of files, by the end of the name or with --to; .gz or .zst behind it packs the file:
-  .jsonl           every record as a line of JSON, every field by name
-  .parquet         a table for each log code, for pandas and the like; a folder if there are several codes
-  .pcapng, .pcap   RRC and NAS messages for Wireshark
-  .qmdl, .mi2log   Diag frames, as a modem sends them
-  .hdf, .dlf       log packets and records without framing
+  .jsonl
+    every record as a line of JSON, every field by name
+  .parquet
+    a table for each log code, for pandas and the like; a folder if there are several codes
+  .pcapng, .pcap
+    RRC and NAS messages for Wireshark
+  .qmdl, .mi2log
+    Diag frames, as a modem sends them
+  .hdf, .dlf
+    log packets and records without framing
 
 A link over time goes from any of these to any other:
-  .trace, .up, .down   mahimahi: a line for each packet that could have left, in whole milliseconds
-  .csv, .parquet       columns time_ms and packets, or from_ns, until_ns and rate_bits_per_sec
+  .trace, .up, .down
+    mahimahi: a line for each packet that could have left, in whole milliseconds
+  .csv, .parquet
+    columns time_ms and packets, or from_ns, until_ns and rate_bits_per_sec
+
+A capture becomes a link if OUT ends in .up or .down: what the network granted in that direction, each block at its own time. \
+Time in which the device had nothing to send is only a floor of what the radio had; the end says how much of it there was.
+
 All of a mahimahi trace is in the others, and comes back byte for byte. Rates are more than mahimahi holds; the loss is reported.
 
-Data that identifies a person is left out unless --no-redact is given. The file appears under its name once it is complete; one
+Data that identifies a person is left out unless --no-redact is given. The file appears under its name once it is complete; one \
 that is there already stays unless --force is given. At the end a line counts the items that were left out, by reason.
+
+With - for IN and OUT it is part of a pipe, and writes each record before it reads the next. Parquet cannot be streamed.
 
 Examples:
   sounding convert drive.qmdl drive.parquet
   sounding convert drive.hdf drive.qmdl.zst --only 0xB139,0xB064
   sounding convert drive.mi2log.gz drive.pcapng --no-redact
   cat /dev/ttyUSB0 | sounding convert - drive.jsonl.gz
+  sounding record /dev/ttyUSB0 - | sounding convert - - --to pcapng --no-redact | wireshark -k -i -
+  sounding convert drive.mi2log drive.up
   sounding convert Verizon-LTE-short.down verizon.parquet
   sounding convert --from csv rates.txt rates.trace")]
 pub(crate) struct Convert {
@@ -103,13 +120,12 @@ pub(crate) fn run(args: &Convert) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if matches!(target.kind, FileKind::Csv | FileKind::Mahimahi) {
-        // Report a missing input before the wrong format.
-        Source::open(&args.input)?;
-        return Err(miette!(
-            help = "`sounding link` prints what it carried; a link over time is read with --from mahimahi or --from csv",
-            "{}: a capture is no link over time",
-            screen::path(&args.input)
-        ));
+        if !args.only.is_empty() {
+            return Err(miette!("--only is for records: a link is made of all that are needed"));
+        }
+        existing.refuse(target.kind)?;
+        traces::of_capture(&args.input, &args.output, target, args.force)?;
+        return Ok(ExitCode::SUCCESS);
     }
     existing.refuse(target.kind)?;
     let mut job = Job {
@@ -117,7 +133,11 @@ pub(crate) fn run(args: &Convert) -> Result<ExitCode> {
         privacy: args.privacy.announced(&args.output),
         messages: messages::Messages::default(),
         stop: signals::stop_flag().into_diagnostic()?,
-        progress: progress::line("{bar:40} {bytes}/{total_bytes} {eta}", Some(0)),
+        progress: match args.output == Path::new("-") {
+            // Its reader may have the terminal.
+            true => progress::none(),
+            false => progress::line("{bar:40} {bytes}/{total_bytes} {eta}", Some(0)),
+        },
         asked: Codes::new(&args.only),
         tally: Tally::default(),
     };
@@ -151,14 +171,21 @@ struct Job<'a> {
 impl Job<'_> {
     /// Writes packet by packet.
     fn stream(&mut self, target: Target) -> Result<Skipped> {
-        let source = Source::open(&self.args.input)?;
+        let source = match self.is_piped() {
+            true => Source::for_stdout(&self.args.input)?,
+            false => Source::open(&self.args.input)?,
+        };
         let output = Output::begin(&self.args.output, target.packing, self.access());
         let output = output.map_err(|error| self.failed(error))?;
         let mut writer = match target.kind {
             FileKind::Jsonl => Writer::Lines(output),
-            FileKind::Pcap => Writer::Messages(Messages::pcap(output).map_err(|e| self.failed(e))?),
-            FileKind::Pcapng => {
-                Writer::Messages(Messages::pcapng(output).map_err(|e| self.failed(e))?)
+            FileKind::Pcap | FileKind::Pcapng => {
+                let output = Shared::new(output);
+                let messages = match target.kind {
+                    FileKind::Pcap => Messages::pcap(output.clone()),
+                    _ => Messages::pcapng(output.clone()),
+                };
+                Writer::Messages(messages.map_err(|error| self.failed(error))?, output)
             }
             FileKind::Qmdl => Writer::Capture(output, Format::Hdlc, Vec::new()),
             FileKind::Hdf => Writer::Capture(output, Format::Hdf, Vec::new()),
@@ -168,33 +195,43 @@ impl Job<'_> {
             }
         };
         let skipped = self.for_each(source, |job, located| {
-            job.write(&mut writer, located).map_err(|error| job.failed(error))
+            let written = match located {
+                Some(located) => job.write(&mut writer, located),
+                None => writer.flush(),
+            };
+            written.map_err(|error| job.failed(error))
         })?;
         let output = match writer {
             Writer::Lines(output) | Writer::Capture(output, ..) => output,
-            Writer::Messages(messages) => messages.into_inner(),
+            Writer::Messages(messages, output) => {
+                drop(messages);
+                output.into_inner().map_err(|error| self.failed(error))?
+            }
         };
         output.finish(self.over()).map_err(|error| self.failed(error))?;
         Ok(skipped)
     }
 
-    /// Passes every selected packet to `each`; an error on a request to stop.
+    /// Passes every selected packet to `each`, and `None` before a read that may wait. A request to
+    /// stop is an error, but the end of a pipe that is passed on.
     fn for_each(
         &mut self,
         source: Source,
-        mut each: impl FnMut(&mut Self, &Located<'_>) -> Result<()>,
+        mut each: impl FnMut(&mut Self, Option<&Located<'_>>) -> Result<()>,
     ) -> Result<Skipped> {
         let skipped = source.for_each(|step| -> Result<_, Failure> {
             match step {
                 Step::Chunk { taken, size } => {
-                    if self.stop.load(Ordering::Relaxed) {
-                        return Err(miette!("interrupted: nothing was written").into());
+                    if self.stop.load(Ordering::Relaxed) && (size.is_some() || !self.is_piped()) {
+                        let written = if self.is_piped() { "not all" } else { "nothing" };
+                        return Err(miette!("interrupted: {written} was written").into());
                     }
+                    each(self, None)?;
                     self.progress.set_length(size.unwrap_or(taken));
                     self.progress.set_position(taken);
                 }
                 Step::Found(Ok(located)) if self.wants(&located.packet) => {
-                    each(self, &located)?;
+                    each(self, Some(&located))?;
                 }
                 Step::Found(Ok(_)) => self.tally.left_out.unwanted += 1,
                 Step::Found(Err(_)) => {}
@@ -223,7 +260,7 @@ impl Job<'_> {
                 let line = json::line(located.offset, log, self.privacy, &mut self.messages);
                 writeln!(out, "{}", screen::inline(&line.to_string()))
             }
-            (Writer::Messages(out), Packet::Log(log)) => {
+            (Writer::Messages(out, _), Packet::Log(log)) => {
                 let message = match Message::find(log) {
                     Ok(message) => message,
                     Err(without) => {
@@ -232,6 +269,9 @@ impl Job<'_> {
                     }
                 };
                 if self.hides(packet) {
+                    if self.tally.left_out.hidden == 0 {
+                        self.progress.suspend(tell_of_hiding);
+                    }
                     self.tally.left_out.hidden += 1;
                     return Ok(());
                 }
@@ -246,7 +286,7 @@ impl Job<'_> {
                 }
                 Ok(())
             }
-            (Writer::Lines(_) | Writer::Messages(_), Packet::Other { .. }) => {
+            (Writer::Lines(_) | Writer::Messages(..), Packet::Other { .. }) => {
                 self.tally.left_out.others += 1;
                 Ok(())
             }
@@ -273,6 +313,11 @@ impl Job<'_> {
         self.tally.read.handle(record::check(log).as_ref().copied());
     }
 
+    /// Whether the output is standard output.
+    fn is_piped(&self) -> bool {
+        self.args.output == Path::new("-")
+    }
+
     /// The users who may read the output.
     fn access(&self) -> Access {
         match self.privacy {
@@ -287,6 +332,11 @@ impl Job<'_> {
     }
 
     fn failed(&self, error: io::Error) -> miette::Report {
+        // A request to stop ends a reader that takes nothing.
+        let is_stuck = error.kind() == io::ErrorKind::TimedOut && self.is_piped();
+        if is_stuck || error.kind() == io::ErrorKind::BrokenPipe {
+            return CaptureError::Unread.into();
+        }
         let reason = match error.kind() {
             io::ErrorKind::StorageFull => "no space left; nothing was written".to_owned(),
             io::ErrorKind::NotFound => "there is no such folder".to_owned(),
@@ -297,19 +347,22 @@ impl Job<'_> {
     }
 }
 
-/// Writes a capture in one of the formats, one packet at a time.
-enum Writer {
-    Lines(Output),
-    Messages(Messages<Output>),
-    Capture(Output, Format, Vec<u8>),
+/// Said at the first message that is left out: a reader of a pipe does not see the end.
+fn tell_of_hiding() {
+    eprintln!(
+        "sounding: most messages are left out, because they may identify a person: --no-redact writes them"
+    );
 }
 
 /// Refuses to replace the input by the output. The parts that the output leaves out would be lost.
 fn refuse_itself(args: &Convert) -> Result<()> {
-    let same = match (args.input.canonicalize(), args.output.canonicalize()) {
-        (Ok(input), Ok(output)) => input == output && input.is_file(),
-        _ => false,
-    };
+    // A file of this name is no part of a pipe.
+    let is_piped = [&args.input, &args.output].iter().any(|path| path.as_path() == Path::new("-"));
+    let same = !is_piped
+        && match (args.input.canonicalize(), args.output.canonicalize()) {
+            (Ok(input), Ok(output)) => input == output && input.is_file(),
+            _ => false,
+        };
     if same {
         return Err(miette!("{}: input and output are the same file", screen::path(&args.input)));
     }

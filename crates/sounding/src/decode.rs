@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -7,16 +7,17 @@ use std::process::ExitCode;
 use clap::Args;
 use miette::{Result, miette};
 use serde_json::{Value as Json, json};
-use sounding_diag::LogRecord;
 use sounding_diag::capture::Located;
 use sounding_diag::packet::Packet;
 use sounding_diag::record::{self, Coverage, RecordCounts, RecordError, Version};
+use sounding_diag::{LogCode, LogRecord};
 use sounding_export::json;
 use sounding_export::messages::Messages;
 
 use crate::capture_args::{Codes, PrivacyArgs, parse_code};
 use crate::coverage;
 use crate::input::{Failure, Source, Step};
+use crate::kinds::Kind;
 use crate::skipped::{self, Records, Skipped, counted};
 use crate::{say, screen};
 
@@ -24,15 +25,21 @@ use crate::{say, screen};
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  sounding decode drive.mi2log                      every described record as a JSON line
-  sounding decode drive.mi2log --code 0xB139        only uplink transmit reports
-  sounding decode drive.mi2log --summary            its contents, and what is undescribed
-  sounding decode drive.qmdl --code 0xB0C0 --no-redact
-                                                    RRC messages, with what they say
-  sounding decode --coverage                        what is described at all
-  zcat drive.qmdl.gz | sounding decode - --summary
+  Every described record as a JSON line, or only uplink transmit reports:
+    sounding decode drive.mi2log
+    sounding decode drive.mi2log --code 0xB139
 
-Data that identifies a person is hidden unless --no-redact is given. Unreadable bytes are passed over. At the end their number,
+  RRC messages with their contents:
+    sounding decode drive.qmdl --code 0xB0C0 --no-redact
+
+  The records of a capture, and those that are not described:
+    sounding decode drive.mi2log --summary
+    zcat drive.qmdl.gz | sounding decode - --summary
+
+  All records that are described:
+    sounding decode --coverage
+
+Data that identifies a person is hidden unless --no-redact is given. Unreadable bytes are passed over. At the end their number, \
 and the place of the first, are printed on standard error, and the exit code is 0.")]
 pub(crate) struct Decode {
     /// Capture file (.qmdl, .qmdl2, .mi2log, .hdf, .dlf, also .gz or .zst), or - for standard
@@ -70,9 +77,12 @@ pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
     let mut counts = RecordCounts::default();
     let mut asked = Codes::new(&args.code);
     let mut is_whole = true;
-    let skipped = Source::open(path)?.for_each(|step| -> Result<_, Failure> {
+    let skipped = Source::for_stdout(path)?.for_each(|step| -> Result<_, Failure> {
+        if let Step::Chunk { .. } = step {
+            is_whole = !is_closed(out.flush())?;
+        }
         let Step::Found(Ok(Located { offset, packet: Packet::Log(record) })) = step else {
-            return Ok(ControlFlow::Continue(()));
+            return Ok(if is_whole { ControlFlow::Continue(()) } else { ControlFlow::Break(()) });
         };
         if !asked.wants(record.code.number()) {
             return Ok(ControlFlow::Continue(()));
@@ -110,9 +120,14 @@ pub(crate) fn run(args: &Decode) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a line. Returns true if the reader has closed the pipe, as `head` does.
+/// Writes a line. Returns true if the reader has closed the pipe.
 fn print(out: &mut impl Write, line: &Json) -> Result<bool> {
-    match writeln!(out, "{}", screen::inline(&line.to_string())) {
+    is_closed(writeln!(out, "{}", screen::inline(&line.to_string())))
+}
+
+/// Whether a write found that the reader has closed the pipe, as `head` does.
+fn is_closed(written: io::Result<()>) -> Result<bool> {
+    match written {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(true),
         other => other.map_err(say::failed).map(|()| false),
     }
@@ -121,59 +136,13 @@ fn print(out: &mut impl Write, line: &Json) -> Result<bool> {
 /// The content of a capture, by code and version.
 #[derive(Default)]
 struct Summary {
-    kinds: BTreeMap<(u16, Option<u32>), Kind>,
-}
-
-#[derive(Default)]
-struct Kind {
-    name: Option<&'static str>,
-    counts: RecordCounts,
-    bytes: u64,
-    /// Sub-packets and kinds of message that are not described, in order, the first few of them.
-    missing: BTreeSet<Version>,
-    has_more: bool,
-}
-
-impl Kind {
-    fn handle_missing(&mut self, missing: Version) {
-        /// A capture of nonsense has thousands.
-        const MOST: usize = 8;
-        if matches!(missing, Version::Packet(_)) || self.missing.contains(&missing) {
-            return;
-        }
-        self.has_more |= self.missing.len() == MOST;
-        if self.missing.len() < MOST {
-            self.missing.insert(missing);
-        }
-    }
-
-    /// What is not described, in words.
-    fn missing(&self) -> Vec<String> {
-        let more = self.has_more.then(|| "others".to_owned());
-        self.missing.iter().map(Version::to_string).chain(more).collect()
-    }
-
-    fn without(&self) -> String {
-        let missing = self.missing();
-        if missing.is_empty() {
-            return String::new();
-        }
-        format!(", not described: {}", missing.join(", "))
-    }
+    kinds: BTreeMap<(LogCode, Option<u32>), Kind>,
 }
 
 impl Summary {
     fn handle_record(&mut self, record: &LogRecord<'_>, outcome: Result<Coverage, &RecordError>) {
-        let kind =
-            self.kinds.entry((record.code.number(), record::version_of(record))).or_default();
-        kind.name = record.code.name();
-        kind.bytes += record.body.len() as u64;
-        kind.counts.handle(outcome);
-        match outcome {
-            Ok(Coverage::Partly(missing)) => kind.handle_missing(missing),
-            Err(&RecordError::Unsupported { version, .. }) => kind.handle_missing(version),
-            _ => {}
-        }
+        let kind = self.kinds.entry((record.code, record::version_of(record))).or_default();
+        kind.handle_record(record, outcome);
     }
 
     fn table(&self, skipped: &Skipped) -> String {
@@ -183,7 +152,7 @@ impl Summary {
         );
         for ((code, version), kind) in &self.kinds {
             text += &format!(
-                "0x{code:04X}   {:>7} {:>10} {:>8} {:>8} {:>11} {:>8} {:>12}  {}{}\n",
+                "{code}   {:>7} {:>10} {:>8} {:>8} {:>11} {:>8} {:>12}  {}{}\n",
                 version.map_or("-".into(), |version| Version::Packet(version).to_string()),
                 kind.counts.whole,
                 kind.counts.partly,
@@ -191,7 +160,7 @@ impl Summary {
                 kind.counts.unknown(),
                 kind.counts.corrupt,
                 kind.bytes,
-                kind.name.unwrap_or("-"),
+                code.name().unwrap_or("-"),
                 kind.without(),
             );
         }
@@ -212,19 +181,9 @@ impl Summary {
     }
 
     fn json(&self, skipped: &Skipped) -> Json {
-        let kinds: Vec<Json> = self
-            .kinds
-            .iter()
-            .map(|((code, version), kind)| {
-                json!({
-                    "code": format!("0x{code:04X}"), "version": version, "name": kind.name,
-                    "decoded": kind.counts.whole, "in_part": kind.counts.partly,
-                    "longer": kind.counts.longer, "unsupported": kind.counts.unknown(),
-                    "corrupt": kind.counts.corrupt, "bytes": kind.bytes,
-                    "not_described": kind.missing(),
-                })
-            })
-            .collect();
+        let kinds = self.kinds.iter();
+        let kinds: Vec<Json> =
+            kinds.map(|((code, version), kind)| kind.json(*code, *version)).collect();
         let mut summary = json!({ "records": kinds, "other_frames": skipped.stream.others });
         if let (Json::Object(summary), Json::Object(numbers)) = (&mut summary, skipped.numbers()) {
             summary.extend(numbers);

@@ -22,8 +22,8 @@ use crate::screen;
 /// Our laws, BBR and CUBIC over one emulated radio link; needs only this machine
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The grants of the network in a capture become the capacity of an emulated link, and the capture's own bytes come out of a
-pty as from a modem. A daemon reads that pty and feeds this kernel; flows run through the link one after another.
+The grants of the network in a capture become the capacity of an emulated link, and the capture's own bytes come out of a \
+pty as from a modem. A daemon reads that pty and feeds this kernel; flows run through the link one after another. \
 Prints a table and the path of a report page. Takes about a minute and needs root.
 
 Without --capture it takes a shared capture if one is beside this folder, else one it generates from --seed.

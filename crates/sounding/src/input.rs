@@ -3,36 +3,35 @@
 //! A capture is read in chunks and never whole: one of ten gigabytes takes no more memory than one
 //! of ten kilobytes. It is not mapped either: pipes and packed files cannot be mapped, and a file
 //! that shrinks under a map kills its reader.
+//!
+//! A pipe may be live. Its bytes are passed on as they come, and its first records decide its kind.
+
+mod incoming;
 
 use std::cell::Cell;
-use std::fs::{File, Metadata};
-use std::io::{self, Cursor, ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 use std::ops::ControlFlow;
-use std::os::fd::AsFd as _;
-use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use flate2::read::MultiGzDecoder;
 use miette::Diagnostic;
-use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, poll};
 use sounding_diag::capture::{
-    self, CaptureError as NotACapture, Counts, Damage, Format, Kind, Located, PROBE, Reader,
+    self, Beginning, CaptureError as NotACapture, Counts, Damage, Format, Kind, Located, PROBE,
+    Reader,
 };
 use thiserror::Error;
 
-use crate::left_out::Decoder;
+use crate::screen;
 use crate::skipped::Skipped;
-use crate::{screen, signals};
+pub(crate) use incoming::Incoming;
+use incoming::{Counted, is_damage, unpacked};
 
 /// Commands that need a whole capture refuse one above this size, before the machine runs out of
 /// memory.
 const LARGEST: u64 = sounding_host::MAX_TRACE;
 /// Bytes read at once.
 const CHUNK: usize = 1 << 20;
-/// How often a waiting read looks whether the user has ended this program, in milliseconds.
-const LOOK: u8 = 20;
 
 /// Why a capture cannot be used.
 #[derive(Debug, Error, Diagnostic)]
@@ -64,6 +63,9 @@ pub(crate) enum CaptureError {
         "`gzip --test` or `zstd --test` says more; copy it once more from where it came from"
     ))]
     Packed { path: PathBuf, error: String },
+    /// Nothing is wrong with it, but its contents go to a program that has ended.
+    #[error("the output has no reader any more")]
+    Unread,
 }
 
 /// A capture, read from its beginning.
@@ -72,6 +74,8 @@ pub(crate) struct Source {
     stream: Box<dyn Read>,
     kind: Kind,
     chunk: Vec<u8>,
+    /// Number of bytes in `chunk`.
+    filled: usize,
     /// `chunk` holds the beginning, which was not returned yet.
     is_fresh: bool,
     /// The unpacker's error for a packed file that is cut or damaged.
@@ -81,18 +85,29 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// Opens what a source that ends by itself names: a capture, or standard input.
+    /// Opens what a source that ends by itself names: a capture, or standard input. Its contents go
+    /// to standard output, as those of [`Self::for_stdout`].
     pub(crate) fn of(source: &sounding_modem::Source) -> Result<Self, CaptureError> {
         match source.place() {
-            sounding_modem::Source::Path(path) => Self::open(path),
-            _ => Self::open(Path::new("-")),
+            sounding_modem::Source::Path(path) => Self::for_stdout(path),
+            _ => Self::for_stdout(Path::new("-")),
         }
     }
 
     /// Opens a capture; `-` is standard input. A file without one valid record is refused.
     pub(crate) fn open(path: &Path) -> Result<Self, CaptureError> {
-        let file = Incoming::of(path)?;
-        let size = file.metadata().ok().filter(Metadata::is_file).map(|about| about.len());
+        Self::read(path, Incoming::of(path)?)
+    }
+
+    /// As [`open`](Self::open), for a command that prints the contents on standard output: waiting
+    /// for bytes is an error once its reader is gone ([`CaptureError::Unread`]). A request to stop
+    /// is the end of a pipe.
+    pub(crate) fn for_stdout(path: &Path) -> Result<Self, CaptureError> {
+        Self::read(path, Incoming::of(path)?.for_stdout())
+    }
+
+    fn read(path: &Path, file: Incoming) -> Result<Self, CaptureError> {
+        let size = file.size();
         Self::begin(path, Box::new(file), size)
     }
 
@@ -101,7 +116,7 @@ impl Source {
         stream: Box<dyn Read>,
         size: Option<u64>,
     ) -> Result<Self, CaptureError> {
-        let fail = |error| CaptureError::Read { path: path.to_path_buf(), error };
+        let fail = |error| failed(path, error);
         let taken = Rc::new(Cell::new(0));
         let counted = Counted { inner: stream, taken: Rc::clone(&taken) };
         let mut source = Self {
@@ -109,13 +124,13 @@ impl Source {
             stream: unpacked(counted).map_err(fail)?,
             kind: Kind::of(Format::Hdlc),
             chunk: Vec::new(),
+            filled: 0,
             is_fresh: true,
             broken: None,
             taken,
             size,
         };
-        source.fill(PROBE)?;
-        source.kind = capture::recognise(&source.chunk).map_err(|reason| {
+        source.kind = source.recognise()?.map_err(|reason| {
             let path = path.to_path_buf();
             match source.broken.take() {
                 Some(error) => CaptureError::Packed { path, error },
@@ -123,6 +138,20 @@ impl Source {
             }
         })?;
         Ok(source)
+    }
+
+    /// Reads the beginning: of a file as much as its kind may depend on, of a pipe no more than
+    /// decides.
+    fn recognise(&mut self) -> Result<Result<Kind, NotACapture>, CaptureError> {
+        let mut beginning = Beginning::default();
+        while self.fill(PROBE)? {
+            if self.size.is_none()
+                && let Some(kind) = beginning.judge(self.chunk())
+            {
+                return Ok(kind);
+            }
+        }
+        Ok(capture::recognise(self.chunk()))
     }
 
     /// The kind of capture.
@@ -138,10 +167,14 @@ impl Source {
     /// The next bytes; none at the end.
     pub(crate) fn next_chunk(&mut self) -> Result<Option<&[u8]>, CaptureError> {
         if !std::mem::take(&mut self.is_fresh) {
-            self.chunk.clear();
+            self.filled = 0;
             self.fill(CHUNK)?;
         }
-        Ok((!self.chunk.is_empty()).then_some(&self.chunk))
+        Ok(Some(self.chunk()).filter(|chunk| !chunk.is_empty()))
+    }
+
+    fn chunk(&self) -> &[u8] {
+        &self.chunk[..self.filled]
     }
 
     /// Passes every packet and every damaged part to `each`. Returns the skipped parts, or `None`
@@ -187,26 +220,35 @@ impl Source {
         }
     }
 
-    /// Fills `chunk` up to `len` bytes, or to the end.
-    fn fill(&mut self, len: usize) -> Result<(), CaptureError> {
-        let start = self.chunk.len();
-        self.chunk.resize(len, 0);
-        let mut at = start;
-        while at < len && self.broken.is_none() {
-            match self.stream.read(&mut self.chunk[at..]) {
+    /// Reads once into `chunk`, which then has at most `most` bytes. Returns whether any came.
+    fn fill(&mut self, most: usize) -> Result<bool, CaptureError> {
+        if self.chunk.len() < most {
+            self.chunk.resize(most, 0);
+        }
+        while self.filled < most && self.broken.is_none() {
+            match self.stream.read(&mut self.chunk[self.filled..most]) {
                 Ok(0) => break,
-                Ok(more) => at += more,
+                Ok(more) => {
+                    self.filled += more;
+                    return Ok(true);
+                }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 // An unpacker's error about its input: the part before it is as good as in a
                 // capture that was cut.
                 Err(error) if is_damage(&error) => self.broken = Some(error.to_string()),
-                Err(error) => {
-                    return Err(CaptureError::Read { path: self.path.clone(), error });
-                }
+                Err(error) => return Err(failed(&self.path, error)),
             }
         }
-        self.chunk.truncate(at);
-        Ok(())
+        Ok(false)
+    }
+}
+
+/// The error of a read.
+fn failed(path: &Path, error: io::Error) -> CaptureError {
+    match error.kind() {
+        // No read from a pipe fails so: its contents have no reader.
+        ErrorKind::BrokenPipe => CaptureError::Unread,
+        _ => CaptureError::Read { path: path.to_path_buf(), error },
     }
 }
 
@@ -281,93 +323,6 @@ pub(crate) fn read_whole(path: &Path, largest: u64) -> miette::Result<Vec<u8>> {
         return Err(miette::miette!("{}: it is {packing}: unpack it first", screen::path(path)));
     }
     Ok(bytes)
-}
-
-fn is_damage(error: &io::Error) -> bool {
-    // The unpackers' own errors, and zstd's, which have no kind.
-    matches!(
-        error.kind(),
-        ErrorKind::UnexpectedEof
-            | ErrorKind::InvalidData
-            | ErrorKind::InvalidInput
-            | ErrorKind::Other
-    ) && error.raw_os_error().is_none()
-}
-
-/// The stream without what packs it, going by its first bytes.
-fn unpacked(mut stream: impl Read + 'static) -> io::Result<Box<dyn Read>> {
-    let mut start = Vec::new();
-    stream.by_ref().take(4).read_to_end(&mut start)?;
-    let whole = Cursor::new(start.clone()).chain(stream);
-    Ok(match start[..] {
-        [0x1F, 0x8B, ..] => Box::new(MultiGzDecoder::new(io::BufReader::new(whole))),
-        // Frames that want a window of more than 128 MiB are refused by the library.
-        [0x28, 0xB5, 0x2F, 0xFD] => Box::new(Decoder::new(whole)?),
-        _ => Box::new(whole),
-    })
-}
-
-/// A file or a pipe. A read that waits for another program fails when the user ends this one.
-pub(crate) struct Incoming {
-    file: File,
-}
-
-impl Incoming {
-    /// A capture or another file of a user; `-` is standard input.
-    pub(crate) fn of(path: &Path) -> Result<Self, CaptureError> {
-        let fail = |error| CaptureError::Read { path: path.to_path_buf(), error };
-        if path == Path::new("-") {
-            let stdin = io::stdin().as_fd().try_clone_to_owned().map_err(fail)?;
-            return Ok(Self { file: stdin.into() });
-        }
-        refuse_device(path)?;
-        Self::open(path).map_err(fail)
-    }
-
-    /// Opens a file; a pipe is open at once, with or without a writer.
-    pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
-        Ok(Self { file })
-    }
-
-    fn metadata(&self) -> io::Result<Metadata> {
-        self.file.metadata()
-    }
-}
-
-impl Read for Incoming {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            match poll(&mut [PollFd::new(self.file.as_fd(), PollFlags::POLLIN)], LOOK) {
-                Ok(0) | Err(Errno::EINTR) if signals::is_stopping() => {
-                    let text = "interrupted while it waited for data";
-                    return Err(io::Error::new(ErrorKind::ConnectionAborted, text));
-                }
-                Ok(0) | Err(Errno::EINTR) => continue,
-                Ok(_) => {}
-                Err(errno) => return Err(errno.into()),
-            }
-            match self.file.read(buffer) {
-                // Another process that has the same pipe was faster.
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                read => return read,
-            }
-        }
-    }
-}
-
-/// Counts the bytes that are read.
-struct Counted<R> {
-    inner: R,
-    taken: Rc<Cell<u64>>,
-}
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let len = self.inner.read(buffer)?;
-        self.taken.set(self.taken.get() + len as u64);
-        Ok(len)
-    }
 }
 
 /// A report that captures' errors turn into.

@@ -17,7 +17,7 @@ use sounding_modem::{Polled, Readings, Source};
 use sounding_units::HostInstant;
 
 use crate::cli_types::{RouterUser, UntoldMask, source_parser};
-use crate::doctor::refuse_held;
+use crate::doctor::{self, Opened};
 use crate::input::{self, CaptureError, Step};
 use crate::patient::Patient;
 use crate::session_report;
@@ -30,13 +30,16 @@ use crate::{rights, say, screen, signals};
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     after_help = "\
-Each line is one value: the modem's time, the KPI, which item of its record it belongs to, the value in the KPI's unit.
-A modem is asked for the records of these KPIs only, and is left as it was found.
+Each line is one value: the modem's time, the KPI, which item of its record it belongs to, the value in the KPI's unit. \
+A modem is asked for the records of these KPIs only, and is left as it was found. While `sounding run` holds the modem, its records are read beside the daemon.
 
 Examples:
-  sounding kpi list                                             every KPI, its unit, range and record
-  sounding kpi drive.mi2log --kpi lte.pusch.tbs,lte.cell.rsrp
-  sounding kpi /dev/ttyUSB0 --kpi lte.pdsch.mcs --format json   until Ctrl-C"
+  Every KPI, with its unit, range and record:
+    sounding kpi list
+
+  Those of a capture, or of a modem until Ctrl-C:
+    sounding kpi drive.mi2log --kpi lte.pusch.tbs,lte.cell.rsrp
+    sounding kpi /dev/ttyUSB0 --kpi lte.pdsch.mcs --format json"
 )]
 pub(crate) struct Kpi {
     #[command(subcommand)]
@@ -128,6 +131,9 @@ fn recorded(
 ) -> Result<Skipped> {
     let mut met = BTreeMap::<LogCode, u64>::new();
     let skipped = input::Source::of(source)?.for_each(|step| -> Result<_, CaptureError> {
+        if let Step::Chunk { .. } = step {
+            printer.flush();
+        }
         if let Step::Found(Ok(Located { packet: Packet::Log(log), .. })) = step {
             // Unreadable records are counted.
             let is_asked_for =
@@ -156,8 +162,9 @@ fn live(
     printer: &mut Printer<impl Write>,
 ) -> Result<Skipped> {
     let stop = signals::stop_flag().into_diagnostic()?;
-    refuse_held(&source)?;
-    let readings = Readings::open(source, subscription).into_diagnostic()?;
+    let codes: Vec<LogCode> = subscription.codes().collect();
+    let Opened { port, is_beside } = doctor::open(&source, Some(&codes))?;
+    let readings = Readings::over(source, port, subscription);
     rights::drop_for_reading()?;
     let mut readings = readings.setting_untold(untold.set_untold_mask).once();
     while !stop.load(Ordering::Relaxed) && printer.failed.is_none() {
@@ -166,6 +173,10 @@ fn live(
         match polled.into_diagnostic()? {
             Polled::Bytes => printer.flush(),
             Polled::Idle | Polled::Reopened => {}
+            Polled::Closed if is_beside => {
+                doctor::tell_end(readings.source());
+                break;
+            }
             Polled::Closed => break,
         }
         session_report::tell(|| readings.poll_event());
@@ -176,6 +187,7 @@ fn live(
         name: readings.source().to_string(),
         stream: readings.stream(),
         records: records(&readings.counts()),
+        dropped: readings.lost(),
         absent: printer.absent(|kpi| format!("it is in record {}", kpi.code)),
         ..Skipped::default()
     })

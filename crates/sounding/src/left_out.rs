@@ -60,10 +60,6 @@ mod absent {
         ) -> io::Result<Became> {
             match self.0 {}
         }
-
-        pub(crate) fn into_inner(self) -> W {
-            match self.0 {}
-        }
     }
 
     pub(crate) struct Encoder<W>(Infallible, PhantomData<W>);

@@ -35,39 +35,39 @@ use rows::Rows;
 /// Prints the rate of the link over time, from the records of a capture or of a live modem
 #[derive(Args, Debug)]
 #[command(after_help = "\
-A row has two numbers for each direction. `granted` is the grants within the bin: bytes of transport
-blocks, each block once. `rate` is the estimate that a controller would receive at the end of the bin: of IP packets, a mean over
---window. `capacity` says that the device had more to send than it was granted; `floor`, that the rate is only what it asked
-for. `age` is that of the newest record. Time is the modem's. A dash is an unknown value: before the first grant, during a
-handover, and where no record came for 200 ms (`stale`). After ten seconds without a record the rest of the pause is one row. A record
+A row has two numbers for each direction. `granted` is the grants within the bin: bytes of transport \
+blocks, each block once. `rate` is the estimate that a controller would receive at the end of the bin: of IP packets, a mean over \
+--window. `capacity` says that the device had more to send than it was granted; `floor`, that the rate is only what it asked \
+for. `age` is that of the newest record. Time is the modem's. A dash is an unknown value: before the first grant, during a \
+handover, and where no record came for 200 ms (`stale`). After ten seconds without a record the rest of the pause is one row. A record \
 without a time, or with one far from the others', is counted and not used.
 
-Several records list the same blocks. 0xB139 counts in LTE's uplink; where it does not come, 0xB064 does. In the downlink it is
+Several records list the same blocks. 0xB139 counts in LTE's uplink; where it does not come, 0xB064 does. In the downlink it is \
 0xB173, then 0xB063, then 0xB126; in NR 0xB883, then 0xB872, and 0xB887, then 0xB857.
 
-A live modem is asked for the records that this needs, until Ctrl-C, and then given back the log mask it had. Its rows come 1.5 s
-late, because records may still add to the grants.
+A live modem is asked for the records that this needs, until Ctrl-C, and then given back the log mask it had. Its rows come 1.5 s \
+late, because records may still add to the grants. While `sounding run` holds the modem, its records are read beside the daemon.
 
-With --method cell and a sniffer the rate includes a share of the idle resource blocks; without a sniffer it is a floor unless
-the device was backlogged. Rows then also have the fair share, which is the device's part of an equal division of the cells, the users with
-data and the carriers. JSON rows have the age of the sniffer's last message, the idle part, and as a ceiling the rate of the most
+With --method cell and a sniffer the rate includes a share of the idle resource blocks; without a sniffer it is a floor unless \
+the device was backlogged. Rows then also have the fair share, which is the device's part of an equal division of the cells, the users with \
+data and the carriers. JSON rows have the age of the sniffer's last message, the idle part, and as a ceiling the rate of the most \
 resource blocks that the device ever had. A live modem takes a sniffer that is live: a log that grows, or udp:ADDRESS:PORT.
 
-With --delays a row is an event: a block that was sent again (`harq`), data that RLC sent again because HARQ had given it up (`rlc`), or
-uplink data that waited for a report and a grant (`scheduling`). It has the held data, the time that no queue made, and the delay of
+With --delays a row is an event: a block that was sent again (`harq`), data that RLC sent again because HARQ had given it up (`rlc`), or \
+uplink data that waited for a report and a grant (`scheduling`). It has the held data, the time that no queue made, and the delay of \
 the record that shows it, from the event's end.
 
-With --packets a row is a packet of an upload. Its receiver's clock is not the modem's: a repeat shows in packets as a time without any and
-then several at once. The difference of the clocks is the one at which most of the modem's repeats end so. Below 0.6 of them, or with
-less than 20, nothing is printed. Of packets that came at once the first is late by the whole event. Later ones are by less: by sent_s
+With --packets a row is a packet of an upload. Its receiver's clock is not the modem's: a repeat shows in packets as a time without any and \
+then several at once. The difference of the clocks is the one at which most of the modem's repeats end so. Below 0.6 of them, or with \
+less than 20, nothing is printed. Of packets that came at once the first is late by the whole event. Later ones are by less: by sent_s \
 if the file has it, and otherwise as if sent evenly.
 
-With --feed the receiver of a WebRTC call, sounding-rtc-peer, reads the uplink's events of a live modem as they come, and takes them
+With --feed the receiver of a WebRTC call, sounding-rtc-peer, reads the uplink's events of a live modem as they come, and takes them \
 out of what it reports to the sender. When the receiver ends, this command ends.
 
-With --arrivals the receiver is any program on this machine that asks the kernel when packets came, as libwebrtc does. A program in
-the kernel sets these times back by what the radio added lately, on average: records come after the packets that they explain. It does
-so at the network device, for UDP packets that begin as RTP does, and stops 100 ms after the modem's last record. Ctrl-C removes it.
+With --arrivals the receiver is any program on this machine that asks the kernel when packets came, as libwebrtc does. A program in \
+the kernel sets these times back by what the radio added lately, on average: records come after the packets that they explain. It does \
+so at the network device, for UDP packets that begin as RTP does, and stops 100 ms after the modem's last record. Ctrl-C removes it. \
 So --feed is for what this device sends, and --arrivals for what it receives. The latter needs root.
 
 Examples:
@@ -82,6 +82,7 @@ Examples:
   sounding link /dev/ttyUSB0 --direction uplink
   sounding link /dev/ttyUSB0 --direction downlink --method cell --sniffer udp:127.0.0.1:6767
   sounding link drive.mi2log --json | jq 'select(.bound == \"capacity\") | .rate_bits_per_sec'
+  sounding link drive.mi2log --bin 1s --csv > rates.csv
   sounding link drive.mi2log --json --bin 1s | jq '[.time_s, .direction, .granted_bytes]'")]
 pub(crate) struct Link {
     /// Capture file (.qmdl, .qmdl2, .mi2log, .hdf, .dlf, also .gz or .zst), - for standard input,
@@ -123,8 +124,8 @@ pub(crate) struct Link {
     /// with --feed or --arrivals
     #[arg(long, conflicts_with_all = ["method", "sniffer", "window", "bin"])]
     delays: bool,
-    /// Comma-separated values, with --delays
-    #[arg(long, requires = "delays", conflicts_with = "json")]
+    /// Comma-separated values
+    #[arg(long, conflicts_with = "json")]
     csv: bool,
     /// With --delays of a capture: what the radio added to each packet of an upload. The file says
     /// when its receiver got them: pcap, pcapng, or comma-separated values with the columns
@@ -153,6 +154,24 @@ pub(crate) struct Link {
     /// this network device without what the radio added lately
     #[arg(long, value_name = "DEVICE", requires = "delays", conflicts_with_all = ["json", "csv", "direction", "feed"])]
     arrivals: Option<String>,
+}
+
+/// How rows or events are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Table,
+    Json,
+    Csv,
+}
+
+impl Format {
+    fn of(args: &Link) -> Self {
+        match (args.json, args.csv) {
+            (true, _) => Self::Json,
+            (false, true) => Self::Csv,
+            (false, false) => Self::Table,
+        }
+    }
 }
 
 /// Prints delays instead of rates.
@@ -185,11 +204,7 @@ fn run_delays(args: &Link) -> Result<ExitCode> {
             };
         }
     }
-    let format = match (args.json, args.csv) {
-        (true, _) => delays::Format::Json,
-        (false, true) => delays::Format::Csv,
-        (false, false) => delays::Format::Table,
-    };
+    let format = Format::of(args);
     let printed = match &args.packets {
         Some(file) => {
             let flow = args.flow.as_deref();
@@ -265,7 +280,8 @@ pub(crate) fn run(args: &Link) -> Result<ExitCode> {
         args.bin,
         &sounder,
         needs,
-        Printer::new(args.json, args.bin, args.method == MethodWord::Cell).map_err(say::failed)?,
+        Printer::new(Format::of(args), args.bin, args.method == MethodWord::Cell)
+            .map_err(say::failed)?,
     );
     let mut reading = Reading { sounder: sounder.hearing(log), rows, sniffers };
     let outcome = if is_recorded(&args.source) {
@@ -314,7 +330,7 @@ impl Reading {
             sounder.handle_bytes(Arrival::AsStamped, chunk, |sounder, seen| {
                 rows.handle_seen(sounder, &seen);
             });
-            rows.check().map_err(Stopped::Output)?;
+            rows.check().and_then(|()| rows.printer.flush()).map_err(Stopped::Output)?;
         }
         sounder.handle_end(Arrival::AsStamped, |sounder, seen| rows.handle_seen(sounder, &seen));
         let counts = self.sounder.counts();
@@ -350,13 +366,14 @@ impl Reading {
                 .map_err(|error| Stopped::Input(miette!("no signal can be awaited: {error}")))?,
         );
         let mut reader = LiveRows { reading: self, directions };
-        live::read(source, untold, codes, &mut reader)?;
+        let dropped = live::read(source, untold, codes, &mut reader)?;
         let counts = self.sounder.counts();
         let records = records(&counts);
         Ok(Skipped {
             name: source.to_string(),
             stream: counts.stream,
             records,
+            dropped,
             ..Skipped::default()
         })
     }
@@ -408,7 +425,7 @@ impl Reader for LiveRows<'_> {
 }
 
 /// The records that a rate needs, and those whose time is not known.
-fn records(counts: &Counts) -> Records {
+pub(crate) fn records(counts: &Counts) -> Records {
     let &Counts { records: read, untimed, misdated, .. } = counts;
     Records { read, untimed, misdated, ..Records::default() }
 }

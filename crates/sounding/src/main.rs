@@ -1,5 +1,6 @@
 //! Reads the modem's own records, and sets the sending rate to what the radio can carry now.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -12,6 +13,7 @@ mod background;
 mod before;
 mod board;
 mod capture_args;
+mod captured;
 mod cli_types;
 mod convert;
 mod corrected;
@@ -27,6 +29,7 @@ mod doctor;
 mod emu;
 mod guard;
 mod input;
+mod kinds;
 mod kpi;
 #[cfg(feature = "lab")]
 mod lab;
@@ -69,17 +72,23 @@ fn raised() -> miette::Report {
     version,
     propagate_version = true,
     after_help = "\
-Exit codes: 0 done, 2 arguments that do not parse, 1 everything else that is wrong (the message says what to do). A capture that
+Exit codes: 0 done, 2 arguments that do not parse, 1 everything else that is wrong (the message says what to do). A capture that \
 is cut or damaged is read as far as it can be, and what was passed over is said on standard error: that is 0.
 
 First steps:
-  sounding doctor                    what will work on this machine
-  sounding demo                      everything at once, without a modem
-  sounding record /dev/ttyUSB0 drive.qmdl
-                                     what a modem sends, into a file
-  sounding link drive.mi2log         the rate of a captured link over time
-  sudo sounding background -- rsync -a photos/ backup@example.com:
-                                     a transfer that yields to all other users"
+  A look at this machine, and at this modem:
+    sounding doctor
+    sudo sounding doctor --listen 10s
+
+  Everything at once, without a modem:
+    sounding demo
+
+  Record a modem into a file, and print the rate of that link over time:
+    sounding record /dev/ttyUSB0 drive.qmdl
+    sounding link drive.qmdl
+
+  A transfer that yields to all other users:
+    sudo sounding background -- rsync -a photos/ backup@example.com:"
 )]
 struct Cli {
     #[command(subcommand)]
@@ -124,7 +133,17 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     say::set_up_log();
-    let outcome = match say::parse::<Cli>().verb {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    #[cfg(feature = "lab")]
+    let arguments = match emu::translate(&arguments) {
+        Some(Ok(translated)) => translated,
+        Some(Err(wrong)) => {
+            eprintln!("{wrong}");
+            return ExitCode::from(2);
+        }
+        None => arguments,
+    };
+    let outcome = match say::parse::<Cli>(&arguments).verb {
         #[cfg(feature = "lab")]
         Verb::Demo(args) => demo::run(&args),
         Verb::Doctor(args) => doctor::run(&args),
@@ -154,6 +173,11 @@ fn main() -> ExitCode {
         }
     };
     let code = outcome.unwrap_or_else(|report| {
+        // The reader of a pipe has had enough, and that is no failure.
+        let error = report.downcast_ref::<input::CaptureError>();
+        if matches!(error, Some(input::CaptureError::Unread)) {
+            return ExitCode::SUCCESS;
+        }
         say::say_failure(&report);
         ExitCode::FAILURE
     });

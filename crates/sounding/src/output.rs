@@ -2,7 +2,7 @@
 //!
 //! An error, a full disk or Ctrl-C leaves any earlier file of the final name.
 
-use std::io::{self, BufWriter, Stdout, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use flate2::write::GzEncoder;
@@ -12,6 +12,7 @@ use sounding_host::files::{self, Draft};
 pub(crate) use sounding_host::files::{Access, Over};
 
 use crate::left_out::Encoder;
+use crate::patient::Patient;
 
 /// The compression of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +34,7 @@ enum Packed {
 }
 
 enum Target {
-    Stdout(BufWriter<Stdout>),
+    Stdout(BufWriter<Patient>),
     File(Draft),
 }
 
@@ -41,7 +42,7 @@ impl Output {
     /// Begins an output; `-` is standard output.
     pub(crate) fn begin(path: &Path, packing: Packing, access: Access) -> io::Result<Self> {
         let target = match path == Path::new("-") {
-            true => Target::Stdout(BufWriter::new(io::stdout())),
+            true => Target::Stdout(BufWriter::new(Patient::stdout(None)?)),
             false => Target::File(Draft::begin(path, access)?),
         };
         let packed = match packing {
@@ -50,6 +51,15 @@ impl Output {
             Packing::Zstd => Packed::Zstd(Encoder::new(target, 3)?),
         };
         Ok(Self { packed })
+    }
+
+    /// Passes on what was written so far, for the reader of a pipe. A packed output is left alone,
+    /// because it would be packed worse.
+    pub(crate) fn show(&mut self) -> io::Result<()> {
+        match &mut self.packed {
+            Packed::None(target) => target.flush(),
+            Packed::Gzip(_) | Packed::Zstd(_) => Ok(()),
+        }
     }
 
     /// Completes the output and gives it its name.

@@ -21,6 +21,7 @@ const GRACE: Duration = Duration::from_millis(100);
 const PIECE: usize = 4096;
 
 /// An output. Its writes end when the user ends this program, or after a time without progress.
+#[derive(Debug)]
 pub(crate) struct Patient {
     out: File,
     limit: Option<Duration>,
@@ -48,6 +49,11 @@ impl Patient {
 
     fn new(out: File, limit: Option<Duration>) -> Self {
         Self { out, limit, waiting: None, is_gone: false }
+    }
+
+    /// Whether it has no reader any more.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.is_gone || is_gone(&self.out)
     }
 
     /// Waits until the reader takes something.
@@ -90,6 +96,15 @@ impl Write for Patient {
         self.waiting = None;
         Ok(())
     }
+}
+
+/// Whether the reader of an output has closed it. A file or a device never says so.
+pub(crate) fn is_gone(out: &impl AsFd) -> bool {
+    let mut asked = [PollFd::new(out.as_fd(), PollFlags::empty())];
+    let asked_for = poll(&mut asked, PollTimeout::ZERO);
+    let [answer] = asked;
+    let ends = PollFlags::POLLERR | PollFlags::POLLHUP;
+    asked_for.is_ok() && answer.revents().is_some_and(|events| events.intersects(ends))
 }
 
 fn is_writable(out: BorrowedFd<'_>, within: Duration) -> io::Result<bool> {

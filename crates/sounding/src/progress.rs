@@ -19,12 +19,23 @@ pub(crate) fn line(template: &str, length: Option<u64>) -> ProgressBar {
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
+/// No line, where the terminal belongs to other commands of a pipe.
+#[cfg(feature = "lab")]
+pub(crate) fn none() -> ProgressBar {
+    ProgressBar::hidden()
+}
+
 /// Stands for a line that is not shown.
 #[cfg(not(feature = "lab"))]
 pub(crate) struct ProgressBar;
 
 #[cfg(not(feature = "lab"))]
 pub(crate) fn line(_: &str, _: Option<u64>) -> ProgressBar {
+    ProgressBar
+}
+
+#[cfg(not(feature = "lab"))]
+pub(crate) fn none() -> ProgressBar {
     ProgressBar
 }
 

@@ -16,30 +16,34 @@ use sounding_modem::{Framing, Pump, Source, Turn};
 use sounding_units::{HostInstant, Rate};
 use thiserror::Error;
 
-use crate::doctor::refuse_held;
+use crate::doctor::{self, Opened};
 use crate::progress::{self, ProgressBar};
 use crate::session_report;
 use crate::skipped::{self, counted};
 use crate::{cli_types, rights, screen, signals};
 use file::Recording;
 
-/// Writes a modem's output to a file, until Ctrl-C
+/// Writes a modem's output to a file or a pipe, until Ctrl-C
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The file is the byte stream of the port (.qmdl), which every verb reads. Everything that has come is in it at every
-moment: killing the recorder or pulling the modem's plug loses nothing that was read. A modem that is unplugged is waited
+The file is the byte stream of the port (.qmdl), which every verb reads. Everything that has come is in it at every \
+moment: killing the recorder or pulling the modem's plug loses nothing that was read. A modem that is unplugged is waited \
 for. A full disk ends the recording, and the file ends with a whole frame.
+
+With - instead of a file the stream goes to standard output, where another command reads it live. When that command ends, the \
+recording ends too, and the modem's log mask is put back. A command that reads too slowly makes the modem lose records.
 
 A port without HDLC is recorded with it, as routers are: every reader of captures takes the file.
 
-The modem is given a log mask of the records that `sounding decode` reads, and the mask found is put back at the end. A modem that
-refuses to tell its mask keeps it, as with --no-mask.
+The modem is given a log mask of the records that `sounding decode` reads, and the mask found is put back at the end. A modem that \
+refuses to tell its mask keeps it, as with --no-mask. While `sounding run` holds the modem, its records are read beside the daemon.
 
 Examples:
   sudo sounding record /dev/ttyUSB0 drive.qmdl
   sudo sounding record /dev/wwan0qcdm0 uplink.qmdl --code 0xB139,0xB064 --for 5min
   sudo sounding record non-hdlc:/dev/ttyUSB0 drive.qmdl
   sounding record tcp:192.168.1.5:43555 drive.qmdl --no-mask
+  sounding record /dev/ttyUSB0 - | sounding convert - - --to pcapng --no-redact | wireshark -k -i -
   sounding link drive.qmdl")]
 pub(crate) struct Record {
     /// Source of the modem's Diag: a device, tcp:HOST:PORT, router[:NAME], vendor-router[:NAME],
@@ -49,7 +53,7 @@ pub(crate) struct Record {
     source: Source,
     #[command(flatten)]
     router: cli_types::RouterUser,
-    /// File to write, which must not exist
+    /// File to write, which must not exist, or - for standard output
     file: PathBuf,
     /// Record only log records of these codes, the most important first, e.g. 0xB139,0xB064
     #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = log_code)]
@@ -78,6 +82,12 @@ enum RecordError {
     #[error("{path}: {error}")]
     #[diagnostic(help("name a file that does not exist yet, in a folder that can be written"))]
     Create { path: PathBuf, error: io::Error },
+    /// Standard output is a terminal.
+    #[error("standard output is a terminal, and the bytes of a modem would garble it")]
+    #[diagnostic(help(
+        "name a file, or put a command behind it: `sounding record PORT - | sounding convert - - --to jsonl`"
+    ))]
+    Terminal,
     /// The file takes no more.
     #[error(
         "{path}: {error}: the recording ends here; the {whole} bytes before it are whole and readable"
@@ -95,12 +105,11 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
         nix::sys::signal::signal(nix::sys::signal::SIGXFSZ, nix::sys::signal::SigHandler::SigIgn)
     }
     .into_diagnostic()?;
+    if file::is_terminal(&args.file) {
+        return Err(RecordError::Terminal.into());
+    }
     let source = &args.router.of(args.source.clone()).into_diagnostic()?;
     let stop = signals::stop_flag().into_diagnostic()?;
-    refuse_held(source)?;
-    let port = source.open().into_diagnostic()?;
-    let file = Recording::create(&args.file)
-        .map_err(|error| RecordError::Create { path: args.file.clone(), error })?;
     let wanted = (!args.no_mask).then(|| Wanted {
         codes: if args.code.is_empty() {
             sounding_diag::record::CODES.to_vec()
@@ -109,20 +118,32 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
         },
         budget_bytes_per_sec: args.budget.map(|rate| rate.bits_per_sec() / 8),
     });
+    let codes = wanted.as_ref().map(|wanted| &wanted.codes[..]);
+    let Opened { port, is_beside } = doctor::open(source, codes)?;
+    let file = Recording::create(&args.file)
+        .map_err(|error| RecordError::Create { path: args.file.clone(), error })?;
+    // The records in the file carry the modem's own time.
+    let pump = Pump::over(source.clone(), port, wanted);
+    let pump = pump.setting_untold(args.untold.set_untold_mask).in_no_hurry();
     let mut recorder = Recorder {
-        // The records in the file carry the modem's own time.
-        pump: Pump::over(source.clone(), port, wanted)
-            .setting_untold(args.untold.set_untold_mask)
-            .in_no_hurry(),
+        pump: if is_beside { pump.once() } else { pump },
         reader: Reader::new(),
         file,
         path: &args.file,
         framed: Vec::new(),
-        progress: progress::line("{spinner} {elapsed} {msg}", None),
+        progress: match args.file == Path::new("-") {
+            // The commands that read it have the terminal.
+            true => progress::none(),
+            false => progress::line("{spinner} {elapsed} {msg}", None),
+        },
         shown: HostInstant::default(),
     };
+    if is_beside && args.budget.is_some() {
+        recorder.say("--budget has no effect here: the daemon's own budget holds");
+    }
     // A source that will not come back is no modem, and needs no retry.
     if source.may_return()
+        && !is_beside
         && let Err(refused) = prefer_this_thread()
     {
         recorder.say(&cli_types::no_priority(&refused));
@@ -142,13 +163,20 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
     recorded?;
     put_back?;
     eprintln!(
-        "sounding: {} in {}: {}, {}, {}",
+        "sounding: {} {}: {}, {}, {}",
         size(len?),
-        screen::path(&args.file),
+        match args.file == Path::new("-") {
+            true => "to standard output".into(),
+            false => format!("in {}", screen::path(&args.file)),
+        },
         counted(counts.logs, "log record", "log records"),
         counted(counts.others, "other packet", "other packets"),
         skipped::damage(&counts)
     );
+    if is_beside && !signals::is_stopping() && until.is_none_or(|until| monotonic_now() < until) {
+        doctor::tell_end(source);
+    }
+    doctor::tell_lost(source, recorder.pump.lost());
     if counts.frames.good == 0 {
         let source = source.to_string();
         let source = screen::inline(&source);
@@ -180,7 +208,7 @@ struct Recorder<'a> {
 impl Recorder<'_> {
     fn record(&mut self, until: Option<HostInstant>, stop: &AtomicBool) -> Result<()> {
         let is_over = || until.is_some_and(|until| monotonic_now() >= until);
-        while !stop.load(Ordering::Relaxed) && !is_over() {
+        while !stop.load(Ordering::Relaxed) && !is_over() && !self.file.is_gone() {
             let step = self.step()?;
             let source = self.pump.source();
             match step {
@@ -223,13 +251,18 @@ impl Recorder<'_> {
                 framed
             }
         };
-        file.write(stretch).map_err(|error| RecordError::Write {
-            path: self.path.to_path_buf(),
-            error,
-            whole: file.whole(),
-        })?;
+        let written = file.write(stretch);
+        // The session needs the answers in it also where nothing more is written.
         read.find(reader, |_| {});
-        Ok(Step::Read)
+        match written {
+            Ok(()) => Ok(Step::Read),
+            // As an end by Ctrl-C, which also ends a reader that takes nothing.
+            Err(_) if file.is_gone() => Ok(Step::Closed),
+            Err(error) => {
+                let (path, whole) = (self.path.to_path_buf(), file.whole());
+                Err(RecordError::Write { path, error, whole }.into())
+            }
+        }
     }
 
     fn tell(&mut self) {

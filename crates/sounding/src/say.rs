@@ -5,6 +5,7 @@
 //! closed must first restore masks, routes and namespaces. The macros here replace them in the
 //! whole program, and escape all foreign control characters.
 
+use std::ffi::OsString;
 use std::fmt;
 #[cfg(feature = "lab")]
 use std::io::IsTerminal as _;
@@ -126,13 +127,13 @@ pub(crate) fn say_failure(report: &Report) {
 }
 
 /// Parses the command line. Errors quote words of it, for instance file names, so they are escaped.
-pub(crate) fn parse<T: Parser>() -> T {
-    let error = match T::try_parse() {
+pub(crate) fn parse<T: Parser>(arguments: &[OsString]) -> T {
+    let error = match T::try_parse_from(arguments) {
         Ok(parsed) => return parsed,
         Err(error) => error,
     };
     let words: Vec<String> =
-        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+        arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let mut harmful: Vec<&str> =
         words.iter().map(String::as_str).filter(|word| screen::inline(word) != *word).collect();
     if harmful.is_empty() {

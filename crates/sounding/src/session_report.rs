@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 use sounding_diag::LogCode;
-use sounding_diag::session::{Event, Identity};
+use sounding_diag::session::{Beside, Event, Identity};
 use sounding_link::LinkEstimate;
 use sounding_units::{Bytes, Rate};
 
@@ -76,6 +76,15 @@ pub(crate) fn json(event: &Event) -> Json {
         Event::Unkept { why } => json!({ "event": "unkept", "reason": why }),
         Event::Restored => json!({ "event": "restored" }),
         Event::Stays { codes } => json!({ "event": "stays_on", "codes": names(codes) }),
+        Event::Beside(Beside::Lacks { budget, unknown, kept }) => json!({
+            "event": "lacks",
+            "codes_over_budget": names(budget),
+            "codes_missing": names(unknown),
+            "codes_kept": names(kept),
+        }),
+        Event::Beside(Beside::Lost { records }) => json!({ "event": "lost", "records": records }),
+        Event::Beside(Beside::Closed) => json!({ "event": "closed_beside" }),
+        Event::Beside(Beside::Reopened) => json!({ "event": "reopened_beside" }),
     }
 }
 
@@ -156,6 +165,37 @@ fn words(event: &Event) -> String {
             counted(codes.len() as u64, "kind of records stays", "kinds of records stay"),
             names(codes).join(", ")
         ),
+        Event::Beside(news) => beside(news),
+    }
+}
+
+/// What the daemon that holds the port says to this reader.
+fn beside(news: &Beside) -> String {
+    match news {
+        Beside::Lacks { budget, unknown, kept } => {
+            let clause = |codes: &[LogCode], why: &str| {
+                (!codes.is_empty()).then(|| format!("{why}: {}", names(codes).join(", ")))
+            };
+            let clauses = [
+                clause(budget, "over the daemon's budget"),
+                clause(unknown, "unknown to the modem"),
+                clause(
+                    kept,
+                    "only if they are on already, because the daemon does not set their log mask",
+                ),
+            ];
+            let clauses: Vec<String> = clauses.into_iter().flatten().collect();
+            match clauses.is_empty() {
+                true => "the modem logs everything that this needs".into(),
+                false => format!("some records do not come: {}", clauses.join("; ")),
+            }
+        }
+        Beside::Lost { .. } => {
+            "this reader is too slow, and the daemon drops records for it: the end says how many"
+                .into()
+        }
+        Beside::Closed => "the port closed, and the daemon waits for it".into(),
+        Beside::Reopened => "the port is back".into(),
     }
 }
 

@@ -19,21 +19,29 @@ use crate::{run, shapers};
     args_conflicts_with_subcommands = true,
     arg_required_else_help = true,
     after_help = "\
-A shaper before the modem keeps the queue where CAKE or fq_codel rule, and not in the modem. Its rate
-follows the radio's: up to the capacity that the modem's grants show, never down after its own limit.
+A shaper before the modem keeps the queue where CAKE or fq_codel rule, and not in the modem. Its rate \
+follows the radio's: up to the capacity that the modem's grants show, never down after its own limit. \
 Without the modem it has the base rate. When this program ends, or is killed, the shaper is as before.
 
 Rates are of IP packets. A small process of its own has the right to set them, within the limits.
 
 Examples:
-  sounding shape --device /dev/ttyUSB0 --observe           what it would do; changes nothing
-  sudo sounding shape --device /dev/ttyUSB0 --manage       makes CAKE for both directions
-  sudo sounding shape --device /dev/ttyUSB0 --interface wwan0 --downlink-device ifb4wwan0
-                                                           sets the shapers that stand there
-  sudo sounding shape --device /dev/ttyUSB0 --manage --only uplink --min 1Mbit --base 10Mbit --max 60Mbit
-  sudo sounding shape --config /etc/sounding/router.toml
-  sounding shape import config.primary.sh                  from cake-autorate
-  sudo sounding shape --restore                            after both of its processes were killed"
+  Print what it would do, and change nothing:
+    sounding shape --device /dev/ttyUSB0 --observe
+
+  Make CAKE for both directions, or for one:
+    sudo sounding shape --device /dev/ttyUSB0 --manage
+    sudo sounding shape --device /dev/ttyUSB0 --manage --only uplink --min 1Mbit --base 10Mbit --max 60Mbit
+
+  Set the shapers that are there:
+    sudo sounding shape --device /dev/ttyUSB0 --interface wwan0 --downlink-device ifb4wwan0
+
+  With a file, or with that of cake-autorate:
+    sudo sounding shape --config /etc/sounding/router.toml
+    sounding shape import config.primary.sh
+
+  After both of its processes were killed:
+    sudo sounding shape --restore"
 )]
 pub(crate) struct Shape {
     #[command(subcommand)]
@@ -74,6 +82,9 @@ struct ShapeArgs {
     /// Print what happens as JSON lines on standard output
     #[arg(long)]
     json: bool,
+    /// Say how the link stands only when its state changes, and not each minute
+    #[arg(long)]
+    quiet: bool,
 }
 
 #[derive(Subcommand, Debug)]
@@ -99,10 +110,12 @@ pub(crate) fn run(args: Shape) -> Result<ExitCode> {
         shape,
         check_config,
         json,
+        quiet,
     } = *args.flags;
     let mask = (no_mask, untold);
     let flags = run::Flags::of_shapers(device, router, mask, budget, cpu_latency, shape);
-    run::start(config.as_deref(), flags, check_config, json)
+    let how = run::How { check_config, json, quiet };
+    run::start(config.as_deref(), flags, how)
 }
 
 fn restore() -> Result<ExitCode> {

@@ -79,7 +79,7 @@ Examples:
   sounding sim examples/plans/pbe-cc.toml --out results --series 100ms --captures
   sounding link results/run-0001/phone.qmdl
 
-Files of a run appear when it is complete. Ctrl-C gives up what is under way and keeps what is finished; the exit status is
+Files of a run appear when it is complete. Ctrl-C gives up what is under way and keeps what is finished; the exit status is \
 then 1.";
 
 /// A packet of 1500 bytes takes this time at 12 Mbit/s. Narrower bins would show single packets.

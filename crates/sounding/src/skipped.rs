@@ -17,6 +17,8 @@ pub(crate) struct Skipped {
     /// The unpacker's error for a packed file that is damaged or cut.
     pub(crate) packing: Option<String>,
     pub(crate) records: Records,
+    /// Records that a daemon dropped because this reader was too slow.
+    pub(crate) dropped: u64,
     /// Requested names that do not occur in the capture.
     pub(crate) absent: Vec<Absent>,
 }
@@ -137,7 +139,7 @@ impl Skipped {
 
     /// The count of each kind, in a few words.
     fn parts(&self) -> Vec<String> {
-        let Self { stream, packing, records, .. } = self;
+        let Self { stream, packing, records, dropped, .. } = self;
         let cut = u64::from(stream.cut_at.is_some());
         let mut parts = Vec::new();
         let mut put = |count, one: &str, many: &str| {
@@ -147,6 +149,8 @@ impl Skipped {
         };
         put(stream.damaged() - cut, "corrupt frame", "corrupt frames");
         put(records.read.corrupt, "corrupt record", "corrupt records");
+        let late = "that the daemon dropped because this reader was too slow";
+        put(*dropped, &format!("record {late}"), &format!("records {late}"));
         let undescribed = "of unknown codes or versions";
         put(
             records.read.unknown(),
@@ -194,7 +198,7 @@ impl Skipped {
 
     /// The numbers, zeros too.
     pub(crate) fn numbers(&self) -> Json {
-        let Self { name, stream, packing, records, .. } = self;
+        let Self { name, stream, packing, records, dropped, .. } = self;
         let first = stream
             .first_damage
             .map(|damage| json!({ "offset": damage.offset(), "reason": damage.to_string() }));
@@ -207,6 +211,7 @@ impl Skipped {
             "padding_bytes": stream.frames.padding,
             "packing": packing,
             "corrupt_records": records.read.corrupt,
+            "dropped_records": dropped,
             "undescribed_records": records.read.unknown(),
             "partly_read_records": records.read.partly,
             "longer_records": records.read.longer,

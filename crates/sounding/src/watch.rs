@@ -8,20 +8,28 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use miette::{IntoDiagnostic, Result, miette};
 use sounding_board::Place;
-use sounding_feed::{FeedError, Line, Reader};
+use sounding_feed::{FeedError, Flows, Line, Reader};
 
 use crate::patient::Patient;
+use crate::skipped::counted;
 use crate::{say, screen, signals};
 
-/// Shows what a daemon's rate feed says now, until Ctrl-C
+/// Shows what a daemon's rate feed says now, and the flows of its laws, until Ctrl-C
 ///
 /// A daemon has a feed with `sounding run --feed NAME`, or `[feed]` in its file.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 A row for each modem and direction. An unknown value is `-`.
-  advice    what a live sender should take now, and why
-  granted   the rate that the radio granted; `capacity` if that was all that it had, `floor` if it was all that was asked for
-  waits     bytes in the modem
+
+  advice
+    the rate that a live sender should take now, and why
+  granted
+    the rate that the radio granted; `capacity` if that was all that it had, `floor` if it was all that was asked for
+  waits
+    bytes in the modem
+  flow
+    the ports of a flow under one of the daemon's laws, the phase of the law and the pacing rate that it has set, once a second; \
+the fastest 16, and the count of the others
 
 Examples:
   sounding watch modem
@@ -31,13 +39,16 @@ pub(crate) struct Watch {
     /// The feed's name, or the path of its socket
     #[arg(default_value = "modem")]
     name: String,
-    /// Print the lines as they come
+    /// Print the lines as they come, each a JSON object
     #[arg(long)]
     json: bool,
 }
 
 /// The rows of a terminal are painted this often.
 const PAINT_EVERY: Duration = Duration::from_millis(200);
+
+/// Flows that no line has had for so long are not shown: the daemon has no law any more.
+const FORGET: Duration = Duration::from_secs(5);
 
 /// A bar has so many signs at most.
 const BAR: usize = 30;
@@ -69,7 +80,7 @@ pub(crate) fn run(args: &Watch) -> Result<ExitCode> {
                 .and_then(|()| writeln!(out))
                 .and_then(|()| out.flush()),
             (false, true) => rows.handle(&mut out, line),
-            (false, false) => writeln!(out, "{}", row(&line, 0)).and_then(|()| out.flush()),
+            (false, false) => plain(&mut out, &line),
         };
         match written {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => break,
@@ -79,17 +90,31 @@ pub(crate) fn run(args: &Watch) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The newest line of each modem and direction, on a terminal.
+/// A line as text, for a file or a pipe.
+fn plain(out: &mut impl Write, line: &Line) -> io::Result<()> {
+    writeln!(out, "{}", row(line, 0))?;
+    for flow in line.flows.iter().flat_map(flows) {
+        writeln!(out, "{flow}")?;
+    }
+    out.flush()
+}
+
+/// The newest line of each modem and direction, on a terminal, and the newest flows of each modem.
 #[derive(Default)]
 struct Rows {
     lines: BTreeMap<(String, String), Line>,
+    flows: BTreeMap<String, (Instant, Flows)>,
     most: u64,
     painted: Option<Instant>,
     height: usize,
 }
 
 impl Rows {
-    fn handle(&mut self, out: &mut impl Write, line: Line) -> io::Result<()> {
+    fn handle(&mut self, out: &mut impl Write, mut line: Line) -> io::Result<()> {
+        if let Some(flows) = line.flows.take() {
+            self.flows.insert(line.modem.clone(), (Instant::now(), flows));
+        }
+        self.flows.retain(|_, (at, _)| at.elapsed() < FORGET);
         self.most = self.most.max(line.advice_bits_per_sec.unwrap_or(0));
         self.lines.insert((line.modem.clone(), line.direction.clone()), line);
         if self.painted.is_some_and(|painted| painted.elapsed() < PAINT_EVERY) {
@@ -99,12 +124,38 @@ impl Rows {
         if self.height > 0 {
             write!(out, "\x1b[{}A", self.height)?;
         }
-        for line in self.lines.values() {
-            writeln!(out, "{}\x1b[K", row(line, self.most))?;
+        let lines = self.lines.values().map(|line| row(line, self.most));
+        let rows: Vec<String> =
+            lines.chain(self.flows.values().flat_map(|(_, each)| flows(each))).collect();
+        for row in &rows {
+            writeln!(out, "{row}\x1b[K")?;
         }
-        self.height = self.lines.len();
+        // Rows of flows that have ended.
+        write!(out, "\x1b[J")?;
+        self.height = rows.len();
         out.flush()
     }
+}
+
+/// A row for each flow, and one for those that are left out.
+fn flows(flows: &Flows) -> Vec<String> {
+    let mut rows: Vec<String> = flows
+        .fastest
+        .iter()
+        .map(|flow| {
+            let rate = flow.rate_bits_per_sec;
+            let rate = rate.map_or("-".into(), |rate| format!("{:.2}", rate as f64 / 1e6));
+            let phase = flow.phase.as_deref().unwrap_or("unknown");
+            let ports = format!("{} to {}", flow.local_port, flow.remote_port);
+            let row = format!("  flow {ports:<15} {phase:<20} {rate:>8} Mbit/s");
+            screen::inline(&row).into_owned()
+        })
+        .collect();
+    rows.extend(
+        (flows.more > 0)
+            .then(|| format!("  and {}", counted(flows.more, "slower flow", "slower flows"))),
+    );
+    rows
 }
 
 /// A row; its bar is the advice as a part of `most`.

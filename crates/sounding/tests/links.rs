@@ -128,7 +128,7 @@ fn a_file_without_a_link_is_refused_with_its_place_and_leaves_no_output() {
 }
 
 #[test]
-fn a_link_is_no_capture_nor_a_capture_a_link() {
+fn a_link_is_no_capture_and_a_capture_has_two_links() {
     let folder = Folder::new();
     fs::write(folder.path("a.trace"), "1\n").unwrap();
     let output = folder.convert(&folder.path("a.trace"), "a.jsonl");
@@ -136,7 +136,7 @@ fn a_link_is_no_capture_nor_a_capture_a_link() {
     let capture = RadioLink::generated(3, Duration::from_secs(1)).unwrap().capture;
     fs::write(folder.path("a.qmdl"), capture).unwrap();
     let output = folder.convert(&folder.path("a.qmdl"), "b.csv");
-    assert!(stderr(&output).contains("no link"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("a capture has two links"), "{}", stderr(&output));
 }
 
 const LOG: &str = "# mahimahi mm-link (Downlink) [car.down] > x.log\n1 + 1504\n2 # 1504\n2 - 1504 1\n3 # 1504\nx\n";

@@ -185,6 +185,51 @@ fn what_is_wrong_is_shown_where_it_stands() {
 }
 
 #[test]
+fn a_quantity_without_a_unit_is_answered_with_what_to_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("plan.toml");
+    let whole = r#"
+        duration = "1s"
+        [cell]
+        carriers = [{}]
+        [[cell.devices]]
+        uplink = { queue = 1500 }
+        shape = { uplink = { base = "5Mbit" } }
+        [wire]
+        up = "5Mbit"
+        [[flows]]
+        direction = "up"
+    "#;
+    for (old, new, says) in [
+        (
+            r#"duration = "1s""#,
+            "duration = 5",
+            r#"5 is a time without a unit; write "5s" or "5ms""#,
+        ),
+        (r#"duration = "1s""#, "duration = 0.5", r#"write "0.5s" or "0.5ms""#),
+        (r#"duration = "1s""#, "duration = -5", r#"-5 is not a time; write "5s""#),
+        (
+            r#"base = "5Mbit""#,
+            "base = 5",
+            r#"5 is a rate without a unit; write "5Mbit" or "5kbit""#,
+        ),
+        (r#"up = "5Mbit""#, "up = 5", r#"write "5Mbit" or "5kbit""#),
+        ("queue = 1500", "queue = 1.5", r#"write "1.5kB" or "1.5MB""#),
+        ("queue = 1500", "queue = -1", "-1 is negative, and a size is not"),
+    ] {
+        assert!(whole.contains(old), "{old}");
+        fs::write(&plan, whole.replace(old, new)).unwrap();
+        let output = sounding(&["sim", text(&plan), "--check"]);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{new}: {said}");
+        assert!(said.contains(says) && said.contains("plan.toml:"), "{new}: {said}");
+    }
+    fs::write(&plan, whole).unwrap();
+    let said = stderr(&sounding(&["sim", text(&plan), "--check", "--set", "duration=5"]));
+    assert!(said.contains(r#"write "5s" or "5ms""#), "{said}");
+}
+
+#[test]
 fn a_controller_takes_parameters_and_is_shown_with_them() {
     let folder = Folder::new(PLAN);
     let set = |choice: &str| format!("flows.upload.controller={choice}");

@@ -13,9 +13,9 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use sounding_experiment::plan::{PlanError, Text};
 use sounding_experiment::simulate::{About, SimulateError, capture};
-use sounding_kpi::{Direction, Grant, Kpi, Layer};
-use sounding_link::{Arrival, Config, Seen, Sounder};
-use sounding_trace::{InvalidTrace, Trace};
+use sounding_kpi::{Direction, Kpi};
+use sounding_link::{Arrival, Config, Granted, Seen, Sounder};
+use sounding_trace::{Carried, InvalidTrace, Trace};
 use sounding_units::{Bytes, ModemInstant};
 use thiserror::Error;
 
@@ -87,19 +87,19 @@ impl RadioLink {
         let config = Config::new(direction);
         let grants = new_data(&capture, config);
         let busy = longest_stretch(&grants, Duration::from_millis(500));
-        let (Some(first), Some(last)) = (busy.first(), busy.last()) else {
+        let (Some(&(first, _)), Some(&(last, _))) = (busy.first(), busy.last()) else {
             return Err(RadioError::Idle { direction, shortest: SHORTEST });
         };
         // Memory is needed for each millisecond.
-        let busy = &busy[..busy.partition_point(|grant| grant.at - first.at < LONGEST)];
-        if last.at - first.at < SHORTEST {
+        let busy = &busy[..busy.partition_point(|(at, _)| *at - first < LONGEST)];
+        if last - first < SHORTEST {
             return Err(RadioError::Idle { direction, shortest: SHORTEST });
         }
-        let spread = spread(busy, first.at, u64::from(config.ip_share_permille));
+        let spread = spread(busy, first, u64::from(config.ip_share_permille));
         let loaded = loaded(&spread);
-        let begin = first.at + Duration::from_millis(loaded.start as u64);
+        let begin = first + Duration::from_millis(loaded.start as u64);
         let spread = &spread[loaded];
-        let offered = Trace::from_millis(opportunities(spread))?;
+        let offered = opportunities(spread)?;
         let duration = Duration::from_millis(offered.period_millis().into());
         Ok(Self { name: name.into(), direction, offered, capture, begin, duration })
     }
@@ -133,7 +133,7 @@ impl RadioLink {
     /// A link made from a seed, with a modelled modem: a rate that wanders between 1 and 40 Mbit/s.
     pub fn generated(seed: u64, duration: Duration) -> Result<Self, RadioError> {
         let spread = wandering(seed, duration);
-        let offered = Trace::from_millis(opportunities(&spread))?;
+        let offered = opportunities(&spread)?;
         let name = format!("generated from seed {seed}");
         Ok(Self::of_trace(&name, offered, duration))
     }
@@ -172,36 +172,39 @@ impl RadioLink {
     }
 }
 
-/// Grants of new data in time order, from one layer only: MAC where the modem logs it.
-fn new_data(capture: &[u8], config: Config) -> Vec<Grant> {
-    let mut grants = Vec::new();
+/// A block of new data: when it was granted, and its bytes.
+type Block = (ModemInstant, Bytes);
+
+/// Blocks in time order, each once.
+fn new_data(capture: &[u8], config: Config) -> Vec<Block> {
+    let (mut blocks, mut granted) = (Vec::new(), Granted::new(config.direction));
+    let mut stamped = ModemInstant::default();
     let mut sounder = Sounder::new(config);
-    let mut watch = |_: &Sounder, seen: Seen<'_>| {
-        if let Seen::Kpi(Kpi::Grant(grant)) = seen
-            && grant.direction == config.direction
-            && !grant.retransmission
-            && grant.decoded != Some(false)
-        {
-            grants.push(*grant);
+    let mut watch = |sounder: &Sounder, seen: Seen<'_>| match seen {
+        Seen::Next(record) => {
+            stamped = record.at;
+            granted.handle_time(sounder.clock().unwrap_or(record.at));
+            blocks.extend(std::iter::from_fn(|| granted.poll()));
         }
+        Seen::Kpi(Kpi::Grant(grant)) => granted.handle_grant(stamped, grant),
+        Seen::Kpi(_) | Seen::Record(_) | Seen::Other { .. } => {}
     };
     sounder.handle_bytes(Arrival::AsStamped, capture, &mut watch);
     sounder.handle_end(Arrival::AsStamped, &mut watch);
-    let has_mac = grants.iter().any(|grant| grant.layer == Layer::Mac);
-    let layer = if has_mac { Layer::Mac } else { Layer::Phy };
-    grants.retain(|grant| grant.layer == layer);
-    grants.sort_by_key(|grant| grant.at);
-    grants
+    granted.handle_end();
+    blocks.extend(std::iter::from_fn(|| granted.poll()));
+    blocks.sort_by_key(|(at, _)| *at);
+    blocks
 }
 
 /// IP bytes that the link carries in each millisecond: the grants of every [`SPREAD`], spread
 /// evenly over it.
-fn spread(grants: &[Grant], begin: ModemInstant, share_permille: u64) -> Vec<u64> {
-    let bins = grants.chunk_by(|a, b| bin_of(a.at, begin) == bin_of(b.at, begin));
+fn spread(grants: &[Block], begin: ModemInstant, share_permille: u64) -> Vec<u64> {
+    let bins = grants.chunk_by(|(a, _), (b, _)| bin_of(*a, begin) == bin_of(*b, begin));
     let mut millis = Vec::new();
     for bin in bins {
-        let start = bin_of(bin[0].at, begin) * SPREAD.as_millis() as usize;
-        let total: Bytes = bin.iter().map(|grant| grant.size).sum();
+        let start = bin_of(bin[0].0, begin) * SPREAD.as_millis() as usize;
+        let total: Bytes = bin.iter().map(|(_, size)| *size).sum();
         let total = total.count() * share_permille / 1000;
         let width = SPREAD.as_millis() as u64;
         millis.resize(start, 0);
@@ -250,23 +253,18 @@ fn loaded(bytes_per_ms: &[u64]) -> Range<usize> {
 }
 
 /// Delivery opportunities that carry the given bytes of each millisecond, to a packet.
-fn opportunities(bytes_per_ms: &[u64]) -> Vec<u32> {
-    let mut millis = Vec::new();
-    let mut credit = 0;
+fn opportunities(bytes_per_ms: &[u64]) -> Result<Trace, InvalidTrace> {
+    let mut carried = Carried::with_headers(Bytes::ZERO);
     for (ms, bytes) in (0..).zip(bytes_per_ms) {
-        credit += bytes;
-        while credit >= OPPORTUNITY {
-            millis.push(ms);
-            credit -= OPPORTUNITY;
-        }
+        carried.handle_bytes(ms, Bytes::new(*bytes))?;
     }
-    millis
+    carried.finish(0)
 }
 
-fn longest_stretch(grants: &[Grant], gap: Duration) -> &[Grant] {
-    let mut longest: &[Grant] = &[];
-    for stretch in grants.chunk_by(|a, b| b.at - a.at <= gap) {
-        let span = |s: &[Grant]| s.last().zip(s.first()).map(|(last, first)| last.at - first.at);
+fn longest_stretch(grants: &[Block], gap: Duration) -> &[Block] {
+    let mut longest: &[Block] = &[];
+    for stretch in grants.chunk_by(|(a, _), (b, _)| *b - *a <= gap) {
+        let span = |s: &[Block]| s.last().zip(s.first()).map(|(last, first)| last.0 - first.0);
         if span(stretch) > span(longest) {
             longest = stretch;
         }

@@ -26,10 +26,12 @@ pub enum Need {
     Srt,
     /// GStreamer, as `scripts/setup gstreamer` unpacks it.
     Gstreamer,
+    /// A checkout of mahimahi, which `MAHIMAHI` names.
+    Mahimahi,
 }
 
 impl Need {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Data,
         Self::Root,
         Self::Kernel,
@@ -41,6 +43,7 @@ impl Need {
         Self::Flowtables,
         Self::Srt,
         Self::Gstreamer,
+        Self::Mahimahi,
     ];
 
     /// Its name in `SOUNDING_REQUIRE`.
@@ -57,6 +60,7 @@ impl Need {
             Self::Flowtables => "flowtables",
             Self::Srt => "srt",
             Self::Gstreamer => "gstreamer",
+            Self::Mahimahi => "mahimahi",
         }
     }
 }

@@ -3,8 +3,9 @@
 //! A [`Trace`] is a list of times at which one packet may leave, as mahimahi replays it. [`Steps`]
 //! is a rate that changes at given times. A [`Series`] is a sampled rate. A [`Schedule`] is a trace
 //! or steps; [`Schedule::opportunities`] turns both into delivery opportunities. A [`LinkTrace`] is
-//! a trace or steps with an end, as in tables ([`csv`]). [`dci`] reads and writes the sniffer
-//! formats of a cell's control channel. [`log`] reads the packet logs of links and tunnels.
+//! a trace or steps with an end, as in tables ([`csv`]). [`Carried`] makes a trace of the bytes
+//! that a link carried. [`dci`] reads and writes the sniffer formats of a cell's control channel.
+//! [`log`] reads the packet logs of links and tunnels.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -13,6 +14,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod carried;
 pub mod csv;
 pub mod dci;
 pub mod link_trace;
@@ -23,9 +25,10 @@ mod schedule;
 mod series;
 pub mod steps;
 
+pub use carried::Carried;
 pub use link_trace::LinkTrace;
 pub use mahimahi::ParseTraceError;
 pub use opportunities::{InvalidTrace, MAX_MILLIS, MAX_OPPORTUNITIES, OPPORTUNITY_PAYLOAD, Trace};
 pub use schedule::{Opportunities, Schedule};
 pub use series::{ParseSeriesError, Series};
-pub use steps::{ParseStepsError, Step, Steps};
+pub use steps::{ParseStepsError, Step, Steps, parse_time};

@@ -186,7 +186,8 @@ fn parse_step(step: usize, text: &str) -> Result<Step, ParseStepsError> {
     Ok(Step { at, rate })
 }
 
-fn parse_time(text: &str) -> Option<Duration> {
+/// A time as steps have it: a number and us, ms, s or min. `None` if the text is none.
+pub fn parse_time(text: &str) -> Option<Duration> {
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     let (number, unit) = text.split_at(split);
     let scale = match unit {

@@ -73,7 +73,7 @@ impl fmt::Display for Rate {
 pub enum ParseRateError {
     /// The part before the unit is not a non-negative decimal number, or is more than fits.
     Number,
-    /// The unit is not `bit`, `kbit`, `Mbit` or `Gbit`.
+    /// The unit is not `bit`, `kbit`, `Mbit` or `Gbit`, in one of their spellings.
     Unit,
 }
 
@@ -93,7 +93,9 @@ impl core::error::Error for ParseRateError {}
 impl FromStr for Rate {
     type Err = ParseRateError;
 
-    /// Reads `12Mbit`, `1.5 Gbit`, `800kbit/s`, `0bit`. Upper and lower case of the unit are equal.
+    /// Reads `12Mbit`, `1.5 Gbit`, `800kbit/s`, `0bit`, and as other tools write them `12Mbps` and
+    /// `12M`. Upper and lower case of the unit are equal, but `Bps`, which is bytes elsewhere, is
+    /// refused.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.trim();
         let split =
@@ -103,12 +105,19 @@ impl FromStr for Rate {
             return Err(ParseRateError::Number);
         }
         let unit = unit.trim();
-        let unit = unit.strip_suffix("/s").unwrap_or(unit);
-        let scale = [("bit", 1), ("kbit", 1_000), ("mbit", 1_000_000), ("gbit", 1_000_000_000)]
-            .iter()
-            .find(|(name, _)| unit.eq_ignore_ascii_case(name))
-            .ok_or(ParseRateError::Unit)?
-            .1;
+        let (prefix, rest) = match unit.split_at_checked(1).unwrap_or_default() {
+            ("k" | "K", rest) => (1_000, rest),
+            ("m" | "M", rest) => (1_000_000, rest),
+            ("g" | "G", rest) => (1_000_000_000, rest),
+            _ => (1, unit),
+        };
+        let is_bits = match rest {
+            // A number alone could be in any unit.
+            "" => prefix > 1,
+            "bps" => true,
+            rest => rest.strip_suffix("/s").unwrap_or(rest).eq_ignore_ascii_case("bit"),
+        };
+        let scale = is_bits.then_some(prefix).ok_or(ParseRateError::Unit)?;
         scaled_decimal(number, scale).map(Rate).ok_or(ParseRateError::Number)
     }
 }
@@ -125,6 +134,10 @@ mod tests {
             ("1.5 Gbit", 1_500_000_000),
             ("800kbit/s", 800_000),
             ("0bit", 0),
+            ("12Mbps", 12_000_000),
+            ("1.5G", 1_500_000_000),
+            ("64k", 64_000),
+            ("9600bps", 9_600),
         ] {
             assert_eq!(text.parse(), Ok(Rate::from_bits_per_sec(bits)), "{text}");
         }
@@ -136,6 +149,8 @@ mod tests {
         assert_eq!("-1Mbit".parse::<Rate>(), Err(ParseRateError::Number));
         assert_eq!("99999999999Gbit".parse::<Rate>(), Err(ParseRateError::Number));
         assert_eq!("20MB".parse::<Rate>(), Err(ParseRateError::Unit));
+        assert_eq!("20MBps".parse::<Rate>(), Err(ParseRateError::Unit));
+        assert_eq!("20\u{fffd}".parse::<Rate>(), Err(ParseRateError::Unit));
         assert_eq!("1.2.3Mbit".parse::<Rate>(), Err(ParseRateError::Number));
     }
 

@@ -112,7 +112,7 @@ fn is_tar(beginning: &[u8]) -> bool {
     header[0] != 0 && noted == sum(&header[..148]) + 8 * u32::from(b' ') + sum(&header[156..])
 }
 
-const FLAT: [Format; 3] = [Format::Hdf, Format::NonHdlc, Format::Dlf];
+pub(super) const FLAT: [Format; 3] = [Format::Hdf, Format::NonHdlc, Format::Dlf];
 
 /// Whether records start at the first byte: two of them, or one followed by the start of another or
 /// the end.
@@ -137,7 +137,7 @@ fn holds(format: Format, bytes: &[u8]) -> bool {
 
 /// Whether a bare log record has a code with a name. Text with repeated words often looks like
 /// records; the vendor has named only a small part of all codes.
-fn has_name(record: &[u8]) -> bool {
+pub(super) fn has_name(record: &[u8]) -> bool {
     let code = record.get(2..).and_then(<[u8]>::first_chunk);
     code.is_some_and(|code| LogCode::new(u16::from_le_bytes(*code)).name().is_some())
 }
@@ -152,7 +152,7 @@ fn holds_frame(mut bytes: &[u8]) -> bool {
     false
 }
 
-fn qmdl2(bytes: &[u8]) -> Option<Kind> {
+pub(super) fn qmdl2(bytes: &[u8]) -> Option<Kind> {
     let &[a, b, c, d, version, framing, e, f, g, h] = bytes.first_chunk::<QMDL2_HEADER>()?;
     let preamble = u32::from_le_bytes([a, b, c, d]) as usize;
     let guids = u32::from_le_bytes([e, f, g, h]);

@@ -73,13 +73,25 @@ impl Budget {
 }
 
 impl Flood {
+    /// Takes the bytes of some codes out of the counts.
+    pub(super) fn leave_out(&mut self, is_out: impl Fn(LogCode) -> bool) {
+        let bytes_per_sec = &mut self.bytes_per_sec;
+        self.by_code.retain(|code, bytes| {
+            let is_out = is_out(*code);
+            if is_out {
+                *bytes_per_sec = bytes_per_sec.saturating_sub(*bytes);
+            }
+            !is_out
+        });
+    }
+
     /// Removes the least important codes from `on`, which begins with the most important, until the
-    /// rest is within `limit`. Returns the removed codes, most important first. One code always
-    /// stays, and codes without bytes stay.
-    pub(super) fn relieve(&self, on: &mut Vec<LogCode>, limit: u64) -> Vec<LogCode> {
+    /// rest is within `limit`. Returns the removed codes, most important first. The first `kept`
+    /// codes always stay, and codes without bytes stay.
+    pub(super) fn relieve(&self, on: &mut Vec<LogCode>, kept: usize, limit: u64) -> Vec<LogCode> {
         let mut left = self.bytes_per_sec;
         let mut off = Vec::new();
-        for at in (1..on.len()).rev() {
+        for at in (kept..on.len()).rev() {
             if left <= limit {
                 break;
             }
@@ -127,17 +139,17 @@ mod tests {
     #[test]
     fn the_least_important_goes_first_and_no_more_than_needed() {
         let mut on = vec![FIRST, SECOND, SILENT, LAST];
-        assert_eq!(flood(9_000).expect("too much").relieve(&mut on, 9_000), [LAST]);
+        assert_eq!(flood(9_000).expect("too much").relieve(&mut on, 1, 9_000), [LAST]);
         assert_eq!(on, [FIRST, SECOND, SILENT]);
         let mut on = vec![FIRST, SECOND, SILENT, LAST];
-        assert_eq!(flood(2_000).expect("too much").relieve(&mut on, 2_000), [SECOND, LAST]);
+        assert_eq!(flood(2_000).expect("too much").relieve(&mut on, 1, 2_000), [SECOND, LAST]);
         assert_eq!(on, [FIRST, SILENT]);
     }
 
     #[test]
     fn the_most_important_is_never_switched_off() {
         let mut on = vec![FIRST];
-        assert!(flood(1).expect("too much").relieve(&mut on, 1).is_empty());
+        assert!(flood(1).expect("too much").relieve(&mut on, 1, 1).is_empty());
         assert_eq!(on, [FIRST]);
     }
 

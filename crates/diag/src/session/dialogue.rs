@@ -52,6 +52,7 @@ impl Session {
                 self.set_mask(equipment);
             }
             (Step::SetLogMask(equipment), Answer::LogMask(mask)) if mask.equipment == equipment => {
+                self.masks.handle_set(equipment);
             }
             (Step::ReadEventMask, Answer::EventMask(bits)) => {
                 self.events_on = bits.iter().map(|byte| byte.count_ones()).sum();
@@ -116,10 +117,13 @@ impl Session {
             }
             return;
         }
-        if self.masks.decide(equipment, &self.on, self.sets_untold) {
+        let set = Step::SetLogMask(equipment);
+        // A request that waits will have the newest mask. Readers may come and go faster than a
+        // modem answers.
+        if self.masks.decide(equipment, &self.on, self.sets_untold) && !self.steps.contains(&set) {
             // Before the remaining requests: records are more important than information.
             let at = self.steps.iter().position(|step| !matches!(step, Step::SetLogMask(_)));
-            self.steps.insert(at.unwrap_or(self.steps.len()), Step::SetLogMask(equipment));
+            self.steps.insert(at.unwrap_or(self.steps.len()), set);
         }
     }
 }

@@ -71,6 +71,31 @@ pub enum Event {
         /// The codes.
         codes: Vec<LogCode>,
     },
+    /// Another process reads the modem, and says this.
+    Beside(Beside),
+}
+
+/// What the process that reads the modem tells a reader beside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// These of the wanted codes are not on.
+    Lacks {
+        /// They do not fit into that process's budget.
+        budget: Vec<LogCode>,
+        /// The modem has no room for them.
+        unknown: Vec<LogCode>,
+        /// That process does not set the log mask that they are in.
+        kept: Vec<LogCode>,
+    },
+    /// So many records did not reach this reader, because it read too slowly.
+    Lost {
+        /// Since it was last told.
+        records: u64,
+    },
+    /// The port closed, and that process waits for it.
+    Closed,
+    /// The port is open again.
+    Reopened,
 }
 
 /// Why a request was refused.

@@ -1,6 +1,6 @@
 //! The log masks of a modem: how they were found, and how a session has set them.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
 use super::note::{Note, Noted};
@@ -12,6 +12,9 @@ use crate::command::{EQUIPMENTS, LogMask};
 /// assumed.
 const ALL_ITEMS: u32 = 1 << 12;
 
+/// Masks under way to a modem that does not answer. It is given up long before there are more.
+const MAX_BEFORE: usize = 64;
+
 #[derive(Clone, Debug, Default)]
 pub(super) struct Masks {
     /// Number of codes of each equipment.
@@ -20,6 +23,8 @@ pub(super) struct Masks {
     found: BTreeMap<u8, Mask>,
     /// As this session has set them; at its end, as it puts them back.
     ours: BTreeMap<u8, Mask>,
+    /// Earlier ones of this session, until the modem confirms the newest: it may have any of them.
+    before: BTreeMap<u8, VecDeque<Mask>>,
     /// Masks that an earlier session may have left, until the modem reports its masks.
     left: BTreeMap<u8, Noted>,
 }
@@ -48,11 +53,19 @@ impl Masks {
             self.ours.insert(equipment, mask);
             return true;
         }
-        if self.ours.get(&equipment) != Some(&mask) {
+        let before = self.before.remove(&equipment).unwrap_or_default();
+        if before.contains(&mask) {
+            self.ours.insert(equipment, mask);
+        } else if self.ours.get(&equipment) != Some(&mask) {
             self.ours.remove(&equipment);
             self.found.insert(equipment, mask);
         }
         false
+    }
+
+    /// The modem confirms the mask of an equipment.
+    pub(super) fn handle_set(&mut self, equipment: u8) {
+        self.before.remove(&equipment);
     }
 
     /// An earlier session was killed, and may have left these masks behind.
@@ -100,8 +113,12 @@ impl Masks {
         let there = self.ours.get(&equipment).or(self.found.get(&equipment));
         let unwanted = there.is_none() && mask.is_empty();
         let differs = there != Some(&mask) && !unwanted;
-        if differs {
-            self.ours.insert(equipment, mask);
+        if differs && let Some(old) = self.ours.insert(equipment, mask) {
+            let before = self.before.entry(equipment).or_default();
+            before.push_back(old);
+            if before.len() > MAX_BEFORE {
+                before.pop_front();
+            }
         }
         differs
     }

@@ -1,3 +1,4 @@
+mod guests;
 mod put_back;
 mod untold;
 

@@ -3,7 +3,9 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use sounding_diag::capture::{Capture, Damage, Format, Kind, Located, Reader, recognise};
+use sounding_diag::capture::{
+    Beginning, Capture, Damage, Format, Kind, Located, Reader, recognise,
+};
 use sounding_diag::hdlc::{Deframer, encode};
 use sounding_diag::layout::{Sink, Value};
 use sounding_diag::packet::Packet;
@@ -117,6 +119,7 @@ pub(crate) fn records(data: &[u8]) {
 /// A whole capture; good frames, bad ones and log records, if it is one.
 #[allow(dead_code, reason = "each user of this file has its own targets")]
 pub(crate) fn capture(data: &[u8]) -> Option<(u64, u64, u64)> {
+    grows(data);
     let Ok(mut capture) = Capture::new(data) else {
         assert!(recognise(data).is_err(), "both say the same");
         return None;
@@ -132,6 +135,18 @@ pub(crate) fn capture(data: &[u8]) -> Option<(u64, u64, u64)> {
     assert_eq!(counts.frames.bytes, data.len() as u64, "every byte is accounted for");
     assert_eq!(counts.frames.good, counts.logs + counts.others + counts.bad_packets);
     Some((counts.frames.good, counts.frames.bad, counts.logs))
+}
+
+/// The beginning of a stream that grows.
+fn grows(data: &[u8]) {
+    let step = 1 + usize::from(data.first().copied().unwrap_or_default());
+    let mut beginning = Beginning::default();
+    for len in (0..data.len()).step_by(step) {
+        if let Some(Ok(kind)) = beginning.judge(&data[..len]) {
+            assert!(kind.preamble < len, "{kind:?} at {len}");
+            return;
+        }
+    }
 }
 
 /// A format and a size of chunks in two bytes, and a stream: its records are the same however it is

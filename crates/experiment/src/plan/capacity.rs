@@ -4,6 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use sounding_host::{MAX_TRACE, read_at_most};
+use sounding_kpi::Direction;
+use sounding_link::Captured;
 use sounding_trace::{Schedule, Series, Steps, Trace, mahimahi};
 use sounding_units::without_mark;
 
@@ -20,13 +22,13 @@ pub(super) enum Capacity {
 }
 
 impl Capacity {
-    /// Reads the value of a key; files are relative to `folder`, and `column` is the rate's column
-    /// in a log of G-NetTrack.
+    /// Reads the value of a key; files are relative to `folder`. A capture and a log of G-NetTrack
+    /// have both directions.
     pub(super) fn read(
         key: &str,
         text: &str,
         folder: &Path,
-        column: &'static str,
+        direction: Direction,
     ) -> Result<Self, Wrong> {
         let steps = match text.parse::<Steps>() {
             Ok(steps) => return Ok(Self::Steps(steps)),
@@ -45,7 +47,16 @@ impl Capacity {
         let wrong = |what: &str, error: String| {
             Wrong::new(key, format!("{} is not {what}: {error}", path.display()))
         };
+        if !is_text(&bytes) {
+            return Captured::of(&bytes, direction).map(|(trace, _)| Self::Trace(trace)).map_err(
+                |error| wrong(&format!("a capture of the {direction}"), error.to_string()),
+            );
+        }
         if Series::is_gnettrack(&bytes) {
+            let column = match direction {
+                Direction::Uplink => "UL_bitrate",
+                Direction::Downlink => "DL_bitrate",
+            };
             let series = Series::gnettrack(&bytes, column);
             return series
                 .map(Self::Series)
@@ -84,6 +95,12 @@ impl Capacity {
             }
         })
     }
+}
+
+/// Whether the file begins as a text. The header of a log record is none.
+fn is_text(bytes: &[u8]) -> bool {
+    let begin = &bytes[..bytes.len().min(512)];
+    begin.iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace() || *byte >= 0x80)
 }
 
 /// Whether the first line has two words. Mahimahi's lines never have.

@@ -1,9 +1,11 @@
 //! A modelled cell: carriers, and devices with their modems.
 
+use std::fmt;
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _, MapAccess};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use sounding_cell::config::{CarrierConfig, DeviceConfig};
 use sounding_cell::quantity as time;
 use sounding_cell::sniffer::SnifferConfig;
@@ -102,61 +104,78 @@ pub struct Scatter {
     pub radius_m: f64,
 }
 
-/// A sniffer: `true` for one that receives all, or how well it receives.
-fn sniffer<'de, D: Deserializer<'de>>(input: D) -> Result<Option<SnifferConfig>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(default, deny_unknown_fields)]
-    struct Table {
-        missed: f64,
-        false_per_sec: f64,
-        #[serde(deserialize_with = "time::duration")]
-        lag: Duration,
-        #[serde(deserialize_with = "time::duration")]
-        ahead: Duration,
-        drift_ppm: f64,
-        #[serde(deserialize_with = "time::duration")]
-        dies: Duration,
-    }
-    impl Default for Table {
-        fn default() -> Self {
-            Self {
-                missed: 0.0,
-                false_per_sec: 0.0,
-                lag: Duration::ZERO,
-                ahead: Duration::ZERO,
-                drift_ppm: 0.0,
-                dies: Duration::MAX,
-            }
+/// How well a sniffer receives.
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct SnifferPlan {
+    missed: f64,
+    false_per_sec: f64,
+    #[serde(deserialize_with = "time::duration")]
+    lag: Duration,
+    #[serde(deserialize_with = "time::duration")]
+    ahead: Duration,
+    drift_ppm: f64,
+    #[serde(deserialize_with = "time::duration")]
+    dies: Duration,
+}
+
+impl Default for SnifferPlan {
+    fn default() -> Self {
+        Self {
+            missed: 0.0,
+            false_per_sec: 0.0,
+            lag: Duration::ZERO,
+            ahead: Duration::ZERO,
+            drift_ppm: 0.0,
+            dies: Duration::MAX,
         }
     }
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Either {
-        Whether(bool),
-        How(Table),
+}
+
+impl SnifferPlan {
+    fn config(&self) -> Result<SnifferConfig, &'static str> {
+        let in_range = (0.0..=1.0).contains(&self.missed)
+            && (0.0..=1_000.0).contains(&self.false_per_sec)
+            && self.drift_ppm.abs() <= 1_000.0;
+        if !in_range {
+            return Err(
+                "missed is 0 to 1, false_per_sec is 0 to 1000, and drift_ppm is -1000 to 1000",
+            );
+        }
+        let dies_at = (self.dies != Duration::MAX).then(|| HostInstant::default() + self.dies);
+        Ok(SnifferConfig {
+            missed: self.missed,
+            false_per_sec: self.false_per_sec,
+            lag: self.lag,
+            ahead: self.ahead,
+            drift_ppm: self.drift_ppm,
+            dies_at,
+        })
     }
-    let table = match Either::deserialize(input)? {
-        Either::Whether(false) => return Ok(None),
-        Either::Whether(true) => Table::default(),
-        Either::How(table) => table,
-    };
-    let in_range = (0.0..=1.0).contains(&table.missed)
-        && (0.0..=1_000.0).contains(&table.false_per_sec)
-        && table.drift_ppm.abs() <= 1_000.0;
-    if !in_range {
-        return Err(D::Error::custom(
-            "missed is 0 to 1, false_per_sec is 0 to 1000, and drift_ppm is -1000 to 1000",
-        ));
+}
+
+/// A sniffer: `true` for one that receives all, or how well it receives.
+fn sniffer<'de, D: Deserializer<'de>>(input: D) -> Result<Option<SnifferConfig>, D::Error> {
+    struct WhetherOrHow;
+
+    impl<'de> Visitor<'de> for WhetherOrHow {
+        type Value = Option<SnifferPlan>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("true, false, or a table of its faults")
+        }
+
+        fn visit_bool<E: Error>(self, whether: bool) -> Result<Self::Value, E> {
+            Ok(whether.then(SnifferPlan::default))
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+            SnifferPlan::deserialize(MapAccessDeserializer::new(map)).map(Some)
+        }
     }
-    let dies_at = (table.dies != Duration::MAX).then(|| HostInstant::default() + table.dies);
-    Ok(Some(SnifferConfig {
-        missed: table.missed,
-        false_per_sec: table.false_per_sec,
-        lag: table.lag,
-        ahead: table.ahead,
-        drift_ppm: table.drift_ppm,
-        dies_at,
-    }))
+
+    let plan = input.deserialize_any(WhetherOrHow)?;
+    plan.map(|plan| plan.config()).transpose().map_err(D::Error::custom)
 }
 
 fn some_time<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Duration>, D::Error> {

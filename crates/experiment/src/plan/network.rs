@@ -43,7 +43,8 @@ type WiredLinks<P> = Wired<Links<Pipe<Through<P>>>, P>;
 ///
 /// [`Wrong`] if a trace cannot be read, or a setting is outside its range.
 pub fn network<P>(plan: &Plan, folder: &Path, seed: u64) -> Result<Built<P>, Wrong> {
-    let wire = plan.wire.as_ref().map(|wire| wire.paths(folder, plan.duration)).transpose()?;
+    let wire =
+        plan.wire.as_ref().map(|wire| wire.paths(folder, seed, plan.duration)).transpose()?;
     let origin = HostInstant::default();
     Ok(match (&plan.cell, wire) {
         (Some(cell), None) => Built::Cell(Box::new(radio(cell, seed)?)),
@@ -268,7 +269,7 @@ pub fn given(run: &Run, port: Port) -> Result<Vec<PathConfig>, Wrong> {
     let Some(link) = plan.links.get(at) else { return Ok(Vec::new()) };
     let mut paths = vec![link.paths(at, folder, *seed, plan.duration)?];
     if let Some(wire) = &plan.wire {
-        paths.push(wire.paths(folder, plan.duration)?);
+        paths.push(wire.paths(folder, *seed, plan.duration)?);
     }
     Ok(paths
         .into_iter()

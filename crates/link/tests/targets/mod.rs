@@ -7,7 +7,8 @@ use core::time::Duration;
 use sounding_diag::capture::{Format, Kind};
 use sounding_kpi::{Direction, Kpi};
 use sounding_link::{
-    Arrival, Bins, Config, Counts, Granted, LinkEstimate, Method, Seen, Sounder, Step,
+    Account, Arrival, Bins, Captured, Config, Counts, Granted, LinkEstimate, Method, Seen, Sounder,
+    Step,
 };
 use sounding_trace::dci::{self, Heard, Reader};
 use sounding_units::{HostInstant, ModemInstant};
@@ -43,21 +44,23 @@ pub(crate) fn link(data: &[u8]) -> Option<u64> {
     Some(whole.0.kpis)
 }
 
-/// The events, the estimate at the end of each bin, and the granted bytes.
+/// The events, the estimate at the end of each bin, the granted bytes, and the link.
 fn estimates(
     config: Config,
     kind: Kind,
     heard: &[Heard],
     stream: &[u8],
     size: usize,
-) -> (Counts, Vec<LinkEstimate>, u64) {
+) -> (Counts, Vec<LinkEstimate>, u64, Option<(usize, Account)>) {
     let log = (0..).zip(heard).map(|(at, heard)| (HostInstant::from_nanos(at), *heard));
     let mut sounder = Sounder::new(config).reading(kind).hearing(log);
     let mut bins = Bins::new(Duration::from_millis(100));
     let mut granted = Granted::new(config.direction);
+    let mut link = Captured::new(config.direction);
     let (mut sum, mut stamped) = (0_u64, ModemInstant::default());
     let mut found = Vec::new();
     let mut watch = |sounder: &Sounder, seen: Seen<'_>| {
+        link.handle_seen(sounder, &seen);
         if let Seen::Next(record) = seen {
             let mut ended = 0;
             bins.handle_record(record.at, |step| {
@@ -89,5 +92,7 @@ fn estimates(
     let sum = rest.fold(sum, u64::saturating_add);
     let counts = sounder.counts();
     assert_eq!(counts.stream.frames.bytes, stream.len() as u64);
-    (counts, found, sum)
+    let link = link.finish(&sounder).ok();
+    let link = link.map(|(trace, account)| (trace.millis().len(), account));
+    (counts, found, sum, link)
 }

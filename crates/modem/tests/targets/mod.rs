@@ -10,11 +10,12 @@ use nix::sys::socket::{
     socket,
 };
 use sounding_diag::capture::Reader;
-use sounding_diag::command::Request;
+use sounding_diag::command;
 use sounding_diag::hdlc::{self, Deframer};
 use sounding_diag::session::{Note, Wanted};
 use sounding_diag::{LogCode, LogRecord};
 use sounding_kpi::{Subscription, registry};
+use sounding_modem::beside::{Decoder, Request};
 use sounding_modem::{
     Framing, Polled, Pump, READ_SIZE, Read, Readings, ReplaySchedule, Router, RouterSocket, Script,
     Source, Transport, Turn, Unframed, probe,
@@ -31,12 +32,14 @@ pub(crate) fn modem(data: &[u8]) {
         3 => paced(rest),
         4 => vendor(rest),
         5 => noted(rest),
-        _ => named(rest),
+        6 => named(rest),
+        7 => told(rest),
+        _ => asked(rest),
     }
 }
 
 /// The number of kinds of input.
-pub(crate) const KINDS: u8 = 7;
+pub(crate) const KINDS: u8 = 9;
 
 /// A port that returns scripted reads one after the other, and then closes.
 #[derive(Debug)]
@@ -81,7 +84,7 @@ impl Transport for Scripted {
     }
 
     fn send(&mut self, payload: &[u8]) -> io::Result<()> {
-        assert!(Request::parse(payload).is_some(), "{payload:02X?}");
+        assert!(command::Request::parse(payload).is_some(), "{payload:02X?}");
         Ok(())
     }
 
@@ -215,5 +218,37 @@ fn named(data: &[u8]) {
         Ok(Source::Stdin) => {}
         Ok(source) => assert_eq!(source.to_string().parse(), Ok(source)),
         Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
+/// The greeting and the frames of a process that holds a port, in two pieces or in one: they are
+/// the same, or end with the same error.
+fn told(data: &[u8]) {
+    let all = |pieces: &[&[u8]]| {
+        let mut decoder = Decoder::default();
+        let (mut frames, mut error) = (Vec::new(), None);
+        for piece in pieces {
+            decoder.handle(piece);
+            while error.is_none() {
+                match decoder.poll() {
+                    Ok(Some(frame)) => frames.push(format!("{frame:?}")),
+                    Ok(None) => break,
+                    Err(why) => error = Some(why),
+                }
+            }
+        }
+        (frames, error)
+    };
+    let (first, second) = data.split_at(data.len() / 2);
+    assert_eq!(all(&[data]), all(&[first, second]));
+}
+
+/// The request of a reader beside a process that holds a port: it is refused, or written the same
+/// again.
+fn asked(data: &[u8]) {
+    if let Ok(request) = Request::parse(data) {
+        let line = request.line();
+        let (last, line) = line.split_last().expect("an end of line");
+        assert_eq!((Request::parse(line), *last), (Ok(request), b'\n'));
     }
 }

@@ -1,9 +1,11 @@
 //! Choice of the file format.
 
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
 use clap::ValueEnum;
 use miette::{Result, miette};
+use sounding_host::files::names_descriptor;
 
 use crate::output::Packing;
 use crate::screen;
@@ -75,12 +77,23 @@ impl Target {
                     screen::path(path)
                 ));
             }
-            if path == Path::new("-") {
-                return Err(miette!("Parquet goes to a file, not to standard output"));
+            if is_pipe(path) {
+                return Err(miette!(
+                    help = "name a file, or say --to jsonl for the same records line by line",
+                    "{}: Parquet cannot be streamed: its tables are complete only at their end",
+                    screen::path(path)
+                ));
             }
         }
         Ok(Self { kind, packing })
     }
+}
+
+/// Whether the output goes to another program.
+fn is_pipe(path: &Path) -> bool {
+    path == Path::new("-")
+        || names_descriptor(path)
+        || path.metadata().is_ok_and(|about| about.file_type().is_fifo())
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! A link over time into another kind of file: mahimahi's packet deliveries, CSV, Parquet.
+//! A link over time into another kind of file: mahimahi's packet deliveries, CSV, Parquet. A
+//! capture becomes a link too.
 
 use std::fmt;
 use std::io::Write;
@@ -7,11 +8,13 @@ use std::path::Path;
 use clap::ValueEnum;
 use miette::{Result, miette};
 use sounding_host::MAX_TRACE;
+use sounding_kpi::Direction;
 use sounding_trace::{LinkTrace, csv, mahimahi};
 
 use super::format::{FileKind, Target};
 use super::parquet;
-use crate::input::read_whole;
+use crate::captured;
+use crate::input::{Source, read_whole};
 use crate::output::{Access, Output, Over};
 use crate::screen;
 
@@ -61,6 +64,34 @@ pub(super) fn run(
         }
     };
     write(&course, output, target, if force { Over::File } else { Over::Nothing })
+}
+
+/// Writes the link that a capture shows in the direction that the output's name tells.
+pub(super) fn of_capture(input: &Path, output: &Path, target: Target, force: bool) -> Result<()> {
+    let name = output.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let name = ["gz", "zst"]
+        .iter()
+        .find_map(|end| name.strip_suffix(end)?.strip_suffix('.'))
+        .unwrap_or(&name);
+    let direction = match name.rsplit_once('.') {
+        Some((_, "up")) => Direction::Uplink,
+        Some((_, "down")) => Direction::Downlink,
+        _ => {
+            // Report a missing input before the wrong name.
+            Source::open(input)?;
+            return Err(miette!(
+                help = "name it .up or .down: mahimahi's traces of the two directions; `sounding link --csv` prints estimates",
+                "{}: a capture has two links, and the name does not tell which",
+                screen::path(output)
+            ));
+        }
+    };
+    let ([link], skipped) = captured::read(input, [direction])?;
+    let (trace, sentence) = link.trace(input)?;
+    let over = if force { Over::File } else { Over::Nothing };
+    write(&LinkTrace::Opportunities(trace), output, target, over)?;
+    skipped.tell_after(Some(sentence));
+    Ok(())
 }
 
 fn write(course: &LinkTrace, path: &Path, target: Target, over: Over) -> Result<()> {

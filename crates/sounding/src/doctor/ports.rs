@@ -3,19 +3,19 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use miette::miette;
 use serde::Serialize;
 use sounding_modem::{OpenError, Probe, RouterSocket, Source, Transport, probe};
 
+use super::beside;
+use super::held::{held, is_memory, unseen};
 use super::holders::{Holder, holders};
-use super::usb::{interface_of, orphans};
-use super::{Check, limits};
+use super::usb::{hardware_behind, orphans};
+use super::{Check, More, limits, manager};
 use crate::cli_types::RouterUser;
-use crate::screen;
 
 /// More about a port.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -28,6 +28,9 @@ pub(crate) struct Port {
     compiled: Option<String>,
     /// The modem's software version.
     build: Option<String>,
+    /// Other ports of the same modem, which are left alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    others: Vec<String>,
 }
 
 /// A modem answers within milliseconds; a slow one that has just woken, within this.
@@ -37,12 +40,10 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const OTHER_PORT: &str = "try the other ports of the modem, and switch its Diag port on: on Android as root \
                           `setprop sys.usb.config diag,adb`, on Quectel modems `AT+QCFG=\"usbcfg\"`";
 
-const SYS: &str = "/sys";
-
 /// One check for each port, or one check that explains why there is no port.
-pub(crate) fn checks(folder: &Path, user: RouterUser) -> Vec<Check> {
+pub(crate) fn checks(folder: &Path, sys: &Path, user: RouterUser) -> Vec<Check> {
     let mut checks: Vec<Check> = match candidates(folder) {
-        Ok(found) => found.iter().map(|path| device(path)).collect(),
+        Ok(found) => modems(sys, found).iter().flat_map(|ports| modem(sys, ports)).collect(),
         Err(error) => {
             let detail = format!("{}: {error}", folder.display());
             let cure = limits::cure(&error, "name a folder that can be read");
@@ -58,7 +59,7 @@ pub(crate) fn checks(folder: &Path, user: RouterUser) -> Vec<Check> {
     let mut there: Vec<Check> = routers.filter_map(router).collect();
     let answers = there.iter().position(|check| check.ok).unwrap_or_default();
     checks.extend((!there.is_empty()).then(|| there.swap_remove(answers)));
-    let orphans = orphans(Path::new(SYS));
+    let orphans = orphans(sys);
     checks.extend(orphans.into_iter().map(|orphan| {
         no(
             &format!("usb {}:{}", orphan.vendor, orphan.product),
@@ -95,65 +96,133 @@ fn candidates(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn no(name: &str, detail: String, cure: String) -> Check {
-    Check { area: "modem", name: name.into(), ok: false, detail, cure, port: None }
+/// The ports of each modem, in the order of their names.
+fn modems(sys: &Path, ports: Vec<PathBuf>) -> Vec<Vec<PathBuf>> {
+    let mut modems: Vec<(Option<PathBuf>, Vec<PathBuf>)> = Vec::new();
+    for port in ports {
+        let hardware = hardware_behind(sys, Path::new(port.file_name().unwrap_or_default()));
+        let same = modems.iter_mut().find(|(known, _)| hardware.is_some() && *known == hardware);
+        match same {
+            Some((_, ports)) => ports.push(port),
+            None => modems.push((hardware, vec![port])),
+        }
+    }
+    modems.into_iter().map(|(_, ports)| ports).collect()
 }
 
-fn device(path: &Path) -> Check {
-    let name = path.display().to_string();
+/// Asks the ports of one modem until one answers. The others are left alone then: a port for AT
+/// commands needs no cure.
+fn modem(sys: &Path, ports: &[PathBuf]) -> Vec<Check> {
+    let mut checks = Vec::new();
+    for port in ports {
+        let check = device(sys, &Source::Path(port.clone()), port, ports.len() == 1);
+        if check.ok {
+            let others: Vec<&PathBuf> = ports.iter().filter(|other| *other != port).collect();
+            return answers(sys, port, check, &others);
+        }
+        checks.push(check);
+    }
+    checks
+}
+
+/// The checks of a modem one of whose ports has answered.
+fn answers(sys: &Path, port: &Path, mut check: Check, others: &[&PathBuf]) -> Vec<Check> {
+    let is_managed = others
+        .iter()
+        .any(|port| holders(port).is_ok_and(|holders| holders.iter().any(manager::is_manager)));
+    let names: Vec<String> = others.iter().map(|port| port.display().to_string()).collect();
+    if let (Some(More::Port(about)), [_, ..]) = (&mut check.more, others) {
+        check.detail += &format!("; other ports of it are left alone: {}", names.join(", "));
+        about.others = names;
+    }
+    let mut checks = vec![check];
+    if is_managed {
+        let name = port.display();
+        let found = match manager::is_left_alone(port) {
+            true => Ok(format!("a rule has it leave {name} alone")),
+            false => {
+                Err(format!("it has another port of this modem open, and may take {name} too"))
+            }
+        };
+        let cure = manager::rule(sys, port);
+        checks.push(super::check("modem", "ModemManager", found, &cure));
+    }
+    checks
+}
+
+/// The source of a modem that has answered.
+pub(super) fn answered(check: &Check) -> Option<&str> {
+    match &check.more {
+        Some(More::Port(port)) if check.ok => Some(&port.source),
+        _ => None,
+    }
+}
+
+fn no(name: &str, detail: String, cure: String) -> Check {
+    Check { area: "modem", name: name.into(), ok: false, detail, cure, more: None }
+}
+
+/// The check of a source that the user has named.
+pub(super) fn only(sys: &Path, source: &Source) -> Check {
+    match source.place() {
+        Source::Path(path) if !is_memory(path) => device(sys, source, path, true),
+        _ => read_beside(source, &[]).unwrap_or_else(|| ask(source)),
+    }
+}
+
+/// `is_only` if no other port of its modem could be Diag.
+fn device(sys: &Path, source: &Source, path: &Path, is_only: bool) -> Check {
+    let name = source.to_string();
     let held_by = match holders(path) {
         Ok(held_by) => held_by,
         Err(error) => {
             let port = Port { source: name.clone(), ..Port::default() };
             let cure = limits::cure(&error, "run as root");
-            return Check { port: Some(port), ..no(&name, unseen(&error), cure) };
+            return Check { more: Some(More::Port(port)), ..no(&name, unseen(&error), cure) };
         }
     };
-    // A port that is in use is left alone: see `refuse_held`.
+    if let Some(check) = read_beside(source, &held_by) {
+        return check;
+    }
+    // A port that is in use is left alone: see `held::refuse`.
     if let Some(holder) = held_by.first() {
         let detail = held(holder);
-        let cure = release(path, holder);
+        // A rule for a port of AT commands would take it from ModemManager, which needs it.
+        let is_diag = is_only || name.contains("qcdm");
+        let cure = match manager::is_manager(holder) && !is_diag {
+            true => manager::ask_without(holder),
+            false => manager::release(sys, path, holder),
+        };
         let port = Port { source: name.clone(), held_by, ..Port::default() };
-        return Check { port: Some(port), ..no(&name, detail, cure) };
+        return Check { more: Some(More::Port(port)), ..no(&name, detail, cure) };
     }
-    ask(&Source::Path(path.into()))
+    ask(source)
 }
 
-/// An error where another program has the port open, as far as this one may see that: it would get
-/// half of the bytes, and its requests would meet the other's answers.
-pub(crate) fn refuse_held(source: &Source) -> miette::Result<()> {
-    let Source::Path(path) = source.place() else { return Ok(()) };
-    if is_memory(path) {
-        return Ok(());
-    }
-    let held_by = holders(path).map_err(|error| {
-        let cure = limits::cure(&error, "run as root");
-        miette!(help = cure, "{}: {}", screen::path(path), unseen(&error))
-    })?;
-    match held_by.first() {
-        None => Ok(()),
-        Some(holder) => Err(miette!(
-            help = release(path, holder),
-            "{}: {}, and two readers of one port get half of the bytes each",
-            screen::path(path),
-            held(holder)
-        )),
-    }
-}
-
-/// Whether it is /dev/null or similar, which every process has open. Opening it reports that it is
-/// no port.
-fn is_memory(path: &Path) -> bool {
-    const MEMORY: u64 = 1;
-    path.metadata().is_ok_and(|about| nix::sys::stat::major(about.rdev()) == MEMORY)
-}
-
-fn unseen(error: &io::Error) -> String {
-    format!("whether another program has it open cannot be seen: {error}")
-}
-
-fn held(holder: &Holder) -> String {
-    format!("held by {} (process {})", holder.name, holder.pid)
+/// The check of a port whose holder serves readers beside itself.
+fn read_beside(source: &Source, held_by: &[Holder]) -> Option<Check> {
+    let name = source.to_string();
+    let port = Port { source: name.clone(), held_by: held_by.to_vec(), ..Port::default() };
+    let client = match beside::daemon(source, held_by, Some(&[])) {
+        Ok(client) => client?,
+        Err(error) => {
+            let cure = error.help().map_or_else(|| "run as root".into(), |help| help.to_string());
+            return Some(Check {
+                more: Some(More::Port(port)),
+                ..no(&name, error.to_string(), cure)
+            });
+        }
+    };
+    let greeting = client.greeting();
+    let build = greeting.build.as_deref().unwrap_or("software unknown");
+    let compiled = greeting.compiled.as_deref().unwrap_or("at a time unknown");
+    let detail = format!(
+        "held by a daemon (process {}), and read beside it: {build}, compiled {compiled}",
+        client.process()
+    );
+    let port = Port { compiled: greeting.compiled.clone(), build: greeting.build.clone(), ..port };
+    let more = Some(More::Port(port));
+    Some(Check { area: "modem", name, ok: true, detail, cure: String::new(), more })
 }
 
 /// The check of a router that is there.
@@ -177,7 +246,7 @@ fn ask_on(source: &Source, opened: Result<Box<dyn Transport>, OpenError>) -> Che
         Ok(mut transport) => probe(transport.as_mut(), PATIENCE),
         Err(error) => {
             let cure = cure_of(&error, &name);
-            return Check { port: Some(port), ..no(&name, error.to_string(), cure) };
+            return Check { more: Some(More::Port(port)), ..no(&name, error.to_string(), cure) };
         }
     };
     match probed {
@@ -186,7 +255,14 @@ fn ask_on(source: &Source, opened: Result<Box<dyn Transport>, OpenError>) -> Che
             let compiled = identity.compiled.as_deref().unwrap_or("at a time unknown");
             let detail = format!("a modem answers: {build}, compiled {compiled}");
             let port = Port { compiled: identity.compiled, build: identity.build, ..port };
-            Check { area: "modem", name, ok: true, detail, cure: String::new(), port: Some(port) }
+            Check {
+                area: "modem",
+                name,
+                ok: true,
+                detail,
+                cure: String::new(),
+                more: Some(More::Port(port)),
+            }
         }
         Ok(Probe::Talks) => Check {
             area: "modem",
@@ -194,25 +270,32 @@ fn ask_on(source: &Source, opened: Result<Box<dyn Transport>, OpenError>) -> Che
             ok: true,
             detail: "Diag records come by themselves; there are no answers to requests".into(),
             cure: String::new(),
-            port: Some(port),
+            more: Some(More::Port(port)),
         },
         Ok(Probe::Echoes) => {
             let detail = "it sends requests back: it is a port for AT commands, not for Diag";
-            Check { port: Some(port), ..no(&name, detail.into(), OTHER_PORT.into()) }
+            Check { more: Some(More::Port(port)), ..no(&name, detail.into(), OTHER_PORT.into()) }
         }
         Ok(Probe::Silent) if answers_unframed(source) => {
             let source = format!("non-hdlc:{name}");
             let detail = format!("a modem answers without HDLC framing: name it {source}");
             let port = Port { source, ..port };
-            Check { area: "modem", name, ok: true, detail, cure: String::new(), port: Some(port) }
+            Check {
+                area: "modem",
+                name,
+                ok: true,
+                detail,
+                cure: String::new(),
+                more: Some(More::Port(port)),
+            }
         }
         Ok(Probe::Silent) => {
             let detail = "no Diag frame in answer to a version request";
-            Check { port: Some(port), ..no(&name, detail.into(), OTHER_PORT.into()) }
+            Check { more: Some(More::Port(port)), ..no(&name, detail.into(), OTHER_PORT.into()) }
         }
         Err(error) => {
             let cure = "unplug the modem and plug it in again";
-            Check { port: Some(port), ..no(&name, error.to_string(), cure.into()) }
+            Check { more: Some(More::Port(port)), ..no(&name, error.to_string(), cure.into()) }
         }
     }
 }
@@ -225,27 +308,6 @@ fn answers_unframed(source: &Source) -> bool {
     port.is_some_and(|mut port| {
         matches!(probe(port.as_mut(), PATIENCE), Ok(Probe::Answers(_) | Probe::Talks))
     })
-}
-
-/// The way to make a program close a port.
-fn release(path: &Path, holder: &Holder) -> String {
-    if !holder.name.starts_with("ModemManager") {
-        return format!("end it: kill {}", holder.pid);
-    }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let which = match interface_of(Path::new(SYS), &name) {
-        // By vendor and product, because names change whenever the device is plugged in.
-        Some(usb) => format!(
-            r#"ENV{{ID_VENDOR_ID}}=="{}", ENV{{ID_MODEL_ID}}=="{}", ENV{{ID_USB_INTERFACE_NUM}}=="{}""#,
-            usb.vendor, usb.product, usb.number
-        ),
-        None => format!(r#"KERNEL=="{name}""#),
-    };
-    format!(
-        "have ModemManager leave this port alone: echo '{which}, ENV{{ID_MM_PORT_IGNORE}}=\"1\"' | \
-         sudo tee /etc/udev/rules.d/78-sounding.rules && sudo udevadm control --reload && \
-         sudo udevadm trigger && sudo systemctl restart ModemManager"
-    )
 }
 
 fn cure_of(error: &OpenError, name: &str) -> String {
@@ -270,18 +332,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_makes_modem_manager_leave_one_port_alone() {
-        let holder = Holder { pid: 7, name: "ModemManager".into() };
-        let cure = release(Path::new("/dev/wwan0qcdm0"), &holder);
-        assert!(cure.contains(r#"KERNEL=="wwan0qcdm0", ENV{ID_MM_PORT_IGNORE}="1""#), "{cure}");
-        let holder = Holder { pid: 7, name: "qcsuper".into() };
-        assert_eq!(release(Path::new("/dev/ttyUSB0"), &holder), "end it: kill 7");
-    }
-
-    #[test]
     fn an_empty_folder_has_no_ports_and_the_cure_is_a_modem() {
         let folder = tempfile::tempdir().expect("a folder");
-        let checks = checks(folder.path(), RouterUser::default());
+        let checks = checks(folder.path(), Path::new("/sys"), RouterUser::default());
         let last = checks.last().expect("one at least");
         assert!(!last.ok && !last.cure.is_empty());
     }

@@ -20,6 +20,22 @@ const MAKERS: [(&str, &str); 10] = [
 /// A vendor's own kind of interface: what modems have for Diag, AT commands and data.
 const VENDOR_SPECIFIC: &str = "ff";
 
+/// Kinds of ports that a modem's hardware has, as folders of `/sys/class`.
+const PORTS: [&str; 3] = ["tty", "wwan", "usbmisc"];
+
+/// The folder of the modem that has a port of this name, above which other hardware begins.
+pub(crate) fn hardware_behind(sys: &Path, name: &Path) -> Option<PathBuf> {
+    let of_class = |class| sys.join("class").join(class).join(name).join("device");
+    let device = PORTS.into_iter().find_map(|class| fs::canonicalize(of_class(class)).ok())?;
+    device.ancestors().find(|path| is_hardware(path)).map(Path::to_path_buf)
+}
+
+/// Whether a folder is a USB device, and not one of its interfaces, or a card on PCI.
+fn is_hardware(path: &Path) -> bool {
+    path.join("idVendor").exists()
+        || fs::read_link(path.join("subsystem")).is_ok_and(|kind| kind.ends_with("bus/pci"))
+}
+
 /// The USB interface and device of a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Interface {

@@ -1,5 +1,6 @@
 //! The user that a command runs as.
 
+use std::path::Path;
 use std::process::Command;
 
 use nix::unistd::geteuid;
@@ -38,6 +39,11 @@ impl Guest {
 
     pub(super) fn user(&self) -> &RunAs {
         &self.user
+    }
+
+    /// The shell of the user of sudo, if the machine knows it.
+    pub(super) fn shell(&self) -> Option<&Path> {
+        self.home.as_ref().map(Home::shell).filter(|shell| !shell.as_os_str().is_empty())
     }
 
     /// The command finds this user's files, and not those of root, whose home sudo names.

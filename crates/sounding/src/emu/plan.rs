@@ -23,6 +23,13 @@ const FULL: f64 = 0.7;
 
 /// Runs the plan.
 pub(super) fn run(args: &Args, path: &Path) -> Result<ExitCode> {
+    let lonely = [("--as-root", args.as_root), ("--far", args.far.is_some())];
+    if let Some((option, _)) = lonely.iter().find(|(_, given)| args.command.is_empty() && *given) {
+        let text = format!(
+            "{option} is for a command, and here the plan's flows run: put `-- COMMAND` at the end, or leave the option out\n"
+        );
+        clap::Error::raw(clap::error::ErrorKind::MissingRequiredArgument, text).exit();
+    }
     let mut text = Text::read(path).map_err(shown)?;
     for set in &args.set {
         text.set(set).map_err(shown)?;
@@ -116,16 +123,17 @@ fn flows(
 ) -> Result<(Vec<FlowFigures>, Ended)> {
     let program = std::env::current_exe().into_diagnostic()?;
     let emulated = start(args, text, run, Users::Flows { program })?;
+    let mut watch = Watch::new(args)?;
     let sent = thread::scope(|scope| {
         let stop: &AtomicBool = &interrupts.raised;
         let sending = thread::Builder::new().spawn_scoped(scope, || emulated.send(stop))?;
-        let mut watch = Watch::default();
         while !sending.is_finished() {
             watch.look(emulated.emulation());
             thread::sleep(Duration::from_millis(20));
         }
         Ok::<_, std::io::Error>(sending.join())
     });
+    watch.finish(emulated.emulation());
     let sent = sent.into_diagnostic().wrap_err("a thread of the flows cannot be started")?;
     let sent = sent.map_err(|_| miette::miette!("a thread of the flows broke off"))?;
     // The last packets still belong to the plan, up to its end.

@@ -8,17 +8,9 @@ use sounding_link::{Arrival, Config, Counts, Delays, RanDelay, Seen, Sounder};
 use sounding_modem::Source;
 use sounding_units::ModemInstant;
 
-use super::{Stopped, records};
+use super::{Format, Stopped, records};
 use crate::input;
 use crate::skipped::Skipped;
-
-/// How events are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
-    Table,
-    Json,
-    Csv,
-}
 
 /// The columns of a table and of comma-separated values.
 const TABLE: &str =
@@ -104,6 +96,7 @@ pub(super) fn print(
             sounder.handle_bytes(Arrival::AsStamped, piece, |_, seen| note(began, &seen));
             events.take(&mut sounder).map_err(Stopped::Output)?;
         }
+        events.out.flush().map_err(Stopped::Output)?;
     }
     let began = &mut events.began;
     sounder.handle_end(Arrival::AsStamped, |_, seen| note(began, &seen));

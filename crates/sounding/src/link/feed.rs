@@ -16,6 +16,7 @@ use super::Stopped;
 use super::live::{self, Reader};
 use crate::cli_types::UntoldMask;
 use crate::corrected::Corrected;
+use crate::doctor;
 use crate::patient::Patient;
 use crate::screen;
 
@@ -113,7 +114,9 @@ impl<I: Reports> Feed<I> {
         };
         let codes = own.iter().chain(also.iter().filter(|code| !own.contains(code)));
         let codes = codes.chain(sounding_kpi::rlc_codes());
-        live::read(source, untold, codes.copied(), self)
+        let lost = live::read(source, untold, codes.copied(), self)?;
+        doctor::tell_lost(source, lost);
+        Ok(())
     }
 }
 

@@ -10,7 +10,7 @@ use sounding_modem::{Bytes, Pump, Source, Turn};
 
 use super::Stopped;
 use crate::cli_types::UntoldMask;
-use crate::doctor::refuse_held;
+use crate::doctor::{self, Opened};
 use crate::{rights, session_report, signals};
 
 /// The longest single wait for a live port.
@@ -30,20 +30,21 @@ pub(super) trait Reader {
     fn handle(&mut self, read: Option<Bytes<'_>>) -> Result<(), Stopped>;
 }
 
-/// Reads until an interrupt, an error of the reader or the final end of the source.
+/// Reads until an interrupt, an error of the reader or the final end of the source. Returns how
+/// many records a daemon that holds the port dropped for this reader.
 pub(super) fn read(
     source: &Source,
     untold: UntoldMask,
     codes: impl IntoIterator<Item = LogCode>,
     reader: &mut impl Reader,
-) -> Result<(), Stopped> {
+) -> Result<u64, Stopped> {
     fn failed<T>(result: Result<T, impl Into<miette::Report>>) -> Result<T, Stopped> {
         result.map_err(|error| Stopped::Input(error.into()))
     }
     let stop = failed(signals::stop_flag().into_diagnostic())?;
-    failed(refuse_held(source))?;
     let wanted = Wanted { codes: codes.into_iter().collect(), ..Wanted::default() };
-    let pump = failed(Pump::open(source.clone(), Some(wanted)).into_diagnostic())?;
+    let Opened { port, is_beside } = failed(doctor::open(source, Some(&wanted.codes)))?;
+    let pump = Pump::over(source.clone(), port, Some(wanted));
     let mut pump = pump.setting_untold(untold.set_untold_mask).once();
     reader.begin()?;
     failed(if reader.ends_by_rights() {
@@ -67,5 +68,8 @@ pub(super) fn read(
         outcome = outcome.and(handled);
     }
     session_report::tell(|| pump.poll_event());
-    outcome
+    if is_beside && !ending {
+        doctor::tell_end(source);
+    }
+    outcome.map(|()| pump.lost())
 }

@@ -15,8 +15,7 @@ use sounding_link::{Arrival, Config, Delays, RanDelay, Sounder};
 use sounding_modem::Source;
 use sounding_units::{HostInstant, ModemInstant};
 
-use super::delays::Format;
-use super::{Stopped, records};
+use super::{Format, Stopped, records};
 use crate::left_out::REMEDY;
 use crate::skipped::Skipped;
 use crate::{input, screen};

@@ -1,4 +1,4 @@
-//! Rows as a table for people and as JSON lines for programs.
+//! Rows as a table for people, and as JSON lines or comma-separated values for programs.
 
 use std::io::{self, BufWriter, Write};
 use std::time::Duration;
@@ -8,6 +8,7 @@ use sounding_kpi::Direction;
 use sounding_link::{Jump, Line, Row, Way};
 use sounding_units::{Bytes, Rate};
 
+use super::Format;
 use crate::patient::Patient;
 use crate::screen;
 use crate::session_report;
@@ -15,24 +16,45 @@ use crate::session_report;
 /// Prints the rows.
 pub(super) struct Printer {
     out: BufWriter<Patient>,
-    json: bool,
+    format: Format,
     bin: Duration,
     /// Rows have what is known of the cells.
     cells: bool,
 }
 
+/// The columns of comma-separated values, by their names in JSON. A field is empty where it is
+/// unknown.
+const CSV: [&str; 14] = [
+    "time_s",
+    "span_s",
+    "unix_ns",
+    "direction",
+    "granted_bytes",
+    "rate_bits_per_sec",
+    "bound",
+    "state",
+    "age_us",
+    "backlog_bytes",
+    "fair_share_bits_per_sec",
+    "users",
+    "carriers",
+    "source",
+];
+
 /// The sign for an unknown number.
 const UNKNOWN: &str = "-";
 
 impl Printer {
-    pub(super) fn new(json: bool, bin: Duration, cells: bool) -> io::Result<Self> {
-        Ok(Self { out: BufWriter::new(Patient::stdout(None)?), json, bin, cells })
+    pub(super) fn new(format: Format, bin: Duration, cells: bool) -> io::Result<Self> {
+        Ok(Self { out: BufWriter::new(Patient::stdout(None)?), format, bin, cells })
     }
 
     /// Prints the heading, once there are rows.
     pub(super) fn head(&mut self, directions: &[Direction]) -> io::Result<()> {
-        if self.json {
-            return Ok(());
+        match self.format {
+            Format::Table => {}
+            Format::Json => return Ok(()),
+            Format::Csv => return writeln!(self.out, "{}", CSV.join(",")),
         }
         let columns = |names: [&str; 5], of_cells: [&str; 3]| {
             let [granted, rate, bound, state, age] = names;
@@ -60,7 +82,7 @@ impl Printer {
 
     /// A last object for programs, where they read lines.
     pub(super) fn last(&mut self, object: Option<Json>) -> io::Result<()> {
-        match object.filter(|_| self.json) {
+        match object.filter(|_| self.format == Format::Json) {
             Some(object) => writeln!(self.out, "{}", screen::inline(&object.to_string())),
             None => Ok(()),
         }
@@ -88,32 +110,32 @@ impl Printer {
     }
 
     fn json_row(&mut self, row: &Row) -> io::Result<()> {
-        for Way { estimate, cell, granted } in &row.ways {
-            let mut line = session_report::estimate(estimate);
-            line["time_s"] = row.bin.elapsed.as_secs_f64().into();
-            line["span_s"] = row.bin.span.as_secs_f64().into();
-            line["unix_ns"] = row.bin.end.unix_nanos().into();
-            line["granted_bytes"] = granted.map(Bytes::count).into();
-            line["source"] = estimate.source.to_string().into();
-            if let Some(cell) = cell {
-                let rate = |rate: Rate| rate.bits_per_sec();
-                line["cell"] = json!({
-                    "fair_share_bits_per_sec": cell.fair_share.map(rate),
-                    "ceiling_bits_per_sec": rate(cell.ceiling),
-                    "users": cell.users,
-                    "carriers": cell.carriers,
-                    "idle": cell.idle,
-                    "sniffer_age_us": session_report::micros(cell.heard),
-                });
+        row.ways.iter().try_for_each(|way| writeln!(self.out, "{}", object(row, way)))
+    }
+
+    fn csv_row(&mut self, row: &Row) -> io::Result<()> {
+        for way in &row.ways {
+            let object = object(row, way);
+            for (number, name) in CSV.iter().enumerate() {
+                let comma = if number > 0 { "," } else { "" };
+                match &object[*name] {
+                    Json::Null => write!(self.out, "{comma}")?,
+                    Json::String(word) => write!(self.out, "{comma}{word}")?,
+                    number => write!(self.out, "{comma}{number}")?,
+                }
             }
-            writeln!(self.out, "{line}")?;
+            writeln!(self.out)?;
         }
         Ok(())
     }
 
     fn jump(&mut self, jump: &Jump) -> io::Result<()> {
         let (elapsed, seconds) = (jump.elapsed.as_secs_f64(), jump.seconds());
-        if self.json {
+        // A table of numbers has no place for it. The end says that there was one.
+        if self.format == Format::Csv {
+            return Ok(());
+        }
+        if self.format == Format::Json {
             let line = json!({
                 "clock_jump_s": seconds,
                 "time_s": elapsed,
@@ -126,11 +148,36 @@ impl Printer {
 
     pub(super) fn print(&mut self, line: &Line) -> io::Result<()> {
         match line {
-            Line::Row(row) if self.json => self.json_row(row),
-            Line::Row(row) => self.table_row(row),
+            Line::Row(row) => match self.format {
+                Format::Table => self.table_row(row),
+                Format::Json => self.json_row(row),
+                Format::Csv => self.csv_row(row),
+            },
             Line::Jump(jump) => self.jump(jump),
         }
     }
+}
+
+/// A direction of a row as a JSON object.
+fn object(row: &Row, Way { estimate, cell, granted }: &Way) -> Json {
+    let mut line = session_report::estimate(estimate);
+    line["time_s"] = row.bin.elapsed.as_secs_f64().into();
+    line["span_s"] = row.bin.span.as_secs_f64().into();
+    line["unix_ns"] = row.bin.end.unix_nanos().into();
+    line["granted_bytes"] = granted.map(Bytes::count).into();
+    line["source"] = estimate.source.to_string().into();
+    if let Some(cell) = cell {
+        let rate = |rate: Rate| rate.bits_per_sec();
+        line["cell"] = json!({
+            "fair_share_bits_per_sec": cell.fair_share.map(rate),
+            "ceiling_bits_per_sec": rate(cell.ceiling),
+            "users": cell.users,
+            "carriers": cell.carriers,
+            "idle": cell.idle,
+            "sniffer_age_us": session_report::micros(cell.heard),
+        });
+    }
+    line
 }
 
 fn write_way(out: &mut impl Write, way: &Way) -> io::Result<()> {

@@ -13,13 +13,14 @@ use crate::{input, screen, signals};
 /// Serves a capture on a pty, as the modem wrote it and at its pace
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Every byte of the capture is served, broken ones too, whatever mask the reader sets; for a modem that follows its
-mask see `sounding modem sim`. Prints the tty to open, and begins when a reader opens it. Bytes that are due without a reader
+Every byte of the capture is served, broken ones too, whatever mask the reader sets; for a modem that follows its \
+mask see `sounding modem sim`. Prints the tty to open, and begins when a reader opens it. Bytes that are due without a reader \
 are lost, as with a modem.
 
 Examples:
-  sounding modem replay drive.mi2log --link /tmp/modem
-  sudo sounding run --device /tmp/modem             in another terminal")]
+  A capture at a name, and its reader in another terminal:
+    sounding modem replay drive.mi2log --link /tmp/modem
+    sudo sounding run --device /tmp/modem")]
 pub(crate) struct ReplayArgs {
     /// Capture file (.qmdl, .qmdl2, .mi2log, .hdf, .dlf, also .gz or .zst), or - for standard
     /// input

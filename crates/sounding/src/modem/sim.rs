@@ -12,17 +12,22 @@ use crate::{input, signals};
 /// A modem with the real protocol, on a pty or a socket
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Answers requests, keeps log masks, and sends the log records of a capture that the mask switches on, at the capture's pace.
-The first record is made when a reader has the port open and any record is on. Prints the source to read from. At its own
+Answers requests, keeps log masks, and sends the log records of a capture that the mask switches on, at the capture's pace. \
+The first record is made when a reader has the port open and any record is on. Prints the source to read from. At its own \
 pace it loses what is not read, as a modem does; at a higher speed it waits for its reader.
 
 Examples:
-  sounding modem sim drive.mi2log --link /tmp/modem
-  sudo sounding run --device /tmp/modem                          in another terminal
-  sounding modem sim --corrupt 1% --garbage 0.5% --stall 10s:300ms
-  sounding modem sim --link /tmp/modem --reboot 5s --clock-unset 2s
-  sounding modem sim --vendor-router mine --buffer 64000         buffers until it is drained
-  sounding board vendor-router:mine                              drains it every millisecond")]
+  A modem at a name, and its reader in another terminal:
+    sounding modem sim drive.mi2log --link /tmp/modem
+    sudo sounding run --device /tmp/modem
+
+  Faults:
+    sounding modem sim --corrupt 1% --garbage 0.5% --stall 10s:300ms
+    sounding modem sim --link /tmp/modem --reboot 5s --clock-unset 2s
+
+  A buffer, and a reader that drains it every millisecond:
+    sounding modem sim --vendor-router mine --buffer 64000
+    sounding board vendor-router:mine")]
 pub(crate) struct SimArgs {
     /// Capture whose log records it makes (.mi2log, .qmdl), or - for standard input; without one
     /// an uplink is generated

@@ -1,8 +1,10 @@
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
 
 use sounding_host::files::{Access, create_new};
+
+use crate::patient::Patient;
 
 /// A capture that is being written: a stream of HDLC frames.
 ///
@@ -10,21 +12,36 @@ use sounding_host::files::{Access, create_new};
 /// the disk is full, the file is cut back to its last whole frame.
 #[derive(Debug)]
 pub(super) struct Recording {
-    file: File,
-    /// Bytes in the file.
+    out: Out,
+    /// Bytes that were written.
     len: u64,
     /// Bytes up to the end of the last whole frame.
     whole: u64,
+}
+
+#[derive(Debug)]
+enum Out {
+    File(File),
+    /// Standard output, whose reader may read too slowly or go away.
+    Pipe(Patient),
 }
 
 const TERMINATOR: u8 = 0x7E;
 
 impl Recording {
     /// A new file; one that is there already is left alone. It holds identities, and only its owner
-    /// may read it.
+    /// may read it. `-` is standard output.
     pub(super) fn create(path: &Path) -> io::Result<Self> {
-        let file = create_new(path, Access::Private)?;
-        Ok(Self { file, len: 0, whole: 0 })
+        let out = match path == Path::new("-") {
+            true => Out::Pipe(Patient::stdout(None)?),
+            false => Out::File(create_new(path, Access::Private)?),
+        };
+        Ok(Self { out, len: 0, whole: 0 })
+    }
+
+    /// Whether its reader has closed the pipe.
+    pub(super) fn is_gone(&self) -> bool {
+        matches!(&self.out, Out::Pipe(out) if out.is_gone())
     }
 
     /// Bytes of whole frames so far.
@@ -35,7 +52,11 @@ impl Recording {
     /// Writes a stretch. After an error the file ends with a whole frame, and takes no more.
     pub(super) fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
-            match self.file.write(bytes) {
+            let written = match &mut self.out {
+                Out::File(file) => file.write(bytes),
+                Out::Pipe(out) => out.write(bytes),
+            };
+            match written {
                 Ok(0) => return self.cut(io::ErrorKind::WriteZero.into()),
                 Ok(count) => {
                     let written = &bytes[..count];
@@ -54,15 +75,25 @@ impl Recording {
 
     fn cut(&mut self, error: io::Error) -> io::Result<()> {
         // A file that cannot be cut back ends in a broken frame, which readers count and skip.
-        let _ = self.file.set_len(self.whole);
+        if let Out::File(file) = &self.out {
+            let _ = file.set_len(self.whole);
+        }
         Err(error)
     }
 
     /// Ends the file: after this the data is on the disk, as far as the disk reports.
     pub(super) fn finish(self) -> io::Result<u64> {
-        self.file.sync_data()?;
+        if let Out::File(file) = &self.out {
+            file.sync_data()?;
+        }
         Ok(self.len)
     }
+}
+
+/// Whether this path is standard output and leads to a terminal, for which the bytes of a modem are
+/// commands.
+pub(super) fn is_terminal(path: &Path) -> bool {
+    path == Path::new("-") && io::stdout().is_terminal()
 }
 
 #[cfg(test)]

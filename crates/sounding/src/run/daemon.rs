@@ -17,6 +17,7 @@ use miette::{IntoDiagnostic, Result, WrapErr};
 use sounding_host::{Wakefulness, monotonic_now, prefer_this_thread};
 use sounding_units::HostInstant;
 
+use super::How;
 use super::config::{Config, ModemPlan};
 use super::devices::{Devices, Radio};
 use super::events::{Account, Events, LastWords};
@@ -90,10 +91,13 @@ pub(super) struct Daemon {
 impl Daemon {
     /// Starts step by step. An error in one ends it, and what the steps before it changed is
     /// restored.
-    pub(super) fn start(mut config: Config, origin: Option<Origin>, json: bool) -> Result<Self> {
+    pub(super) fn start(mut config: Config, origin: Option<Origin>, how: &How) -> Result<Self> {
         let (stop, hung_up) = signals::daemon_flags().into_diagnostic()?;
         // Threads come first: they would inherit a real-time priority.
-        let mut events = Events::new(json).into_diagnostic()?;
+        let mut events = Events::new(how.json).into_diagnostic()?;
+        if how.quiet {
+            events.be_quiet();
+        }
         let supervisor = Supervisor::find().into_diagnostic()?;
         let names: Vec<_> = config.modems.iter().map(|plan| plan.name.clone()).collect();
         events.name_modems(names.iter().cloned().enumerate().collect());

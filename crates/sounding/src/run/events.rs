@@ -7,6 +7,7 @@ mod rates;
 mod reload;
 mod shape;
 mod sniffers;
+mod standing;
 mod subordinates;
 
 use std::collections::BTreeSet;
@@ -46,6 +47,7 @@ pub(crate) struct Events {
     late: Late,
     overstated: Untold,
     disbelieved: Untold,
+    beside: Untold,
     /// What is said once while the daemon runs.
     said: BTreeSet<String>,
 }
@@ -100,6 +102,7 @@ impl Events {
             late: Late::default(),
             overstated: Untold::default(),
             disbelieved: Untold::default(),
+            beside: Untold::default(),
             said: BTreeSet::new(),
         })
     }
@@ -290,6 +293,7 @@ impl Events {
     }
 
     pub(crate) fn transition(&mut self, transition: &Transition) {
+        self.common.flows.handle_transition(transition);
         self.modem = transition.modem.and_then(|place| self.common.modem_at(place));
         let event = json!({
             "event": "transition",

@@ -9,11 +9,10 @@ use std::path::{Path, PathBuf};
 use sounding_bpf::MAX_RADIOS;
 use sounding_modem::Source;
 
+use crate::doctor::hardware_behind;
+
 /// Where the kernel shows its devices.
 const SYS: &str = "/sys";
-
-/// Kinds of ports that a modem's hardware has, as folders of `/sys/class`.
-const PORTS: [&str; 3] = ["tty", "wwan", "usbmisc"];
 
 /// Looks for the network devices of one modem.
 #[derive(Clone, Debug)]
@@ -76,16 +75,8 @@ impl Hardware {
         // udev's name of it is a link to the kernel's.
         let port = fs::canonicalize(&self.port).unwrap_or_else(|_| self.port.clone());
         let name = port.strip_prefix("/dev").ok()?;
-        let of_class = |class| self.sys.join("class").join(class).join(name).join("device");
-        let device = PORTS.into_iter().find_map(|class| fs::canonicalize(of_class(class)).ok())?;
-        device.ancestors().find(|path| is_hardware(path)).map(Path::to_path_buf)
+        hardware_behind(&self.sys, name)
     }
-}
-
-/// Whether a folder is a USB device, and not one of its interfaces, or a card on PCI.
-fn is_hardware(path: &Path) -> bool {
-    path.join("idVendor").exists()
-        || fs::read_link(path.join("subsystem")).is_ok_and(|kind| kind.ends_with("bus/pci"))
 }
 
 fn names(folder: &Path) -> Vec<OsString> {

@@ -7,16 +7,19 @@ use miette::{IntoDiagnostic, Report, Result, WrapErr};
 use sounding_diag::LogCode;
 use sounding_diag::session::Wanted;
 use sounding_link::{Arrival, Config as Link, Estimator, Method, Seen, Sounder};
+use sounding_modem::beside::{ServeError, Server};
 use sounding_modem::{Bytes, OpenError, Pump, Source, Transport, Turn};
 use sounding_units::HostInstant;
 
 use super::PUBLISH_EVERY;
+use super::beside::Readers;
 use super::config::ModemPlan;
 use super::events::{Account, Events};
 use super::output::{Estimates, Needs};
 use super::outputs::Outputs;
 use super::sleep::Sleep;
 use super::sniffers::Sniffers;
+use super::standing::Standing;
 use crate::cqi_rates::Store;
 use crate::doctor::refuse_held;
 
@@ -37,12 +40,16 @@ pub(super) struct Modem {
     /// How the sounder's first estimate is made where no output needs one.
     base: Link,
     name: String,
+    beside: Readers,
+    standing: Standing,
 }
 
 /// What has to be opened before anything on this machine is changed.
 pub(super) struct Opened {
     /// The port, or why it does not open.
     port: Result<Box<dyn Transport>>,
+    /// The socket for readers beside this daemon, or why there is none.
+    beside: Result<Server, ServeError>,
     sniffers: Sniffers,
     rates: Option<Store>,
     known: Vec<sounding_link::CellRates>,
@@ -57,7 +64,13 @@ impl Opened {
         let (rates, known) =
             rates.map_or((None, Vec::new()), |(store, cells)| (Some(store), cells));
         let sniffers = Sniffers::start(&plan.sniffers, plan.sniffed).into_diagnostic()?;
-        Ok(Self { port: open_port(&plan.source), sniffers, rates, known })
+        let port = open_port(&plan.source);
+        // A daemon that does not get the port must not take the socket of the one that has it. A
+        // stream on standard input is this daemon's alone.
+        let is_shared = port.is_ok() && *plan.source.place() != Source::Stdin;
+        let none = Err(ServeError::Absent);
+        let beside = if is_shared { Server::start(&plan.source) } else { none };
+        Ok(Self { port, beside, sniffers, rates, known })
     }
 
     /// Whether the port is open.
@@ -123,6 +136,8 @@ impl Modem {
             wanted,
             base,
             name: plan.name,
+            beside: Readers::new(opened.beside, events),
+            standing: Standing::default(),
         })
     }
 
@@ -146,6 +161,7 @@ impl Modem {
             if codes != wanted.codes {
                 wanted.codes = codes;
                 self.pump.handle_wanted(wanted.clone());
+                self.beside.ask(&mut self.pump);
             }
         }
     }
@@ -158,6 +174,7 @@ impl Modem {
         events: &mut Events,
     ) -> Result<()> {
         self.forget(outputs);
+        self.beside.handle_closed();
         events.absent(self.pump.source(), &said(failure));
         self.pump.handle_failed().into_diagnostic()?;
         Ok(())
@@ -170,22 +187,30 @@ impl Modem {
         outputs: &mut Outputs,
         events: &mut Events,
     ) -> Result<()> {
-        let Self { pump, sounder, .. } = self;
+        let Self { pump, sounder, beside, .. } = self;
         match pump.turn(patience).into_diagnostic()? {
             Turn::Idle => {}
-            Turn::Reopened => events.reopened(pump.source()),
+            Turn::Reopened => {
+                beside.handle_reopened(pump.source(), events);
+                events.reopened(pump.source());
+            }
             Turn::Closed(wait) => {
+                beside.handle_closed();
                 self.forget(outputs);
                 events.closed(self.pump.source(), wait.unwrap_or_default());
             }
             Turn::Bytes(Bytes { now, framing, bytes, mut session }) => {
                 sounder.handle_read(framing, Arrival::At(now), bytes, |_, seen| {
-                    seen.packet().iter().for_each(|packet| session.handle(packet));
+                    if let Some(packet) = seen.packet() {
+                        session.handle(&packet);
+                        beside.handle_packet(now, &packet);
+                    }
                     if let Seen::Record(record) = seen {
                         outputs.handle_record(now, record);
                     }
                 });
                 outputs.handle_read(sounder.poll_delays().as_ref());
+                beside.handle_read(now);
             }
         }
         Ok(())
@@ -203,6 +228,13 @@ impl Modem {
         while let Some(event) = self.pump.poll_event() {
             events.session(&event);
         }
+        self.beside.attend(now, &mut self.pump, events);
+        let Self { standing, sounder, estimates, .. } = self;
+        // An estimate that no output asked for has no records behind it.
+        let is_made = !estimates.is_empty();
+        let estimate =
+            || sounder.estimators().next().filter(|_| is_made).map(|by| by.estimate(now));
+        standing.attend(now, estimate, || sounder.counts().stream.logs, events);
         if let Some(bytes) = self.pump.poll_mute() {
             events.mute(self.pump.source(), bytes);
         }

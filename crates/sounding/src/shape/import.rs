@@ -17,10 +17,10 @@ const MAX_REMARKS: usize = 200;
 /// Writes a configuration of cake-autorate as one of Sounding
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The file is read as text and never run. Standard output has the section `[shape]`. Standard error
+The file is read as text and never run. Standard output has the section `[shape]`. Standard error \
 names each line that is not in it, with the reason.
 
-Exit code 1 if a line could not be read, or has a key that no version of cake-autorate has. The
+Exit code 1 if a line could not be read, or has a key that no version of cake-autorate has. The \
 output then has a comment in its place. A key that is known and has no equivalent is no error.
 
 Example:

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
+mod help;
 mod limits;
 mod waits;
 
@@ -397,6 +398,20 @@ fn the_example_configuration_passes_its_own_check() {
     std::fs::write(&path, sounding(&["run", "--example-config"]).stdout).unwrap();
     let output = sounding(&["run", "--config", text(&path), "--check-config"]);
     assert!(output.status.success(), "{}", stderr(&output));
+}
+
+#[test]
+fn the_installed_examples_of_daemons_pass_the_check() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../dist/examples");
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let output = sounding(&["run", "--check-config", "--config", text(&path)]);
+        assert!(output.status.success(), "{}: {}", path.display(), stderr(&output));
+        names.push(path.file_stem().unwrap().to_str().unwrap().to_owned());
+    }
+    names.sort();
+    assert_eq!(names, ["background", "copa", "peers"]);
 }
 
 #[test]

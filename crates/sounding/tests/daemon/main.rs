@@ -2,7 +2,10 @@
 //! failures of each of them. Needs root; elsewhere it reports a skip.
 
 mod beside;
+mod by_unit;
 mod crowds;
+#[path = "../device/mod.rs"]
+mod device;
 mod downloads;
 mod drills;
 mod fallback;

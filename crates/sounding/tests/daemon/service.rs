@@ -22,10 +22,10 @@ const UNIT: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../dist/systemd/sounding@.service.in"));
 
 /// A user that no machine has.
-const USER: u32 = 4_242_421;
+pub(crate) const USER: u32 = 4_242_421;
 
 /// What stands in the unit behind a key, the first time.
-fn unit(key: &str) -> &'static str {
+pub(crate) fn unit(key: &str) -> &'static str {
     let line = UNIT.lines().find_map(|line| line.strip_prefix(key));
     line.unwrap_or_else(|| panic!("the unit has no line {key}"))
 }

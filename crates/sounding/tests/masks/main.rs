@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
+mod beside;
 mod unread;
 mod untold;
 
@@ -53,6 +54,9 @@ impl Rig {
         let stop = Arc::new(AtomicBool::new(false));
         let until = Arc::clone(&stop);
         let modem = std::thread::spawn(move || modem.run(&until, |_| {}).unwrap());
+        // The doctor looks for ports by their names.
+        std::fs::create_dir(folder.path().join("ports")).unwrap();
+        std::os::unix::fs::symlink("../modem", folder.path().join("ports/ttyUSB0")).unwrap();
         Self { folder, stop, modem: Some(modem) }
     }
 
@@ -310,6 +314,12 @@ fn a_look_at_the_link_leaves_masks_as_it_found_them() {
     leaves_everything_as_it_was(&["link", "modem", "--bin", "10ms"], |rig| {
         rig.said().contains("the modem logs") && rig.said().lines().count() > 40
     });
+}
+
+#[test]
+fn a_doctor_that_listens_leaves_masks_as_it_found_them() {
+    let arguments = ["doctor", "--ports", "ports", "--listen", "10min"];
+    leaves_everything_as_it_was(&arguments, |rig| rig.said().contains("the modem logs"));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
 mod alone;
+mod flows;
 mod modem;
 mod refused;
 mod reload;

@@ -54,6 +54,9 @@ pub fn parse_line(bytes: &[u8]) -> Result<Option<Line>, BadLine> {
     }
     let bad = |problem| BadLine { problem, text: quote(bytes) };
     if let Some(about) = bytes.strip_prefix(b"#") {
+        if let Some(dropped) = dropped(about) {
+            return Ok(Some(dropped));
+        }
         return Ok(Some(Line::About(parse_about(&String::from_utf8_lossy(about)))));
     }
     if bytes.len() > LONGEST {
@@ -89,6 +92,20 @@ fn parse(text: &str) -> Result<Line, Problem> {
         _ => return Err(Problem::Shape),
     };
     if more.is_some() { Err(Problem::Shape) } else { Ok(line) }
+}
+
+/// A drop as `sounding emu` writes it, `# d TIME PACKETS BYTES`: mahimahi's own tools end at a line
+/// `TIME d PACKETS BYTES`, which its link itself writes. `None` of every other comment.
+fn dropped(about: &[u8]) -> Option<Line> {
+    let text = str::from_utf8(about.get(..LONGEST.min(about.len()))?).ok()?;
+    let mut words = text.split_ascii_whitespace();
+    let mut word = || words.next();
+    let ("d", at, packets, size) = (word()?, word()?, word()?, word()?) else { return None };
+    if word().is_some() {
+        return None;
+    }
+    let (at, packets) = (time(at).ok()?, number(packets).ok()?);
+    Some(Line::Dropped { at, packets, size: bytes(size).ok()? })
 }
 
 fn parse_about(text: &str) -> About {
@@ -162,6 +179,8 @@ mod tests {
         let delay = Duration::from_millis(52);
         assert_eq!(line("98 - 1504 52"), Line::Departed { at, size, delay, flow: None });
         assert_eq!(line("98 d 1 1504"), Line::Dropped { at, packets: 1, size });
+        assert_eq!(line("# d 98 1 1504"), Line::Dropped { at, packets: 1, size });
+        assert_eq!(line("# d 98 1 1504 7"), Line::About(About::Other));
     }
 
     #[test]

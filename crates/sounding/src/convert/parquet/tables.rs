@@ -4,6 +4,7 @@ use std::fs::File;
 
 use miette::{Result, miette};
 use sounding_diag::LogCode;
+use sounding_diag::capture::Located;
 use sounding_diag::packet::Packet;
 use sounding_export::table::{Schemas, TableError, Tables};
 
@@ -20,8 +21,8 @@ pub(in crate::convert) fn write(job: &mut Job<'_>) -> Result<Skipped> {
     let privacy = job.privacy;
     let mut schemas = Schemas::default();
     job.for_each(input.open()?, |_, located| {
-        if let Packet::Log(record) = &located.packet {
-            schemas.handle_record(located.offset, record, privacy);
+        if let Some(Located { offset, packet: Packet::Log(record) }) = located {
+            schemas.handle_record(*offset, record, privacy);
         }
         Ok(())
     })?;
@@ -72,12 +73,13 @@ fn fill<W: std::io::Write + Send>(
     // The second reading counts the same things again.
     job.tally = Tally::default();
     let skipped = job.for_each(input.open()?, |job, located| {
-        let Packet::Log(record) = &located.packet else {
+        let Some(Located { offset, packet }) = located else { return Ok(()) };
+        let Packet::Log(record) = packet else {
             job.tally.left_out.others += 1;
             return Ok(());
         };
         job.count_shown(record);
-        tables.handle_record(located.offset, record).map_err(|error| failed(job, error))
+        tables.handle_record(*offset, record).map_err(|error| failed(job, error))
     })?;
     Ok((skipped, tables.finish().map_err(|error| failed(job, error))?))
 }

@@ -1,13 +1,17 @@
 //! Which modem an event is about, where there are several.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::json;
 use sounding_modem::Source;
+use sounding_modem::beside::ServeError;
+use sounding_units::HostInstant;
 
 use super::{Events, Late, Untold};
 use crate::run::event_queue::Outbox;
+use crate::run::flows::Flows;
+use crate::skipped::counted;
 
 /// What the threads' events have in common.
 #[derive(Debug, Default)]
@@ -15,6 +19,10 @@ pub(super) struct Common {
     names: Mutex<Names>,
     /// Late heartbeats of modems whose threads have ended.
     late: AtomicU64,
+    /// The flows of the laws.
+    pub(super) flows: Arc<Flows>,
+    /// Whether the line of each minute is left out.
+    pub(super) is_quiet: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -28,6 +36,12 @@ struct Names {
 impl Common {
     fn names(&self) -> MutexGuard<'_, Names> {
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The place of a modem.
+    pub(super) fn place_of(&self, modem: &str) -> Option<usize> {
+        let names = self.names();
+        names.modems.iter().find(|(_, name)| name == modem).map(|(place, _)| *place)
     }
 
     pub(super) fn are_several(&self) -> bool {
@@ -56,6 +70,7 @@ impl Events {
             late: Late::default(),
             overstated: Untold::default(),
             disbelieved: Untold::default(),
+            beside: Untold::default(),
             said: self.said.clone(),
         }
     }
@@ -98,6 +113,23 @@ impl Events {
         let stock = self.stock();
         self.say(&event, || {
             Some(format!("{device} is waited for: {why}: {stock} until it is there"))
+        });
+    }
+
+    /// So many other commands read the modem beside this daemon from now on.
+    pub(in crate::run) fn beside(&mut self, now: HostInstant, readers: usize) {
+        // They come and go as they like, and may not fill a log.
+        let due = self.beside.add(now).is_some();
+        self.say(&json!({ "event": "beside", "readers": readers }), || {
+            let count = counted(readers as u64, "other command reads", "other commands read");
+            due.then(|| format!("{count} the modem beside this daemon"))
+        });
+    }
+
+    /// Other commands cannot read the modem beside this daemon.
+    pub(in crate::run) fn not_beside(&mut self, why: &ServeError) {
+        self.say(&json!({ "event": "not_beside", "reason": why.to_string() }), || {
+            Some(format!("no other command can read the modem beside this daemon: {why}"))
         });
     }
 }

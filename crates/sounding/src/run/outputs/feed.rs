@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use miette::{IntoDiagnostic, Result, WrapErr};
 use sounding_board::Place;
-use sounding_feed::{Adviser, Line, Publisher, Tuning};
+use sounding_feed::{Adviser, Flows, Line, Publisher, Tuning};
 use sounding_kpi::Direction;
 use sounding_link::Config as Link;
 use sounding_serve::News;
@@ -19,6 +19,9 @@ use crate::run::output::{Estimates, Needs, Output, Section};
 /// The shortest time between two lines of a direction, and the longest.
 const SOONEST: Duration = Duration::from_millis(20);
 pub(super) const LATEST: Duration = Duration::from_millis(100);
+
+/// A line has the flows this often.
+const FLOWS_EVERY: Duration = Duration::from_secs(1);
 
 /// `[feed]` with a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,7 +101,7 @@ impl Section for FeedSection {
     fn start(&self) -> Result<Box<dyn Output>> {
         let socket = self.plan.as_ref().map(FeedPlan::socket).transpose()?;
         let sides = WAYS.map(Side::new);
-        Ok(Box::new(FeedOutput { modem: self.modem.clone(), socket, sides }))
+        Ok(Box::new(FeedOutput { modem: self.modem.clone(), socket, sides, flows: Due::default() }))
     }
 }
 
@@ -106,6 +109,14 @@ struct FeedOutput {
     modem: String,
     socket: Option<Shared>,
     sides: [Side; 2],
+    flows: Due,
+}
+
+/// The flows of the laws, for the next line of the uplink.
+#[derive(Default)]
+struct Due {
+    looked: HostInstant,
+    flows: Option<Flows>,
 }
 
 /// One direction's lines.
@@ -142,30 +153,39 @@ impl Side {
     }
 }
 
-/// Gives a line to all who read it, with one text.
-fn give(socket: Option<&Shared>, line: Line) {
+/// Gives a line to all who read it, with one text. Only the socket's readers learn of flows: they
+/// are on this machine.
+fn give(socket: Option<&Shared>, line: Line, flows: Option<Flows>) {
     if socket.is_none() && !news::are_wanted() {
         return;
     }
     let text = line.text();
     if let Some(socket) = socket {
-        locked(socket).publish_text(&text);
+        let with_flows = flows.map(|flows| line.clone().with_flows(Some(flows)).text());
+        locked(socket).publish_text(with_flows.as_ref().unwrap_or(&text));
     }
     news::tell(|| News::Line(Arc::new(line), text));
 }
 
 impl Output for FeedOutput {
     fn publish(&mut self, now: HostInstant, estimates: &Estimates) {
-        for side in &mut self.sides {
-            if let Some(line) = side.poll(now, &self.modem, estimates) {
-                give(self.socket.as_ref(), line);
+        let Self { modem, socket, sides, flows } = self;
+        for side in sides {
+            if let Some(line) = side.poll(now, modem, estimates) {
+                let is_uplink = line.way() == Some(Direction::Uplink);
+                let flows = if is_uplink { flows.flows.take() } else { None };
+                give(socket.as_ref(), line, flows);
             }
         }
     }
 
-    fn attend(&mut self, _now: HostInstant, _events: &mut Events) -> Result<()> {
+    fn attend(&mut self, now: HostInstant, events: &mut Events) -> Result<()> {
         if let Some(socket) = &self.socket {
             locked(socket).attend();
+            if now - self.flows.looked >= FLOWS_EVERY {
+                let flows = events.flows().map(|seen| seen.listed);
+                self.flows = Due { looked: now, flows };
+            }
         }
         Ok(())
     }

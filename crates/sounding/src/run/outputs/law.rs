@@ -13,6 +13,7 @@ use crate::cli_types;
 use crate::guard::Guard;
 use crate::run::devices::{Device, Radio};
 use crate::run::events::{Events, LastWords};
+use crate::run::flows::Followed;
 use crate::run::new_flows::NewFlows;
 use crate::run::output::{Estimates, Needs, Output, Section};
 use crate::run::peers::Hearing;
@@ -80,7 +81,8 @@ impl Section for LawSection {
         }
         self.new_flows.take(&self.name, &mut guard)?;
         let counted = Vec::new();
-        Ok(Box::new(LawOutput { hearing, counted, instance, _guard: guard, link: self.link }))
+        let (flows, link) = (None, self.link);
+        Ok(Box::new(LawOutput { hearing, counted, flows, instance, _guard: guard, link }))
     }
 }
 
@@ -88,6 +90,7 @@ impl Section for LawSection {
 struct LawOutput {
     hearing: Option<Hearing>,
     counted: Vec<Counted>,
+    flows: Option<Followed>,
     instance: Instance,
     _guard: Guard,
     link: Option<Link>,
@@ -101,6 +104,7 @@ struct Counted {
 
 impl Output for LawOutput {
     fn begin(&mut self, events: &mut Events) {
+        self.flows = Some(events.follow_flows(self.instance.name()));
         if let Some(hearing) = &self.hearing {
             events.peers(hearing.adopted());
         }
