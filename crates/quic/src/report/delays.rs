@@ -97,8 +97,9 @@ impl Delays {
         let before = |bytes: &[u8], at: usize| {
             sent.saturating_before(Duration::from_micros(number(bytes, at..at + 4)))
         };
-        let until =
-            |at: usize| (number(header, at..at + 4) != UNKNOWN.into()).then(|| before(header, at));
+        let until = |at: usize| {
+            (number(header, at..at + 4) != u64::from(UNKNOWN)).then(|| before(header, at))
+        };
         // One that means nothing is left out.
         let event = |bytes: &[u8]| {
             let (from, to) = (before(bytes, 0), before(bytes, 4));
