@@ -27,8 +27,8 @@ use sounding_trace::{ParseStepsError, ParseTraceError, Schedule, Steps, mahimahi
 use sounding_units::Bytes;
 
 use crate::modem::PortArgs;
-pub(crate) use aliases::translate;
 use crate::{captured, screen};
+pub(crate) use aliases::translate;
 use command::Interrupts;
 
 /// Run a command behind an emulated link, or a plan's network and flows, in real time.

@@ -132,13 +132,7 @@ impl Server {
             return Err(ServeError::Folder { folder: folder.into() });
         }
         let port = folder::port(source);
-        let path = folder.join(folder::file_name(&port));
-        make_room(&path)?;
-        let listener = UnixListener::bind(&path).map_err(|error| at(&path, error))?;
-        // Everybody may knock. The port's node says who is let in.
-        let opened = fs::set_permissions(&path, fs::Permissions::from_mode(0o666))
-            .and_then(|()| listener.set_nonblocking(true));
-        opened.map_err(|error| at(&path, error))?;
+        let (listener, path) = bind(folder, &port)?;
         Ok(Self {
             listener,
             path,
@@ -177,10 +171,27 @@ impl Server {
         self.tell(now, &Beside::Closed);
     }
 
-    /// The port is open again.
-    pub fn handle_reopened(&mut self, now: HostInstant) {
+    /// The port is open again. A modem that was plugged in anew may have another port behind the same
+    /// link: then its socket gets that port's name, and the readers stay.
+    ///
+    /// # Errors
+    ///
+    /// [`ServeError`] if there is no place for the new socket. The old one stays.
+    pub fn handle_reopened(&mut self, now: HostInstant) -> Result<(), ServeError> {
         self.node = Node::of(&self.source);
         self.tell(now, &Beside::Reopened);
+        let port = folder::port(&self.source);
+        if port == self.greeting.port {
+            return Ok(());
+        }
+        let folder = self.path.parent().unwrap_or(Path::new("/"));
+        let (listener, path) = bind(folder, &port)?;
+        // Another name may be the same file.
+        if path != self.path {
+            let _ = fs::remove_file(&self.path);
+        }
+        (self.listener, self.path, self.greeting.port) = (listener, path, port);
+        Ok(())
     }
 
     /// What the modem told of itself, for readers that come later.
@@ -386,6 +397,21 @@ impl Asked {
 /// The word and the bit of a code.
 fn place(code: LogCode) -> (usize, u16) {
     (usize::from(code.number() / 64), code.number() % 64)
+}
+
+/// Makes the socket of a port.
+fn bind(folder: &Path, port: &str) -> Result<(UnixListener, PathBuf), ServeError> {
+    let path = folder.join(folder::file_name(port));
+    make_room(&path)?;
+    // Everybody may knock. The port's node says who is let in.
+    let open = |listener: &UnixListener| {
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o666))?;
+        listener.set_nonblocking(true)
+    };
+    match UnixListener::bind(&path).and_then(|listener| open(&listener).map(|()| listener)) {
+        Ok(listener) => Ok((listener, path)),
+        Err(source) => Err(ServeError::Io { path, source }),
+    }
 }
 
 /// Removes the socket of a process that is dead.

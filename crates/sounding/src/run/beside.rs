@@ -52,7 +52,11 @@ impl Readers {
     /// The port is open, for the first time where it was absent at the start.
     pub(super) fn handle_reopened(&mut self, source: &Source, events: &mut Events) {
         match &mut self.server {
-            Some(server) => server.handle_reopened(monotonic_now()),
+            Some(server) => {
+                if let Err(why) = server.handle_reopened(monotonic_now()) {
+                    events.not_beside(&why);
+                }
+            }
             None => *self = Self::new(Server::start(source), events),
         }
     }

@@ -28,30 +28,38 @@ fn a_user_who_may_not_open_the_port_may_not_look_either() {
     let folder = rig.path("strangers");
     fs::create_dir(&folder).unwrap();
     std::os::unix::fs::chown(&folder, Some(STRANGER), Some(STRANGER)).unwrap();
-    let record = |name: &str| {
+    let record = |name: &str, group: Option<u32>| {
         let mut command = std::process::Command::new(&copy);
+        let groups: Vec<_> = group.map(nix::unistd::Gid::from_raw).into_iter().collect();
         command.arg("record").arg(rig.path("modem")).arg(folder.join(name)).args(["--for", "1s"]);
         command.env("SOUNDING_RUN_DIR", rig.path("run")).stdin(std::process::Stdio::null());
         // SAFETY: these calls are async-signal-safe and touch nothing but the child.
         unsafe {
-            command.pre_exec(|| {
-                nix::unistd::setgroups(&[])?;
+            command.pre_exec(move || {
+                nix::unistd::setgroups(&groups)?;
                 nix::unistd::setgid(STRANGER.into())?;
                 Ok(nix::unistd::setuid(STRANGER.into())?)
             });
         }
         command.output().unwrap()
     };
+    // The port's group, as `dialout` is on most systems.
+    const GROUP: u32 = STRANGER + 1;
+    std::os::unix::fs::chown(rig.path("modem"), None, Some(GROUP)).unwrap();
     set_mode(&rig.path("modem"), 0o660);
-    let output = record("refused.qmdl");
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("may not open the port"), "{said}");
-    assert!(!folder.join("refused.qmdl").exists());
-    set_mode(&rig.path("modem"), 0o666);
-    let output = record("read.qmdl");
-    let said = text(&output.stderr);
-    assert!(output.status.success() && said.contains("is read beside"), "{said}");
+    for (name, group) in [("refused.qmdl", None), ("other.qmdl", Some(GROUP + 1))] {
+        let output = record(name, group);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("may not open the port"), "{said}");
+        assert!(!folder.join(name).exists());
+    }
+    for (mode, group) in [(0o660, Some(GROUP)), (0o666, None)] {
+        set_mode(&rig.path("modem"), mode);
+        let output = record(&format!("read-{mode:o}.qmdl"), group);
+        let said = text(&output.stderr);
+        assert!(output.status.success() && said.contains("is read beside"), "{mode:o}: {said}");
+    }
 }
 
 #[test]

@@ -23,9 +23,13 @@ struct Rig {
 
 impl Rig {
     fn new() -> Self {
+        Self::at(|pty| Source::Path(pty.path().into()))
+    }
+
+    fn at(source: impl FnOnce(&Pty) -> Source) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let pty = Pty::create(None).expect("a pty");
-        let source = Source::Path(pty.path().into());
+        let source = source(&pty);
         let server = Server::start_in(folder.path(), &source).expect("a socket");
         Self { folder, pty, server }
     }
@@ -262,4 +266,28 @@ fn a_port_has_one_socket_that_outlives_no_holder() {
     fs::set_permissions(rig.folder.path(), fs::Permissions::from_mode(0o777)).expect("ours");
     let open = Server::start_in(rig.folder.path(), &source);
     assert!(matches!(open, Err(ServeError::Folder { .. })), "{open:?}");
+}
+
+#[test]
+fn a_modem_that_comes_back_as_another_port_has_a_socket_of_that_name() {
+    let links = tempfile::tempdir().expect("a folder");
+    let link = links.path().join("modem");
+    let mut rig = Rig::at(|pty| {
+        std::os::unix::fs::symlink(pty.path(), &link).expect("a link");
+        Source::Path(link.clone())
+    });
+    let mut reader = rig.open(Some(&[PUSCH])).expect("it may");
+    let before = rig.server.path.clone();
+    let again = Pty::create(None).expect("a pty");
+    rig.server.handle_closed(monotonic_now());
+    fs::remove_file(&link).expect("it is there");
+    std::os::unix::fs::symlink(again.path(), &link).expect("a link");
+    rig.server.handle_reopened(monotonic_now()).expect("there is a place");
+    rig.pty = again;
+    assert!(!before.exists() && rig.server.path.exists());
+    let _second = rig.open(Some(&[PUSCH])).expect("it is found by its new name");
+    rig.send(PUSCH, &[1]);
+    next(&mut reader);
+    let told: Vec<Event> = std::iter::from_fn(|| reader.poll_event()).collect();
+    assert_eq!(told, [Event::Beside(Beside::Closed), Event::Beside(Beside::Reopened)]);
 }
