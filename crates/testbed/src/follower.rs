@@ -60,7 +60,7 @@ pub struct Resident {
 }
 
 impl Follower {
-    /// Starts `program` with these arguments; boards are made in `boards`.
+    /// Starts `program` with these arguments. Its boards and sockets are in `boards`.
     pub fn start<A: AsRef<OsStr>>(
         program: &Path,
         arguments: impl IntoIterator<Item = A>,
@@ -70,6 +70,7 @@ impl Follower {
         command
             .args(arguments)
             .env("SOUNDING_BOARD_DIR", boards)
+            .env("SOUNDING_RUN_DIR", boards)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped());

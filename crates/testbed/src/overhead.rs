@@ -5,6 +5,7 @@
 //! port as a real modem's. A capture holds only the records that its recorder requested, so "all
 //! records" means all of these.
 
+mod crowd;
 mod daemons;
 mod masks;
 mod readers;
@@ -20,6 +21,7 @@ use thiserror::Error;
 
 use crate::follower::FollowerError;
 
+pub use crowd::Came;
 pub use daemons::{Beside, DaemonRow};
 pub use masks::{Mask, MaskRow, TABLE_8};
 pub use readers::{CpuRow, Port, Reads};

@@ -15,6 +15,7 @@ use sounding_host::files;
 use sounding_modem::{Behaviour, Place, monotonic_now};
 use sounding_units::HostInstant;
 
+use super::crowd::{Came, Crowd};
 use super::readers::{Stream, stream};
 use super::{OverheadError, Plan};
 use crate::follower::{Cost, Follower, Resident};
@@ -31,6 +32,8 @@ pub enum Beside {
     Page,
     /// A hundred readers of the feed; the daemon has no server.
     Crowd,
+    /// One reader of the feed, ten readers of the port, and one that asks and never reads.
+    Port,
 }
 
 /// The cost of the daemon, over all of its turns.
@@ -52,18 +55,25 @@ pub struct DaemonRow {
     pub lines_per_sec: f64,
     /// Time from the making of a line until a reader has it: what the feed adds to its age.
     pub line_ms: Option<Spread>,
+    /// Age of the estimate when the first reader has the line that says it.
+    pub age_ms: Option<Spread>,
+    /// Readers of the port: the fewest packets that one of them had.
+    pub port: Option<Came>,
     /// Delay between the time at which this machine should wake a thread and the time it does.
     pub machine_late_ms: Option<Spread>,
 }
 
-/// A machine changes over time. So both daemons that are compared have turns.
-const TURNS: [Beside; 7] = [
+/// A machine changes over time. So the daemons that are compared have turns.
+const TURNS: [Beside; 10] = [
     Beside::Reader,
     Beside::Page,
+    Beside::Port,
     Beside::Reader,
     Beside::Page,
+    Beside::Port,
     Beside::Reader,
     Beside::Page,
+    Beside::Port,
     Beside::Crowd,
 ];
 
@@ -76,14 +86,24 @@ const SCRAPE_EVERY: Duration = Duration::from_secs(5);
 /// The page asks for the status this often.
 const STATUS_EVERY: Duration = Duration::from_secs(1);
 
+/// A line at its reader.
+#[derive(Clone, Copy)]
+struct Seen {
+    /// How long ago it was made.
+    delay: Duration,
+    /// The age of its estimate, if that is known.
+    age: Option<Duration>,
+}
+
 /// One turn.
 struct Turn {
     span: Duration,
     bits: f64,
     cost: Cost,
     resident: Resident,
-    /// Delays of the lines of each reader.
-    lines: Vec<Vec<Duration>>,
+    /// The lines of each reader.
+    lines: Vec<Vec<Seen>>,
+    port: Option<Came>,
     late: Vec<Duration>,
 }
 
@@ -117,11 +137,13 @@ pub(super) fn run(
                 anonymous_bytes: most(|resident| resident.anonymous_bytes),
             },
             lines_per_sec: sum(|turn| turn.lines.iter().map(Vec::len).min().unwrap_or(0) as f64),
-            line_ms: Spread::of(of(beside).flat_map(|turn| turn.lines.concat()).collect()),
+            line_ms: Spread::of(of(beside).flat_map(Turn::delays).collect()),
+            age_ms: Spread::of(of(beside).flat_map(Turn::ages).collect()),
+            port: of(beside).filter_map(|turn| turn.port).min_by_key(|came| came.packets),
             machine_late_ms: Spread::of(of(beside).flat_map(|turn| turn.late.clone()).collect()),
         }
     };
-    Ok([Beside::Reader, Beside::Page, Beside::Crowd].map(row).into())
+    Ok([Beside::Reader, Beside::Page, Beside::Port, Beside::Crowd].map(row).into())
 }
 
 fn take(plan: &Plan, stream: Stream, beside: Beside) -> Result<Turn, OverheadError> {
@@ -156,7 +178,19 @@ fn take(plan: &Plan, stream: Stream, beside: Beside) -> Result<Turn, OverheadErr
     drop(daemon);
     let part = (length - from).as_secs_f64() / length.as_secs_f64().max(1e-3);
     let bits = stream.bytes as f64 * 8.0 * part;
-    Ok(Turn { span, bits, cost, resident, lines: watchers.join()?, late })
+    let (lines, port) = watchers.join()?;
+    Ok(Turn { span, bits, cost, resident, lines, port, late })
+}
+
+impl Turn {
+    fn delays(&self) -> impl Iterator<Item = Duration> {
+        self.lines.iter().flatten().map(|line| line.delay)
+    }
+
+    /// All readers have the same lines.
+    fn ages(&self) -> impl Iterator<Item = Duration> {
+        self.lines.iter().take(1).flatten().filter_map(|line| line.age)
+    }
 }
 
 fn wait_for_end(
@@ -179,7 +213,7 @@ fn wait_for_end(
 fn configuration(device: &str, beside: Beside, address: SocketAddr) -> String {
     let serve = match beside {
         Beside::Page => format!("[serve]\naddress = '{address}'\nopen = true\n"),
-        Beside::Reader | Beside::Crowd => String::new(),
+        Beside::Reader | Beside::Crowd | Beside::Port => String::new(),
     };
     format!(
         "[modem]\ndevice = '{device}'\nmask = false\n[cc]\nlaw = 'none'\n\
@@ -194,7 +228,8 @@ fn free_address() -> std::io::Result<SocketAddr> {
 
 /// Threads that read what the daemon says, until it ends.
 struct Watchers {
-    feed: Vec<JoinHandle<Vec<Duration>>>,
+    feed: Vec<JoinHandle<Vec<Seen>>>,
+    port: Option<Crowd>,
     page: Vec<JoinHandle<std::io::Result<()>>>,
     stop: Arc<AtomicBool>,
 }
@@ -230,27 +265,36 @@ impl Watchers {
                 page.push(begin("client", move || ask(address, path, every, &stop))?);
             }
         }
-        Ok(Self { feed, page, stop })
+        let port = (beside == Beside::Port).then(|| Crowd::start(folder)).transpose()?;
+        Ok(Self { feed, port, page, stop })
     }
 
-    /// The delays of the lines of each reader, once the daemon is gone.
-    fn join(self) -> Result<Vec<Vec<Duration>>, OverheadError> {
+    /// The lines of each reader, and the port's reader that had the fewest packets, once the daemon
+    /// is gone.
+    fn join(self) -> Result<(Vec<Vec<Seen>>, Option<Came>), OverheadError> {
         for client in self.page {
             if let Ok(done) = client.join() {
                 done.map_err(OverheadError::Watcher)?;
             }
         }
-        Ok(self.feed.into_iter().map(|reader| reader.join().unwrap_or_default()).collect())
+        let lines = self.feed.into_iter().map(|reader| reader.join().unwrap_or_default());
+        let port = self.port.map_or(Vec::new(), Crowd::join);
+        Ok((lines.collect(), port.into_iter().min_by_key(|came| came.packets)))
     }
 }
 
-fn reader(socket: &Path) -> Result<JoinHandle<Vec<Duration>>, OverheadError> {
+fn reader(socket: &Path) -> Result<JoinHandle<Vec<Seen>>, OverheadError> {
     let reader = sounding_feed::Reader::open(socket).map_err(OverheadError::Feed)?;
-    let delay = |line: Line| monotonic_now() - HostInstant::from_nanos(line.made_at_ns);
-    begin("reader", move || reader.map_while(Result::ok).map(delay).collect())
+    let seen = |line: Line| {
+        let delay = monotonic_now() - HostInstant::from_nanos(line.made_at_ns);
+        let age =
+            line.age_ms.map(|ms| delay + Duration::try_from_secs_f64(ms / 1e3).unwrap_or_default());
+        Seen { delay, age }
+    };
+    begin("reader", move || reader.map_while(Result::ok).map(seen).collect())
 }
 
-fn begin<T: Send + 'static>(
+pub(super) fn begin<T: Send + 'static>(
     name: &str,
     does: impl FnOnce() -> T + Send + 'static,
 ) -> Result<JoinHandle<T>, OverheadError> {
@@ -301,6 +345,7 @@ impl fmt::Display for Beside {
             Self::Reader => "a reader of the feed",
             Self::Page => "a reader, a page, a scrape every 5 s",
             Self::Crowd => "100 readers of the feed",
+            Self::Port => "a reader, 10 readers of the port, one that never reads",
         })
     }
 }

@@ -49,7 +49,7 @@ impl Experiment for OverheadExperiment {
 
     fn card(&self) -> Card {
         Card::new("overhead", "what a modem sends by log mask, and CPU time of its reader")
-            .lasts("6 min")
+            .lasts("7 min")
     }
 
     fn run(&self, flags: Flags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
@@ -109,6 +109,8 @@ fn tables(result: &Overhead) -> String {
             "anonymous MB",
             "lines/s",
             "a line adds ms p50 / p99",
+            "the estimate is old ms p50 / p99",
+            "packets, lost of the port's reader",
             "machine late ms",
         ]);
     for row in &result.daemons {
@@ -122,6 +124,8 @@ fn tables(result: &Overhead) -> String {
             format!("{:.1}", row.resident.anonymous_bytes as f64 / 1e6),
             format!("{:.0}", row.lines_per_sec),
             spread(row.line_ms.as_ref()),
+            spread(row.age_ms.as_ref()),
+            row.port.map_or("-".into(), |came| format!("{}, {}", came.packets, came.lost)),
             spread(row.machine_late_ms.as_ref()),
         ]);
     }
