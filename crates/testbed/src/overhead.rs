@@ -12,6 +12,7 @@ mod readers;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -115,4 +116,13 @@ fn load(paths: &[PathBuf]) -> Result<Vec<Vec<u8>>, OverheadError> {
         }
     }
     if captures.is_empty() { Err(OverheadError::NoCaptures) } else { Ok(captures) }
+}
+
+/// A thread beside the measurement.
+fn begin<T: Send + 'static>(
+    name: &str,
+    does: impl FnOnce() -> T + Send + 'static,
+) -> Result<JoinHandle<T>, OverheadError> {
+    let thread = thread::Builder::new().name(name.into()).spawn(does);
+    thread.map_err(OverheadError::Watcher)
 }

@@ -171,8 +171,8 @@ impl Server {
         self.tell(now, &Beside::Closed);
     }
 
-    /// The port is open again. A modem that was plugged in anew may have another port behind the same
-    /// link: then its socket gets that port's name, and the readers stay.
+    /// The port is open again. A modem that was plugged in anew may have another port behind the
+    /// same link: then its socket gets that port's name, and the readers stay.
     ///
     /// # Errors
     ///

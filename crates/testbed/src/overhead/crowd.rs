@@ -11,8 +11,7 @@ use serde::Serialize;
 use sounding_diag::session::Beside;
 use sounding_modem::beside::{Decoder, Frame, Request};
 
-use super::OverheadError;
-use super::daemons::begin;
+use super::{OverheadError, begin};
 
 /// How many read. One more never does.
 pub(super) const READERS: usize = 10;

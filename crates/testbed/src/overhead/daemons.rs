@@ -17,7 +17,7 @@ use sounding_units::HostInstant;
 
 use super::crowd::{Came, Crowd};
 use super::readers::{Stream, stream};
-use super::{OverheadError, Plan};
+use super::{OverheadError, Plan, begin};
 use crate::follower::{Cost, Follower, Resident};
 use crate::granularity::{Spread, lateness};
 use crate::served::ServedModem;
@@ -292,14 +292,6 @@ fn reader(socket: &Path) -> Result<JoinHandle<Vec<Seen>>, OverheadError> {
         Seen { delay, age }
     };
     begin("reader", move || reader.map_while(Result::ok).map(seen).collect())
-}
-
-pub(super) fn begin<T: Send + 'static>(
-    name: &str,
-    does: impl FnOnce() -> T + Send + 'static,
-) -> Result<JoinHandle<T>, OverheadError> {
-    let thread = thread::Builder::new().name(name.into()).spawn(does);
-    thread.map_err(OverheadError::Watcher)
 }
 
 /// Reads events, as a browser does, until the daemon ends.
