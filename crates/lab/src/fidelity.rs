@@ -6,4 +6,5 @@ pub mod cell;
 pub mod emu_cells;
 pub mod mahimahi;
 pub mod nested;
+pub mod page;
 pub mod validation;

@@ -3,7 +3,7 @@
 use crate::controllers::{baselines, closed_loop, field, head_to_head};
 use crate::estimates::{bound, busyness, estimators};
 use crate::experiment::{Card, Needs, Registered};
-use crate::fidelity::{agreement, ceiling, cell, emu_cells, mahimahi, nested, validation};
+use crate::fidelity::{agreement, ceiling, cell, emu_cells, mahimahi, nested, page, validation};
 use crate::kernel::{background_kernel, biscay_vs_kernel, bpf_cost, downlink, soak};
 use crate::paper::plan_item::PlanItem;
 use crate::papers::biscay::{
@@ -81,6 +81,7 @@ pub const EXPERIMENTS: &[&dyn Registered] = &[
     &emu_cells::experiment::EmuCellsExperiment,
     &ceiling::CeilingExperiment,
     &nested::NestedExperiment,
+    &page::PageExperiment,
     &agreement::experiment::AgreementExperiment,
     &bpf_cost::experiment::BpfCostExperiment,
     &GranularityExperiment,

@@ -69,7 +69,7 @@ pub struct Plan {
 
 /// The files of the six directions, as the reference used them: the T-Mobile driving uplink is not
 /// public, so the short one replaces it.
-const TRACES: [(&str, &str, &str); 3] = [
+pub(crate) const TRACES: [(&str, &str, &str); 3] = [
     ("vz-short", "Verizon-LTE-short.up", "Verizon-LTE-short.down"),
     ("tm-driving", "TMobile-LTE-short.up", "TMobile-LTE-driving.down"),
     ("att-driving", "ATT-LTE-driving.up", "ATT-LTE-driving.down"),
