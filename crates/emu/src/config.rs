@@ -41,7 +41,7 @@ pub struct Config {
 impl Config {
     /// One device with these two links, and defaults for all other settings.
     pub fn new(up: PathConfig, down: PathConfig) -> Self {
-        Self::between(Between::Links { up, down })
+        Self::between(Between::Links { up: Box::new(up), down: Box::new(down) })
     }
 
     /// These devices of a network, and defaults for all other settings.
@@ -126,9 +126,9 @@ pub enum Between {
     /// Two links and their delays, in the order of `mm-delay D mm-link UP DOWN`.
     Links {
         /// From near to far.
-        up: PathConfig,
+        up: Box<PathConfig>,
         /// From far to near.
-        down: PathConfig,
+        down: Box<PathConfig>,
     },
     /// Any network, at its time zero.
     Network(Box<dyn Network<Slot> + Send>),
