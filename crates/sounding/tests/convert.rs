@@ -341,7 +341,7 @@ fn wrong_words_are_answered_with_what_is_allowed() {
     let bench = Bench::new();
     for (to, more, says) in [
         ("out.txt", &[][..], "--to"),
-        ("out.csv", &[], "no link"),
+        ("out.csv", &[], "two links"),
         ("out.parquet.gz", &[], "packed already"),
         ("in.qmdl", &[], "same file"),
         ("nowhere/out.qmdl", &[], "no such folder"),

@@ -171,10 +171,15 @@ struct Machine {
 
 const KEPT: [&str; 3] = ["/sys/fs/bpf", "/run/sounding", CLAIMS];
 
-/// The folder of claims is there from the first on; and the masks of a modem whose daemon was
-/// killed are for the next one.
+/// The folder of claims is there from the first on. The masks of a modem whose daemon was killed
+/// are for the next one, which also takes the place of its socket.
 fn is_to_stay(path: &Path) -> bool {
-    path == Path::new(CLAIMS) || path.to_string_lossy().starts_with("/run/sounding/masks-")
+    let is_for_the_next = |file: &str| {
+        ["masks-", "records-"]
+            .iter()
+            .any(|start| file.starts_with(&format!("/run/sounding/{start}")))
+    };
+    path == Path::new(CLAIMS) || is_for_the_next(&path.to_string_lossy())
 }
 
 impl Machine {

@@ -4,11 +4,12 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::symlink;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{SigHandler, Signal, kill, signal};
 use nix::unistd::Pid;
 
 use crate::page::{How, Step, missing};
@@ -208,6 +209,11 @@ impl Shell {
             .stdin(Stdio::null())
             .stdout(File::create(&printed[0])?)
             .stderr(File::create(&printed[1])?);
+        // Tests in the background of a shell ignore Ctrl-C. Their commands must not.
+        // SAFETY: signal is async-signal-safe and touches nothing but the child.
+        unsafe {
+            command.pre_exec(|| Ok(signal(Signal::SIGINT, SigHandler::SigDfl).map(drop)?));
+        }
         let port = self.port().display().to_string();
         Ok(Running { child: command.spawn()?, printed, port })
     }

@@ -173,8 +173,11 @@ const LONG_PROBE: &str = "ping -c 200 -n $MAHIMAHI_BASE";
 /// Larger than a link at 12 Mbit/s carries.
 const FLOOD: &str = "ping -c 300 -i 0 -s 1500 -n $MAHIMAHI_BASE";
 
+/// A line with its case.
+type Row = (&'static str, &'static str, fn(&Run));
+
 fn cases() -> BTreeMap<&'static str, Case> {
-    let cases: [(&str, &str, fn(&Run)); 20] = [
+    let cases: [Row; 20] = [
         ("mm-delay 50", PROBE, |run| {
             run.received_all(20);
             run.no_earlier_than(100.0);

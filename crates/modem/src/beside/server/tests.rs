@@ -220,7 +220,7 @@ fn a_user_who_may_not_open_the_port_is_refused() {
         match may {
             true => assert!(matches!(opened, Ok(true)), "{bits:o}: {opened:?}"),
             false => {
-                assert!(matches!(opened, Err(BesideError::Denied { .. })), "{bits:o}: {opened:?}")
+                assert!(matches!(opened, Err(BesideError::Denied { .. })), "{bits:o}: {opened:?}");
             }
         }
     }
