@@ -102,8 +102,9 @@ fn records(capture: &[u8], format: Format) -> Vec<(u64, u16, Vec<u8>)> {
 
 /// A capture of RRC messages, a twentieth of a second apart.
 fn messages(lasts: Duration) -> Vec<u8> {
-    // A CounterCheck of DL-DCCH, which has this number in version 13 of the record.
-    let form = Form::new().number("pdu", 6).bytes("message", [0x38, 0, 0]);
+    // A paging of PCCH, which has this number in version 13 of the record. It names a device.
+    let message = [0x40, 0x08, 0x41, 0x11, 0x11, 0x11, 0x10];
+    let form = Form::new().number("pdu", 4).bytes("message", message);
     let code = LogCode::new(0xB0C0);
     let (mut body, mut capture) = (Vec::new(), Vec::new());
     compose(code, 13, &form, &mut body).unwrap();

@@ -26,7 +26,10 @@ fn a_modem_s_messages_are_in_wireshark_while_it_is_recorded() {
     // It keeps what it has captured in a file.
     let folder = tempfile::tempdir().unwrap();
     shark.env("TMPDIR", folder.path());
-    let mut shark = Running(shark.spawn().unwrap());
+    let spawned = shark.spawn();
+    // It has the end of the pipe too.
+    drop(shark);
+    let mut shark = Running(spawned.unwrap());
     let shown = Lines::of(shark.stdout.take().unwrap());
     let line = shown.with("lte_rrc");
     assert!(line.split('\t').nth(1).is_some_and(|message| !message.is_empty()), "{line}");
