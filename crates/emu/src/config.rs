@@ -181,8 +181,8 @@ pub struct Realtime {
     /// Percent of one core that may go into being punctual, on top of moving packets: into waking
     /// up for every packet and into polling while the next departure is nearer than a wake-up
     /// takes. Beyond it packets are moved in groups, each late by some hundred microseconds at
-    /// most; with 100 none is. Default 10: full punctuality up to some ten Mbit/s on a virtual
-    /// machine, and less CPU time than mahimahi above.
+    /// most. Default 10: full punctuality up to some ten Mbit/s on a virtual machine, and less
+    /// CPU time than mahimahi above.
     pub overhead_percent: u8,
     /// Whether packet buffers are locked into memory.
     pub lock_memory: bool,

@@ -210,10 +210,6 @@ impl Punctuality {
     }
 
     fn charge(&mut self, span: Duration) {
-        // With a whole core for it, no packet waits for a group.
-        if self.percent >= 100 {
-            return;
-        }
         self.credit = (self.credit - span.as_nanos() as i64).max(-Self::MAX_DEBT);
     }
 }
@@ -272,15 +268,6 @@ mod tests {
         let end = Plan::Group(at(1_000_500));
         assert_eq!(overspent(25_000).plan(at(1_000_000), Some(soon)), end);
         assert_eq!(overspent(3_000).plan(at(1_000_000), None), end);
-    }
-
-    #[test]
-    fn with_a_whole_core_no_packet_waits_for_a_group() {
-        let mut punctuality = Punctuality::new(100, at(0));
-        punctuality.handle_work(400_000, 400_000, at(1_000_000));
-        punctuality.handle_poll(Duration::from_secs(1));
-        let due = at(1_000_006);
-        assert_eq!(punctuality.plan(at(1_000_000), Some(due)), Plan::Poll);
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! How exact the modelled cell, virtual time and the emulator are.
 
 pub mod agreement;
-pub mod ceiling;
 pub mod cell;
 pub mod emu_cells;
 pub mod mahimahi;

@@ -3,7 +3,7 @@
 use crate::controllers::{baselines, closed_loop, field, head_to_head};
 use crate::estimates::{bound, busyness, estimators};
 use crate::experiment::{Card, Needs, Registered};
-use crate::fidelity::{agreement, ceiling, cell, emu_cells, mahimahi, nested, page, validation};
+use crate::fidelity::{agreement, cell, emu_cells, mahimahi, nested, page, validation};
 use crate::kernel::{background_kernel, biscay_vs_kernel, bpf_cost, downlink, soak};
 use crate::paper::plan_item::PlanItem;
 use crate::papers::biscay::{
@@ -79,7 +79,6 @@ pub const EXPERIMENTS: &[&dyn Registered] = &[
     &field::experiment::FieldExperiment,
     &mahimahi::experiment::MahimahiExperiment,
     &emu_cells::experiment::EmuCellsExperiment,
-    &ceiling::CeilingExperiment,
     &nested::NestedExperiment,
     &page::PageExperiment,
     &agreement::experiment::AgreementExperiment,

@@ -173,8 +173,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     meter: Option<Option<PathBuf>>,
 
-    /// Percent of a core for punctuality; more is more punctual at high rates. With 100 no packets
-    /// leave in groups
+    /// Percent of a core for punctuality; more is more punctual at high rates
     #[arg(long, value_name = "PERCENT", default_value_t = 10, value_parser = clap::value_parser!(u8).range(1..=100), hide_short_help = true)]
     punctuality: u8,
 
