@@ -204,7 +204,10 @@ impl Job<'_> {
         let output = match writer {
             Writer::Lines(output) | Writer::Capture(output, ..) => output,
             Writer::Messages(messages, output) => {
-                drop(messages);
+                // It shares the output until it ends. Where it is left out, it has nothing to drop.
+                {
+                    let _ended = messages;
+                }
                 output.into_inner().map_err(|error| self.failed(error))?
             }
         };
