@@ -8,6 +8,11 @@ use sounding_testdata::{Need, Running, skip};
 use crate::modem::Modem;
 use crate::{Lines, has_ended, messages, program};
 
+/// A command that has begun, and alone has the ends of its pipes.
+fn begun(mut command: Command) -> Running {
+    Running(command.spawn().unwrap())
+}
+
 #[test]
 fn a_modem_s_messages_are_in_wireshark_while_it_is_recorded() {
     if Command::new("tshark").arg("--version").output().is_err() {
@@ -19,17 +24,14 @@ fn a_modem_s_messages_are_in_wireshark_while_it_is_recorded() {
     let mut convert = program();
     convert.args(["convert", "-", "-", "--to", "pcapng", "--no-redact"]);
     convert.stdin(recorder.stdout.take().unwrap()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut convert = Running(convert.spawn().unwrap());
+    let mut convert = begun(convert);
     let mut shark = Command::new("tshark");
     shark.args(["-i", "-", "-l", "-T", "fields", "-e", "frame.protocols", "-e", "_ws.col.Info"]);
     shark.stdin(convert.stdout.take().unwrap()).stdout(Stdio::piped()).stderr(Stdio::null());
     // It keeps what it has captured in a file.
     let folder = tempfile::tempdir().unwrap();
     shark.env("TMPDIR", folder.path());
-    let spawned = shark.spawn();
-    // It has the end of the pipe too.
-    drop(shark);
-    let mut shark = Running(spawned.unwrap());
+    let mut shark = begun(shark);
     let shown = Lines::of(shark.stdout.take().unwrap());
     let line = shown.with("lte_rrc");
     assert!(line.split('\t').nth(1).is_some_and(|message| !message.is_empty()), "{line}");
