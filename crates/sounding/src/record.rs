@@ -159,6 +159,7 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
     }
     recorder.progress.finish_and_clear();
     let counts = recorder.reader.counts();
+    let is_taken = !recorder.file.is_gone();
     let len = recorder.file.finish().into_diagnostic();
     recorded?;
     put_back?;
@@ -173,7 +174,8 @@ pub(crate) fn run(args: &Record) -> Result<ExitCode> {
         counted(counts.others, "other packet", "other packets"),
         skipped::damage(&counts)
     );
-    if is_beside && !signals::is_stopping() && until.is_none_or(|until| monotonic_now() < until) {
+    let is_due = until.is_some_and(|until| monotonic_now() >= until);
+    if is_beside && is_taken && !is_due && !signals::is_stopping() {
         doctor::tell_end(source);
     }
     doctor::tell_lost(source, recorder.pump.lost());

@@ -34,6 +34,10 @@ macro_rules! println {
     ($($words:tt)*) => { $crate::say::say(format_args!("{}\n", format_args!($($words)*))) };
 }
 
+macro_rules! eprint {
+    ($($words:tt)*) => { $crate::say::say_aside(format_args!($($words)*)) };
+}
+
 macro_rules! eprintln {
     () => { $crate::say::say_aside(format_args!("\n")) };
     ($($words:tt)*) => { $crate::say::say_aside(format_args!("{}\n", format_args!($($words)*))) };

@@ -32,8 +32,8 @@ const MOST: usize = 16;
 /// The most readers of one user, so that no user takes the place of all others.
 const MAX_OF_A_USER: usize = 12;
 
-/// Most new readers in one turn.
-const MAX_AT_ONCE: usize = 4;
+/// Most new connections in one turn: 6,400 a second, so that knocking keeps no one else out.
+const MAX_AT_ONCE: usize = 32;
 
 /// Readers are looked after this often.
 const EVERY: Duration = Duration::from_millis(5);

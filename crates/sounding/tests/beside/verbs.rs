@@ -51,6 +51,18 @@ fn only_the_codes_that_are_asked_for_are_recorded() {
 }
 
 #[test]
+fn a_recording_whose_reader_goes_away_says_nothing_of_the_daemons_end() {
+    let rig = Rig::plain();
+    let mut recorder = rig.command(&["record", "modem", "-"]).spawn().unwrap();
+    let mut out = recorder.stdout.take().unwrap();
+    std::io::Read::read_exact(&mut out, &mut [0; 100]).unwrap();
+    drop(out);
+    let output = recorder.wait_with_output().unwrap();
+    let said = text(&output.stderr);
+    assert!(said.contains(BESIDE) && !said.contains("has ended"), "{said}");
+}
+
+#[test]
 fn without_a_mask_everything_that_comes_anyway_is_recorded() {
     let rig = Rig::plain();
     let arguments = ["record", "modem", "out.qmdl", "--no-mask", "--for", "2s"];

@@ -142,3 +142,13 @@ fn options_of_a_command_are_refused_where_a_plan_runs_its_flows() {
         assert!(stderr(&output).contains("is for a command"), "{}", stderr(&output));
     }
 }
+
+#[test]
+fn a_standard_error_that_takes_nothing_costs_no_exit_code() {
+    if !may_emulate() {
+        return;
+    }
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let status = emu(&["--", "sh", "-c", "exit 5"]).stderr(full).status().unwrap();
+    assert_eq!(status.code(), Some(5));
+}
