@@ -138,7 +138,7 @@ fn options_of_a_command_are_refused_where_a_plan_runs_its_flows() {
     let plan = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/plans/biscay.toml");
     for option in [&["--as-root"][..], &["--far", "true"]] {
         let output = emu(&[&[plan], option].concat()).output().unwrap();
-        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
         assert!(stderr(&output).contains("is for a command"), "{}", stderr(&output));
     }
 }
