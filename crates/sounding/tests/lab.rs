@@ -152,7 +152,7 @@ fn overhead_counts_what_each_mask_lets_through_and_what_reading_takes() {
     assert_eq!(cpu.len(), 4, "{result}");
     assert!(cpu.iter().all(|row| row["cpu_percent"].as_f64().unwrap() > 0.0), "{result}");
     let daemons = result["daemons"].as_array().unwrap();
-    assert_eq!(daemons.len(), 3, "{result}");
+    assert_eq!(daemons.len(), 4, "{result}");
     let read = |row: &Json| {
         row["lines_per_sec"].as_f64() > Some(1.0)
             && row["resident"]["bytes"].as_u64() > Some(1 << 20)

@@ -82,6 +82,8 @@ pub enum ServeError {
 pub struct Server {
     listener: UnixListener,
     path: PathBuf,
+    /// Whether the folder was made for it.
+    is_made: bool,
     source: Source,
     greeting: Greeting,
     node: Option<Node>,
@@ -127,6 +129,7 @@ impl Server {
 
     fn start_in(folder: &Path, source: &Source) -> Result<Self, ServeError> {
         let at = |path: &Path, source| ServeError::Io { path: path.into(), source };
+        let is_made = !folder.exists();
         fs::create_dir_all(folder).map_err(|error| at(folder, error))?;
         if folder::owner(folder, &[]).map_err(|error| at(folder, error))?.is_none() {
             return Err(ServeError::Folder { folder: folder.into() });
@@ -136,6 +139,7 @@ impl Server {
         Ok(Self {
             listener,
             path,
+            is_made,
             source: source.clone(),
             greeting: Greeting::new(&port),
             node: Node::of(source),
@@ -317,8 +321,11 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // The folder may be gone already.
+        // The folder may be gone already, or hold other files.
         let _ = fs::remove_file(&self.path);
+        if let Some(folder) = self.path.parent().filter(|_| self.is_made) {
+            let _ = fs::remove_dir(folder);
+        }
     }
 }
 
