@@ -71,7 +71,8 @@ impl Manual {
         whole.build();
         for page in with_those_below(whole) {
             let page = Man::new(page);
-            let path = folder.join(page.get_filename());
+            // An experiment may be named after its paper, with a slash.
+            let path = folder.join(page.get_filename().replace('/', "-"));
             let mut text = Vec::new();
             let written = page.render(&mut text).and_then(|()| files::write(&path, &text));
             written.map_err(|error| failed(&path, error))?;

@@ -99,11 +99,13 @@ const OF_THE_KERNEL: [&str; 4] = ["[cc]", "[cc.weights]", "[downlink]", "[arriva
 /// The commented example, which `--example-config` prints, and a test reads, with the sections of
 /// this build.
 pub(crate) fn example() -> String {
-    let is_of_it = |part: &&str| {
-        !LACKS_KERNEL || !part.lines().any(|line| OF_THE_KERNEL.contains(&line.trim_end()))
+    // Some are in comments.
+    let section = |line: &'static str| line.trim_start_matches(['#', ' ']);
+    let is_of_it = |part: &&'static str| {
+        !LACKS_KERNEL || !part.lines().any(|line| OF_THE_KERNEL.contains(&section(line)))
     };
-    let mut text =
-        EXAMPLE.trim_end().split("\n\n").filter(is_of_it).collect::<Vec<_>>().join("\n\n");
+    let parts = EXAMPLE.trim_end().split("\n\n").filter(is_of_it);
+    let mut text = parts.collect::<Vec<_>>().join("\n\n");
     text.push('\n');
     text
 }
