@@ -68,7 +68,8 @@ pub(crate) fn violations(metadata: &Metadata) -> Vec<String> {
     found.extend(shared_words(words));
     let pinned = metadata.workspace_packages().into_iter().find(|package| package.name == PINNED);
     let pinned = pinned.and_then(|package| package.rust_version.as_ref());
-    let oldest = libraries.iter().map(|package| (&*package.name, package.rust_version.as_ref()));
+    let oldest =
+        libraries.iter().map(|package| (package.name.as_str(), package.rust_version.as_ref()));
     found.extend(fault_of_compilers(&oldest.collect::<Vec<_>>(), pinned));
     found
 }
