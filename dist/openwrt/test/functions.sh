@@ -64,7 +64,7 @@ config_get_bool() {
 }
 
 config_foreach() {
-	local callback=$1 wanted=$2 section type
+	local callback="$1" wanted="$2" section type
 	shift 2
 	for section in $CONFIG_SECTIONS; do
 		config_get type "$section" TYPE
@@ -73,7 +73,7 @@ config_foreach() {
 }
 
 config_list_foreach() {
-	local section=$1 name=$2 callback=$3 count at=1 item
+	local section="$1" name="$2" callback="$3" count at=1 item
 	shift 3
 	config_get count "$section" "${name}_LENGTH" 0
 	while [ "$at" -le "$count" ]; do
@@ -86,7 +86,8 @@ config_list_foreach() {
 # The init scripts of a package, by the list of its files: opkg's own, or the one that an apk brings. opkg calls a script
 # by the package's name; apk's scripts set $pkgname.
 init_scripts() {
-	local name=${pkgname:-$(basename "${1%.*}")}
+	local name="${pkgname:-}"
+	[ -n "$name" ] || name=$(basename "${1%.*}")
 	cat "/usr/lib/opkg/info/$name.list" "/lib/apk/packages/$name.list" 2>/dev/null | sort -u | grep '^/etc/init.d/'
 }
 

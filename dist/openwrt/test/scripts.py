@@ -6,10 +6,13 @@ import io
 import os
 import random
 import shutil
+import signal
+import socket
 import stat
 import subprocess
 import tarfile
 import tempfile
+import threading
 import tomllib
 import unittest
 from pathlib import Path
@@ -88,7 +91,8 @@ class Root:
         for folder in "bin", "sbin", "dev", "tmp", "proc":
             (self.path / folder).mkdir(exist_ok=True)
         (self.path / "var").symlink_to("tmp")
-        os.mknod(self.path / "dev/null", 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+        for name, minor in ("null", 3), ("urandom", 9):
+            os.mknod(self.path / "dev" / name, 0o666 | stat.S_IFCHR, os.makedev(1, minor))
         shutil.copy(BUSYBOX, self.path / "bin/busybox")
         for name, place in (
             ("functions.sh", "lib/functions.sh"),
@@ -353,6 +357,51 @@ class Service(InRoot):
         self.service("stop")
         self.assertEqual(self.root.calls(), ["procd_kill <sounding>"])
         self.assertEqual(os.listdir(self.root.path / "tmp/run/sounding"), [])
+
+
+    def test_the_instance_runs_reads_a_new_configuration_at_its_signal_and_ends_in_time(self):
+        """As procd does with the parameters of the instance. The modem is a silent one."""
+        with socket.create_server(("127.0.0.1", 0)) as modem, socket.create_server(("127.0.0.1", 0)) as free:
+            device = f"tcp:127.0.0.1:{modem.getsockname()[1]}"
+            page = f"127.0.0.1:{free.getsockname()[1]}"
+            free.close()
+            config = DAEMON + f"config modem\n\toption device '{device}'\n\toption mask 0\n"
+            self.root.configure(config + f"config serve\n\toption address '{page}'\n")
+            self.service("start")
+            said = dict(call.removeprefix("procd_set_param <").split("> ", 1) for call in self.root.calls()
+                        if call.startswith("procd_set_param"))
+            words = {name: text[1:-1].split("> <") for name, text in said.items()}
+            with subprocess.Popen(
+                [shutil.which("chroot"), self.root.path, *words["command"]],
+                env=dict(one.split("=", 1) for one in words["env"]),
+                stderr=subprocess.PIPE,
+                text=True,
+            ) as daemon:
+                # It would be waited for at the end of this block, and while it says nothing.
+                limit = threading.Timer(20, daemon.kill)
+                limit.start()
+                modem.settimeout(20)
+                with modem.accept()[0]:
+                    self.wait_for(daemon, "in /etc/sounding/serve.token")
+                    self.wait_for(daemon, "lines started")
+                    self.assertEqual(os.listdir(self.root.path / "etc/sounding"), ["serve.token"])
+                    self.assertFalse((self.root.path / "run").exists())
+                    self.root.configure(config + f"config serve\n\toption address '{page}'\n\tlist hosts 'router'\n")
+                    self.service("reload")
+                    daemon.send_signal(getattr(signal, f"SIG{words['reload_signal'][0]}"))
+                    self.wait_for(daemon, "was read again; ended: serve")
+                    daemon.terminate()
+                    self.assertEqual(daemon.wait(int(words["term_timeout"][0])), 0)
+                limit.cancel()
+
+    def wait_for(self, daemon: subprocess.Popen, text: str):
+        """Reads what it says up to a line with the text."""
+        lines = []
+        for line in daemon.stderr:
+            lines.append(line)
+            if text in line:
+                return
+        self.fail(f"no {text!r} in {lines}")
 
 
 class Hotplug(InRoot):
