@@ -23,7 +23,6 @@ FILES = {
     "usr/bin/soundingd": 0o755,
     "etc/init.d/sounding": 0o755,
     "etc/hotplug.d/tty/50-sounding": 0o644,
-    "etc/hotplug.d/wwan/50-sounding": 0o644,
     "usr/lib/sounding/uci-to-toml": 0o755,
     "usr/lib/sounding/keys": 0o644,
     "lib/upgrade/keep.d/soundingd": 0o644,
@@ -36,7 +35,6 @@ APK_LISTS = {f"lib/apk/packages/soundingd.{kind}": 0o644 for kind in ("list", "c
 SAME_AS_SOURCE = {
     "etc/init.d/sounding": "sounding.init",
     "etc/hotplug.d/tty/50-sounding": "sounding.hotplug",
-    "etc/hotplug.d/wwan/50-sounding": "sounding.hotplug",
     "usr/lib/sounding/uci-to-toml": "uci-to-toml",
     "lib/upgrade/keep.d/soundingd": "sounding.keep",
     "etc/config/sounding": "sounding.config",
