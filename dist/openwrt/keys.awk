@@ -1,4 +1,4 @@
-# Reads the example configuration of `soundingd run`, and prints what uci-to-toml cannot know by itself:
+# Reads the example configuration of `soundingd run`, and prints the facts that uci-to-toml cannot know by itself:
 #
 #     SECTION KEY KIND     a key that is no text: bool, number, list, or map (of numbers)
 #     SECTION - TABLE      a table within a section, and the name of its section in UCI
