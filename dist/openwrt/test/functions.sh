@@ -1,5 +1,6 @@
-# Stands in for OpenWrt's /lib/functions.sh in tests: its functions that this package uses, as its documentation and its
-# package scripts describe them. `uci export` prints a configuration as commands, which are run here.
+# Stands in for OpenWrt's /lib/functions.sh in tests: the functions that this package uses, as
+# OpenWrt's documentation describes them. `uci export` prints a configuration as commands, which are
+# run here.
 
 CONFIG_SECTIONS=
 
@@ -83,8 +84,8 @@ config_list_foreach() {
 	done
 }
 
-# The init scripts of a package, by the list of its files: opkg's own, or the one that an apk brings. opkg calls a script
-# by the package's name; apk's scripts set $pkgname.
+# The init scripts of a package, by the list of its files: opkg's own, or the one that an apk brings.
+# opkg calls a script by the package's name; apk's scripts set $pkgname.
 init_scripts() {
 	local name="${pkgname:-}"
 	[ -n "$name" ] || name=$(basename "${1%.*}")

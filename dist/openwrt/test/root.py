@@ -18,7 +18,8 @@ BUSYBOX = os.environ["BUSYBOX"]
 
 DAEMON = "config daemon 'daemon'\n\toption enabled '1'\n"
 ONE_MODEM = DAEMON + "config modem\n\toption device '/dev/ttyUSB2'\nconfig serve\n\toption address '127.0.0.1:8080'\n"
-# What somebody would write: quotes of each kind, none, a comment, two commands in a line, an anonymous section.
+# As a user writes it: quotes of each kind, none, a comment, two commands in a line, a section
+# without a name.
 BY_HAND = DAEMON + """
 config modem 'wan'
 	option name lte; option device "/dev/ttyUSB2"   # the second port
