@@ -84,8 +84,8 @@ config_list_foreach() {
 	done
 }
 
-# The init scripts of a package, by the list of its files: opkg's own, or the one that an apk brings.
-# opkg calls a script by the package's name; apk's scripts set $pkgname.
+# The init scripts of a package, by the list of its files, which opkg writes and an apk brings. opkg
+# calls a script by the package's name; apk's scripts set $pkgname.
 init_scripts() {
 	local name="${pkgname:-}"
 	[ -n "$name" ] || name=$(basename "${1%.*}")
