@@ -70,7 +70,7 @@ class Conversion(InRoot):
             said = tomllib.loads(self.root.toml())
             self.assertEqual(said, {"modem": {key: [value] if key == "interfaces" else value}})
 
-    def test_a_section_of_another_name_is_kept_as_it_is(self):
+    def test_a_section_of_another_name_keeps_its_name(self):
         self.root.configure("config lan]x.y\n\toption a '1'\nconfig 2\n\toption b '2'\n")
         self.assertEqual(tomllib.loads(self.root.toml()), {"lan]x.y": {"a": "1"}, "2": {"b": "2"}})
 
