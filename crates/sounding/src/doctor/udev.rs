@@ -105,8 +105,12 @@ pub(super) fn run(args: &Doctor) -> Result<ExitCode> {
         }
         let folder = &args.udev_rules;
         let path = rule.write(folder).map_err(|error| {
-            let name = screen::path(&folder.join(&rule.file)).into_owned();
-            miette!(help = "run as root, on a machine that has udev", "{name}: {error}")
+            let path = folder.join(&rule.file);
+            miette!(
+                help = "run as root, on a machine that has udev",
+                "{}: {error}",
+                screen::path(&path)
+            )
         })?;
         eprintln!("sounding: written: {}", screen::path(&path));
     }
