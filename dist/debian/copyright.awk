@@ -61,6 +61,7 @@ END {
 		}
 		if (sorted[i] == "Apache-2.0") place = texts "/Apache-2.0"
 		else if (sorted[i] == "GPL-2.0-only") place = texts "/GPL-2"
+		else if (sorted[i] == "LGPL-2.1-only") place = texts "/LGPL-2.1"
 		else if (sorted[i] == "MPL-2.0") place = texts "/MPL-2.0"
 		else place = "THIRD-PARTY-NOTICES.gz beside this file"
 		printf " Its text is in %s.\n", place
