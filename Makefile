@@ -1,6 +1,6 @@
 # Two commands are enough: `make demo` and `make test`. Both install what they need on Debian.
 
-.PHONY: demo test test-long test-kernel test-python build daemon setup check thorough agreement bench fuzz loom timings coverage release install clean
+.PHONY: demo test test-long test-kernel test-python build soundingd setup check thorough agreement bench fuzz loom timings coverage release install clean
 
 # Namespaces, TUN and BPF need root. Everything is built by the caller; only the run itself is raised.
 AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
@@ -35,9 +35,10 @@ test-python: setup
 build: setup
 	cargo build --release --locked --package sounding
 
-# The daemon without the lab, for a router: target/daemon/sounding.
-daemon: setup
-	cargo build --profile daemon --locked --package sounding --no-default-features --features daemon
+# The small daemon for routers, static, of each machine: target/soundingd/MACHINE/soundingd.
+MACHINES := x86_64 aarch64
+soundingd: setup
+	scripts/soundingd $(MACHINES)
 
 setup:
 	@scripts/setup
@@ -47,7 +48,7 @@ setup:
 check: setup
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
-	cargo clippy --package sounding --no-default-features --features daemon --locked -- --deny warnings
+	cargo clippy --package sounding --no-default-features --locked -- --deny warnings
 	cargo clippy --workspace --features sounding-bpf/third-law --bin sounding --test promises --test third_law --locked -- --deny warnings
 	RUSTDOCFLAGS='--deny warnings' cargo doc --quiet --workspace --lib --no-deps --locked
 	cargo xtask check
@@ -92,8 +93,8 @@ coverage: setup
 release: setup
 	scripts/release $(VERIFY)
 
-# The binary, its unit for systemd, libOD with its header and pkg-config file, and the licences of all that is in them. DESTDIR
-# stages it for a package.
+# The binary with its manual pages and completions, its unit for systemd, libOD with its header and pkg-config file, and the
+# licences of all that is in them. DESTDIR stages it for a package.
 PREFIX ?= /usr/local
 # The libraries that a build makes from C have a `make install` of their own, which must not see this one's places.
 MAKEOVERRIDES =
@@ -109,6 +110,12 @@ install: build
 	install -d $(DESTDIR)$(PREFIX)/share/doc/sounding/examples
 	install -m 644 dist/examples/*.toml $(DESTDIR)$(PREFIX)/share/doc/sounding/examples
 	install -m 755 $(SOUNDING) $(DESTDIR)$(PREFIX)/bin/sounding
+	env -u SUDO_UID -u SUDO_GID $(SOUNDING) manual $(DESTDIR)$(PREFIX)/share/man
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions
+	install -d $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	$(SOUNDING) completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/sounding
+	$(SOUNDING) completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_sounding
+	$(SOUNDING) completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/sounding.fish
 	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/lib/sysusers.d
 	sed -e 's|@PREFIX@|$(PREFIX)|' dist/systemd/sounding@.service.in \
 		> $(DESTDIR)$(PREFIX)/lib/systemd/system/sounding@.service

@@ -53,4 +53,10 @@ mod _sounding {
     fn described_codes() -> Vec<u16> {
         sounding_diag::record::CODES.iter().map(|code| code.number()).collect()
     }
+
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        sounding_experiment::provenance::made_from(env!("SOUNDING_COMMIT"));
+        Ok(())
+    }
 }

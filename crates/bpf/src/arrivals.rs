@@ -37,6 +37,7 @@ use crate::kernel::Kernel;
 use crate::lead::Lead;
 use crate::log::Complaints;
 use crate::preflight::{Check, privileges};
+use crate::reports::ArrivalsCounts;
 use crate::skel_arrivals::{ArrivalsSkel, ArrivalsSkelBuilder, types};
 
 /// As in arrivals_intf.h, whose comments give the reasons.
@@ -53,19 +54,6 @@ pub struct ArrivalsConfig {
     /// know no other way. Then it must be dropped on a thread of the device's namespace.
     /// Default no.
     pub by_discipline: bool,
-}
-
-/// Packets of media so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ArrivalsCounts {
-    /// All of them.
-    pub packets: u64,
-    /// Packets whose times were corrected.
-    pub corrected: u64,
-    /// Packets that had no time: the kernel writes it only while any socket asks for times.
-    pub unstamped: u64,
-    /// Packets that this process does not know: it did not read them in time.
-    pub unnoted: u64,
 }
 
 /// A packet of media.

@@ -8,41 +8,24 @@ use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, MapHandle, ProgramMut};
 
 pub use flow::{BackgroundFlow, BackgroundPhase, BackgroundReceiver};
 
+use crate::config::BackgroundConfig;
 use crate::cost;
 use crate::downlink::{DownlinkError, cgroup_root, open_cgroup};
 use crate::error::LoadError;
 pub use crate::flows::borrow_descriptor;
 use crate::flows::{FlowError, stored};
 use crate::preflight::{self, Check};
+use crate::reports::BackgroundCounts;
 use crate::skel_background::{BackgroundSkel, BackgroundSkelBuilder};
 use crate::struct_ops::{Registered, Registration, operations, set_name};
 use own::Own;
-
-/// Its name in the kernel, and the cgroup whose sockets get it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BackgroundConfig {
-    /// The name that sockets select, 1 to 15 bytes of `[a-z0-9_]`. Default `background`.
-    pub name: String,
-    /// The cgroup (v2) whose sockets get it as they connect; `None` if sockets choose for
-    /// themselves.
-    pub cgroup: Option<PathBuf>,
-    /// Whether what the sockets of the cgroup receive is background too, by their receive windows.
-    /// Default no.
-    pub downloads: bool,
-}
-
-impl Default for BackgroundConfig {
-    fn default() -> Self {
-        Self { name: "background".into(), cgroup: None, downloads: false }
-    }
-}
 
 /// Why it is not loaded, or its cgroup's sockets do not get it.
 #[derive(Debug, thiserror::Error)]
@@ -63,23 +46,6 @@ impl BackgroundError {
             Self::Cgroup(error) => error.cure(),
         }
     }
-}
-
-/// What became of sockets so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BackgroundCounts {
-    /// Flows that began under it.
-    pub flows: u64,
-    /// Times that a flow went by delay, because its receiver had no usable clock.
-    pub by_delay: u64,
-    /// Flows for which the kernel had no memory. They send two segments a round trip.
-    pub without_memory: u64,
-    /// Sockets of the cgroup that were given it.
-    pub chosen: u64,
-    /// Sockets of the cgroup that kept another algorithm.
-    pub refused: u64,
-    /// Sockets of the cgroup whose receive windows are set.
-    pub received: u64,
 }
 
 /// A loaded and registered instance. Dropping it takes the name away. Flows under it keep it, and

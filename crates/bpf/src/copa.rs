@@ -22,9 +22,6 @@ use crate::radios::{Radios, set_radios};
 use crate::skel_copa::{CopaSkel, CopaSkelBuilder};
 use crate::struct_ops::{Registered, Registration, operations};
 
-/// Its name in the kernel, unless it gets another.
-pub const COPA_NAME: &str = "copa_gandalf";
-
 /// A loaded and registered instance. Dropping it takes the name away and empties the page. Flows
 /// under it keep the program, and go on as plain Copa.
 pub struct CopaInstance {

@@ -37,20 +37,17 @@ pub use own::OwnCgroup;
 pub use pins::release_pinned;
 use sockets::Sockets;
 use sounding_host::runtime_folder;
-pub use walk::Walked;
 
+use crate::config::{DownlinkConfig, Signal};
 use crate::error::LoadError;
 use crate::feed::Feed;
 use crate::flows::FlowError;
 use crate::log::Complaints;
 use crate::netns;
 use crate::radios::{Radios, set_radios};
+use crate::reports::Walked;
 use crate::skel_downlink::{DownlinkSkel, DownlinkSkelBuilder};
 use crate::subordinates::SubordinateMap;
-
-/// The ExID (a number of 16 bits) of the option (RFC 6994 §3) unless another is chosen. Not
-/// registered with IANA: both ends are to be ours.
-pub const EXID: u16 = 0xB15C;
 
 /// Where root's daemons record their claimed sockets, in files that begin with their process. Too
 /// long for a daemon's name.
@@ -65,71 +62,6 @@ fn claims() -> PathBuf {
 /// Where the pins of a daemon of this name are.
 pub fn pins_of(name: &str) -> PathBuf {
     pins::given().unwrap_or_else(|| "/run/sounding".into()).join(name)
-}
-
-/// How a sender is limited to the link's rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Signal {
-    /// By the receive window, which every TCP applies.
-    Window,
-    /// By a TCP option, which our servers apply. Middleboxes may strip it.
-    Option,
-    /// By both.
-    Both,
-}
-
-impl Signal {
-    fn bits(self) -> u32 {
-        match self {
-            Self::Window => 1,
-            Self::Option => 2,
-            Self::Both => 3,
-        }
-    }
-}
-
-/// Which sockets, and how.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DownlinkConfig {
-    /// The cgroup (v2) whose sockets it is about, those of its descendants included; `None` for
-    /// the whole machine.
-    pub cgroup: Option<PathBuf>,
-    /// The modem's interfaces, in the network namespace of the thread that loads, at most
-    /// [`MAX_RADIOS`](crate::MAX_RADIOS); every interface
-    /// but loopback if none is named. One that is not there yet is found by
-    /// [`follow`](Downlink::follow).
-    pub interfaces: Vec<String>,
-    /// How senders are limited.
-    pub signal: Signal,
-    /// Queue that the window has room for above the round-trip time. Default 30 ms, more than
-    /// BISCAY's allowance: reports are up to 50 ms old, acknowledgements wait for grants of
-    /// the uplink, so that what they let in comes in clumps, and a stock sender makes nothing
-    /// up. Chosen; docs/reference/downlink.md has what others gave.
-    pub slack: Duration,
-    /// The oldest estimate to go by. Default 100 ms: two of the 50 ms in which modems report
-    /// downlink blocks.
-    pub max_age: Duration,
-    /// The longest silence of a living daemon. Default 60 ms, as BISCAY's.
-    pub max_silence: Duration,
-    /// Distinguishes the option from other experiments.
-    pub exid: u16,
-    /// What the pins are called; `None` pins nothing.
-    pub pin: Option<String>,
-}
-
-impl Default for DownlinkConfig {
-    fn default() -> Self {
-        Self {
-            cgroup: None,
-            interfaces: Vec::new(),
-            signal: Signal::Window,
-            slack: Duration::from_millis(30),
-            max_age: Duration::from_millis(100),
-            max_silence: Duration::from_millis(60),
-            exid: EXID,
-            pin: None,
-        }
-    }
 }
 
 /// A loaded and attached instance. Dropping it lets every socket go and leaves nothing behind.
@@ -183,7 +115,7 @@ impl Downlink {
             settings.max_silence_ns = nanos(config.max_silence);
             settings.netns_cookie = netns_cookie;
             settings.slack_us = u32::try_from(config.slack.as_micros()).unwrap_or(u32::MAX);
-            settings.signals = config.signal.bits();
+            settings.signals = bits(config.signal);
             settings.exid = config.exid.into();
         }
         if let Some(bss) = open.maps.bss_data.as_mut() {
@@ -279,6 +211,15 @@ impl Drop for Downlink {
         if let Some(pins) = &self.pins {
             let _ = pins::unpin(pins);
         }
+    }
+}
+
+/// The bits of `signals` in the program.
+fn bits(signal: Signal) -> u32 {
+    match signal {
+        Signal::Window => 1,
+        Signal::Option => 2,
+        Signal::Both => 3,
     }
 }
 

@@ -9,50 +9,12 @@ use sounding_units::{HostInstant, Rate};
 
 use crate::intf::{WireFlow, WireTransition, read};
 use crate::radios::MAX_MODEMS;
-
-/// Why a flow is in its phase.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    /// It has just begun.
-    Connected,
-    /// The feed is fresh.
-    Fresh,
-    /// No estimate published, or withdrawn.
-    Absent,
-    /// The estimate is too old.
-    Stale,
-    /// The heartbeat stopped.
-    Silent,
-    /// The feed cannot be true.
-    Absurd,
-    /// The path carries less than the radio.
-    Narrow,
-    /// The path carries the radio's share again.
-    Wide,
-    /// A number this version does not know.
-    Unknown(u32),
-}
+use crate::reports::{Reason, Transition};
 
 /// The phase of this number in the kernel (`enum flow_phase`); none if this version does not know
 /// it.
 fn phase(code: u32) -> Option<Phase> {
     Phase::ALL.get(code as usize).copied()
-}
-
-impl From<u32> for Reason {
-    fn from(code: u32) -> Self {
-        match code {
-            0 => Self::Connected,
-            1 => Self::Fresh,
-            2 => Self::Absent,
-            3 => Self::Stale,
-            4 => Self::Silent,
-            5 => Self::Absurd,
-            6 => Self::Narrow,
-            7 => Self::Wide,
-            other => Self::Unknown(other),
-        }
-    }
 }
 
 /// The kernel side's state of one socket. Read without a lock: fields may be one ACK apart.
@@ -115,36 +77,6 @@ impl Flow {
                 .then(|| Duration::from_micros(u64::from(wire.rtt_min_us))),
         })
     }
-}
-
-/// One flow's change of phase. Changes between [`Phase::RadioLimited`], [`Phase::Probing`] and
-/// [`Phase::Hold`] can happen at every report of the modem, and are not published.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transition {
-    /// When, by the kernel's clock.
-    pub at: HostInstant,
-    /// The phase left.
-    pub from: Phase,
-    /// The phase entered.
-    pub to: Phase,
-    /// Why.
-    pub reason: Reason,
-    /// The flow's part of the link, of IP packets, by the last accepted estimate.
-    pub share: Rate,
-    /// BBR's bandwidth filter, payload.
-    pub e2e: Rate,
-    /// Flows that shared the link.
-    pub flows: u32,
-    /// The socket's SO_COOKIE, if it was ever read.
-    pub cookie: Option<NonZeroU64>,
-    /// AF_INET or AF_INET6.
-    pub family: u32,
-    /// Local port.
-    pub local_port: u16,
-    /// Remote port.
-    pub remote_port: u16,
-    /// The place of the modem that it leaves by, if it leaves by one.
-    pub modem: Option<usize>,
 }
 
 impl Transition {

@@ -2,11 +2,13 @@
 //! read, and their reports.
 //!
 //! ```no_run
+//! # #[cfg(feature = "kernel")] {
 //! use sounding_bpf::{Config, Feed, Instance};
 //!
 //! let biscay = Instance::load(&Config::default())?;
 //! let feed: &Feed = biscay.feed();
-//! # Ok::<(), sounding_bpf::LoadError>(())
+//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! Any socket of this machine may now select `biscay` (`TCP_CONGESTION`, `ip route … congctl`, the
@@ -25,39 +27,73 @@
 //!
 //! [`CopaInstance`] is Copa that does not take the radio's own delays for a queue, while its
 //! [`DelayFeed`] says what they are.
+//!
+//! Without the feature `kernel` there are no programs, and no library in C. What programs are asked
+//! for has its types still: a configuration is read before it is refused.
 
+#![cfg_attr(
+    not(feature = "kernel"),
+    allow(dead_code, unused_imports, unused_macros, reason = "only programs take them")
+)]
+
+#[cfg(feature = "kernel")]
 mod arrivals;
+#[cfg(feature = "kernel")]
 mod background;
+mod config;
+#[cfg(feature = "kernel")]
 mod copa;
+#[cfg(feature = "kernel")]
 mod cost;
+#[cfg(feature = "kernel")]
+mod counting;
+#[cfg(feature = "kernel")]
 mod delay_feed;
+#[cfg(feature = "kernel")]
 mod downlink;
+#[cfg(feature = "kernel")]
 mod error;
+#[cfg(feature = "kernel")]
 mod feed;
+#[cfg(feature = "kernel")]
 mod flows;
+#[cfg(feature = "kernel")]
 mod holder;
+#[cfg(feature = "kernel")]
 mod intf;
+#[cfg(feature = "kernel")]
 pub mod inventory;
+#[cfg(feature = "kernel")]
 mod kernel;
+#[cfg(feature = "kernel")]
 mod laws;
+#[cfg(feature = "kernel")]
 mod lead;
+#[cfg(feature = "kernel")]
 mod loader;
+#[cfg(feature = "kernel")]
 mod log;
 mod netns;
+#[cfg(feature = "kernel")]
 mod offers;
+#[cfg(feature = "kernel")]
 mod peers;
+#[cfg(feature = "kernel")]
 mod preflight;
 mod radios;
+mod reports;
 mod sharing;
 mod sockets;
-#[cfg(test)]
+#[cfg(all(test, feature = "kernel"))]
 mod stack;
+#[cfg(feature = "kernel")]
 mod struct_ops;
 mod subordinates;
 
 /// The skeleton of an object that the build made.
 macro_rules! skeleton {
     ($name:ident, $file:literal) => {
+        #[cfg(feature = "kernel")]
         #[allow(
             clippy::all,
             clippy::undocumented_unsafe_blocks,
@@ -83,34 +119,51 @@ skeleton!(skel_downlink, "downlink.skel.rs");
 skeleton!(skel_own, "own.skel.rs");
 skeleton!(skel_peers, "peers.skel.rs");
 
-pub use arrivals::{
-    Arrivals, ArrivalsConfig, ArrivalsCounts, ArrivalsError, CorrectedArrival, arrivals_preflight,
-};
+#[cfg(feature = "kernel")]
+pub use arrivals::{Arrivals, ArrivalsConfig, ArrivalsError, CorrectedArrival, arrivals_preflight};
+#[cfg(feature = "kernel")]
 pub use background::{
-    Background, BackgroundConfig, BackgroundCounts, BackgroundError, BackgroundFlow,
-    BackgroundPhase, BackgroundReceiver, background_preflight, borrow_descriptor,
+    Background, BackgroundError, BackgroundFlow, BackgroundPhase, BackgroundReceiver,
+    background_preflight, borrow_descriptor,
 };
-pub use copa::{COPA_NAME, CopaFlow, CopaFlows, CopaInstance, copa_preflight};
+pub use config::{BackgroundConfig, COPA_NAME, DownlinkConfig, EXID, PeersConfig, Signal, is_name};
+#[cfg(feature = "kernel")]
+pub use copa::{CopaFlow, CopaFlows, CopaInstance, copa_preflight};
+#[cfg(feature = "kernel")]
 pub use cost::{Program, RunStats};
+#[cfg(feature = "kernel")]
+pub use counting::Counting;
+#[cfg(feature = "kernel")]
 pub use delay_feed::DelayFeed;
+#[cfg(feature = "kernel")]
 pub use downlink::{
-    CLAIMS, Downlink, DownlinkConfig, DownlinkError, DownlinkFlow, EXID, Hold, OwnCgroup, Signal,
-    Walked, cgroup_root, downlink_preflight, pins_of, release_pinned,
+    CLAIMS, Downlink, DownlinkError, DownlinkFlow, Hold, OwnCgroup, cgroup_root,
+    downlink_preflight, pins_of, release_pinned,
 };
+#[cfg(feature = "kernel")]
 pub use error::LoadError;
+#[cfg(feature = "kernel")]
 pub use feed::{Feed, Lull};
-pub use flows::{Flow, FlowError, Reason, Transition};
+#[cfg(feature = "kernel")]
+pub use flows::{Flow, FlowError};
+#[cfg(feature = "kernel")]
 pub use loader::{Config, Instance};
+#[cfg(feature = "kernel")]
 pub use offers::offers;
-pub use peers::{
-    HearsPeers, Peer, PeerClaim, PeerCounts, PeerReport, Peers, PeersConfig, ReportCause,
-};
-pub use preflight::{Check, is_name, preflight};
+#[cfg(feature = "kernel")]
+pub use peers::{HearsPeers, Peer, Peers};
+#[cfg(feature = "kernel")]
+pub use preflight::{Check, preflight};
 pub use radios::{MAX_MODEMS, MAX_RADIOS, Radios};
-pub use sharing::{Application, Counting, MAX_WEIGHTS, Owner, Sharing};
+pub use reports::{
+    ArrivalsCounts, BackgroundCounts, PeerClaim, PeerCounts, PeerReport, Reason, ReportCause,
+    Transition, Walked,
+};
+pub use sharing::{Application, MAX_WEIGHTS, Owner, Sharing};
 pub use sockets::{TcpSocket, tcp_sockets};
 pub use sounding_cc::sharing::Policy;
 pub use sounding_laws::Phase;
 pub use sounding_laws::biscay::{Bound, Config as LawConfig, FeedEstimate};
+#[cfg(feature = "kernel")]
 pub use struct_ops::unregister;
 pub use subordinates::{BadLine, SubordinateMap, Subordinates};

@@ -6,18 +6,17 @@ mod claim;
 use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, RingBuffer, RingBufferBuilder};
-use sounding_units::Rate;
 
-pub use claim::{Peer, PeerClaim, PeerReport, ReportCause};
+pub use claim::Peer;
 
+use crate::config::PeersConfig;
 use crate::copa::CopaInstance;
-use crate::downlink::walk::{self, Walked};
-use crate::downlink::{DownlinkError, EXID, open_cgroup};
+use crate::downlink::walk;
+use crate::downlink::{DownlinkError, open_cgroup};
 use crate::error::LoadError;
 use crate::flows::{FlowError, stored};
 use crate::intf::{MAX_RATE, WirePeer, WirePeerReport, read};
@@ -25,45 +24,11 @@ use crate::lead::Lead;
 use crate::loader::Instance;
 use crate::log::Complaints;
 use crate::netns;
+use crate::reports::{PeerCounts, PeerReport, Walked};
 use crate::skel_peers::{PeersSkel, PeersSkelBuilder};
 
 /// Reports kept for [`Peers::poll_report`]; beyond it the oldest go.
 const MAX_QUEUED: usize = 1024;
-
-/// Whose options are read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PeersConfig {
-    /// The cgroup (v2) whose sockets listen, those of its descendants included; `None` for the
-    /// whole machine.
-    pub cgroup: Option<PathBuf>,
-    /// Distinguishes the option from other experiments.
-    pub exid: u16,
-    /// The upper limit on a device's reported rate. Default, and maximum: what any radio carries,
-    /// 100 Gbit/s.
-    pub at_most: Rate,
-}
-
-impl Default for PeersConfig {
-    fn default() -> Self {
-        Self { cgroup: None, exid: EXID, at_most: Rate::from_bytes_per_sec(MAX_RATE) }
-    }
-}
-
-/// The parts of peers' reports that were not used, by sockets of the network namespace in which
-/// [`Peers::attach`] was called.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PeerCounts {
-    /// Segments with the option that TCP drops: they acknowledge data that was never sent, or the
-    /// time stamp is missing that both ends agreed on.
-    pub forged: u64,
-    /// Segments with an option of a later version that this one cannot read.
-    pub unreadable: u64,
-    /// Connections whose peer said more than [`PeersConfig::at_most`].
-    pub limited: u64,
-    /// Connections whose peer said for sixteen round trips in a row more than three times what was
-    /// delivered. It may believe so: then the path is narrower than its radio.
-    pub overstated: u64,
-}
 
 /// Instances whose flows use what their peers say.
 pub trait HearsPeers {

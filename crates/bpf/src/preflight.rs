@@ -4,12 +4,11 @@ use std::path::Path;
 use libbpf_rs::btf::BtfType;
 use sounding_laws::Fallback;
 
+use crate::config::is_name;
 use crate::error::LoadError;
 use crate::holder::holder_of;
 use crate::kernel::{CongControl, Kernel, release};
 
-/// Longest name of a congestion control, in bytes (Linux `TCP_CA_NAME_MAX` without its NUL).
-const MAX_NAME: usize = 15;
 /// Bits of `CapEff` (linux/capability.h). CAP_PERFMON because the verifier counts struct_ops as
 /// tracing.
 const CAPABILITIES: [(u32, &str); 3] =
@@ -105,13 +104,6 @@ fn findings(name: &str) -> (Vec<(&'static str, Finding)>, Option<Kernel>) {
     };
     found.extend([("jit", jit()), ("name is free", name_is_free(name))]);
     (found, kernel)
-}
-
-/// Whether an instance can have this name: 1 to 15 bytes of a-z, 0-9 and _. Linux takes no hyphen
-/// in the name of a struct_ops object (`bpf_obj_name_cpy`), though its own algorithms may have one.
-pub fn is_name(name: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-    (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(plain)
 }
 
 fn check_name(name: &str) -> Finding {

@@ -188,7 +188,7 @@ impl Import {
         });
         About {
             sounding: env!("CARGO_PKG_VERSION").into(),
-            commit: env!("SOUNDING_COMMIT").into(),
+            commit: crate::provenance::commit(),
             plan: lines.collect(),
             set: Vec::new(),
         }

@@ -2,8 +2,23 @@
 
 use std::fmt;
 use std::fs;
+use std::sync::OnceLock;
 
 use serde::Serialize;
+
+/// The commit of the program.
+static COMMIT: OnceLock<&'static str> = OnceLock::new();
+
+/// Says which commit this program was built from, once, at its start. The program knows that: a
+/// library that knew it would be compiled again with each commit, and all that stands on it.
+pub fn made_from(commit: &'static str) {
+    let _ = COMMIT.set(commit);
+}
+
+/// The commit this program was built from; `unknown` if it did not say.
+pub(crate) fn commit() -> String {
+    COMMIT.get().copied().unwrap_or("unknown").into()
+}
 
 /// Origin of figures.
 #[derive(Clone, Debug, Serialize)]
@@ -49,7 +64,7 @@ impl Begun {
         let stolen = now.stolen.saturating_sub(self.cpu.stolen);
         Provenance {
             command: command(),
-            commit: env!("SOUNDING_COMMIT").into(),
+            commit: commit(),
             machine: machine(),
             load_before: self.load,
             load_after: load(),

@@ -18,6 +18,9 @@ use sounding_link::Method;
 use sounding_modem::{SnifferSource, Source};
 use thiserror::Error;
 
+/// Whether this build has no programs for the kernel, so that its help says nothing of them.
+pub(crate) const LACKS_KERNEL: bool = cfg!(not(feature = "kernel"));
+
 /// Direction of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -3,10 +3,6 @@
 mod existing;
 mod format;
 mod live;
-#[cfg(feature = "lab")]
-mod parquet;
-#[cfg(not(feature = "lab"))]
-#[path = "convert/no_parquet.rs"]
 mod parquet;
 mod tally;
 mod traces;
@@ -26,11 +22,11 @@ use sounding_diag::{LogRecord, record};
 use sounding_export::json;
 use sounding_export::message::Message;
 use sounding_export::messages;
+use sounding_export::pcap::{Became, Messages};
 use sounding_export::privacy::{self, Privacy};
 
 use crate::capture_args::{Codes, PrivacyArgs, parse_code};
 use crate::input::{CaptureError, Failure, Source, Step};
-use crate::left_out::{Became, Messages};
 use crate::output::{Access, Output, Over};
 use crate::progress::{self, ProgressBar};
 use crate::screen;

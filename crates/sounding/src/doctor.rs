@@ -7,6 +7,8 @@ mod manager;
 mod methods;
 mod offloads;
 mod ports;
+#[cfg(feature = "kernel")]
+mod programs;
 mod sniffers;
 mod usb;
 
@@ -132,12 +134,13 @@ pub(crate) fn run(args: &Doctor) -> Result<ExitCode> {
     let named = args.sniffer_user.of(args.sniffer.clone(), None).into_diagnostic()?;
     let mut checks = needed_for_demo();
     let works = checks.iter().all(|check| check.ok);
-    checks.extend(offers());
+    #[cfg(feature = "kernel")]
+    checks.extend(programs::offers());
     #[cfg(feature = "lab")]
     checks.push(tool("setpriv", "util-linux"));
     checks.push(real_time());
-    checks.extend(downlink());
-    checks.extend(background());
+    #[cfg(feature = "kernel")]
+    checks.extend(programs::downlink().chain(programs::background()));
     checks.extend(offloads::checks());
     checks.extend(sniffers::checks(&named));
     match &args.device {
@@ -208,9 +211,11 @@ fn print(check: &Check, json: bool) {
 
 /// The requirements of `sounding demo` and `sounding run`.
 pub(crate) fn needed_for_demo() -> Vec<Check> {
-    let kernel = sounding_bpf::preflight("biscay").into_iter();
-    let kernel = kernel.map(|check| of_kernel("kernel", check));
-    limits::checks().into_iter().chain(kernel).chain(emulator()).collect()
+    let mut checks = Vec::from(limits::checks());
+    #[cfg(feature = "kernel")]
+    checks.extend(programs::needed());
+    checks.extend(emulator());
+    checks
 }
 
 /// The requirements of an emulated link.
@@ -223,45 +228,6 @@ fn emulator() -> Vec<Check> {
 #[cfg(not(feature = "lab"))]
 fn emulator() -> Vec<Check> {
     vec![tool("ip", "iproute2")]
-}
-
-/// Optional features that only newer kernels have.
-fn offers() -> impl Iterator<Item = Check> {
-    sounding_bpf::offers().into_iter().map(|check| of_kernel("kernel", check))
-}
-
-/// The additional requirements of `sounding run --downlink` and `--peers`.
-fn downlink() -> impl Iterator<Item = Check> {
-    sounding_bpf::downlink_preflight().into_iter().map(|check| of_kernel("downlink", check))
-}
-
-/// The requirements of `sounding background`, and who may use it.
-fn background() -> Vec<Check> {
-    const NAME: &str = "background";
-    // The name may be there already, which is what users without rights need.
-    let checks = sounding_bpf::background_preflight(NAME).into_iter();
-    let checks = checks.filter(|check| !["name", "name is free"].contains(&check.name));
-    let mut checks: Vec<Check> = checks.map(|check| of_kernel("background", check)).collect();
-    let allowed = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
-    let allowed = std::fs::read_to_string(allowed).unwrap_or_default();
-    let found = match allowed.split_whitespace().any(|known| known == NAME) {
-        true => Ok("background is loaded: every user may choose it".into()),
-        false => Err("background is not loaded: only root may use it".into()),
-    };
-    let cure = "keep `sudo sounding run --background` running";
-    checks.push(check("background", "without rights", found, cure));
-    checks
-}
-
-fn of_kernel(area: &'static str, check: sounding_bpf::Check) -> Check {
-    Check {
-        area,
-        name: check.name.into(),
-        ok: check.ok,
-        detail: check.detail,
-        cure: check.cure.unwrap_or_default().into(),
-        more: None,
-    }
 }
 
 fn check(

@@ -1,18 +1,16 @@
 //! Kinds of files that a build may leave out. Without the feature `captures`, using one is an error
-//! that names it.
+//! that says so.
 
 #[cfg(not(feature = "captures"))]
-pub(crate) use absent::{Became, Decoder, Encoder, Messages};
+pub(crate) use absent::{Decoder, Encoder};
 #[cfg(feature = "captures")]
-pub(crate) use present::{Became, Decoder, Encoder, Messages};
+pub(crate) use present::{Decoder, Encoder};
 
 /// The remedy for a kind of file that this build leaves out.
-pub(crate) const REMEDY: &str =
-    "the feature `captures` has it: build with `cargo build --release --package sounding`";
+pub(crate) const REMEDY: &str = "`sounding`, the whole program, has it";
 
 #[cfg(feature = "captures")]
 mod present {
-    pub(crate) use sounding_export::pcap::{Became, Messages};
     pub(crate) use zstd::stream::read::Decoder;
 
     pub(crate) type Encoder<W> = zstd::stream::write::Encoder<'static, W>;
@@ -25,41 +23,11 @@ mod absent {
     use std::io::{self, ErrorKind, Read, Write};
     use std::marker::PhantomData;
 
-    use sounding_diag::LogRecord;
-    use sounding_export::message::Message;
-
     use super::REMEDY;
 
     fn refused<T>(lacks: &str) -> io::Result<T> {
         let text = format!("this build {lacks}; {REMEDY}");
         Err(io::Error::new(ErrorKind::Unsupported, text))
-    }
-
-    #[expect(dead_code, reason = "no message becomes anything")]
-    pub(crate) enum Became {
-        Written,
-        WithoutCarrier,
-        NoPlace,
-    }
-
-    pub(crate) struct Messages<W>(Infallible, PhantomData<W>);
-
-    impl<W> Messages<W> {
-        pub(crate) fn pcap(_: W) -> io::Result<Self> {
-            refused("writes no pcap")
-        }
-
-        pub(crate) fn pcapng(_: W) -> io::Result<Self> {
-            refused("writes no pcapng")
-        }
-
-        pub(crate) fn handle_message(
-            &mut self,
-            _: &LogRecord<'_>,
-            _: &Message<'_>,
-        ) -> io::Result<Became> {
-            match self.0 {}
-        }
     }
 
     pub(crate) struct Encoder<W>(Infallible, PhantomData<W>);
@@ -105,19 +73,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kind_of_file_that_is_left_out_is_named_with_its_feature() {
+    fn a_kind_of_file_that_is_left_out_is_named_with_the_program_that_has_it() {
         let lacks = [
-            ("writes no pcap", Messages::pcap(Vec::<u8>::new()).err()),
-            ("writes no pcapng", Messages::pcapng(Vec::<u8>::new()).err()),
             ("writes no zstd", Encoder::new(Vec::<u8>::new(), 3).err()),
             ("reads no zstd", Decoder::new(&b""[..]).err()),
         ];
         for (lacks, error) in lacks {
             let text = error.expect(lacks).to_string();
-            assert!(
-                text.starts_with(&format!("this build {lacks}; the feature `captures` ")),
-                "{text}"
-            );
+            assert!(text.starts_with(&format!("this build {lacks}; `sounding`")), "{text}");
         }
     }
 }

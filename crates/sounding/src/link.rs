@@ -152,7 +152,7 @@ pub(crate) struct Link {
     feed: Option<PathBuf>,
     /// With --delays of a live modem: receivers of calls on this machine read when packets came at
     /// this network device without what the radio added lately
-    #[arg(long, value_name = "DEVICE", requires = "delays", conflicts_with_all = ["json", "csv", "direction", "feed"])]
+    #[arg(long, value_name = "DEVICE", requires = "delays", conflicts_with_all = ["json", "csv", "direction", "feed"], hide = cfg!(not(feature = "kernel")))]
     arrivals: Option<String>,
 }
 

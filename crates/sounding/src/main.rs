@@ -1,5 +1,10 @@
 //! Reads the modem's own records, and sets the sending rate to what the radio can carry now.
 
+#![cfg_attr(
+    not(feature = "lab"),
+    allow(dead_code, unused_imports, reason = "verbs are left out, and parts that only they need")
+)]
+
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -9,24 +14,32 @@ use clap::{Parser, Subcommand};
 mod say;
 
 mod apart;
+#[cfg(feature = "kernel")]
 mod background;
+#[cfg(feature = "kernel")]
 mod before;
 mod board;
 mod capture_args;
 mod captured;
 mod cli_types;
+#[cfg(feature = "lab")]
 mod convert;
+#[cfg(feature = "kernel")]
 mod corrected;
+#[cfg(feature = "lab")]
 mod coverage;
 mod cqi_rates;
 #[cfg(feature = "lab")]
 mod dataset;
+#[cfg(feature = "lab")]
 mod decode;
 #[cfg(feature = "lab")]
 mod demo;
+mod describe;
 mod doctor;
 #[cfg(feature = "lab")]
 mod emu;
+#[cfg(feature = "kernel")]
 mod guard;
 mod input;
 mod kinds;
@@ -35,6 +48,7 @@ mod kpi;
 mod lab;
 mod left_out;
 mod link;
+#[cfg(feature = "lab")]
 mod modem;
 mod offload;
 mod output;
@@ -66,12 +80,7 @@ fn raised() -> miette::Report {
     )
 }
 
-/// Reads the modem's own records, and sets the sending rate to what the radio can carry now
-#[derive(Parser)]
-#[command(
-    version,
-    propagate_version = true,
-    after_help = "\
+const EXIT_CODES: &str = "\
 Exit codes: 0 done, 2 arguments that do not parse, 1 everything else that is wrong (the message says what to do). A capture that \
 is cut or damaged is read as far as it can be, and what was passed over is said on standard error: that is 0.
 
@@ -80,15 +89,32 @@ First steps:
     sounding doctor
     sudo sounding doctor --listen 10s
 
+  Record a modem into a file, and print the rate of that link over time:
+    sounding record /dev/ttyUSB0 drive.qmdl
+    sounding link drive.qmdl";
+
+/// More first steps.
+#[cfg(feature = "lab")]
+const MORE_STEPS: &str = "
+
   Everything at once, without a modem:
     sounding demo
 
-  Record a modem into a file, and print the rate of that link over time:
-    sounding record /dev/ttyUSB0 drive.qmdl
-    sounding link drive.qmdl
-
   A transfer that yields to all other users:
-    sudo sounding background -- rsync -a photos/ backup@example.com:"
+    sudo sounding background -- rsync -a photos/ backup@example.com:";
+#[cfg(not(feature = "lab"))]
+const MORE_STEPS: &str = "
+
+  Set the shapers of a router from its modem:
+    sudo sounding shape --device /dev/ttyUSB0 --interface wwan0 --manage";
+
+/// Reads the modem's own records, and sets the sending rate to what the radio can carry now
+#[derive(Parser)]
+#[command(
+    name = describe::NAME,
+    version,
+    propagate_version = true,
+    after_help = [EXIT_CODES, MORE_STEPS].concat()
 )]
 struct Cli {
     #[command(subcommand)]
@@ -100,10 +126,14 @@ enum Verb {
     #[cfg(feature = "lab")]
     Demo(demo::Demo),
     Doctor(doctor::Doctor),
+    #[cfg(feature = "kernel")]
     Background(background::Args),
+    #[cfg(feature = "lab")]
     Decode(decode::Decode),
+    #[cfg(feature = "lab")]
     Board(board::Board),
     Kpi(kpi::Kpi),
+    #[cfg(feature = "lab")]
     Convert(convert::Convert),
     Link(link::Link),
     #[cfg(feature = "lab")]
@@ -112,13 +142,18 @@ enum Verb {
     Sim(sim::Args),
     #[cfg(feature = "lab")]
     Lab(lab::Args),
+    #[cfg(feature = "lab")]
     Modem(modem::Modem),
     Record(record::Record),
     Run(Box<run::Run>),
     Shape(shape::Shape),
     Watch(watch::Watch),
+    Completions(describe::Completions),
+    Manual(describe::Manual),
+    #[cfg(feature = "kernel")]
     #[command(name = guard::VERB, hide = true)]
     Guard,
+    #[cfg(feature = "kernel")]
     #[command(name = background::keeper::VERB, hide = true)]
     Keep,
     #[command(name = shapers::VERB, hide = true)]
@@ -143,14 +178,24 @@ fn main() -> ExitCode {
         }
         None => arguments,
     };
-    let outcome = match say::parse::<Cli>(&arguments).verb {
+    if describe::asks_for_version(&arguments) {
+        println!("{}", describe::version());
+        return ExitCode::SUCCESS;
+    }
+    #[cfg(feature = "lab")]
+    sounding_experiment::provenance::made_from(describe::COMMIT);
+    let outcome = match say::parse::<Cli>(describe::command::<Cli>(), &arguments).verb {
         #[cfg(feature = "lab")]
         Verb::Demo(args) => demo::run(&args),
         Verb::Doctor(args) => doctor::run(&args),
+        #[cfg(feature = "kernel")]
         Verb::Background(args) => background::run(&args),
+        #[cfg(feature = "lab")]
         Verb::Board(args) => board::run(args),
+        #[cfg(feature = "lab")]
         Verb::Decode(args) => decode::run(&args),
         Verb::Kpi(args) => kpi::run(args),
+        #[cfg(feature = "lab")]
         Verb::Convert(args) => convert::run(&args),
         Verb::Link(args) => link::run(&args),
         #[cfg(feature = "lab")]
@@ -159,15 +204,20 @@ fn main() -> ExitCode {
         Verb::Sim(args) => sim::run(args),
         #[cfg(feature = "lab")]
         Verb::Lab(args) => lab::run(args),
+        #[cfg(feature = "lab")]
         Verb::Modem(args) => modem::run(&args),
         Verb::Record(args) => record::run(&args),
         Verb::Run(args) => run::run(*args),
         Verb::Shape(args) => shape::run(args),
         Verb::Watch(args) => watch::run(&args),
+        Verb::Completions(args) => Ok(args.run::<Cli>()),
+        Verb::Manual(args) => args.run::<Cli>(),
+        #[cfg(feature = "kernel")]
         Verb::Keep => background::keeper::main().map(|()| ExitCode::SUCCESS),
         Verb::KeepShapers => {
             shapers::main().map(|()| ExitCode::SUCCESS).map_err(|e| miette::miette!("{e}"))
         }
+        #[cfg(feature = "kernel")]
         Verb::Guard => {
             guard::main().map(|()| ExitCode::SUCCESS).map_err(|e| miette::miette!("{e}"))
         }

@@ -16,6 +16,7 @@ mod new_flows;
 mod news;
 mod output;
 mod outputs;
+#[cfg(feature = "kernel")]
 mod peers;
 mod reader;
 mod share;
@@ -39,9 +40,8 @@ use daemon::{Daemon, Origin};
 /// Flows receive an estimate at least this often while records arrive.
 const PUBLISH_EVERY: Duration = Duration::from_millis(10);
 
-/// Feeds the modem's view of the link to the kernel, until Ctrl-C
-#[derive(Args, Debug)]
-#[command(after_help = "\
+#[cfg(feature = "kernel")]
+const DETAILS: &str = "\
 Loads BISCAY into this kernel, or with --law sounding this project's own law, and keeps it fed. Sockets choose it by name: \
 setsockopt(TCP_CONGESTION), --route or --default. When the modem or this daemon is silent, flows go on as BBR, or as CUBIC with \
 --fallback cubic, and come back by themselves. The changes of this daemon are undone when it ends, also when it is killed.
@@ -87,7 +87,28 @@ Examples:
 
   Several outputs, or all from a file:
     sudo sounding run --device /dev/ttyUSB0 --law sounding,background --downlink window --board modem
-    sudo sounding run --config /etc/sounding.toml")]
+    sudo sounding run --config /etc/sounding.toml";
+#[cfg(not(feature = "kernel"))]
+const DETAILS: &str = "\
+Reads modems, and gives what they know to outputs: [shape] of the file sets shapers, --feed gives live senders a rate, --serve shows a \
+page and metrics, --board publishes KPIs, --calls corrects the reports of a call. One that fails ends alone and is tried again.
+
+The daemon sets the smallest log mask that an estimate needs. The old mask is put back at the end. \
+A port that does not answer is read without changes. Where the port offers it, the modem's buffer is drained every millisecond.
+
+This build has no programs for the kernel: no congestion control, --downlink or --arrivals. `sounding`, the whole program, has them.
+
+Examples:
+  Everything that a file asks for:
+    sudo sounding run --example-config > router.toml
+    sudo sounding run --config router.toml
+
+  A rate for live senders, and a page:
+    sudo sounding run --device /dev/ttyUSB0 --feed uplink --serve 127.0.0.1:8080";
+
+/// Gives what the modem knows of the link to the kernel, to shapers and to programs, until Ctrl-C
+#[derive(Args, Debug)]
+#[command(after_help = DETAILS)]
 pub(crate) struct Run {
     /// Configuration file
     #[arg(long, value_name = "FILE")]
@@ -113,7 +134,7 @@ pub(crate) struct Run {
 
 pub(crate) fn run(args: Run) -> Result<ExitCode> {
     if args.example_config {
-        print!("{}", config::EXAMPLE);
+        print!("{}", config::example());
         return Ok(ExitCode::SUCCESS);
     }
     if args.print_config {

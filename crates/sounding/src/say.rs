@@ -14,7 +14,7 @@ use std::process::exit;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use clap::Parser;
+use clap::{Command, FromArgMatches};
 use miette::Report;
 #[cfg(feature = "lab")]
 use miette::{GraphicalReportHandler, GraphicalTheme};
@@ -131,8 +131,10 @@ pub(crate) fn say_failure(report: &Report) {
 }
 
 /// Parses the command line. Errors quote words of it, for instance file names, so they are escaped.
-pub(crate) fn parse<T: Parser>(arguments: &[OsString]) -> T {
-    let error = match T::try_parse_from(arguments) {
+pub(crate) fn parse<T: FromArgMatches>(command: Command, arguments: &[OsString]) -> T {
+    let parsed = command.clone().try_get_matches_from(arguments);
+    let parsed = parsed.and_then(|found| T::from_arg_matches(&found));
+    let error = match parsed.map_err(|error| error.format(&mut command.clone())) {
         Ok(parsed) => return parsed,
         Err(error) => error,
     };

@@ -12,7 +12,7 @@ mod unpacked;
 
 pub use disk::on_small_disk;
 pub use processes::{MARK, Running, processes_marked, processes_with};
-pub use program::{copy_program, write_script};
+pub use program::{copy_program, under_test, write_script};
 pub use rights::{STRANGER, as_stranger, may_emulate};
 pub use skip::{Need, skip};
 pub use steady::steadily;

@@ -5,8 +5,14 @@
 //! somewhere is open for writing cannot run: "Text file busy".
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+/// The program under test: `SOUNDING_PROGRAM` names another than the one that was built with the
+/// tests.
+pub fn under_test(built: &Path) -> PathBuf {
+    std::env::var_os("SOUNDING_PROGRAM").map_or_else(|| built.to_owned(), PathBuf::from)
+}
 
 /// Copies a program to where another user may run it.
 ///

@@ -28,10 +28,12 @@ pub enum Need {
     Gstreamer,
     /// A checkout of mahimahi, which `MAHIMAHI` names.
     Mahimahi,
+    /// The small daemon, which `SOUNDING_PROGRAM` names.
+    Soundingd,
 }
 
 impl Need {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Data,
         Self::Root,
         Self::Kernel,
@@ -44,6 +46,7 @@ impl Need {
         Self::Srt,
         Self::Gstreamer,
         Self::Mahimahi,
+        Self::Soundingd,
     ];
 
     /// Its name in `SOUNDING_REQUIRE`.
@@ -61,6 +64,7 @@ impl Need {
             Self::Srt => "srt",
             Self::Gstreamer => "gstreamer",
             Self::Mahimahi => "mahimahi",
+            Self::Soundingd => "soundingd",
         }
     }
 }

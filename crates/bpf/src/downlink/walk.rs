@@ -5,16 +5,7 @@ use std::io::{self, Read};
 use libbpf_rs::{Iter, Link};
 
 use super::DownlinkError;
-
-/// What became of the sockets of a walk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Walked {
-    /// Sockets that were reached.
-    pub reached: u64,
-    /// Sockets whose kernel refuses it: before Linux 6.12 callbacks are asked for only as a
-    /// connection begins.
-    pub refused: u64,
-}
+use crate::reports::Walked;
 
 /// Runs the program of a link over the sockets of this thread's network namespace; `count` is how
 /// many its object has reached so far, and how many refused.

@@ -6,31 +6,11 @@ use sounding_estimate::{Bound, FairShare, State};
 use sounding_units::{HostInstant, Rate};
 
 use crate::intf::{WireClaim, WirePeer, WirePeerReport};
+use crate::reports::{PeerClaim, PeerReport, ReportCause};
 
 /// `enum claim_known` of intf.h.
 const KNOWS_RATE: u32 = 1;
 const KNOWS_STATE: u32 = 2;
-
-/// What a peer says of its link, all of this flow's part. A device without room for the whole
-/// option repeats the rate alone: the rest is then what it said before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PeerClaim {
-    /// What the link carries, of IP packets, before any limit.
-    pub rate: Option<Rate>,
-    /// What the rate bounds.
-    pub bound: Bound,
-    /// What an equal division of the cells would give, up to
-    /// [`PeersConfig::at_most`](super::PeersConfig::at_most).
-    pub fair: Option<Rate>,
-    /// Users with data of its primary carrier, it included. 31: that or more.
-    pub users: Option<u32>,
-    /// Carriers that are active for it. 7: that or more.
-    pub carriers: Option<u32>,
-    /// What the link is doing; `None` of a device that only says rates (version 1).
-    pub state: Option<State>,
-    /// How old the estimate was when it was sent, in steps of 16 ms. 240 ms: that or more.
-    pub age: Duration,
-}
 
 impl From<WireClaim> for PeerClaim {
     fn from(wire: WireClaim) -> Self {
@@ -82,32 +62,6 @@ impl Peer {
             delay: RadioDelay::of_code(wire.delays as u16),
         })
     }
-}
-
-/// Why a peer is reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReportCause {
-    /// It is its connection's first option.
-    First,
-    /// It is counted as [`PeerCounts::overstated`](super::PeerCounts::overstated) from here on.
-    Overstated,
-}
-
-/// What a connection's peer says, when that is worth an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PeerReport {
-    /// When.
-    pub at: HostInstant,
-    /// Why.
-    pub cause: ReportCause,
-    /// The port at this end.
-    pub local_port: u16,
-    /// The peer.
-    pub remote: SocketAddr,
-    /// What it says.
-    pub claim: PeerClaim,
-    /// What was delivered at most in the last ten round trips, of payload.
-    pub delivered: Rate,
 }
 
 impl PeerReport {

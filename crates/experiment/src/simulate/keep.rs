@@ -78,7 +78,7 @@ impl About {
     pub fn new(text: &Text) -> Self {
         Self {
             sounding: env!("CARGO_PKG_VERSION").into(),
-            commit: env!("SOUNDING_COMMIT").into(),
+            commit: crate::provenance::commit(),
             plan: text.text().into(),
             set: text.sets(),
         }

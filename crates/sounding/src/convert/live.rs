@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::rc::Rc;
 
 use sounding_diag::capture::Format;
+use sounding_export::pcap::Messages;
 
-use crate::left_out::Messages;
 use crate::output::Output;
 
 /// Writes a capture in one of the formats, one packet at a time.

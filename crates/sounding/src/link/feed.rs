@@ -15,6 +15,7 @@ use sounding_rtc::line::Line;
 use super::Stopped;
 use super::live::{self, Reader};
 use crate::cli_types::UntoldMask;
+#[cfg(feature = "kernel")]
 use crate::corrected::Corrected;
 use crate::doctor;
 use crate::patient::Patient;
@@ -55,12 +56,22 @@ pub(super) fn feed(source: &Source, untold: UntoldMask, receiver: &Path) -> Resu
 
 /// Reads a live modem until an interrupt, and corrects meanwhile when packets of media come at a
 /// network device.
+#[cfg(feature = "kernel")]
 pub(super) fn correct(source: &Source, untold: UntoldMask, device: &str) -> Result<(), Stopped> {
     let corrected = Corrected::load(device).map_err(Stopped::Input)?;
     let mut feed = Feed::new(Direction::Downlink, corrected);
     let ended = feed.read(source, untold);
     eprintln!("{}", feed.into.account());
     ended
+}
+
+/// This build has no programs for the kernel.
+#[cfg(not(feature = "kernel"))]
+pub(super) fn correct(_: &Source, _: UntoldMask, _: &str) -> Result<(), Stopped> {
+    Err(Stopped::Input(miette!(
+        help = "install `sounding`, which has it",
+        "--arrivals takes a program in the kernel, and this build, soundingd, has none"
+    )))
 }
 
 /// A reader of a modem's news.
@@ -83,6 +94,7 @@ impl Reports for Lines {
     }
 }
 
+#[cfg(feature = "kernel")]
 impl Reports for Corrected {
     fn ends_by_rights(&self) -> bool {
         self.ends_by_rights()

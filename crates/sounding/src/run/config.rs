@@ -24,16 +24,21 @@ use sounding_units::Rate;
 use super::config_error::{ConfigError, time};
 use super::downlink;
 use super::output::{Asked, Section};
+#[cfg(feature = "kernel")]
 use super::outputs::arrivals::ArrivalsSection;
+#[cfg(feature = "kernel")]
 use super::outputs::background::BackgroundSection;
 use super::outputs::board::BoardSection;
 use super::outputs::calls::CallsSection;
+#[cfg(feature = "kernel")]
 use super::outputs::copa::CopaSection;
+#[cfg(feature = "kernel")]
 use super::outputs::downlink::DownlinkSection;
 use super::outputs::feed::{FeedPlan, FeedSection};
+#[cfg(feature = "kernel")]
 use super::outputs::law::LawSection;
 use super::outputs::serve::{ServePlan, ServeSection};
-use crate::cli_types::{BoundWord, Unused};
+use crate::cli_types::{BoundWord, CcWord, LACKS_KERNEL, Unused};
 use cc::{Algorithm, Chosen};
 use file::File;
 pub(crate) use flags::Flags;
@@ -57,7 +62,8 @@ pub(crate) struct Config {
     pub(super) board: Option<Of<BoardSection>>,
     pub(super) feed: Option<FeedPlan>,
     pub(super) serve: Option<ServePlan>,
-    pub(super) arrivals: Option<Of<ArrivalsSection>>,
+    /// The network device at which arrivals are corrected.
+    arrivals: Option<Of<String>>,
     pub(super) calls: Option<Of<CallsSection>>,
     shapes: Vec<Of<ShapePlan>>,
     /// The modem whose downlink it is.
@@ -84,8 +90,25 @@ struct EstimatePlan {
     assume: Option<Bound>,
 }
 
-/// The commented example, which `--example-config` prints and a test reads.
-pub(crate) const EXAMPLE: &str = include_str!("example.toml");
+/// The commented example with every section.
+const EXAMPLE: &str = include_str!("example.toml");
+
+/// Sections of it that load programs.
+const OF_THE_KERNEL: [&str; 4] = ["[cc]", "[cc.weights]", "[downlink]", "[arrivals]"];
+
+/// The commented example, which `--example-config` prints, and a test reads, with the sections of
+/// this build.
+pub(crate) fn example() -> String {
+    // Some are in comments.
+    let section = |line: &'static str| line.trim_start_matches(['#', ' ']);
+    let is_of_it = |part: &&'static str| {
+        !LACKS_KERNEL || !part.lines().any(|line| OF_THE_KERNEL.contains(&section(line)))
+    };
+    let parts = EXAMPLE.trim_end().split("\n\n").filter(is_of_it);
+    let mut text = parts.collect::<Vec<_>>().join("\n\n");
+    text.push('\n');
+    text
+}
 
 /// Four times what the records of a rate estimate come to (Gandalf §4.2.2: below 1 Mbit/s;
 /// everything is 100 Mbit/s, and has cut data links).
@@ -120,6 +143,9 @@ impl Config {
     }
 
     fn merge(file: File, flags: Flags) -> Result<Self, ConfigError> {
+        if LACKS_KERNEL {
+            refuse_kernel(&file, &flags)?;
+        }
         // Pins have a name also where no law does.
         let pinned = file.cc.iter().find_map(|cc| cc.name.clone());
         let algorithms = cc::chosen(file.cc, &flags)?;
@@ -176,7 +202,6 @@ impl Config {
         let board = board.map(|name| BoardSection { name, kpis });
         let board = about(&modems, "board", file.board.modem.as_deref(), board)?;
         let arrivals = flags.arrivals.or(file.arrivals.interface);
-        let arrivals = arrivals.map(|device| ArrivalsSection { device });
         let arrivals = about(&modems, "arrivals", file.arrivals.modem.as_deref(), arrivals)?;
         let calls = flags.calls.or(file.calls.socket).map(|socket| CallsSection { socket });
         let calls = about(&modems, "calls", file.calls.modem.as_deref(), calls)?;
@@ -248,6 +273,36 @@ impl Config {
 
     /// The sections that ask for an output, in the order in which they start.
     pub(super) fn sections(&self) -> Vec<Asked> {
+        let mut asked = self.of_the_kernel();
+        if let Some(plan) = &self.serve {
+            asked.push(Asked {
+                section: Arc::new(ServeSection { plan: plan.clone() }),
+                modem: None,
+            });
+        }
+        if self.feed.is_some() || self.serve.is_some() {
+            for ModemPlan { name, .. } in &self.modems {
+                let section = FeedSection { plan: self.feed.clone(), modem: name.clone() };
+                asked.push(Asked::of(name, section));
+            }
+        }
+        if let Some(Of { modem, section }) = &self.calls {
+            asked.push(Asked::of(modem, section.clone()));
+        }
+        for Of { modem, section } in &self.shapes {
+            for section in section.sections(self.devices(modem)) {
+                asked.push(Asked::of(modem, section));
+            }
+        }
+        if let Some(Of { modem, section }) = &self.board {
+            asked.push(Asked::of(modem, section.clone()));
+        }
+        asked
+    }
+
+    /// Those that load programs.
+    #[cfg(feature = "kernel")]
+    fn of_the_kernel(&self) -> Vec<Asked> {
         let mut asked: Vec<Asked> = Vec::new();
         for Chosen { algorithm, name, new_flows } in &self.algorithms {
             let (name, new_flows) = (name.clone(), new_flows.clone());
@@ -279,33 +334,16 @@ impl Config {
             let section = DownlinkSection { config, link: self.downlink_estimate() };
             asked.push(Asked::of(modem, section));
         }
-        if let Some(plan) = &self.serve {
-            asked.push(Asked {
-                section: Arc::new(ServeSection { plan: plan.clone() }),
-                modem: None,
-            });
-        }
-        if self.feed.is_some() || self.serve.is_some() {
-            for ModemPlan { name, .. } in &self.modems {
-                let section = FeedSection { plan: self.feed.clone(), modem: name.clone() };
-                asked.push(Asked::of(name, section));
-            }
-        }
         if let Some(Of { modem, section }) = &self.arrivals {
-            asked.push(Asked::of(modem, section.clone()));
-        }
-        if let Some(Of { modem, section }) = &self.calls {
-            asked.push(Asked::of(modem, section.clone()));
-        }
-        for Of { modem, section } in &self.shapes {
-            for section in section.sections(self.devices(modem)) {
-                asked.push(Asked::of(modem, section));
-            }
-        }
-        if let Some(Of { modem, section }) = &self.board {
-            asked.push(Asked::of(modem, section.clone()));
+            asked.push(Asked::of(modem, ArrivalsSection { device: section.clone() }));
         }
         asked
+    }
+
+    /// Those that load programs: this build has none, and [`refuse_kernel`] has refused them.
+    #[cfg(not(feature = "kernel"))]
+    fn of_the_kernel(&self) -> Vec<Asked> {
+        Vec::new()
     }
 
     /// The network devices of the modem of this name.
@@ -333,6 +371,29 @@ fn about<T>(
 ) -> Result<Option<Of<T>>, ConfigError> {
     let of = |section| Ok(Of { modem: modems::of_section(modems, key, named)?, section });
     section.map(of).transpose()
+}
+
+/// Refuses what only a build with programs for the kernel can do.
+fn refuse_kernel(file: &File, flags: &Flags) -> Result<(), ConfigError> {
+    let is_law = |word: &CcWord| *word != CcWord::None;
+    let is_none = |cc: &file::Cc| cc.law == Some(CcWord::None);
+    for (is_given, what) in [
+        (!file.cc.iter().all(is_none), "[cc]"),
+        (file.downlink != downlink::File::default(), "[downlink]"),
+        (file.arrivals != file::Arrivals::default(), "[arrivals]"),
+        (flags.law.iter().any(is_law), "--law"),
+        (flags.copa, "--copa"),
+        (flags.background, "--background"),
+        (flags.default, "--default"),
+        (!flags.route.is_empty(), "--route"),
+        (flags.arrivals.is_some(), "--arrivals"),
+        (flags.downlink.is_given(), "--downlink and --peers"),
+    ] {
+        if is_given {
+            return Err(ConfigError::NoPrograms(what));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses two shapers of one modem's direction.

@@ -18,6 +18,11 @@ pub(crate) enum ConfigError {
     /// The file is not TOML, or has a key or a value that nothing here knows.
     #[error("{path}: {error}")]
     Parse { path: PathBuf, error: Box<toml::de::Error> },
+    /// It loads programs, and this build has none.
+    #[error(
+        "{0}: this build, soundingd, has no programs for the kernel: take {0} out, or install `sounding`, which has them"
+    )]
+    NoPrograms(&'static str),
     /// It cannot be written as TOML.
     #[error("the configuration cannot be printed: {0}")]
     Print(toml::ser::Error),

@@ -13,28 +13,28 @@ use sounding_laws::Law;
 use sounding_units::Rate;
 
 use super::config_error::{ConfigError, time};
-use crate::cli_types::{SignalWord, Unused, is_default};
+use crate::cli_types::{LACKS_KERNEL, SignalWord, Unused, is_default};
 
 #[derive(Args, Clone, Debug, Default)]
 #[group(id = "downlink_flags")]
 pub(super) struct Flags {
     /// Limit senders to this machine to what the downlink carries: by the receive window, which
     /// every TCP applies, or by a TCP option, which a server with --peers applies
-    #[arg(long, value_enum, value_name = "HOW")]
+    #[arg(long, value_enum, value_name = "HOW", hide = LACKS_KERNEL)]
     downlink: Option<SignalWord>,
     /// With --downlink: queue that the receive window has room for above the round-trip time
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, hide = LACKS_KERNEL)]
     slack: Option<Duration>,
     /// Use a connection's peer's reports of its downlink in a TCP option; no modem is needed then
-    #[arg(long)]
+    #[arg(long, hide = LACKS_KERNEL)]
     peers: bool,
     /// With --peers: no more than this is believed of what a device says, as 200Mbit; without it,
     /// 100 Gbit/s. No device is believed beyond three times what was delivered to it lately
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", hide = LACKS_KERNEL)]
     peers_at_most: Option<Rate>,
     /// With --downlink, --peers and --background: the cgroup (v2) whose sockets it is about;
     /// without it, the whole machine's
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", hide = LACKS_KERNEL)]
     cgroup: Option<PathBuf>,
 }
 
@@ -42,6 +42,11 @@ impl Flags {
     #[cfg(test)]
     pub(super) fn window() -> Self {
         Self { downlink: Some(SignalWord::Window), ..Self::default() }
+    }
+
+    /// Whether any of them is given.
+    pub(super) fn is_given(&self) -> bool {
+        self.downlink.is_some() || self.peers
     }
 
     /// Whose sockets it is about, if not the whole machine's.

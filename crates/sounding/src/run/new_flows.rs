@@ -1,7 +1,9 @@
 //! Which new flows get an algorithm without asking for it.
 
+#[cfg(feature = "kernel")]
 use miette::{IntoDiagnostic, Result};
 
+#[cfg(feature = "kernel")]
 use crate::guard::Guard;
 
 /// The default of a network namespace, and routes.
@@ -11,6 +13,7 @@ pub(super) struct NewFlows {
     pub(super) routes: Vec<String>,
 }
 
+#[cfg(feature = "kernel")]
 impl NewFlows {
     /// Gives them the algorithm of this name, as the last change: from here on the guard takes no
     /// others.

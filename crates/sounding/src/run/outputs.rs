@@ -1,13 +1,18 @@
 //! A list of outputs: how each starts, fails, is tried again and ends. The main thread has one of
 //! congestion controls, and the thread of each modem one of what reads it.
 
+#[cfg(feature = "kernel")]
 pub(super) mod arrivals;
+#[cfg(feature = "kernel")]
 pub(super) mod background;
 pub(super) mod board;
 pub(super) mod calls;
+#[cfg(feature = "kernel")]
 pub(super) mod copa;
+#[cfg(feature = "kernel")]
 pub(super) mod downlink;
 pub(super) mod feed;
+#[cfg(feature = "kernel")]
 pub(super) mod law;
 pub(super) mod serve;
 pub(super) mod shape;

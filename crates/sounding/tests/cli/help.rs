@@ -24,7 +24,7 @@ fn verbs(text: &str) -> Vec<String> {
 }
 
 /// Every verb, with those below it.
-fn all_verbs() -> Vec<Vec<String>> {
+pub(crate) fn all_verbs() -> Vec<Vec<String>> {
     let mut found = vec![Vec::new()];
     let mut next = 0;
     while let Some(verb) = found.get(next).cloned() {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 use sounding_modem::{Place, Pty};
-use sounding_testdata::{Running, may_emulate, steadily};
+use sounding_testdata::{Running, may_emulate, steadily, under_test};
 
 use crate::rig::{Household, Shaping};
 
@@ -21,7 +21,7 @@ fn base(state: &Path, flags: &[&str]) -> (u64, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let tty = folder.path().join("modem");
     let _pty = Pty::create(Some(&tty)).unwrap();
-    let program = assert_cmd::cargo::cargo_bin!("sounding");
+    let program = under_test(assert_cmd::cargo::cargo_bin!("sounding"));
     let child = Command::new(program)
         .args(["shape", "--observe", "--json", "--only", "uplink", "--interface", "wwan9"])
         .arg("--device")
@@ -153,7 +153,7 @@ fn a_limit_above_another_is_refused_by_the_names_that_were_given() {
         (&["--min", "5Mbit", "--uplink-max", "2Mbit"], "min 5.00 Mbit/s is above max 2.00 Mbit/s"),
         (&["--min", "0bit", "--base", "2Mbit"], "min is zero"),
     ] {
-        let output = Command::new(assert_cmd::cargo::cargo_bin!("sounding"))
+        let output = Command::new(under_test(assert_cmd::cargo::cargo_bin!("sounding")))
             .args(["shape", "--check-config", "--device", "/dev/ttyUSB0"])
             .args(flags)
             .output()

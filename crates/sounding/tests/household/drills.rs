@@ -100,46 +100,58 @@ fn answers(probed: &[Probed]) -> Vec<HostInstant> {
     answers
 }
 
+/// Names of the phases whose longest gap is too long.
+fn phases_with_long_gaps() -> Vec<&'static str> {
+    let mut drill = Drill::start();
+    let upload = drill.household.upload();
+    sleep(Duration::from_secs(2));
+    let probe = Probe { every: Duration::from_millis(10), size: 64 };
+    let probing = probe.start(drill.household.ends()).unwrap();
+    drill.phase("no shaper", |_| sleep(Duration::from_secs(4)));
+    for (name, signal) in
+        [("stopped", Signal::SIGINT), ("crashed", Signal::SIGABRT), ("killed", Signal::SIGKILL)]
+    {
+        drill.phase(name, |drill| drill.ends_by(signal));
+    }
+    let mut shaping = drill.shaping();
+    for (name, failure) in [("gone", Now::Gone), ("silent", Now::Silent), ("garbage", Now::Garbage)]
+    {
+        drill.phase(name, |drill| drill.fails(failure));
+    }
+    assert!(shaping.is_running(), "the same program is there after all that");
+    let lines = shaping.end();
+    let probed = probing.stop().unwrap();
+    assert_eq!(drill.household.traffic_control(), drill.before);
+    upload.abort().unwrap();
+    let falls = lines.iter().filter(|line| line["reason"] == "base" && is_upload(line));
+    assert!(falls.count() >= 3, "each failure is reported: {lines:?}");
+
+    let answers = answers(&probed);
+    let gap = |(name, begin, end): (&'static str, HostInstant, HostInstant)| {
+        (name, end - begin, longest_gap(&answers, (begin, end)))
+    };
+    let gaps: Vec<_> = drill.phases.iter().copied().map(gap).collect();
+    println!("{} of {} pings answered: {gaps:?}", answers.len(), probed.len());
+    let [(_, _, plain), failures @ ..] = &gaps[..] else { panic!("{gaps:?}") };
+    assert_eq!(failures.len(), 6);
+    let long = failures.iter().filter(|(_, _, gap)| *gap > *plain + MORE);
+    long.map(|(name, ..)| *name).collect()
+}
+
 #[test]
 fn no_failure_of_shaper_or_modem_takes_a_clients_answers_away() {
     if !may_emulate() {
         return;
     }
     steadily(|| {
-        let mut drill = Drill::start();
-        let upload = drill.household.upload();
-        sleep(Duration::from_secs(2));
-        let probe = Probe { every: Duration::from_millis(10), size: 64 };
-        let probing = probe.start(drill.household.ends()).unwrap();
-        drill.phase("no shaper", |_| sleep(Duration::from_secs(4)));
-        for (name, signal) in
-            [("stopped", Signal::SIGINT), ("crashed", Signal::SIGABRT), ("killed", Signal::SIGKILL)]
-        {
-            drill.phase(name, |drill| drill.ends_by(signal));
+        // A full queue loses pings by itself, with a shaper or without: once in a while 150 ms of
+        // them. A gap that comes from the failure comes again.
+        let mut long = phases_with_long_gaps();
+        if !long.is_empty() {
+            let again = phases_with_long_gaps();
+            long.retain(|name| again.contains(name));
         }
-        let mut shaping = drill.shaping();
-        for (name, failure) in
-            [("gone", Now::Gone), ("silent", Now::Silent), ("garbage", Now::Garbage)]
-        {
-            drill.phase(name, |drill| drill.fails(failure));
-        }
-        assert!(shaping.is_running(), "the same program is there after all that");
-        let lines = shaping.end();
-        let probed = probing.stop().unwrap();
-        assert_eq!(drill.household.traffic_control(), drill.before);
-        upload.abort().unwrap();
-
-        let answers = answers(&probed);
-        let gap = |(name, begin, end): (&'static str, HostInstant, HostInstant)| {
-            (name, end - begin, longest_gap(&answers, (begin, end)))
-        };
-        let gaps: Vec<_> = drill.phases.iter().copied().map(gap).collect();
-        println!("{} of {} pings answered: {gaps:?}", answers.len(), probed.len());
-        let [(_, _, plain), failures @ ..] = &gaps[..] else { panic!("{gaps:?}") };
-        assert_eq!(failures.len(), 6);
-        assert!(failures.iter().all(|(_, _, gap)| *gap <= *plain + MORE), "{gaps:?}");
-        let falls = lines.iter().filter(|line| line["reason"] == "base" && is_upload(line));
-        assert!(falls.count() >= 3, "each failure is reported: {lines:?}");
+        assert!(long.is_empty(), "each time a long gap when the shaper or its modem is {long:?}");
     });
 }
 

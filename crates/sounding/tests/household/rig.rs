@@ -15,6 +15,7 @@ use sounding_kpi::Direction;
 use sounding_modem::Place;
 use sounding_testbed::emulate::{Emulated, Settings, Users};
 use sounding_testbed::flow::{Ends, RunningTcp, TcpFlow};
+use sounding_testdata::under_test;
 use tempfile::TempDir;
 
 const CLIENT: Ipv4Addr = Ipv4Addr::new(10, 3, 0, 2);
@@ -137,7 +138,7 @@ impl Shaping {
         household.router().bring_in(&mut command);
         let mut child = command
             .args(["-c", "ulimit -c 0; exec \"$@\"", "sh"])
-            .arg(assert_cmd::cargo::cargo_bin!("sounding"))
+            .arg(under_test(assert_cmd::cargo::cargo_bin!("sounding")))
             .args(["shape", "--device", modem, "--interface", "radio0", "--manage", "--json"])
             .args(["--min", "200kbit", "--max", "50Mbit"])
             .args(flags)

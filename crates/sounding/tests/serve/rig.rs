@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 use sounding_host::monotonic_now;
 use sounding_modem::{Pty, Replay, ReplaySchedule};
 use sounding_testbed::radio::RadioLink;
-use sounding_testdata::Running;
+use sounding_testdata::{Running, under_test};
 
 pub(crate) const FEED: &str = "wan";
 
@@ -170,7 +170,7 @@ fn write(folder: &Path, serve: Option<&str>, more: &str) {
 }
 
 pub(crate) fn command(folder: &Path) -> Command {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("sounding"));
+    let mut command = Command::new(under_test(assert_cmd::cargo::cargo_bin!("sounding")));
     command.env("SOUNDING_BOARD_DIR", folder.join("run"));
     command.env("SOUNDING_RUN_DIR", folder.join("notes"));
     command.env("SOUNDING_STATE_DIR", folder.join("state"));

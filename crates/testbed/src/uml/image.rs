@@ -22,6 +22,8 @@ const VARIABLE: &str = "SOUNDING_UML";
 
 /// The guest's kernel.
 const KERNEL: &str = "usr/bin/linux.uml";
+/// Lets the kernel run on a processor with a large extended state: `xstate.c`.
+const PRELOAD: &str = "usr/lib/uml/xstate.so";
 /// Loads modules and listens for commands.
 const BUSYBOX: &str = "bin/busybox";
 /// Pings for cake-autorate.
@@ -57,7 +59,7 @@ impl Image {
         let absent = |missing: String| Absent { missing };
         let root = std::path::absolute(folder)
             .map_err(|error| absent(format!("{}: {error}", folder.display())))?;
-        for part in [KERNEL, BUSYBOX, FPING] {
+        for part in [KERNEL, PRELOAD, BUSYBOX, FPING] {
             if !root.join(part).is_file() {
                 return Err(absent(format!("no {}", root.join(part).display())));
             }
@@ -77,6 +79,10 @@ impl Image {
 
     pub(super) fn kernel(&self) -> PathBuf {
         self.root.join(KERNEL)
+    }
+
+    pub(super) fn preload(&self) -> PathBuf {
+        self.root.join(PRELOAD)
     }
 
     /// A program of many small ones, which runs in the guest too.

@@ -37,7 +37,8 @@ const INIT: &str = include_str!("init.sh");
 
 /// Makes room for the guest's files that goes with its processes, and becomes its kernel.
 const START: &str = r#"mount -t tmpfs -o mode=700 tmpfs /run && printf %s "$1" >/run/init &&
-chmod 700 /run/init && shift && TMPDIR=/run HOME=/run exec "$@""#;
+chmod 700 /run/init && preload=$2 && shift 2 &&
+LD_PRELOAD=$preload TMPDIR=/run HOME=/run exec "$@""#;
 
 /// The name of a device's other end while the guest makes it.
 pub(super) fn tap(number: usize) -> String {
@@ -52,7 +53,7 @@ pub(super) fn command(
     control: &Netns,
 ) -> Command {
     let mut command = control.command(tool("sh"));
-    command.args(["-c", START, "sh", INIT]).arg(image.kernel());
+    command.args(["-c", START, "sh", INIT]).arg(image.preload()).arg(image.kernel());
     command.args(["rootfstype=hostfs", "rootflags=/", "ro", "init=/run/init", "uml_dir=/run/"]);
     command.args(["con0=null,fd:1", "con=null", "ssl=null"]).arg(format!("mem={MEMORY}M"));
     // The guest's first process opens them by their places: the one for commands last.

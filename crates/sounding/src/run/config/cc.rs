@@ -9,7 +9,7 @@ use sounding_laws::{Fallback, Law};
 
 use super::Flags;
 use super::file::Cc;
-use crate::cli_types::{CcWord, FallbackWord, Unused, is_prefix};
+use crate::cli_types::{CcWord, FallbackWord, LACKS_KERNEL, Unused, is_prefix};
 use crate::run::config_error::{ConfigError, time};
 use crate::run::new_flows::NewFlows;
 use crate::run::share::{self, ApplicationWord, ShareWord};
@@ -41,7 +41,7 @@ pub(in crate::run) struct LawPlan {
 }
 
 /// Those of the flags, with what the file says of each, or else those of the file. Without any it
-/// is BISCAY.
+/// is BISCAY, where this build has programs.
 pub(super) fn chosen(file: Vec<Cc>, flags: &Flags) -> Result<Vec<Chosen>, ConfigError> {
     let sections = sections(file, flags);
     let is_law = |cc: &Cc| matches!(cc.word(), CcWord::Law(_));
@@ -74,7 +74,8 @@ pub(super) fn sections(file: Vec<Cc>, flags: &Flags) -> Vec<Cc> {
     words.extend(flags.copa.then_some(CcWord::Copa));
     words.extend(flags.background.then_some(CcWord::Background));
     if words.is_empty() {
-        return if file.is_empty() { vec![Cc::default()] } else { file };
+        let is_usual = file.is_empty() && !LACKS_KERNEL;
+        return if is_usual { vec![Cc::default()] } else { file };
     }
     words.iter().map(|word| section(*word, &words, &file)).collect()
 }

@@ -9,7 +9,8 @@ use sounding_units::Rate;
 
 use super::shape::ShapeFlags;
 use crate::cli_types::{
-    BoundWord, CcWord, DirectionWord, FallbackWord, MethodWord, RouterUser, SnifferUser, UntoldMask,
+    BoundWord, CcWord, DirectionWord, FallbackWord, LACKS_KERNEL, MethodWord, RouterUser,
+    SnifferUser, UntoldMask,
 };
 use crate::run::downlink;
 use crate::run::share::{ApplicationWord, ShareWord};
@@ -60,42 +61,42 @@ pub(crate) struct Flags {
     pub(super) bound: Option<BoundWord>,
     /// Algorithm that sets the window; several, as --law biscay,sounding, are loaded side by side,
     /// each under its name
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "LAW")]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "LAW", hide = LACKS_KERNEL)]
     pub(super) law: Vec<CcWord>,
     /// The same as --law copa: Copa, as `copa_gandalf`. The modem reports how much of the delay is
     /// radio, not queue: waits for grants and retransmissions. With --peers the devices at the
     /// other ends say what their radio adds to downloads. Without either, and while it is
     /// silent, it is plain Copa
-    #[arg(long)]
+    #[arg(long, hide = LACKS_KERNEL)]
     pub(super) copa: bool,
     /// The same as --law background: for transfers that use what the cell leaves over; no modem is
     /// needed. Every user may then choose it for a socket, and `sounding background` needs no
     /// rights. With --cgroup all sockets of a cgroup get it
-    #[arg(long)]
+    #[arg(long, hide = LACKS_KERNEL)]
     pub(super) background: bool,
     /// Algorithm for the window while the path is narrower than the radio, or while there is no
     /// usable estimate
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, hide = LACKS_KERNEL)]
     pub(super) fallback: Option<FallbackWord>,
     /// Name of the congestion control in this kernel, up to 15 characters; without it, the law's.
     /// Of several laws, --name, --default and --route are about the first
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide = LACKS_KERNEL)]
     pub(super) name: Option<String>,
     /// With --law biscay: queue that the window has room for above the path's own round-trip time
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, hide = LACKS_KERNEL)]
     pub(super) allowance: Option<Duration>,
     /// With --law biscay: pacing rate over the flow's share of the link, 1 to 4
-    #[arg(long, value_name = "FACTOR")]
+    #[arg(long, value_name = "FACTOR", hide = LACKS_KERNEL)]
     pub(super) pacing_gain: Option<f64>,
     /// How its flows share the link
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, hide = LACKS_KERNEL)]
     pub(super) share: Option<ShareWord>,
     /// With --share app: the kind of application
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, hide = LACKS_KERNEL)]
     pub(super) application: Option<ApplicationWord>,
     /// With --share weighted: owners that weigh more or less than 1, as port:443=2, user:1000=0.5
     /// or cgroup:/sys/fs/cgroup/system.slice/backup.service=3
-    #[arg(long, value_name = "OWNER=FACTOR")]
+    #[arg(long, value_name = "OWNER=FACTOR", hide = LACKS_KERNEL)]
     pub(super) weight: Vec<String>,
     /// The modem's network device, as wwan0: only flows that leave by it share its link, UDP and
     /// TCP of other algorithms too, and with --downlink only sockets that receive over it are
@@ -104,10 +105,10 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "NAME")]
     pub(super) interface: Vec<String>,
     /// Make it this namespace's default for new flows, until the daemon ends
-    #[arg(long)]
+    #[arg(long, hide = LACKS_KERNEL)]
     pub(super) default: bool,
     /// Use it for new flows over the route to exactly this prefix, until the daemon ends
-    #[arg(long, value_name = "PREFIX")]
+    #[arg(long, value_name = "PREFIX", hide = LACKS_KERNEL)]
     pub(super) route: Vec<String>,
     /// Publish KPIs in shared memory under this name, as `sounding board` does
     #[arg(long, value_name = "NAME")]
@@ -122,7 +123,7 @@ pub(crate) struct Flags {
     pub(super) serve: Option<String>,
     /// Correct, as `sounding link --arrivals` does, when packets of media come by this network
     /// device
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide = LACKS_KERNEL)]
     pub(super) arrivals: Option<String>,
     /// Send lines about the radio's delays to a call's receiver, as `sounding link --feed` does;
     /// it may start later

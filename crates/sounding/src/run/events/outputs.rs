@@ -107,6 +107,7 @@ impl Events {
     }
 
     /// What became of connections under `background`.
+    #[cfg(feature = "kernel")]
     pub(in crate::run) fn background(counts: &BackgroundCounts) -> (Json, String) {
         let event = json!({
             "event": "ended",

@@ -9,7 +9,7 @@ use sounding_kpi::Direction;
 use sounding_link::DelayUpdate;
 use sounding_units::HostInstant;
 
-use super::copa::delay_codes;
+use super::calls::delay_codes;
 use crate::corrected::Corrected;
 use crate::run::events::{Events, LastWords};
 use crate::run::output::{Needs, Output, Section};

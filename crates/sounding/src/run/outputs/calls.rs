@@ -14,7 +14,6 @@ use sounding_link::DelayUpdate;
 use sounding_rtc::line::Line;
 use sounding_units::HostInstant;
 
-use super::copa::delay_codes;
 use crate::run::events::Events;
 use crate::run::output::{Needs, Output, Section};
 use crate::screen;
@@ -24,6 +23,16 @@ use crate::screen;
 pub(in crate::run) struct CallsSection {
     /// The receiver's socket.
     pub(in crate::run) socket: PathBuf,
+}
+
+/// Records of the radio's own delays, those of one direction first. Repeats of RLC come last.
+pub(in crate::run) fn delay_codes(first: Direction) -> Vec<sounding_diag::LogCode> {
+    let other = match first {
+        Direction::Uplink => Direction::Downlink,
+        Direction::Downlink => Direction::Uplink,
+    };
+    let codes = [first, other].into_iter().flat_map(sounding_kpi::codes);
+    codes.chain(sounding_kpi::rlc_codes()).copied().collect()
 }
 
 /// Reports that wait at most: some two seconds of them. Older ones would be of no use to a call.

@@ -8,6 +8,7 @@ use sounding_kpi::Direction;
 use sounding_link::DelayUpdate;
 use sounding_units::HostInstant;
 
+use super::calls::delay_codes;
 use crate::guard::Guard;
 use crate::run::devices::Radio;
 use crate::run::events::{Events, LastWords};
@@ -57,16 +58,6 @@ impl Section for CopaSection {
         self.new_flows.take(&self.name, &mut guard)?;
         Ok(Box::new(CopaOutput { hearing, instance, _guard: guard }))
     }
-}
-
-/// Records of the radio's own delays, those of one direction first. Repeats of RLC come last.
-pub(in crate::run) fn delay_codes(first: Direction) -> Vec<sounding_diag::LogCode> {
-    let other = match first {
-        Direction::Uplink => Direction::Downlink,
-        Direction::Downlink => Direction::Uplink,
-    };
-    let codes = [first, other].into_iter().flat_map(sounding_kpi::codes);
-    codes.chain(sounding_kpi::rlc_codes()).copied().collect()
 }
 
 struct CopaOutput {
