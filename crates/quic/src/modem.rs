@@ -316,7 +316,8 @@ mod tests {
         assert_eq!(factory.handle().take_entered().count(), 1);
         feed.stop().unwrap();
 
-        let refused = |controller, port| ModemFeed::for_upload(controller, port).unwrap_err();
+        let refused =
+            |controller: &str, port: &str| ModemFeed::for_upload(controller, port).unwrap_err();
         assert!(matches!(refused("no-such", &port), FeedError::Controller(_)));
         assert!(matches!(refused("sounding", "tcp:x"), FeedError::Port(_)));
         assert!(matches!(refused("sounding", "/no/such/port"), FeedError::Open(_)));
