@@ -145,6 +145,7 @@ mod tests {
     fn sys(ports: &[(&str, &str)]) -> tempfile::TempDir {
         let sys = tempfile::tempdir().expect("a folder");
         let device = sys.path().join("devices/usb1/1-1");
+        fs::create_dir_all(&device).expect("a folder");
         for (port, number) in ports {
             let interface = device.join(format!("1-1:1.{number}"));
             fs::create_dir_all(interface.join(port)).expect("a folder");
