@@ -62,7 +62,7 @@ pub struct DownlinkConfig {
     /// The modem's interfaces, in the network namespace of the thread that loads, at most
     /// [`MAX_RADIOS`](crate::MAX_RADIOS); every interface
     /// but loopback if none is named. One that is not there yet is found by
-    /// [`follow`](Downlink::follow).
+    /// [`follow`](crate::Downlink::follow).
     pub interfaces: Vec<String>,
     /// How senders are limited.
     pub signal: Signal,

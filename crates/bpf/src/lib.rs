@@ -84,7 +84,8 @@ mod radios;
 mod reports;
 mod sharing;
 mod sockets;
-#[cfg(all(test, feature = "kernel"))]
+#[cfg(test)]
+#[cfg(feature = "kernel")]
 mod stack;
 #[cfg(feature = "kernel")]
 mod struct_ops;

@@ -86,7 +86,7 @@ pub struct PeerClaim {
     /// What the rate bounds.
     pub bound: Bound,
     /// What an equal division of the cells would give, up to
-    /// [`PeersConfig::at_most`](crate::PeersConfig::at_most).
+    /// [`PeersConfig::at_most`](crate::PeersConfig::at_most)(crate::PeersConfig::at_most).
     pub fair: Option<Rate>,
     /// Users with data of its primary carrier, it included. 31: that or more.
     pub users: Option<u32>,
@@ -125,7 +125,7 @@ pub struct PeerReport {
 }
 
 /// The parts of peers' reports that were not used, by sockets of the network namespace in which
-/// [`Peers::attach`] was called.
+/// [`Peers::attach`](crate::Peers::attach) was called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PeerCounts {
     /// Segments with the option that TCP drops: they acknowledge data that was never sent, or the
@@ -133,7 +133,7 @@ pub struct PeerCounts {
     pub forged: u64,
     /// Segments with an option of a later version that this one cannot read.
     pub unreadable: u64,
-    /// Connections whose peer said more than [`PeersConfig::at_most`].
+    /// Connections whose peer said more than [`PeersConfig::at_most`](crate::PeersConfig::at_most).
     pub limited: u64,
     /// Connections whose peer said for sixteen round trips in a row more than three times what was
     /// delivered. It may believe so: then the path is narrower than its radio.

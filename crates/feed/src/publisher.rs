@@ -3,14 +3,15 @@
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt as _, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use nix::fcntl::{AtFlags, OFlag};
+use nix::fcntl::{AtFlags, OFlag, open};
 use nix::sys::socket::{getsockopt, setsockopt, sockopt};
+use nix::sys::stat::Mode;
 use nix::unistd::{Gid, fchownat};
 use socket2::{Domain, SockAddr, Socket, Type};
 use thiserror::Error;
@@ -167,9 +168,11 @@ impl Subscriber {
 /// Lets the group in, by the mode. A link in the socket's place is not followed.
 fn admit(path: &Path, mode: u32, group: Option<u32>) -> Result<(), PublishError> {
     let fail = |source| PublishError::Io { path: path.into(), source };
-    let flags = (OFlag::O_PATH | OFlag::O_NOFOLLOW).bits();
-    let socket = fs::OpenOptions::new().read(true).custom_flags(flags).open(path);
-    let socket = socket.map_err(fail)?;
+    // Not by the standard library, which takes O_PATH for a way of access in builds for musl, and
+    // leaves it out.
+    let flags = OFlag::O_PATH | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+    let socket = open(path, flags, Mode::empty()).map_err(|error| fail(error.into()))?;
+    let socket = fs::File::from(socket);
     if !socket.metadata().map_err(fail)?.file_type().is_socket() {
         return Err(PublishError::Other { path: path.into() });
     }

@@ -26,8 +26,10 @@ impl Priority {
         // SAFETY: an all-zero sched_param is a valid one.
         let mut parameter: libc::sched_param = unsafe { std::mem::zeroed() };
         parameter.sched_priority = priority.into();
+        // musl's function of this name only says ENOSYS.
+        let call = libc::SYS_sched_setscheduler;
         // SAFETY: 0 is the calling thread, and the call only reads the parameter.
-        match unsafe { libc::sched_setscheduler(0, policy, &raw const parameter) } {
+        match unsafe { libc::syscall(call, 0, policy, &raw const parameter) } {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error()),
         }

@@ -106,10 +106,10 @@ fn renamed(mut command: Command) -> Command {
             None => command,
         }
     };
-    command = help(command, Command::get_about, |it, text| it.about(text));
-    command = help(command, Command::get_long_about, |it, text| it.long_about(text));
-    command = help(command, Command::get_after_help, |it, text| it.after_help(text));
-    command = help(command, Command::get_after_long_help, |it, text| it.after_long_help(text));
+    command = help(command, Command::get_about, Command::about);
+    command = help(command, Command::get_long_about, Command::long_about);
+    command = help(command, Command::get_after_help, Command::after_help);
+    command = help(command, Command::get_after_long_help, Command::after_long_help);
     command = command.mut_args(|argument| match argument.get_help().map(text) {
         Some(found) => argument.help(found),
         None => argument,

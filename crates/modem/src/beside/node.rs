@@ -1,11 +1,13 @@
 //! Who may open a port: its device node says so.
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
 
+use nix::fcntl::{OFlag, open};
+use nix::sys::stat::Mode;
 use nix::unistd::geteuid;
 
 use super::peer::Peer;
@@ -23,8 +25,9 @@ impl Node {
     }
 
     fn at(path: &Path) -> io::Result<Self> {
-        // This opens the name and not the device.
-        let file = OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(path)?;
+        // This opens the name and not the device. The standard library would open the device in
+        // builds for musl, where it leaves O_PATH out.
+        let file = File::from(open(path, OFlag::O_PATH | OFlag::O_CLOEXEC, Mode::empty())?);
         match file.metadata()?.file_type().is_char_device() {
             true => Ok(Self(file)),
             false => Err(io::ErrorKind::InvalidInput.into()),

@@ -426,5 +426,7 @@ impl Chosen {
 const WINDOWS: std::ops::RangeInclusive<Duration> =
     Duration::from_millis(1)..=Duration::from_secs(10);
 
+// Most of them are about congestion controls.
 #[cfg(test)]
+#[cfg(feature = "kernel")]
 mod tests;

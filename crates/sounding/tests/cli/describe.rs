@@ -28,7 +28,9 @@ fn each_verb_has_a_manual_page_that_groff_sets_without_a_warning() {
         let page =
             folder.path().join("man1").join(format!("{}.1", words.join("-").replace('/', "-")));
         let page = page.to_str().unwrap();
-        let Some(set) = tool("groff", &["-man", "-Tutf8", "-ww", "-P-cbou", page]) else { return };
+        let Some(set) = tool("groff", &["-Kutf8", "-man", "-Tutf8", "-ww", "-P-cbou", page]) else {
+            return;
+        };
         assert_eq!(stderr(&set), "", "{page}");
         assert!(set.status.success(), "{page}");
         let text = stdout(&set).split_whitespace().collect::<Vec<_>>().join(" ");
