@@ -21,7 +21,6 @@ fn main() {
     }
     let Some(root) = git(&["rev-parse", "--show-toplevel"]) else {
         println!("cargo::rustc-env=SOUNDING_COMMIT=unknown");
-        println!("cargo::rerun-if-changed=build.rs");
         return;
     };
     let sources = SOURCES.map(|path| format!("{root}/{path}"));

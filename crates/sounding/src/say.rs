@@ -131,10 +131,11 @@ pub(crate) fn say_failure(report: &Report) {
 }
 
 /// Parses the command line. Errors quote words of it, for instance file names, so they are escaped.
-pub(crate) fn parse<T: FromArgMatches>(command: Command, arguments: &[OsString]) -> T {
-    let parsed = command.clone().try_get_matches_from(arguments);
-    let parsed = parsed.and_then(|found| T::from_arg_matches(&found));
-    let error = match parsed.map_err(|error| error.format(&mut command.clone())) {
+pub(crate) fn parse<T: FromArgMatches>(mut command: Command, arguments: &[OsString]) -> T {
+    let found = command.try_get_matches_from_mut(arguments);
+    let parsed = found
+        .and_then(|found| T::from_arg_matches(&found).map_err(|error| error.format(&mut command)));
+    let error = match parsed {
         Ok(parsed) => return parsed,
         Err(error) => error,
     };
