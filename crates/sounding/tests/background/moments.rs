@@ -161,9 +161,12 @@ fn five_kinds_of_kill_leave_nothing_a_second_after_the_commands_end() {
         for (who, how) in kinds {
             let mark = format!("{}-{}", std::process::id(), who.replace(' ', "_"));
             let mut child = sleeping(&rig, &mark);
-            // A process that has just become `sleep` may show no variables yet.
-            eventually("three processes", || processes_marked(&mark).len() == 3);
-            let all = processes_marked(&mark);
+            // A process that becomes `sleep` shows no variables for a moment: one look decides.
+            let mut all = Vec::new();
+            eventually("three processes", || {
+                all = processes_marked(&mark);
+                all.len() == 3
+            });
             let keeper = all.iter().copied().find(is_keeper).unwrap();
             let command =
                 all.iter().copied().find(|one| *one != keeper && *one != child.id() as i32);
