@@ -1,7 +1,8 @@
 //! Checks that a compiler does not make, and papers of a release. `cargo xtask check` checks the
-//! architecture, words and tests. `features` compiles
-//! every feature alone. `loops` lists tests that judge only what a loop finds. `notices` prints the
-//! licences of other projects for those who install the programs, `sbom` the bill of materials.
+//! architecture, words and tests. `features` compiles every feature alone. `libraries` lists the
+//! crates that others use, each after those that it needs. `loops` lists tests that judge only what
+//! a loop finds. `notices` prints the licences of other projects for those who install the
+//! programs, `sbom` the bill of materials.
 
 use std::process::ExitCode;
 
@@ -15,6 +16,7 @@ mod commits;
 mod daemon;
 mod features;
 mod io_free;
+mod libraries;
 mod links;
 mod map;
 mod names;
@@ -33,11 +35,12 @@ fn main() -> ExitCode {
     match &*task.to_string_lossy() {
         "check" => check(),
         "features" => check_features(),
+        "libraries" => print_libraries(),
         "loops" => print_loops(),
         "notices" => print("notices", notices::notices),
         "sbom" => print("sbom", sbom::sbom),
         _ => {
-            eprintln!("usage: cargo xtask check|features|loops|notices|sbom");
+            eprintln!("usage: cargo xtask check|features|libraries|loops|notices|sbom");
             ExitCode::from(2)
         }
     }
@@ -47,6 +50,19 @@ fn check_features() -> ExitCode {
     match cargo_metadata::MetadataCommand::new().no_deps().exec() {
         Ok(metadata) if features::check(&metadata) == 0 => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("cargo metadata: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn print_libraries() -> ExitCode {
+    match cargo_metadata::MetadataCommand::new().no_deps().exec() {
+        Ok(metadata) => {
+            libraries::in_order(&metadata).iter().for_each(|name| println!("{name}"));
+            ExitCode::SUCCESS
+        }
         Err(error) => {
             eprintln!("cargo metadata: {error}");
             ExitCode::FAILURE
@@ -88,12 +104,13 @@ fn check() -> ExitCode {
         }
     };
     let circles = circles::find(&metadata);
-    let checks: [(&str, Vec<String>); 17] = [
+    let checks: [(&str, Vec<String>); 18] = [
         ("arrows run one way", arrows::violations(&metadata)),
         ("modules of one parent use each other one way", circles.violations),
         ("ARCHITECTURE.md is a true map", map::violations(&metadata)),
         ("pure crates do no I/O", io_free::violations(&metadata)),
         ("the daemon is small", daemon::violations(&metadata)),
+        ("libraries are whole packages of one version", libraries::violations(&metadata)),
         ("documents are in plain words", prose::violations(&metadata)),
         ("code is in plain words", code_prose::violations(&metadata)),
         ("skips of tests are reported in one way", skips::violations(&metadata)),

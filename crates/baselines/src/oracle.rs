@@ -160,7 +160,10 @@ impl<F: Fn(HostInstant) -> Bytes> Sight for Now<F> {
         // Packet by packet: a packet that arrives and leaves between two calls used capacity from
         // after its arrival, not from before. With one sum for all packets the computed
         // queue would be wrong.
-        while let Some((at, size)) = self.underway.pop_front_if(|(at, _)| *at <= told) {
+        while let Some(&(at, size)) = self.underway.front()
+            && at <= told
+        {
+            self.underway.pop_front();
             self.serve(at);
             self.wire = self.wire.saturating_sub(size);
             self.waiting += size;

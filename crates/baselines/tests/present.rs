@@ -41,7 +41,8 @@ impl<'a> Exact<'a> {
 
     /// Bytes in the queue at that time.
     fn at(&mut self, nanos: u64) -> u64 {
-        while let Some(arrives) = self.coming.pop_front_if(|arrives| *arrives <= nanos) {
+        while let Some(arrives) = self.coming.front().copied().filter(|arrives| *arrives <= nanos) {
+            self.coming.pop_front();
             self.serve(arrives);
             self.queue.push_back(arrives);
         }

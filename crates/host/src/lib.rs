@@ -3,6 +3,11 @@
 //! next boot does not need, files that are read up to a limit, the rights of a process, and the
 //! paths of the system's programs.
 
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub mod caller;
 mod clock;
 pub mod files;

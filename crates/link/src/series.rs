@@ -185,8 +185,8 @@ impl Series {
     fn release(&mut self, sounder: &Sounder, now: ModemInstant) {
         let periods = sounder.estimators().map(Estimator::period);
         let over = now.saturating_before(HELD_FOR + periods.max().unwrap_or_default() * 2);
-        while let Some(row) = self.held.pop_front_if(|row| row.bin.end <= over) {
-            self.ready.push_back(Line::Row(row));
+        while self.held.front().is_some_and(|row| row.bin.end <= over) {
+            self.ready.extend(self.held.pop_front().map(Line::Row));
         }
     }
 

@@ -306,7 +306,9 @@ impl Sounder {
         if let Some(delays) = &mut self.delays {
             delays.handle_record(now, record.at);
         }
-        while let Some((_, heard)) = self.log.pop_front_if(|(at, _)| *at <= now) {
+        while self.log.front().is_some_and(|(at, _)| *at <= now)
+            && let Some((_, heard)) = self.log.pop_front()
+        {
             self.handle_heard(now, &heard);
         }
         let mut extractor = self.extractor;

@@ -1,6 +1,11 @@
 //! The ways to a modem's Diag and the session over them, a capture served on a pty at its own pace,
 //! sniffers of its cells, and the map from modem time to host time.
 
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod answer;
 pub mod beside;
 mod drains;

@@ -29,8 +29,8 @@
 
 #![forbid(unsafe_code)]
 
-/// The example of the README is a test.
-#[cfg(all(doctest, feature = "quinn"))]
+/// The examples of the README are tests.
+#[cfg(all(doctest, feature = "quinn", feature = "modem"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
 

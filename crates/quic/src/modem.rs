@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use sounding_cc::Needs;
+use sounding_cc::{ChoiceError, Needs};
 use sounding_diag::session::Wanted;
 use sounding_host::{monotonic_now, prefer_this_thread};
 use sounding_link::{Arrival, Config, Sounder};
 use sounding_modem::{Bytes, OpenError, Pump, Sniffer, Transport, Turn};
 use sounding_units::HostInstant;
 
-pub use sounding_modem::{SnifferSource, Source};
+pub use sounding_modem::{SnifferSource, Source, SourceError};
 
 use crate::{Direction, EstimateHandle, Factory};
 
@@ -37,9 +37,37 @@ pub enum FeedError {
     /// There is no thread to read it.
     #[error("no thread to read the modem: {0}")]
     Thread(io::Error),
+    /// The text names no port.
+    #[error(transparent)]
+    Port(#[from] SourceError),
+    /// The text names no controller, or one with a wrong parameter.
+    #[error(transparent)]
+    Controller(#[from] ChoiceError),
 }
 
 impl ModemFeed {
+    /// All that a program with an upload needs: a factory of this controller for the stack's
+    /// transport configuration, and the feed that reads the modem at this port for it. The feed has
+    /// to live as long as the connections.
+    ///
+    /// ```no_run
+    /// use sounding_quic::ModemFeed;
+    ///
+    /// let mut transport = quinn::TransportConfig::default();
+    /// let (factory, feed) = ModemFeed::for_upload("sounding", "/dev/ttyUSB0")?;
+    /// transport.congestion_controller_factory(factory);
+    /// # Ok::<(), sounding_quic::modem::FeedError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If there is no such controller or port, or no thread to read the port.
+    pub fn for_upload(controller: &str, port: &str) -> Result<(Arc<Factory>, Self), FeedError> {
+        let factory = Factory::new(controller, EstimateHandle::new())?;
+        let feed = Self::start_for(&factory, &port.parse()?, Direction::Uplink)?;
+        Ok((Arc::new(factory), feed))
+    }
+
     /// Opens the modem's port and begins, with what the controllers of this factory need, into its
     /// handle. Their data goes over the link in this direction.
     ///
@@ -275,6 +303,24 @@ mod tests {
             assert_eq!(config.window, Duration::from_millis(span), "{name}");
             assert_eq!((config.method, config.direction), (method, Direction::Downlink), "{name}");
         }
+    }
+
+    #[test]
+    fn an_upload_takes_a_controller_and_a_port_by_name() {
+        let mute = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = format!("tcp:{}", mute.local_addr().unwrap());
+        let (factory, feed) = ModemFeed::for_upload("copa-gandalf", &port).unwrap();
+        let now = monotonic_now();
+        // The feed is the factory's: it wants to know what this controller's connections send.
+        HandleReader::new(factory.handle(), now).handle_entered(now, Bytes::new(1200));
+        assert_eq!(factory.handle().take_entered().count(), 1);
+        feed.stop().unwrap();
+
+        let refused =
+            |controller: &str, port: &str| ModemFeed::for_upload(controller, port).unwrap_err();
+        assert!(matches!(refused("no-such", &port), FeedError::Controller(_)));
+        assert!(matches!(refused("sounding", "tcp:x"), FeedError::Port(_)));
+        assert!(matches!(refused("sounding", "/no/such/port"), FeedError::Open(_)));
     }
 
     #[test]

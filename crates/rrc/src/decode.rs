@@ -9,7 +9,9 @@ use alloc::vec::Vec;
 
 use crate::bits::{BitStr, Reader};
 use crate::error::{DecodeError, Fault};
-use crate::schema::{Field, NONE, Presence, Type, enumerated, fields, type_at, written_whole};
+use crate::schema::{
+    Field, NONE, Presence, Type, enumerated, fields, range, type_at, written_whole,
+};
 use crate::value::Value;
 use crate::{MAX_DEPTH, MAX_VALUES};
 
@@ -58,7 +60,8 @@ impl Decoder {
         Ok(match ty {
             Type::Null => Value::Null,
             Type::Boolean => Value::Boolean(reader.flag()?),
-            Type::Integer { lo, hi } => {
+            Type::Integer { lo, steps, shift } => {
+                let (lo, hi) = range(lo, steps, shift);
                 let number = reader.constrained(hi.abs_diff(lo))?;
                 Value::Integer(lo.wrapping_add_unsigned(number))
             }

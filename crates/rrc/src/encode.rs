@@ -6,7 +6,9 @@ use alloc::vec::Vec;
 
 use crate::MAX_DEPTH;
 use crate::bits::BitStr;
-use crate::schema::{Field, NONE, Presence, Type, enumerated, fields, type_at, written_whole};
+use crate::schema::{
+    Field, NONE, Presence, Type, enumerated, fields, range, type_at, written_whole,
+};
 use crate::value::Value;
 
 /// Why a value cannot be encoded as a message.
@@ -161,7 +163,8 @@ impl Encoder {
                 out.flag(set);
                 Ok(())
             }
-            (Type::Integer { lo, hi }, &Value::Integer(number)) => {
+            (Type::Integer { lo, steps, shift }, &Value::Integer(number)) => {
+                let (lo, hi) = range(lo, steps, shift);
                 if !(lo..=hi).contains(&number) {
                     return Err(self.range());
                 }

@@ -21,6 +21,11 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 extern crate alloc;
 #[cfg(test)]
 extern crate std;

@@ -11,10 +11,11 @@ use tables::{ENUMS, FIELDS, NAMES, TYPES};
 pub(crate) enum Type {
     Null,
     Boolean,
-    /// A number of a range.
+    /// A number of a [`range`].
     Integer {
-        lo: i64,
-        hi: i64,
+        lo: i32,
+        steps: u32,
+        shift: u8,
     },
     /// One of `root` names, or one of those `added` later.
     Enumerated {
@@ -77,12 +78,67 @@ pub(crate) fn written_whole(hi: u32) -> bool {
     hi >= 65536
 }
 
+/// The first and the last number of an integer type.
+pub(crate) fn range(lo: i32, steps: u32, shift: u8) -> (i64, i64) {
+    let lo = i64::from(lo);
+    (lo, lo + ((i64::from(steps) + 1) << shift) - 1)
+}
+
 /// The contents of an octet string that are opaque, or named in no table.
 pub(crate) const NONE: u16 = u16::MAX;
 
+/// All names, one after the other: a reference to each would take as much room again.
+static TEXT: &str = match str::from_utf8(&joined::<{ length(NAMES) }>(NAMES)) {
+    Ok(text) => text,
+    Err(_) => panic!("a name is not UTF-8"),
+};
+
+/// Where each ends.
+static ENDS: [u32; NAMES.len()] = ends(NAMES);
+
+const fn length(names: &[&str]) -> usize {
+    let (mut length, mut at) = (0, 0);
+    while at < names.len() {
+        length += names[at].len();
+        at += 1;
+    }
+    length
+}
+
+const fn joined<const N: usize>(names: &[&str]) -> [u8; N] {
+    let (mut text, mut end, mut at) = ([0; N], 0, 0);
+    while at < names.len() {
+        let name = names[at].as_bytes();
+        let (_, rest) = text.split_at_mut(end);
+        let (place, _) = rest.split_at_mut(name.len());
+        place.copy_from_slice(name);
+        end += name.len();
+        at += 1;
+    }
+    text
+}
+
+const fn ends<const N: usize>(names: &[&str]) -> [u32; N] {
+    let (mut ends, mut end, mut at) = ([0; N], 0, 0);
+    while at < names.len() {
+        end += names[at].len();
+        ends[at] = end as u32;
+        at += 1;
+    }
+    ends
+}
+
+/// The name at a place of the table.
+fn name_at(place: u16) -> &'static str {
+    let place = usize::from(place);
+    let begin = place.checked_sub(1).and_then(|before| ENDS.get(before)).copied().unwrap_or(0);
+    let end = ENDS.get(place).copied().unwrap_or(begin);
+    TEXT.get(begin as usize..end as usize).unwrap_or_default()
+}
+
 impl Field {
     pub(crate) fn name(&self) -> &'static str {
-        NAMES.get(usize::from(self.name)).copied().unwrap_or_default()
+        name_at(self.name)
     }
 }
 
@@ -105,7 +161,7 @@ pub(crate) fn all_fields() -> &'static [Field] {
 /// The name of value `number` of an enumeration whose names start at `first`.
 pub(crate) fn enumerated(first: u16, number: u16) -> &'static str {
     let name = ENUMS.get(usize::from(first) + usize::from(number));
-    name.and_then(|&name| NAMES.get(usize::from(name))).copied().unwrap_or_default()
+    name.map_or("", |&name| name_at(name))
 }
 
 #[cfg(test)]
@@ -135,10 +191,31 @@ mod tests {
     }
 
     #[test]
+    fn a_name_is_found_in_the_text_of_all() {
+        for (place, name) in NAMES.iter().enumerate() {
+            assert_eq!(name_at(place as u16), *name);
+        }
+        assert_eq!(name_at(u16::MAX), "", "there is no such place");
+        assert!(NAMES.len() < usize::from(u16::MAX));
+    }
+
+    #[test]
+    fn a_range_of_more_than_32_bits_keeps_its_ends() {
+        for (lo, hi) in [(0, 549_755_813_887), (0, 17_179_869_183), (-140, -44), (7, 7)] {
+            let Type::Integer { lo: kept, steps, shift } = make::integer(lo, hi) else { panic!() };
+            assert_eq!(range(kept, steps, shift), (lo, hi));
+        }
+        assert!(size_of::<Type>() <= 12);
+    }
+
+    #[test]
     fn ranges_are_the_right_way_up() {
         for ty in TYPES {
             match *ty {
-                Type::Integer { lo, hi } => assert!(lo <= hi, "{ty:?}"),
+                Type::Integer { lo, steps, shift } => {
+                    let (lo, hi) = range(lo, steps, shift);
+                    assert!(lo <= hi, "{ty:?}");
+                }
                 Type::BitString { lo, hi }
                 | Type::OctetString { lo, hi, .. }
                 | Type::SequenceOf { lo, hi, .. } => assert!(lo <= hi, "{ty:?}"),

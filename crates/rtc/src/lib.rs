@@ -13,6 +13,11 @@
 //! * `peer`: a receiver that answers an unmodified sender, whose stack is given the corrected
 //!   arrivals.
 
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod blind;
 #[cfg(feature = "caller")]
 pub mod caller;

@@ -10,6 +10,7 @@ mod ports;
 #[cfg(feature = "kernel")]
 mod programs;
 mod sniffers;
+mod udev;
 mod usb;
 
 use std::path::PathBuf;
@@ -45,7 +46,10 @@ back; after a kill, the next command that reads this modem puts it back. The are
 versions, and whether they are readable. The area `methods` says which methods work with them, and what is known about NR. The mark \
 `--` stands for an unknown answer: no such record came. Let something send and receive meanwhile.
 
-Without --listen nothing is changed.
+Without --listen and --write-udev-rule nothing is changed.
+
+ModemManager may take the port of a modem at any time. --udev-rule prints a rule of udev against that, for the vendor, the product and \
+the interface of the port that has answered. --write-udev-rule writes it to a file. No package installs such a rule.
 
 The area `router` has the fast paths that lead packets past a shaper: flowtables, OpenWrt's options, vendors' engines.
 
@@ -55,6 +59,7 @@ Examples:
   sudo sounding doctor --device tcp:192.168.1.5:43555 --listen 10s
   sudo sounding doctor --listen 10s --json | jq 'select(.area == \"methods\" and .works == false)'
   sudo sounding doctor --sniffer udp:127.0.0.1:6767
+  sudo sounding doctor --udev-rule
   sudo sounding doctor --json | jq 'select(.area == \"modem\")'
   sudo sounding doctor --json --no-ports | jq 'select(.area == \"router\")'")]
 pub(crate) struct Doctor {
@@ -79,6 +84,15 @@ pub(crate) struct Doctor {
     /// and which methods work with them
     #[arg(long, value_name = "TIME", value_parser = span, conflicts_with = "no_ports")]
     listen: Option<Duration>,
+    /// Print only the rule of udev that makes ModemManager leave alone the port that has answered
+    #[arg(long, conflicts_with_all = ["json", "no_ports", "listen", "sniffer", "write_udev_rule"])]
+    udev_rule: bool,
+    /// Write this rule to /etc/udev/rules.d, which takes root
+    #[arg(long, conflicts_with_all = ["json", "no_ports", "listen", "sniffer"])]
+    write_udev_rule: bool,
+    /// Folder of udev's rules
+    #[arg(long, value_name = "DIR", default_value = udev::FOLDER, hide = true)]
+    udev_rules: PathBuf,
     /// A sniffer that `sounding run` is to read, as udp:127.0.0.1:6767 or dcilog:FILE: it is
     /// listened to for two seconds
     #[arg(long, value_name = "SNIFFER")]
@@ -131,6 +145,9 @@ impl Check {
 }
 
 pub(crate) fn run(args: &Doctor) -> Result<ExitCode> {
+    if args.udev_rule || args.write_udev_rule {
+        return udev::run(args);
+    }
     let named = args.sniffer_user.of(args.sniffer.clone(), None).into_diagnostic()?;
     let mut checks = needed_for_demo();
     let works = checks.iter().all(|check| check.ok);

@@ -7,6 +7,11 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[cfg(test)]
 extern crate std;
 

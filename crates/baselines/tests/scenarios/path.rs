@@ -164,7 +164,9 @@ impl Path {
         let prior_in_flight = Self::bytes(self.in_flight);
         let mut acked = Bytes::ZERO;
         for _ in 0..2 {
-            if let Some((_, sent)) = self.returning.pop_front_if(|(at, _)| *at <= self.ticks) {
+            if self.returning.front().is_some_and(|(at, _)| *at <= self.ticks)
+                && let Some((_, sent)) = self.returning.pop_front()
+            {
                 self.rate.handle_delivered(now, MSS, &sent);
                 self.controller.handle_delivered(&Delivered { now, size: MSS, sent });
                 acked += MSS;

@@ -126,8 +126,12 @@ impl Rlc {
     pub(super) fn handle_pdu(&mut self, pdu: &RlcPdu) {
         let key = Key { direction: pdu.direction, is_nr: pdu.nr, id: pdu.bearer };
         let long_ago = pdu.at.saturating_before(LATEST);
-        while self.asked.pop_front_if(|asked| asked.at < long_ago).is_some() {}
-        while self.again.pop_front_if(|again| again.to < long_ago).is_some() {}
+        while self.asked.front().is_some_and(|asked| asked.at < long_ago) {
+            self.asked.pop_front();
+        }
+        while self.again.front().is_some_and(|again| again.to < long_ago) {
+            self.again.pop_front();
+        }
         if pdu.is_asked {
             let asked = Asked { key, sn: pdu.sn, at: pdu.at };
             push(&mut self.asked, asked);

@@ -113,9 +113,10 @@ impl Scheduling {
 
     /// Reports that blocks up to now answer.
     fn answer(&mut self, at: ModemInstant) {
-        while let Some((since, _)) =
-            self.open.pop_front_if(|(_, until)| *until <= self.entries.left())
+        while let Some(&(since, until)) = self.open.front()
+            && until <= self.entries.left()
         {
+            self.open.pop_front();
             push(&mut self.answers, ANSWERS, at - since);
         }
     }

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::vec;
 
 use super::*;
-use crate::schema::{Field, Type, all_fields, fields, type_at};
+use crate::schema::{Field, Type, all_fields, fields, range, type_at};
 
 /// Parts of names that stand for a person's identity or location, or for a network.
 const TELLING: &[&str] = &[
@@ -175,7 +175,8 @@ fn every_room_and_every_open_value_is_the_name_of_something() {
 fn no_open_value_is_long_enough_for_an_identity() {
     let mut integers = 0;
     for field in all_fields().iter().filter(|field| OPEN.contains(&field.name())) {
-        if let Type::Integer { lo, hi } = type_at(field.ty) {
+        if let Type::Integer { lo, steps, shift } = type_at(field.ty) {
+            let (lo, hi) = range(lo, steps, shift);
             // An ARFCN of NR has 22 bits, a temporary identity 32, a cell's 28.
             assert!(hi.abs_diff(lo) < 1 << 22, "{}: {lo}..={hi}", field.name());
             integers += 1;

@@ -2,8 +2,15 @@
 
 use super::{Field, NONE, Presence, Type, UNBOUNDED};
 
+/// The first number is one of 32 bits. How many there are is one of 32 bits too, or a multiple of
+/// 256: the compiler refuses another.
 pub(super) const fn integer(lo: i64, hi: i64) -> Type {
-    Type::Integer { lo, hi }
+    assert!(lo >= i32::MIN as i64 && lo <= i32::MAX as i64);
+    let steps = hi.abs_diff(lo);
+    let shift = if steps > u32::MAX as u64 { 8 } else { 0 };
+    let kept = ((steps + 1) >> shift) - 1;
+    assert!(kept <= u32::MAX as u64 && ((kept + 1) << shift) - 1 == steps);
+    Type::Integer { lo: lo as i32, steps: kept as u32, shift }
 }
 
 pub(super) const fn bits(lo: u32, hi: u32) -> Type {

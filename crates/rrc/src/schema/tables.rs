@@ -5568,7 +5568,7 @@ pub(super) static ENUMS: &[u16] = &[
     3435, 14178, 13495, 14279, 364, 14350, 13586, 56, 57, 58, 59, 14419,
 ];
 
-pub(super) static NAMES: &[&str] = &[
+pub(super) const NAMES: &[&str] = &[
     "n6", "n15", "n25", "n50", "n75", "n100", "dl-Bandwidth", "normal", "extended", "phich-Duration", "oneSixth",
     "half", "one", "two", "phich-Resource", "phich-Config", "systemFrameNumber", "schedulingInfoSIB1-BR-r13",
     "systemInfoUnchanged-BR-r15", "spare", "earfcn-LSB", "partEARFCN-17", "message", "ac-BarringForEmergency", "p00",

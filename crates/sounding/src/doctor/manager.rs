@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::holders::Holder;
-use super::usb::interface_of;
+use super::udev::{FOLDER, Rule};
 
 /// Where udev keeps what its rules have said of each device.
 const UDEV: &str = "/run/udev/data";
@@ -28,24 +28,13 @@ pub(super) fn ask_without(holder: &Holder) -> String {
     )
 }
 
-/// The command that makes ModemManager leave a port alone. Each port has a file of its own, so one
-/// rule does not replace another.
+/// The command that makes ModemManager leave a port alone.
 pub(super) fn rule(sys: &Path, port: &Path) -> String {
-    let name = port.file_name().unwrap_or_default().to_string_lossy();
-    let (which, file) = match interface_of(sys, &name) {
-        // By vendor and product, because names change whenever the device is plugged in.
-        Some(usb) => (
-            format!(
-                r#"ENV{{ID_VENDOR_ID}}=="{}", ENV{{ID_MODEL_ID}}=="{}", ENV{{ID_USB_INTERFACE_NUM}}=="{}""#,
-                usb.vendor, usb.product, usb.number
-            ),
-            format!("{}-{}-{}", usb.vendor, usb.product, usb.number),
-        ),
-        None => (format!(r#"KERNEL=="{name}""#), name.into_owned()),
+    let Some(Rule { file, line }) = Rule::of(sys, port) else {
+        return "end ModemManager: sudo systemctl stop ModemManager".into();
     };
     format!(
-        "have ModemManager leave this port alone: echo '{which}, ENV{{ID_MM_PORT_IGNORE}}=\"1\"' | \
-         sudo tee /etc/udev/rules.d/78-sounding-{file}.rules && sudo udevadm control --reload && \
+        "have ModemManager leave this port alone: echo '{line}' | sudo tee {FOLDER}/{file} && sudo udevadm control --reload && \
          sudo udevadm trigger && sudo systemctl restart ModemManager"
     )
 }

@@ -108,3 +108,40 @@ fn two_modems_are_two_answers() {
     let oks: Vec<bool> = checks.iter().map(|check| check["ok"].as_bool().unwrap()).collect();
     assert_eq!(oks, [true, false], "{checks:#?}");
 }
+
+#[test]
+fn the_rule_is_for_the_port_that_has_answered_and_is_written_only_on_request() {
+    let rig = Rig::with_modem(&capture(), "ttyUSB8");
+    let silent = Pty::create(Some(&rig.path("ttyUSB7"))).unwrap();
+    let sys = usb_modem(&rig, &["ttyUSB7", "ttyUSB8"]);
+    let rules = rig.path("rules.d");
+    fs::create_dir(&rules).unwrap();
+    let common = ["--sys", text(&sys), "--udev-rules", text(&rules)];
+    let doctor = |flag: &str| rig.doctor(&[&common[..], &[flag]].concat());
+    let printed = doctor("--udev-rule");
+    let rule = r#"ENV{ID_VENDOR_ID}=="2c7c", ENV{ID_MODEL_ID}=="0125", ENV{ID_USB_INTERFACE_NUM}=="01", ENV{ID_MM_PORT_IGNORE}="1""#;
+    assert!(printed.status.success(), "{printed:?}");
+    assert_eq!(String::from_utf8(printed.stdout).unwrap(), format!("{rule}\n"));
+    assert_eq!(fs::read_dir(&rules).unwrap().count(), 0, "nothing was asked to be written");
+    let written = doctor("--write-udev-rule");
+    drop(silent);
+    assert!(written.status.success() && written.stdout.is_empty(), "{written:?}");
+    let file = fs::read_to_string(rules.join("78-sounding-2c7c-0125-01.rules")).unwrap();
+    assert_eq!(file.lines().last(), Some(rule));
+}
+
+#[test]
+fn without_an_answer_no_rule_is_written() {
+    let rig = Rig::new();
+    let silent = Pty::create(Some(&rig.path("ttyUSB7"))).unwrap();
+    let sys = usb_modem(&rig, &["ttyUSB7"]);
+    let rules = rig.path("rules.d");
+    fs::create_dir(&rules).unwrap();
+    let said =
+        rig.doctor(&["--sys", text(&sys), "--udev-rules", text(&rules), "--write-udev-rule"]);
+    drop(silent);
+    assert_eq!(said.status.code(), Some(1), "{said:?}");
+    let error = String::from_utf8(said.stderr).unwrap();
+    assert!(error.contains("no modem has answered") && error.contains("doctor"), "{error}");
+    assert_eq!(fs::read_dir(&rules).unwrap().count(), 0);
+}

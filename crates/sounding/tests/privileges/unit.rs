@@ -107,3 +107,25 @@ fn the_unit_has_what_a_shared_machine_needs() {
     let raised = lines.iter().filter(|line| line.starts_with("Exec") && line.contains("=+"));
     assert_eq!(raised.count(), 1);
 }
+
+/// The unit of `soundingd`, as scripts/package makes it from the other one.
+#[test]
+fn the_unit_of_the_small_daemon_has_nothing_of_bpf() {
+    let prefix = tempfile::tempdir().unwrap();
+    let unit = installed(prefix.path());
+    fs::rename(prefix.path().join("bin/sounding"), prefix.path().join("bin/soundingd")).unwrap();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../dist/systemd/soundingd.sed");
+    let made = Command::new("sed").args(["-i", "-f", script]).arg(&unit).status().unwrap();
+    assert!(made.success());
+    let text = fs::read_to_string(&unit).unwrap();
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    let bpf: Vec<&str> = lines.filter(|line| line.to_lowercase().contains("bpf")).collect();
+    assert!(bpf.is_empty() && !text.contains("ExecStartPre"), "{bpf:?}");
+    for line in ["AmbientCapabilities=CAP_NET_ADMIN", "User=sounding", "Type=notify"] {
+        assert!(text.lines().any(|one| one == line), "{line}: {text}");
+    }
+    let Some(verified) = systemd_analyze(&["verify", "--man=no"], &unit) else { return };
+    let said = said(&verified);
+    let own: Vec<&str> = said.lines().filter(|line| line.contains("sounding@")).collect();
+    assert!(own.is_empty(), "{said}");
+}
