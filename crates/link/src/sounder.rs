@@ -6,7 +6,7 @@ use sounding_diag::capture::{self, Framing, Located, Reader};
 use sounding_diag::packet::Packet;
 use sounding_diag::record::{self, RecordCounts, RecordError};
 use sounding_diag::{LogCode, LogRecord};
-use sounding_kpi::{Extractor, Kpi};
+use sounding_kpi::{Extractor, Kpi, RlcPdu};
 use sounding_trace::dci::Heard;
 use sounding_units::{Bytes, HostInstant, ModemInstant};
 
@@ -31,6 +31,9 @@ pub struct Sounder {
     /// The part of a sniffer's log that is not applied yet.
     log: VecDeque<(HostInstant, Heard)>,
 }
+
+/// Who sees each record. One type for all of them: the code that calls it is long.
+type Watch<'a> = dyn FnMut(&Sounder, Seen<'_>) + 'a;
 
 /// When bytes arrived at the host.
 #[derive(Clone, Copy, Debug)]
@@ -196,12 +199,7 @@ impl Sounder {
         self.reader = reader;
     }
 
-    fn handle_packet(
-        &mut self,
-        arrival: Arrival,
-        packet: &Packet<'_>,
-        watch: &mut impl FnMut(&Self, Seen<'_>),
-    ) {
+    fn handle_packet(&mut self, arrival: Arrival, packet: &Packet<'_>, watch: &mut Watch<'_>) {
         match packet {
             Packet::Log(record) => self.handle_log(arrival, record, watch),
             Packet::Other { .. } => watch(self, Seen::Other(packet)),
@@ -244,12 +242,7 @@ impl Sounder {
         core::iter::once(&self.first).chain(&self.others)
     }
 
-    fn handle_log(
-        &mut self,
-        arrival: Arrival,
-        record: &LogRecord<'_>,
-        watch: &mut impl FnMut(&Self, Seen<'_>),
-    ) {
+    fn handle_log(&mut self, arrival: Arrival, record: &LogRecord<'_>, watch: &mut Watch<'_>) {
         let came = arrival.came();
         let turn = match record.time() {
             None => {
@@ -274,12 +267,7 @@ impl Sounder {
     }
 
     /// Records that waited for the ones after them.
-    fn handle_turn(
-        &mut self,
-        arrival: Arrival,
-        turn: Turn,
-        watch: &mut impl FnMut(&Self, Seen<'_>),
-    ) {
+    fn handle_turn(&mut self, arrival: Arrival, turn: Turn, watch: &mut Watch<'_>) {
         self.counts.misdated += turn.misdated;
         for waited in turn.believed {
             let arrival = match (arrival, waited.came) {
@@ -291,12 +279,7 @@ impl Sounder {
     }
 
     /// A record whose time is believed.
-    fn apply(
-        &mut self,
-        arrival: Arrival,
-        record: &LogRecord<'_>,
-        watch: &mut impl FnMut(&Self, Seen<'_>),
-    ) {
+    fn apply(&mut self, arrival: Arrival, record: &LogRecord<'_>, watch: &mut Watch<'_>) {
         let now = arrival.moment(record);
         self.clock.advance(record.at);
         watch(self, Seen::Next(record));
@@ -312,7 +295,7 @@ impl Sounder {
             self.handle_heard(now, &heard);
         }
         let mut extractor = self.extractor;
-        let outcome = extractor.extract(record, |kpi| {
+        let take: &mut dyn FnMut(Kpi) = &mut |kpi| {
             self.counts.kpis += 1;
             for estimator in self.estimators_mut() {
                 estimator.handle_kpi(now, &kpi);
@@ -321,10 +304,14 @@ impl Sounder {
                 delays.handle_kpi(&kpi);
             }
             watch(self, Seen::Kpi(&kpi));
-        });
+        };
+        let outcome = extractor.extract(record, take);
         self.extractor = extractor;
         let holds_pdus = match &mut self.delays {
-            Some(delays) => self.extractor.pdus(record, |pdu| delays.handle_pdu(&pdu)),
+            Some(delays) => {
+                let take: &mut dyn FnMut(RlcPdu) = &mut |pdu| delays.handle_pdu(&pdu);
+                self.extractor.pdus(record, take)
+            }
             None => Ok(false),
         };
         let outcome = match (outcome, holds_pdus) {

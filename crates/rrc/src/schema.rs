@@ -93,8 +93,12 @@ static TEXT: &str = match str::from_utf8(&joined::<{ length(NAMES) }>(NAMES)) {
     Err(_) => panic!("a name is not UTF-8"),
 };
 
-/// Where each ends.
-static ENDS: [u32; NAMES.len()] = ends(NAMES);
+/// The length of each.
+static LENGTHS: [u8; NAMES.len()] = lengths(NAMES);
+
+/// Where every [`STRIDE`]th begins: where each one does would take a fifth of the text's room.
+static BEGINS: [u32; NAMES.len() / STRIDE + 1] = begins(NAMES);
+const STRIDE: usize = 16;
 
 const fn length(names: &[&str]) -> usize {
     let (mut length, mut at) = (0, 0);
@@ -118,22 +122,38 @@ const fn joined<const N: usize>(names: &[&str]) -> [u8; N] {
     text
 }
 
-const fn ends<const N: usize>(names: &[&str]) -> [u32; N] {
-    let (mut ends, mut end, mut at) = ([0; N], 0, 0);
+const fn lengths<const N: usize>(names: &[&str]) -> [u8; N] {
+    let (mut lengths, mut at) = ([0; N], 0);
     while at < names.len() {
-        end += names[at].len();
-        ends[at] = end as u32;
+        assert!(names[at].len() <= u8::MAX as usize, "a name is too long for its length");
+        lengths[at] = names[at].len() as u8;
         at += 1;
     }
-    ends
+    lengths
+}
+
+const fn begins<const N: usize>(names: &[&str]) -> [u32; N] {
+    let (mut begins, mut begin, mut at) = ([0; N], 0, 0);
+    while at < names.len() {
+        if at % STRIDE == 0 {
+            begins[at / STRIDE] = begin as u32;
+        }
+        begin += names[at].len();
+        at += 1;
+    }
+    begins
 }
 
 /// The name at a place of the table.
 fn name_at(place: u16) -> &'static str {
     let place = usize::from(place);
-    let begin = place.checked_sub(1).and_then(|before| ENDS.get(before)).copied().unwrap_or(0);
-    let end = ENDS.get(place).copied().unwrap_or(begin);
-    TEXT.get(begin as usize..end as usize).unwrap_or_default()
+    let first = place / STRIDE * STRIDE;
+    let (Some(&begin), Some(&length)) = (BEGINS.get(place / STRIDE), LENGTHS.get(place)) else {
+        return "";
+    };
+    let before = LENGTHS.get(first..place).unwrap_or_default().iter().map(|&one| usize::from(one));
+    let begin = begin as usize + before.sum::<usize>();
+    TEXT.get(begin..begin + usize::from(length)).unwrap_or_default()
 }
 
 impl Field {

@@ -22,7 +22,7 @@ pub struct Absent {
     /// The bits.
     pub bits: Bits,
     /// Another number that means the same; zero if there is no other.
-    pub floor: u64,
+    pub floor: u16,
 }
 
 /// How the bits of a field become a value.
@@ -72,7 +72,7 @@ impl Field {
     /// The value in `block`; `None` if the block marks it as absent.
     #[inline]
     pub fn value<'a>(&self, block: &'a [u8]) -> Option<Value<'a>> {
-        let raw = self.absent.map(|absent| (absent.bits.read(block), absent.floor));
+        let raw = self.absent.map(|absent| (absent.bits.read(block), u64::from(absent.floor)));
         match raw {
             Some((0, _)) => None,
             Some((raw, floor)) if raw == floor => None,
@@ -129,7 +129,7 @@ impl Field {
 
     /// The same field, in which this number means the same as zero, where zero means that there is
     /// no value.
-    pub(crate) const fn or_unless(self, floor: u64) -> Self {
+    pub(crate) const fn or_unless(self, floor: u16) -> Self {
         match self.absent {
             Some(absent) => Self { absent: Some(Absent { floor, ..absent }), ..self },
             None => self,

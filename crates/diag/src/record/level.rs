@@ -12,7 +12,7 @@ const STEP: f64 = 0.0625;
 
 /// An RSRP of −140 dBm, the lowest that RRC reports (TS 36.133 §9.1.4). Modems of LTE-M write it
 /// for the second antenna, which they do not have, beside the lowest RSRQ and an RSSI of −10 dBm.
-const LOWEST_REPORTED: u64 = 640;
+const LOWEST_REPORTED: u16 = 640;
 
 /// The same fields for a modem that writes [`LOWEST_REPORTED`] for an absent antenna.
 pub(super) const fn unless_lowest<const N: usize>(mut fields: [Field; N]) -> [Field; N] {

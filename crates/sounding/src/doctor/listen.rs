@@ -11,7 +11,7 @@ use sounding_diag::record::{self, Version};
 use sounding_diag::session::{Beside, Event, Wanted};
 use sounding_diag::{LogCode, LogRecord};
 use sounding_host::monotonic_now;
-use sounding_kpi::{Direction, Extractor, Kpi};
+use sounding_kpi::{Direction, Extractor, Kpi, RlcPdu};
 use sounding_modem::{Pump, Source, Turn};
 
 use super::beside::{self, Opened};
@@ -134,8 +134,7 @@ impl Heard {
         let outcome = record::check(record);
         self.kinds.entry(key).or_default().handle_record(record, outcome.as_ref().copied());
         let Self { extractor, grants, channel, signal, pdus, .. } = self;
-        // A record that cannot be read was counted above.
-        let _ = extractor.extract(record, |kpi| match kpi {
+        let take: &mut dyn FnMut(Kpi) = &mut |kpi| match kpi {
             Kpi::Grant(grant) => {
                 let has_blocks = grants.entry((record.code, grant.direction)).or_default();
                 *has_blocks |= grant.allocation.is_some();
@@ -147,10 +146,13 @@ impl Heard {
                 signal.insert(record.code);
             }
             Kpi::Backlog(_) | Kpi::Connection(_) | Kpi::Carriers(_) => {}
-        });
-        let _ = extractor.pdus(record, |_| {
+        };
+        // A record that cannot be read was counted above.
+        let _ = extractor.extract(record, take);
+        let take: &mut dyn FnMut(RlcPdu) = &mut |_| {
             pdus.insert(record.code);
-        });
+        };
+        let _ = extractor.pdus(record, take);
     }
 
     /// Whether records of this code had the quantity.

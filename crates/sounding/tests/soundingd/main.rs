@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
+mod memory;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
