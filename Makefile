@@ -91,6 +91,7 @@ coverage: setup
 
 # The installation tree of a release, its archive, bill of materials and checksums. VERIFY=--verify makes it twice and compares.
 release: setup
+	@scripts/setup package
 	scripts/release $(VERIFY)
 
 # The binary with its manual pages and completions, its unit for systemd, libOD with its header and pkg-config file, and the
