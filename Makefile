@@ -2,13 +2,11 @@
 
 .PHONY: demo test test-long test-kernel test-python build soundingd setup check thorough agreement bench fuzz loom timings coverage release install clean
 
-# Namespaces, TUN and BPF need root. Everything is built by the caller; only the run itself is raised.
-AS_ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 TARGET := target
-SOUNDING := $(TARGET)/release/sounding
 
-demo: build
-	$(AS_ROOT) $(SOUNDING) demo
+# SOUNDING=FILE runs that program, and builds none.
+demo:
+	@scripts/demo
 
 # Without a network there may be no promtool and no SRT: their tests are skipped then, or fail by SOUNDING_REQUIRE.
 test:
@@ -100,6 +98,7 @@ PREFIX ?= /usr/local
 # The libraries that a build makes from C have a `make install` of their own, which must not see this one's places.
 MAKEOVERRIDES =
 unexport DESTDIR PREFIX TARGET
+BINARY := $(TARGET)/release/sounding
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 
 install: build
@@ -110,13 +109,13 @@ install: build
 	install -m 644 LICENSE-MIT LICENSE-APACHE $(TARGET)/release/THIRD-PARTY-NOTICES $(DESTDIR)$(PREFIX)/share/doc/sounding
 	install -d $(DESTDIR)$(PREFIX)/share/doc/sounding/examples
 	install -m 644 dist/examples/*.toml $(DESTDIR)$(PREFIX)/share/doc/sounding/examples
-	install -m 755 $(SOUNDING) $(DESTDIR)$(PREFIX)/bin/sounding
-	env -u SUDO_UID -u SUDO_GID $(SOUNDING) manual $(DESTDIR)$(PREFIX)/share/man
+	install -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/sounding
+	env -u SUDO_UID -u SUDO_GID $(BINARY) manual $(DESTDIR)$(PREFIX)/share/man
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions
 	install -d $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
-	$(SOUNDING) completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/sounding
-	$(SOUNDING) completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_sounding
-	$(SOUNDING) completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/sounding.fish
+	$(BINARY) completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/sounding
+	$(BINARY) completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_sounding
+	$(BINARY) completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/sounding.fish
 	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system $(DESTDIR)$(PREFIX)/lib/sysusers.d
 	sed -e 's|@PREFIX@|$(PREFIX)|' dist/systemd/sounding@.service.in \
 		> $(DESTDIR)$(PREFIX)/lib/systemd/system/sounding@.service

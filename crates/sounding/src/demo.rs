@@ -24,7 +24,7 @@ use crate::screen;
 #[command(after_help = "\
 The grants of the network in a capture become the capacity of an emulated link, and the capture's own bytes come out of a \
 pty as from a modem. A daemon reads that pty and feeds this kernel; flows run through the link one after another. \
-Prints a table and the path of a report page. Takes about a minute and needs root.
+Prints a table and the path of a report page. Takes about a minute and a half, and needs root.
 
 Without --capture it takes a shared capture if one is beside this folder, else one it generates from --seed.
 
@@ -54,6 +54,9 @@ pub(crate) struct Demo {
     #[arg(long)]
     json: bool,
 }
+
+/// The time to set up and end a flow's link and daemon.
+const BESIDE: Duration = Duration::from_secs(1);
 
 /// A steady upload of a phone, if the shared data is there.
 const SHARED: &str = "captures/lgs96__mobileinsight_core/diag_log_20211220_004729.mi2log";
@@ -87,9 +90,16 @@ pub(crate) fn run(args: &Demo) -> Result<ExitCode> {
         setup.duration.as_secs_f64()
     );
 
+    let senders = kernel_compare::senders();
+    let lasts = (setup.duration + BESIDE) * senders.len() as u32;
+    eprintln!(
+        "{} flows one after another, then a report: about {} s; Ctrl-C ends it",
+        senders.len(),
+        lasts.as_secs()
+    );
+
     let begun = Begun::now();
     let mut runs = Vec::new();
-    let senders = kernel_compare::senders();
     for (i, &name) in senders.iter().enumerate() {
         let bar = clock_bar(&format!("{}/{} {name}", i + 1, senders.len()), setup.duration);
         let measured = std::thread::scope(|scope| {

@@ -21,7 +21,7 @@ use crate::screen;
 pub(crate) const COMMIT: &str = env!("SOUNDING_COMMIT");
 
 /// Its name on the command line.
-pub(crate) const NAME: &str = if cfg!(feature = "lab") { "sounding" } else { "soundingd" };
+pub(crate) const NAME: &str = if cfg!(feature = "demo") { "sounding" } else { "soundingd" };
 
 /// The oldest kernel that takes the programs of this build; `None` for a build without any.
 const LEAST_KERNEL: Option<&str> = if cfg!(feature = "kernel") { Some("6.1") } else { None };

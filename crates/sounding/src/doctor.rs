@@ -236,13 +236,13 @@ pub(crate) fn needed_for_demo() -> Vec<Check> {
 }
 
 /// The requirements of an emulated link.
-#[cfg(feature = "lab")]
+#[cfg(feature = "demo")]
 fn emulator() -> Vec<Check> {
     vec![tun(), namespaces(), tool("ip", "iproute2"), tool("unshare", "util-linux")]
 }
 
 /// Only `ip`, which sets and restores routes: this build emulates nothing.
-#[cfg(not(feature = "lab"))]
+#[cfg(not(feature = "demo"))]
 fn emulator() -> Vec<Check> {
     vec![tool("ip", "iproute2")]
 }
@@ -261,7 +261,7 @@ fn check(
     Check { area, name: name.into(), ok, detail, cure, more: None }
 }
 
-#[cfg(feature = "lab")]
+#[cfg(feature = "demo")]
 fn tun() -> Check {
     const PATH: &str = "/dev/net/tun";
     let opened = std::fs::OpenOptions::new().read(true).write(true).open(PATH);
@@ -271,7 +271,7 @@ fn tun() -> Check {
     check("emulator", "tun", found, &cure)
 }
 
-#[cfg(feature = "lab")]
+#[cfg(feature = "demo")]
 fn namespaces() -> Check {
     let made = sounding_emu::Netns::new();
     let cure = limits::cure_of(&made, "run as root, or with CAP_SYS_ADMIN");

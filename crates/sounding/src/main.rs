@@ -33,7 +33,7 @@ mod cqi_rates;
 mod dataset;
 #[cfg(feature = "lab")]
 mod decode;
-#[cfg(feature = "lab")]
+#[cfg(feature = "demo")]
 mod demo;
 mod describe;
 mod doctor;
@@ -123,7 +123,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Verb {
-    #[cfg(feature = "lab")]
+    #[cfg(feature = "demo")]
     Demo(demo::Demo),
     Doctor(doctor::Doctor),
     #[cfg(feature = "kernel")]
@@ -182,10 +182,10 @@ fn main() -> ExitCode {
         println!("{}", describe::version());
         return ExitCode::SUCCESS;
     }
-    #[cfg(feature = "lab")]
+    #[cfg(feature = "demo")]
     sounding_experiment::provenance::made_from(describe::COMMIT);
     let outcome = match say::parse::<Cli>(describe::command::<Cli>(), &arguments).verb {
-        #[cfg(feature = "lab")]
+        #[cfg(feature = "demo")]
         Verb::Demo(args) => demo::run(&args),
         Verb::Doctor(args) => doctor::run(&args),
         #[cfg(feature = "kernel")]

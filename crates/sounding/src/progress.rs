@@ -1,15 +1,15 @@
 //! A line of progress on standard error, where that is a terminal. The daemon's build shows none.
 
-#[cfg(feature = "lab")]
+#[cfg(feature = "demo")]
 use std::io::{self, IsTerminal as _};
 
-#[cfg(feature = "lab")]
+#[cfg(feature = "demo")]
 pub(crate) use indicatif::ProgressBar;
-#[cfg(feature = "lab")]
+#[cfg(feature = "demo")]
 use indicatif::{ProgressDrawTarget, ProgressStyle};
 
 /// A line of this form. Without a length its end is unknown.
-#[cfg(feature = "lab")]
+#[cfg(feature = "demo")]
 pub(crate) fn line(template: &str, length: Option<u64>) -> ProgressBar {
     if !io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -20,26 +20,26 @@ pub(crate) fn line(template: &str, length: Option<u64>) -> ProgressBar {
 }
 
 /// No line, where the terminal belongs to other commands of a pipe.
-#[cfg(feature = "lab")]
+#[cfg(feature = "demo")]
 pub(crate) fn none() -> ProgressBar {
     ProgressBar::hidden()
 }
 
 /// Stands for a line that is not shown.
-#[cfg(not(feature = "lab"))]
+#[cfg(not(feature = "demo"))]
 pub(crate) struct ProgressBar;
 
-#[cfg(not(feature = "lab"))]
+#[cfg(not(feature = "demo"))]
 pub(crate) fn line(_: &str, _: Option<u64>) -> ProgressBar {
     ProgressBar
 }
 
-#[cfg(not(feature = "lab"))]
+#[cfg(not(feature = "demo"))]
 pub(crate) fn none() -> ProgressBar {
     ProgressBar
 }
 
-#[cfg(not(feature = "lab"))]
+#[cfg(not(feature = "demo"))]
 impl ProgressBar {
     pub(crate) fn set_length(&self, _: u64) {}
 
