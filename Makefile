@@ -1,6 +1,6 @@
 # Two commands are enough: `make demo` and `make test`. Both install what they need on Debian.
 
-.PHONY: demo test test-long test-kernel test-python build soundingd setup check thorough agreement bench fuzz loom timings coverage release install clean
+.PHONY: demo test test-long test-kernel test-python build soundingd wheel setup check thorough agreement bench fuzz loom timings coverage release install clean
 
 TARGET := target
 
@@ -37,6 +37,10 @@ build: setup
 MACHINES := x86_64 aarch64
 soundingd: setup
 	scripts/soundingd $(MACHINES)
+
+# The Python package for each of the same machines, without a need of a compiler: target/wheels.
+wheel: setup
+	scripts/wheel $(MACHINES)
 
 setup:
 	@scripts/setup

@@ -26,3 +26,8 @@ def test_the_stubs_are_those_of_the_compiled_half() -> None:
 
 def test_the_package_is_typed() -> None:
     run("mypy", "--config-file", str(CONFIGURATION))
+
+
+def test_a_users_script_is_typed(tmp_path: Path) -> None:
+    script = Path(__file__).with_name("users_script.py")
+    run("mypy", "--strict", "--config-file=", "--cache-dir", str(tmp_path), str(script))

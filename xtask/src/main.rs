@@ -81,9 +81,11 @@ fn print_loops() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Prints what a function makes of the packages that the installed programs are linked with.
+/// Prints what a function makes of the packages that the installed programs are linked with, or
+/// what the workspace in the folder of the next argument installs.
 fn print(name: &str, of: fn(&Metadata) -> Result<String, String>) -> ExitCode {
-    match notices::metadata().and_then(|metadata| of(&metadata)) {
+    let folder = std::env::args_os().nth(2).unwrap_or_else(|| ".".into());
+    match notices::metadata(folder.as_ref()).and_then(|metadata| of(&metadata)) {
         Ok(text) => {
             print!("{text}");
             ExitCode::SUCCESS

@@ -7,12 +7,13 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 
 use cargo_metadata::camino::{Utf8Path, Utf8PathBuf};
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, PackageId, TargetKind};
 
-/// The packages that `make install` installs.
-const INSTALLED: [&str; 2] = ["sounding", "sounding-libod"];
+/// The packages that `make install` installs, and the Python module.
+const INSTALLED: [&str; 3] = ["sounding", "sounding-libod", "sounding-python"];
 
 /// Deeper in a package no licence is looked for: a bundled library has its own two folders down.
 const DEPTH: u32 = 3;
@@ -20,11 +21,13 @@ const DEPTH: u32 = 3;
 /// The font of the figures, which is no crate.
 const FONT: &str = "crates/report/assets/font";
 
-/// The packages that the installed programs are linked with on this machine.
-pub(crate) fn metadata() -> Result<Metadata, String> {
+/// The packages that what a folder's workspace installs is linked with on this machine.
+pub(crate) fn metadata(folder: &Path) -> Result<Metadata, String> {
     let host = host()?;
     let options = ["--locked".to_owned(), "--filter-platform".to_owned(), host];
-    MetadataCommand::new().other_options(options).exec().map_err(|error| error.to_string())
+    let mut command = MetadataCommand::new();
+    command.current_dir(folder).other_options(options);
+    command.exec().map_err(|error| error.to_string())
 }
 
 fn host() -> Result<String, String> {
@@ -66,11 +69,13 @@ pub(crate) fn notices(metadata: &Metadata) -> Result<String, String> {
             lacking.push((name, licence.to_owned()));
         }
     }
-    let font = metadata.workspace_root.join(FONT);
     let mut files = BTreeSet::new();
-    find(&font, 1, &mut files);
-    if files.is_empty() {
-        return Err(format!("{font}: the font has no licence beside it"));
+    if metadata.packages.iter().any(|package| package.name.as_str() == "sounding-report") {
+        let font = metadata.workspace_root.join(FONT);
+        find(&font, 1, &mut files);
+        if files.is_empty() {
+            return Err(format!("{font}: the font has no licence beside it"));
+        }
     }
     for file in &files {
         texts.entry(read(file)?).or_default().insert("the font Inter".into());
@@ -208,7 +213,7 @@ mod tests {
 
     #[test]
     fn every_crate_that_is_linked_is_named_with_the_text_of_its_licence() {
-        let metadata = metadata().expect("cargo says what is linked");
+        let metadata = metadata(Path::new(".")).expect("cargo says what is linked");
         let text = notices(&metadata).expect("every licence has a text");
         let linked = linked(&metadata).expect("it is resolved");
         assert!(linked.len() > 80, "{}", linked.len());
@@ -233,5 +238,16 @@ mod tests {
         for part in ["serde_derive ", "libbpf-cargo ", "assert_cmd ", "cargo_metadata "] {
             assert!(!text.contains(&format!("\n{part}")), "{part}");
         }
+    }
+
+    #[test]
+    fn the_python_module_has_those_of_its_crates_and_not_the_font() {
+        let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("../python");
+        let metadata = metadata(&python).expect("cargo says what is linked");
+        let text = notices(&metadata).expect("every licence has a text");
+        for part in ["pyo3 ", "parquet ", "zstd-sys "] {
+            assert!(text.contains(&format!("\n{part}")), "{part}");
+        }
+        assert!(!text.contains("the font Inter"), "the module draws nothing");
     }
 }

@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn every_linked_package_is_in_it_with_licence_and_checksum() {
-        let metadata = notices::metadata().expect("cargo says what is linked");
+        let metadata = notices::metadata(".".as_ref()).expect("cargo says what is linked");
         let text = sbom(&metadata).expect("a bill");
         let bill: Value = serde_json::from_str(&text).expect("it is JSON");
         let components = bill["components"].as_array().expect("a list");

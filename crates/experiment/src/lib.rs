@@ -3,8 +3,11 @@
 
 pub mod catalogue;
 pub mod columns;
+#[cfg(feature = "lab")]
 pub mod dataset;
+#[cfg(feature = "lab")]
 pub mod import;
+#[cfg(feature = "lab")]
 pub mod inference;
 pub mod jobs;
 pub mod metrics;
@@ -14,4 +17,5 @@ pub mod provenance;
 pub mod results;
 pub mod simulate;
 pub mod study;
+#[cfg(feature = "lab")]
 pub mod sweep;
