@@ -23,7 +23,7 @@ fn file(folder: &Path, name: &str, text: &str, mode: u32) -> PathBuf {
     path
 }
 
-/// `make demo` with a `sudo` that asks nobody. Nothing can be installed or built.
+/// `make demo` with a `sudo` that asks for no password. Nothing can be installed or built.
 fn demo(folder: &Path) -> Command {
     file(folder, "sudo", "#!/bin/sh\nexec \"$@\"\n", 0o755);
     file(folder, "apt-get", "#!/bin/sh\nexit 1\n", 0o755);
