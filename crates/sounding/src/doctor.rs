@@ -11,6 +11,7 @@ mod ports;
 mod programs;
 mod sniffers;
 mod udev;
+mod udev_rule;
 mod usb;
 
 use std::path::PathBuf;
@@ -146,7 +147,7 @@ impl Check {
 
 pub(crate) fn run(args: &Doctor) -> Result<ExitCode> {
     if args.udev_rule || args.write_udev_rule {
-        return udev::run(args);
+        return udev_rule::run(args);
     }
     let named = args.sniffer_user.of(args.sniffer.clone(), None).into_diagnostic()?;
     let mut checks = needed_for_demo();

@@ -6,14 +6,8 @@ use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
-
-use miette::{IntoDiagnostic as _, Result, miette};
-use sounding_modem::Source;
 
 use super::usb::interface_of;
-use super::{Check, Doctor, ports};
-use crate::screen;
 
 /// Where an administrator's rules are.
 pub(super) const FOLDER: &str = "/etc/udev/rules.d";
@@ -53,7 +47,7 @@ impl Rule {
 
     /// Writes it, and returns where. The folder is root's, so this is no result of a user of sudo:
     /// it is written as root, beside its name first, and no link is followed.
-    fn write(&self, folder: &Path) -> io::Result<PathBuf> {
+    pub(super) fn write(&self, folder: &Path) -> io::Result<PathBuf> {
         let path = folder.join(&self.file);
         let draft = folder.join(format!(".{}.new", self.file));
         match fs::remove_file(&draft) {
@@ -75,65 +69,6 @@ impl Rule {
         }
         written.map(|()| path)
     }
-}
-
-/// `--udev-rule` and `--write-udev-rule`: the rule for each port at which a modem has answered.
-pub(super) fn run(args: &Doctor) -> Result<ExitCode> {
-    let checks = match &args.device {
-        Some(source) => {
-            let source = args.router.of(source.clone()).into_diagnostic()?;
-            vec![ports::only(&args.sys, &source)]
-        }
-        None => ports::checks(&args.ports, &args.sys, args.router),
-    };
-    for check in checks.iter().filter(|check| !check.ok) {
-        let [name, detail] = [&check.name, &check.detail].map(|text| screen::inline(text));
-        eprintln!("sounding: {name}: {detail}");
-    }
-    let rules = rules(&args.sys, &checks);
-    if rules.is_empty() {
-        return Err(miette!(
-            help = "`sudo sounding doctor` names the cure at each port; if ModemManager has the ports open, \
-                    `sudo systemctl stop ModemManager` first",
-            "no modem has answered at a device of this machine, and a rule is only for one that has"
-        ));
-    }
-    for rule in &rules {
-        if !args.write_udev_rule {
-            println!("{}", rule.line);
-            continue;
-        }
-        let folder = &args.udev_rules;
-        let path = rule.write(folder).map_err(|error| {
-            let path = folder.join(&rule.file);
-            miette!(
-                help = "run as root, on a machine that has udev",
-                "{}: {error}",
-                screen::path(&path)
-            )
-        })?;
-        eprintln!("sounding: written: {}", screen::path(&path));
-    }
-    if args.write_udev_rule {
-        eprintln!(
-            "sounding: it takes effect with: sudo udevadm control --reload && sudo udevadm trigger && \
-             sudo systemctl restart ModemManager"
-        );
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-fn rules(sys: &Path, checks: &[Check]) -> Vec<Rule> {
-    let sources = checks.iter().filter_map(ports::answered);
-    let sources = sources.filter_map(|source| source.parse::<Source>().ok());
-    let mut rules: Vec<Rule> = sources
-        .filter_map(|source| match source.place() {
-            Source::Path(port) => Rule::of(sys, port),
-            _ => None,
-        })
-        .collect();
-    rules.dedup();
-    rules
 }
 
 #[cfg(test)]
