@@ -45,6 +45,7 @@ pub(crate) use oracle::oracle;
 pub use populate::populate;
 pub use quantity::ORACLE;
 pub use seeds::Seeds;
+#[cfg(feature = "lab")]
 pub(crate) use set::names_files;
 pub use shape::{QueuePlan, RulePlan, ShapePlan, SidePlan};
 pub use simulated::{Simulated, refuse_shapers, simulated};
