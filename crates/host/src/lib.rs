@@ -24,6 +24,6 @@ pub use folder::{RUNTIME_OVERRIDE, runtime_folder};
 pub use limited::{MAX_TEXT, MAX_TRACE, read_at_most, read_text_at_most};
 pub use memory::lock_into_memory;
 pub use priority::{Priority, prefer_this_thread};
-pub use privilege::{Capabilities, holds, is_raised, keep_only};
+pub use privilege::{Capabilities, holds, is_raised, keep_only, spawn_with_only};
 pub use tool::tool;
 pub use wakefulness::Wakefulness;

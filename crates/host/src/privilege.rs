@@ -1,4 +1,6 @@
 use std::io;
+use std::sync::mpsc;
+use std::thread::{Builder, JoinHandle};
 
 pub use rustix::thread::CapabilitySet as Capabilities;
 use rustix::thread::{CapabilitySets, capabilities, set_capabilities, set_no_new_privs};
@@ -25,6 +27,30 @@ pub fn keep_only(keep: Capabilities) -> io::Result<()> {
     // Ambient ones go with the inheritable ones.
     let sets = CapabilitySets { effective: held, permitted: held, inheritable: inheritable & held };
     Ok(set_capabilities(None, sets)?)
+}
+
+/// Starts a thread that has only the capabilities in `keep`, as by [`keep_only`]. When this returns,
+/// the thread has dropped the others.
+///
+/// # Errors
+///
+/// The kernel's error, if it starts no thread or refuses to drop them. Then `work` does not run.
+pub fn spawn_with_only(
+    keep: Capabilities,
+    name: &str,
+    work: impl FnOnce() + Send + 'static,
+) -> io::Result<JoinHandle<()>> {
+    let (dropped, outcome) = mpsc::sync_channel(1);
+    let thread = Builder::new().name(name.into()).spawn(move || {
+        let kept = keep_only(keep);
+        let is_ready = kept.is_ok();
+        let _ = dropped.send(kept);
+        if is_ready {
+            work();
+        }
+    })?;
+    outcome.recv().map_err(io::Error::other)??;
+    Ok(thread)
 }
 
 /// Whether the calling thread has all of these capabilities in effect.
@@ -57,6 +83,24 @@ mod tests {
         let left = before & keep.bits();
         assert_eq!((sets, child), ([left; 2], (left, 1)));
         assert_eq!(status("CapPrm:"), before);
+    }
+
+    #[test]
+    fn a_started_thread_has_dropped_them_before_its_starter_goes_on() {
+        let keep = Capabilities::NET_ADMIN;
+        let (end, wait) = mpsc::channel::<()>();
+        let wait = std::sync::Mutex::new(wait);
+        let thread = spawn_with_only(keep, "few", move || {
+            let _ = wait.lock().expect("one thread").recv();
+        });
+        let tasks = std::fs::read_dir("/proc/self/task").expect("they are listed").flatten();
+        let texts =
+            tasks.filter_map(|task| std::fs::read_to_string(task.path().join("status")).ok());
+        let few = texts.filter(|text| text.starts_with("Name:\tfew\n")).collect::<Vec<_>>();
+        let left = format!("CapPrm:\t{:016x}\n", status("CapPrm:") & keep.bits());
+        assert!(matches!(&few[..], [text] if text.contains(&left)), "{left} {few:?}");
+        drop(end);
+        thread.expect("it starts").join().expect("it ends");
     }
 
     #[test]

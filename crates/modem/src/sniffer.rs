@@ -12,9 +12,8 @@ mod source;
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError, Weak};
-use std::thread;
 
-use sounding_host::{Capabilities, keep_only, monotonic_now};
+use sounding_host::{Capabilities, monotonic_now, spawn_with_only};
 use sounding_kpi::Direction;
 use sounding_trace::dci::{Counts, Heard};
 use sounding_units::HostInstant;
@@ -86,15 +85,12 @@ impl Sniffer {
         let shared = Arc::new(Mutex::new(Shared::default()));
         let outlet = Outlet(Arc::downgrade(&shared));
         let read = source.clone();
-        thread::Builder::new().name("sniffer".into()).spawn(move || {
-            let _ = keep_only(Capabilities::empty());
-            match read {
-                SnifferSource::Log { log, path } => {
-                    follow::run(log.live(cell, direction), log, &path, &outlet);
-                }
-                SnifferSource::Udp { address, user } => {
-                    remote::run(address, Trusted::besides(user), &outlet);
-                }
+        spawn_with_only(Capabilities::empty(), "sniffer", move || match read {
+            SnifferSource::Log { log, path } => {
+                follow::run(log.live(cell, direction), log, &path, &outlet);
+            }
+            SnifferSource::Udp { address, user } => {
+                remote::run(address, Trusted::besides(user), &outlet);
             }
         })?;
         Ok(Self {

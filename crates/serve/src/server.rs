@@ -7,13 +7,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use sounding_feed::Greeting;
-use sounding_host::{Capabilities, keep_only};
+use sounding_host::{Capabilities, spawn_with_only};
 
 use crate::answer;
 use crate::connection::{Connection, Known};
@@ -92,10 +92,7 @@ impl Server {
             own: Own::default(),
             clients: Vec::new(),
         };
-        let thread = thread::Builder::new().name("serve".into()).spawn(move || {
-            let _ = keep_only(Capabilities::empty());
-            turns.run();
-        })?;
+        let thread = spawn_with_only(Capabilities::empty(), "serve", move || turns.run())?;
         Ok(Self { address, feeder, stop, thread: Some(thread) })
     }
 

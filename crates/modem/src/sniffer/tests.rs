@@ -2,6 +2,7 @@ use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::net::UdpSocket;
 use std::path::Path;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use sounding_trace::dci::{Block, Dci, Format, Moment, REQUEST, Remote};

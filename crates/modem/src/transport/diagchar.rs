@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sounding_host::{Capabilities, keep_only};
+use sounding_host::{Capabilities, spawn_with_only};
 
 use super::open::open_device;
 use super::{OpenError, Read, Transport, outcome, userspace, wait};
@@ -131,11 +131,8 @@ impl DiagChar {
 fn pump(device: Arc<File>) -> io::Result<OwnedFd> {
     let (frames, into) = nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC)?;
     let mut into = File::from(into);
-    std::thread::Builder::new().name("diag".into()).spawn(move || {
-        // Modem output is parsed here, which needs no rights.
-        if keep_only(Capabilities::empty()).is_err() {
-            return;
-        }
+    // Modem output is parsed here, which needs no rights.
+    spawn_with_only(Capabilities::empty(), "diag", move || {
         let mut buffer = vec![0; super::READ_SIZE];
         // Ends when the device fails, the driver ends the session, or the frames have no receiver.
         while let Ok(count) = (&*device).read(&mut buffer) {

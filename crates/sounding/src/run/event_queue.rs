@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::thread;
 use std::time::Duration;
 
-use sounding_host::{Capabilities, keep_only};
+use sounding_host::{Capabilities, spawn_with_only};
 
 /// Lines that wait at most: at a hundred a second a reader may look away for forty seconds.
 const CAPACITY: usize = 4096;
@@ -41,9 +41,7 @@ impl Outbox {
     pub(crate) fn new(out: impl Write + Send + 'static) -> io::Result<Self> {
         let (lines, to_write) = mpsc::sync_channel(CAPACITY);
         let (done, written) = mpsc::sync_channel(1);
-        thread::Builder::new().name("events".into()).spawn(move || {
-            // Begun before the daemon drops its rights. Without them or not, it only writes.
-            let _ = keep_only(Capabilities::empty());
+        spawn_with_only(Capabilities::empty(), "events", move || {
             write_lines(&to_write, out);
             let _ = done.send(());
         })?;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use sounding_bpf::{Phase, TcpSocket, Transition, tcp_sockets};
 use sounding_feed::{Flow, Flows as Listed};
-use sounding_host::{Capabilities, keep_only, monotonic_now};
+use sounding_host::{Capabilities, monotonic_now, spawn_with_only};
 use sounding_units::{HostInstant, Rate};
 
 /// Between two looks.
@@ -86,7 +86,7 @@ impl Flows {
         table.names.push(name.to_owned());
         if !table.has_thread {
             let flows = Arc::downgrade(self);
-            let thread = thread::Builder::new().name("flows".into()).spawn(move || look_on(&flows));
+            let thread = spawn_with_only(Capabilities::empty(), "flows", move || look_on(&flows));
             // Without a thread there is nothing to show.
             table.has_thread = thread.is_ok();
         }
@@ -180,8 +180,6 @@ impl Drop for Followed {
 
 /// Looks until the daemon has dropped the flows.
 fn look_on(flows: &Weak<Flows>) {
-    // It may begin before the daemon drops its rights, and it needs none.
-    let _ = keep_only(Capabilities::empty());
     loop {
         let began = monotonic_now();
         {

@@ -4,10 +4,10 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 use miette::Result;
-use sounding_host::{Capabilities, keep_only};
+use sounding_host::{Capabilities, spawn_with_only};
 
 use super::output::{Output, Section};
 
@@ -48,8 +48,7 @@ impl Loader {
     /// of later.
     pub(super) fn start() -> io::Result<Self> {
         let (jobs, to_do) = mpsc::channel();
-        let thread = thread::Builder::new().name("loader".into()).spawn(move || {
-            let _ = keep_only(KEPT);
+        let thread = spawn_with_only(KEPT, "loader", move || {
             for job in to_do {
                 match job {
                     Job::Drop(output) => drop(output),

@@ -5,12 +5,11 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::thread;
 use std::time::Duration;
 
 use nix::unistd::User;
 use sounding_bpf::{BadLine, SubordinateMap, Subordinates};
-use sounding_host::{Capabilities, MAX_TEXT, keep_only, read_at_most};
+use sounding_host::{Capabilities, MAX_TEXT, read_at_most, spawn_with_only};
 
 use super::events::{Events, Subids};
 use crate::cli_types::LACKS_KERNEL;
@@ -46,8 +45,7 @@ impl Followed {
         if LACKS_KERNEL {
             return Ok(Self { found, maps });
         }
-        thread::Builder::new().name("subuid".into()).spawn(move || {
-            let _ = keep_only(Capabilities::empty());
+        spawn_with_only(Capabilities::empty(), "subuid", move || {
             files.follow(seen, &more, &sender);
         })?;
         Ok(Self { found, maps })
@@ -133,7 +131,7 @@ fn text(path: &Path) -> io::Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::{fs, thread};
 
     use super::*;
 

@@ -4,11 +4,10 @@
 use std::env::var_os;
 use std::io;
 use std::sync::mpsc::{self, Receiver, SyncSender};
-use std::thread;
 use std::time::Duration;
 
 use sd_notify::NotifyState;
-use sounding_host::{Capabilities, keep_only};
+use sounding_host::{Capabilities, spawn_with_only};
 use sounding_units::HostInstant;
 
 /// Time limit for the last report.
@@ -41,10 +40,7 @@ impl Supervisor {
         }
         let (words, to_send) = mpsc::sync_channel(8);
         let (end, done) = mpsc::sync_channel(1);
-        thread::Builder::new().name("supervisor".into()).spawn(move || {
-            // The thread starts before the daemon drops its rights. It only writes, so it does not
-            // matter whether it has them.
-            let _ = keep_only(Capabilities::empty());
+        spawn_with_only(Capabilities::empty(), "supervisor", move || {
             for word in to_send {
                 if let Err(error) = sd_notify::notify(&[word]) {
                     tracing::warn!("the service manager receives no reports: {error}");

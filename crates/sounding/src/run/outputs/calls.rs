@@ -4,11 +4,10 @@ use std::io::Write as _;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, SyncSender, TrySendError};
-use std::thread;
 use std::time::Duration;
 
 use miette::{IntoDiagnostic, Result, miette};
-use sounding_host::{Capabilities, keep_only};
+use sounding_host::{Capabilities, spawn_with_only};
 use sounding_kpi::Direction;
 use sounding_link::DelayUpdate;
 use sounding_rtc::line::Line;
@@ -60,17 +59,14 @@ impl Section for CallsSection {
         stream.set_write_timeout(Some(PATIENCE)).into_diagnostic()?;
         let (lines, to_write) = mpsc::sync_channel::<String>(WAITING);
         // The receiver may be slow, and the daemon's own thread must not wait for it.
-        thread::Builder::new()
-            .name("calls".into())
-            .spawn(move || {
-                let _ = keep_only(Capabilities::empty());
-                for line in to_write {
-                    if stream.write_all(line.as_bytes()).is_err() {
-                        return;
-                    }
+        spawn_with_only(Capabilities::empty(), "calls", move || {
+            for line in to_write {
+                if stream.write_all(line.as_bytes()).is_err() {
+                    return;
                 }
-            })
-            .into_diagnostic()?;
+            }
+        })
+        .into_diagnostic()?;
         Ok(Box::new(CallsOutput { lines, socket: self.socket.clone() }))
     }
 
