@@ -8,9 +8,10 @@ TARGET := target
 demo:
 	@scripts/demo
 
-# Without a network there may be no promtool and no SRT: their tests are skipped then, or fail by SOUNDING_REQUIRE.
+# Without a network there may be no busybox, promtool or SRT: their tests are skipped then, or fail by SOUNDING_REQUIRE.
 test:
 	@scripts/setup test
+	@scripts/setup busybox || echo "tests do without busybox"
 	@scripts/setup promtool || echo "tests do without promtool"
 	@scripts/setup srt || echo "tests do without SRT"
 	scripts/test

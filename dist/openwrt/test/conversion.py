@@ -8,9 +8,8 @@ import tomllib
 import unittest
 
 from convert import quoted, uci_of, with_all_keys, without_empty
-from root import BY_HAND, ONE_MODEM, InRoot
+from root import BY_HAND, ONE_MODEM, SOUNDINGD, InRoot
 
-SOUNDINGD = os.environ["SOUNDINGD"]
 EXAMPLE = subprocess.run([SOUNDINGD, "run", "--example-config"], capture_output=True, text=True, check=True).stdout
 
 BY_HAND_TOML = {
@@ -28,13 +27,25 @@ BY_HAND_TOML = {
 
 
 class Conversion(InRoot):
+    def asked(self, what: str, toml: str) -> subprocess.CompletedProcess:
+        """What the program says of a configuration."""
+        with tempfile.NamedTemporaryFile(suffix=".toml") as file:
+            file.write(toml.encode("utf-8", "surrogateescape"))
+            file.flush()
+            command = [SOUNDINGD, "run", "--config", file.name, what]
+            return subprocess.run(command, capture_output=True, text=True)
+
     def printed(self, toml: str) -> str:
         """The configuration as the program understands it."""
-        with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
-            file.write(toml)
-            file.flush()
-            command = [SOUNDINGD, "run", "--config", file.name, "--print-config"]
-            return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        done = self.asked("--print-config", toml)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def refused(self, toml: str) -> str:
+        """The program's error."""
+        done = self.asked("--check-config", toml)
+        self.assertNotEqual(done.returncode, 0, toml)
+        return done.stderr
 
     def test_the_example_as_uci_becomes_the_same_configuration(self):
         # The example alone asks for no output, and would be refused.
@@ -59,8 +70,7 @@ class Conversion(InRoot):
         self.root.configure(ONE_MODEM + "\toption adress 'x'\n")
         toml = self.root.toml()
         line = toml.splitlines().index('adress = "x"') + 1
-        self.root.put("tmp/wrong.toml", toml)
-        error = self.root.run("soundingd run --config /tmp/wrong.toml --check-config", fails=True).stderr
+        error = self.refused(toml)
         self.assertIn("unknown field `adress`", error)
         self.assertIn(f"line {line}", error)
 
@@ -92,9 +102,7 @@ class Conversion(InRoot):
 
     def test_a_value_that_is_no_text_ends_in_an_error_of_the_program(self):
         self.root.configure(ONE_MODEM + "\tlist hosts 'a\udcff\udcc3'\n")
-        self.root.put("tmp/wrong.toml", self.root.toml())
-        error = self.root.run("soundingd run --config /tmp/wrong.toml --check-config", fails=True).stderr
-        self.assertIn("invalid utf-8", error)
+        self.assertIn("invalid utf-8", self.refused(self.root.toml()))
 
     def test_no_hostile_number_or_weight_becomes_another_key(self):
         values = ["1\nopen = true", "1 }", "1, x = 2", "1#", "0x\"", "", "inf", "--", "$(id)"]

@@ -1,4 +1,4 @@
-"""A root folder with the files of the ipk, busybox, and stand-ins for OpenWrt's libraries."""
+"""A root folder with the files of the ipk or of its sources, busybox, and stand-ins for OpenWrt's libraries."""
 
 import glob
 import gzip
@@ -13,7 +13,9 @@ import unittest
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PACKAGES = Path(os.environ["PACKAGES"])
+# Without packages the root has the sources of what converts, and no program.
+PACKAGES = os.environ.get("PACKAGES")
+SOUNDINGD = os.environ["SOUNDINGD"]
 BUSYBOX = os.environ["BUSYBOX"]
 
 DAEMON = "config daemon 'daemon'\n\toption enabled '1'\n"
@@ -55,20 +57,13 @@ config feed
 
 
 class Root:
-    """A root with the files of the ipk, busybox, and the stand-ins."""
-
     def __init__(self):
         self.path = Path(tempfile.mkdtemp())
-        (package,) = glob.glob(f"{PACKAGES}/soundingd_*_{os.uname().machine}.ipk")
-        with tarfile.open(package) as outer:
-            for member, folder in ("data", "."), ("control", "scripts"):
-                archive = gzip.decompress(outer.extractfile(f"./{member}.tar.gz").read())
-                with tarfile.open(fileobj=io.BytesIO(archive)) as inner:
-                    inner.extractall(self.path / folder)
-                    names = [entry.name[1:] for entry in inner if not entry.isdir()]
-                if member == "data":
-                    self.put("usr/lib/opkg/info/soundingd.list", "\n".join(names) + "\n")
-        for folder in "bin", "sbin", "dev", "tmp", "proc":
+        if PACKAGES:
+            self.unpack()
+        else:
+            self.copy_converter()
+        for folder in "bin", "sbin", "dev", "etc", "lib", "tmp", "proc":
             (self.path / folder).mkdir(exist_ok=True)
         (self.path / "var").symlink_to("tmp")
         for name, minor in ("null", 3), ("urandom", 9):
@@ -83,6 +78,26 @@ class Root:
         ):
             shutil.copy(HERE / name, self.path / place)
         self.run("/bin/busybox --install -s /bin")
+
+    def unpack(self):
+        (package,) = glob.glob(f"{PACKAGES}/soundingd_*_{os.uname().machine}.ipk")
+        with tarfile.open(package) as outer:
+            for member, folder in ("data", "."), ("control", "scripts"):
+                archive = gzip.decompress(outer.extractfile(f"./{member}.tar.gz").read())
+                with tarfile.open(fileobj=io.BytesIO(archive)) as inner:
+                    inner.extractall(self.path / folder)
+                    names = [entry.name[1:] for entry in inner if not entry.isdir()]
+                if member == "data":
+                    self.put("usr/lib/opkg/info/soundingd.list", "\n".join(names) + "\n")
+
+    def copy_converter(self):
+        sources = HERE.parent
+        self.put("usr/lib/sounding/uci-to-toml", (sources / "uci-to-toml").read_text())
+        (self.path / "usr/lib/sounding/uci-to-toml").chmod(0o755)
+        example = subprocess.run([SOUNDINGD, "run", "--example-config"], capture_output=True, check=True).stdout
+        keys = ["awk", "-f", sources / "keys.awk"]
+        keys = subprocess.run(keys, input=example, capture_output=True, check=True).stdout
+        self.put("usr/lib/sounding/keys", keys.decode())
 
     def put(self, place: str, content: str):
         file = self.path / place
