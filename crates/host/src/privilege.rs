@@ -29,8 +29,8 @@ pub fn keep_only(keep: Capabilities) -> io::Result<()> {
     Ok(set_capabilities(None, sets)?)
 }
 
-/// Starts a thread that has only the capabilities in `keep`, as by [`keep_only`]. When this returns,
-/// the thread has dropped the others.
+/// Starts a thread that has only the capabilities in `keep`, as by [`keep_only`]. The thread has
+/// dropped the others when this returns.
 ///
 /// # Errors
 ///

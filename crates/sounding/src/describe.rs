@@ -131,11 +131,14 @@ pub(crate) fn asks_for_version(arguments: &[OsString]) -> bool {
 
 /// The version, and what this build has.
 pub(crate) fn version() -> String {
+    let all = [
+        ("captures", cfg!(feature = "captures")),
+        ("demo", cfg!(feature = "demo")),
+        ("kernel", cfg!(feature = "kernel")),
+        ("lab", cfg!(feature = "lab")),
+    ];
     let features: Vec<&str> =
-        [("captures", cfg!(feature = "captures")), ("lab", cfg!(feature = "lab"))]
-            .into_iter()
-            .filter_map(|(name, is_on)| is_on.then_some(name))
-            .collect();
+        all.into_iter().filter_map(|(name, is_on)| is_on.then_some(name)).collect();
     let version = json!({
         "name": NAME,
         "version": env!("CARGO_PKG_VERSION"),

@@ -84,6 +84,6 @@ fn the_version_as_json_names_commit_features_and_kernels() {
     assert_eq!(text.trim(), format!("{name} {number}"));
     let commit = version["commit"].as_str().unwrap().trim_end_matches('+');
     assert!(commit.len() == 12 || commit == "unknown", "{commit}");
-    assert_eq!(version["features"], serde_json::json!(["captures", "lab"]));
+    assert_eq!(version["features"], serde_json::json!(["captures", "demo", "kernel", "lab"]));
     assert_eq!(version["kernels"]["least"], "6.1");
 }
