@@ -40,6 +40,15 @@ pub fn spawn_with_only(
     name: &str,
     work: impl FnOnce() + Send + 'static,
 ) -> io::Result<JoinHandle<()>> {
+    // One instance for all: the code that starts a thread is long.
+    spawn_boxed(keep, name, Box::new(work))
+}
+
+fn spawn_boxed(
+    keep: Capabilities,
+    name: &str,
+    work: Box<dyn FnOnce() + Send>,
+) -> io::Result<JoinHandle<()>> {
     let (dropped, outcome) = mpsc::sync_channel(1);
     let thread = Builder::new().name(name.into()).spawn(move || {
         let kept = keep_only(keep);
