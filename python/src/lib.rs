@@ -10,6 +10,7 @@ mod error;
 mod fields;
 mod kpis;
 mod link;
+mod message;
 mod reader;
 mod record;
 mod simulate;
@@ -32,6 +33,8 @@ mod _sounding {
     use super::kpis::{Kpi, known_kpis, kpis};
     #[pymodule_export]
     use super::link::link;
+    #[pymodule_export]
+    use super::message::Message;
     #[pymodule_export]
     use super::reader::{Counts, Reader, open};
     #[pymodule_export]
