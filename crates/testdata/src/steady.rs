@@ -16,13 +16,13 @@ const ATTEMPTS: u32 = 3;
 /// The time between two looks at the clock.
 const PERIOD: Duration = Duration::from_millis(1);
 
-/// Later than this no thread of real time is on a machine that keeps time: half of the silence that
-/// flows bear.
-const STALL_OF_REAL_TIME: Duration = Duration::from_millis(20);
+/// Later than this no thread of real time is on a machine that keeps time: the smallest queue that
+/// tests bound, because an emulator that stalls makes a queue.
+const STALL_OF_REAL_TIME: Duration = Duration::from_millis(10);
 
 /// The same for threads that share the processors. A background flow takes 45 ms above the least
-/// RTT for a full queue, and its slow start ends there for good.
-const STALL: Duration = Duration::from_millis(40);
+/// RTT for a full queue, and its slow start ends there for good; two stalls make as much.
+const STALL: Duration = Duration::from_millis(20);
 
 /// Runs a test that measures time, one at a time. If it fails while the machine was stalled (some
 /// processor kept a waiting thread waiting for longer than a test of real time can bear), the

@@ -33,6 +33,16 @@ impl Ran {
         found["at_ns"].as_u64().map(HostInstant::from_nanos)
     }
 
+    /// The end of the round that begins at a moment: the first sample whose round trip began later.
+    /// The queue that a lie makes has rounds take half as long again, or longer where it grew
+    /// more.
+    fn end_of_round(&self, began: HostInstant) -> HostInstant {
+        let earliest = began + (RTT + RTT / 2);
+        let later = self.flow.samples.iter().filter(|sample| sample.at >= earliest);
+        let mut ended = later.filter(|sample| sample.at >= began + sample.info.rtt);
+        ended.next().expect("a round that ends").at
+    }
+
     /// The first pace from a moment on, in Mbit/s of payload, that is wrong and still is 20 ms
     /// later. Linux reads the pace without the socket's lock (`tcp_get_info`): a sample may
     /// show the one of BBR, which the law replaces in the same call.
@@ -65,7 +75,9 @@ fn a_flow_ramps_up_to_its_fair_share_and_holds_the_rate_without_a_queue() {
     }
     steadily(|| {
         let speaker = Speaker::Cells(PATH, share(PATH, 80));
-        let ran = download(speaker, LASTS, &LAW);
+        // The path carries 3 % more than the report says. Without that, a queue that one stall of
+        // this machine leaves would stay for good.
+        let ran = download_over(share(PATH, 103), speaker, LASTS, &LAW);
         ran.show_phases();
         assert_arrives(&ran);
         assert!(ran.resent() < 20, "{} resent", ran.resent());
@@ -94,10 +106,10 @@ fn a_liar_gets_at_most_a_quarter_above_the_arrivals_after_three_rounds() {
             ran.show_phases();
             assert_arrives(&ran);
             let over = ran.entered("radio-limited").expect("the end of its start");
-            // The queue that the lie makes has rounds take half as long again, and the kernel
-            // measures up to 2 % too much.
+            // The kernel measures up to 2 % too much.
             let is_wrong = |paced: f64| paced >= 1.02 * 1.25 * payload(PATH);
-            let found = ran.paced_wrongly(over + 3 * (RTT + RTT / 2), is_wrong);
+            let third = (0..3).fold(over, |began, _| ran.end_of_round(began));
+            let found = ran.paced_wrongly(third, is_wrong);
             assert_eq!(found, None, "{factor}");
         });
     }
