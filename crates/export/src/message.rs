@@ -2,6 +2,8 @@
 //!
 //! This module only finds the message; it does not read its contents.
 
+use std::fmt;
+
 use sounding_diag::LogRecord;
 use sounding_diag::layout::{Node, Sink, Value};
 use sounding_diag::radio::Tti;
@@ -28,6 +30,21 @@ pub enum Channel {
     GprsMac,
 }
 
+/// Its name, as records and lines of JSON spell kinds of messages.
+impl fmt::Display for Channel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rrc(pdu) => f.write_str(pdu.name()),
+            Self::NasPlain | Self::NasProtected => f.write_str("lte_nas"),
+            Self::NasNr => f.write_str("nr_nas"),
+            Self::UmtsRrc(channel) => write!(f, "umts_{channel}"),
+            Self::UmtsNas => f.write_str("umts_nas"),
+            Self::GsmRr(channel) => write!(f, "gsm_{channel}"),
+            Self::GprsMac => f.write_str("gprs_mac"),
+        }
+    }
+}
+
 /// A message, and the cell that it was received from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message<'a> {
@@ -37,6 +54,8 @@ pub struct Message<'a> {
     pub uplink: bool,
     /// Number of the carrier; 0 where the record has none.
     pub carrier: u32,
+    /// The physical cell, if the record has one.
+    pub cell: Option<u16>,
     /// The time of the message; `None` if the record has none.
     pub tti: Option<Tti>,
     /// The message.
@@ -50,9 +69,9 @@ pub enum Without {
     Message,
     /// It carries a part of one.
     Part,
-    /// It carries part of a message without the message's frame: a block of UMTS's system
-    /// information.
-    Around,
+    /// It carries only what is around a message of this kind: a block of UMTS's system information,
+    /// or a modem's request for a channel.
+    Around(Channel),
     /// It is not read, or its kind of message is unknown.
     Unread(RecordError),
 }
@@ -67,8 +86,8 @@ impl<'a> Message<'a> {
     ///
     /// # Errors
     ///
-    /// [`Without`] with the reason: no message, a part of one, one only around it, or a record that
-    /// is not read.
+    /// [`Without`] with the reason: no message, a part of one, only what is around one, or a record
+    /// that is not read.
     pub fn find(record: &LogRecord<'a>) -> Result<Self, Without> {
         let code = record.code.number();
         let is_rrc = [LteRrc::CODE, NrRrc::CODE].contains(&record.code);
@@ -78,19 +97,24 @@ impl<'a> Message<'a> {
         match Record::parse(record).map_err(Without::Unread)? {
             Record::LteRrc(own) => {
                 let pdu = whole(own.described(record))?;
-                Ok(rrc(pdu, own.earfcn, own.tti, own.message))
+                let message = rrc(pdu, own.earfcn, own.message);
+                Ok(Self { cell: Some(own.pci), tti: own.tti, ..message })
             }
             Record::NrRrc(own) => {
                 let pdu = whole(own.described(record))?;
-                Ok(rrc(pdu, own.nr_arfcn, None, own.message))
+                // A message within one of LTE has neither.
+                let cell = (own.nr_arfcn > 0).then_some(own.pci);
+                Ok(Self { cell, ..rrc(pdu, own.nr_arfcn, own.message) })
             }
             Record::Other(node) => {
                 let head = Head::of(&node);
                 let is_up = head.direction == Some("up");
                 let (channel, uplink, carrier) = match code {
                     UMTS_RRC => {
-                        let channel = head.channel.filter(|name| UMTS_CHANNELS.contains(name));
-                        let channel = channel.ok_or(Without::Around)?;
+                        let channel = head.channel.unwrap_or("unknown");
+                        if !UMTS_CHANNELS.contains(&channel) {
+                            return Err(Without::Around(Channel::UmtsRrc(channel)));
+                        }
                         (Channel::UmtsRrc(channel), channel.starts_with("ul"), head.uarfcn)
                     }
                     0x713A | 0x7B3A | 0x5230 => (Channel::UmtsNas, is_up, 0),
@@ -99,7 +123,7 @@ impl<'a> Message<'a> {
                     }
                     // A request for a channel is the modem's own, not what it sends.
                     GPRS_MAC if head.channel.is_none() || head.message_kind == Some(0x20) => {
-                        return Err(Without::Around);
+                        return Err(Without::Around(Channel::GprsMac));
                     }
                     GPRS_MAC => (Channel::GprsMac, is_up, 0),
                     code => {
@@ -108,7 +132,7 @@ impl<'a> Message<'a> {
                     }
                 };
                 let bytes = node.message().ok_or(Without::Message)?;
-                Ok(Self { channel, uplink, carrier, tti: None, bytes })
+                Ok(Self { channel, uplink, carrier, cell: None, tti: None, bytes })
             }
             _ => Err(Without::Message),
         }
@@ -123,7 +147,7 @@ fn whole(described: Result<(RrcPdu, Segment), RecordError>) -> Result<RrcPdu, Wi
     }
 }
 
-fn rrc(pdu: RrcPdu, carrier: u32, tti: Option<Tti>, bytes: &[u8]) -> Message<'_> {
+fn rrc(pdu: RrcPdu, carrier: u32, bytes: &[u8]) -> Message<'_> {
     let uplink = matches!(
         pdu,
         RrcPdu::LteUlCcch
@@ -133,8 +157,11 @@ fn rrc(pdu: RrcPdu, carrier: u32, tti: Option<Tti>, bytes: &[u8]) -> Message<'_>
             | RrcPdu::NrUlCcch
             | RrcPdu::NrUlCcch1
             | RrcPdu::NrUlDcch
+            | RrcPdu::NrReconfigurationComplete
+            | RrcPdu::NrCapability
+            | RrcPdu::MrdcCapability
     );
-    Message { channel: Channel::Rrc(pdu), uplink, carrier, tti, bytes }
+    Message { channel: Channel::Rrc(pdu), uplink, carrier, cell: None, tti: None, bytes }
 }
 
 /// UMTS's channels that have messages, and no blocks alone.

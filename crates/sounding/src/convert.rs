@@ -22,7 +22,7 @@ use sounding_diag::{LogRecord, record};
 use sounding_export::json;
 use sounding_export::message::Message;
 use sounding_export::messages;
-use sounding_export::pcap::{Became, Messages};
+use sounding_export::pcap::{Became, Gsmtap, Messages};
 use sounding_export::privacy::{self, Privacy};
 
 use crate::capture_args::{Codes, PrivacyArgs, parse_code};
@@ -33,7 +33,7 @@ use crate::screen;
 use crate::signals;
 use crate::skipped::{Records, Skipped};
 use existing::Existing;
-use format::{FileKind, Target};
+use format::{FileKind, Target, Version};
 use live::{Shared, Writer};
 use tally::Tally;
 use traces::InputKind;
@@ -47,7 +47,7 @@ Kinds of files, by the end of the name or with --to; .gz or .zst behind it packs
   .parquet
     a table for each log code, for pandas and the like; a folder if there are several codes
   .pcapng, .pcap
-    RRC and NAS messages for Wireshark
+    RRC and NAS messages for Wireshark; only .pcapng has NR, and numbers of carriers above 16383
   .qmdl, .mi2log
     Diag frames, as a modem sends them
   .hdf, .dlf
@@ -95,6 +95,9 @@ pub(crate) struct Convert {
     /// Only records of these codes, e.g. 0xB139,0xB064
     #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = parse_code)]
     only: Vec<u16>,
+    /// Version of GSMTAP in a .pcap or .pcapng
+    #[arg(long, value_enum, value_name = "VERSION")]
+    gsmtap: Option<Version>,
     /// Replace OUT if it is there already
     #[arg(long)]
     force: bool,
@@ -105,6 +108,12 @@ pub(crate) struct Convert {
 pub(crate) fn run(args: &Convert) -> Result<ExitCode> {
     let target = Target::of(&args.output, args.to)?;
     refuse_itself(args)?;
+    if args.gsmtap.is_some() && !target.kind.is_of_messages() {
+        return Err(miette!(
+            help = "name OUT .pcap or .pcapng, or leave the option out",
+            "--gsmtap is for messages: no other kind of file has GSMTAP"
+        ));
+    }
     let existing = Existing::of(&args.output, args.force);
     let from = InputKind::of(&args.input, args.from);
     if from != InputKind::Capture {
@@ -142,9 +151,9 @@ pub(crate) fn run(args: &Convert) -> Result<ExitCode> {
         _ => job.stream(target)?,
     };
     job.progress.finish_and_clear();
-    let written = match target.kind {
-        FileKind::Pcap | FileKind::Pcapng => ["message", "messages"],
-        _ => ["record", "records"],
+    let written = match target.kind.is_of_messages() {
+        true => ["message", "messages"],
+        false => ["record", "records"],
     };
     let records = Records { without_nas: job.messages.undecoded(), ..job.tally.read.into() };
     let skipped = Skipped { records, absent: job.asked.absent(), ..skipped };
@@ -181,7 +190,9 @@ impl Job<'_> {
                     FileKind::Pcap => Messages::pcap(output.clone()),
                     _ => Messages::pcapng(output.clone()),
                 };
-                Writer::Messages(messages.map_err(|error| self.failed(error))?, output)
+                let messages = messages.map_err(|error| self.failed(error))?;
+                let gsmtap = self.args.gsmtap.map_or(Gsmtap::default(), Gsmtap::from);
+                Writer::Messages(messages.with_gsmtap(gsmtap), output)
             }
             FileKind::Qmdl => Writer::Capture(output, Format::Hdlc, Vec::new()),
             FileKind::Hdf => Writer::Capture(output, Format::Hdf, Vec::new()),
@@ -281,7 +292,7 @@ impl Job<'_> {
                         self.tally.written += 1;
                         self.tally.without_carrier += 1;
                     }
-                    Became::NoPlace => self.tally.left_out.no_place += 1,
+                    Became::NoPlace => self.tally.left_out.handle_no_place(message.channel),
                 }
                 Ok(())
             }

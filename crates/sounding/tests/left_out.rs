@@ -243,7 +243,7 @@ fn convert_counts_what_it_leaves_out_by_reason_in_one_line() {
                 "2 packets that are no log records",
                 "3 records without a message",
                 "2 parts of messages",
-                "1 message that such a file has no place for",
+                "1 message that such a file has no place for (1 nr_reconfiguration_complete)",
                 "1 corrupt record",
             ],
         ),

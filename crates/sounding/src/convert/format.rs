@@ -5,6 +5,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use miette::{Result, miette};
+use sounding_export::pcap::Gsmtap;
 use sounding_host::files::names_descriptor;
 
 use crate::output::Packing;
@@ -17,7 +18,7 @@ pub(super) enum FileKind {
     Jsonl,
     /// A table for each log code, or for a link
     Parquet,
-    /// RRC and NAS of LTE for Wireshark
+    /// RRC and NAS for Wireshark, without NR
     Pcap,
     /// RRC and NAS for Wireshark
     Pcapng,
@@ -32,6 +33,33 @@ pub(super) enum FileKind {
     Csv,
     /// A link: a line for each packet that it could have carried
     Mahimahi,
+}
+
+impl FileKind {
+    /// Whether it holds messages and nothing else.
+    pub(super) fn is_of_messages(self) -> bool {
+        matches!(self, Self::Pcap | Self::Pcapng)
+    }
+}
+
+/// A version of GSMTAP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Version {
+    /// Wireshark reads it
+    #[value(name = "2")]
+    V2,
+    /// The public proposal: it has room for NR and for every carrier, and Wireshark needs a plugin
+    #[value(name = "3")]
+    V3,
+}
+
+impl From<Version> for Gsmtap {
+    fn from(version: Version) -> Self {
+        match version {
+            Version::V2 => Self::V2,
+            Version::V3 => Self::V3,
+        }
+    }
 }
 
 /// The format of the output.

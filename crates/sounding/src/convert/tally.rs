@@ -1,8 +1,10 @@
 //! Counts of a conversion: written items, and items left out, with reasons.
 
+use std::collections::BTreeMap;
+
 use sounding_diag::capture::EmitError;
 use sounding_diag::record::RecordCounts;
-use sounding_export::message::Without;
+use sounding_export::message::{Channel, Without};
 
 use crate::skipped::counted;
 
@@ -34,8 +36,8 @@ pub(super) struct LeftOut {
     pub(super) unwanted: u64,
     /// They carry no message, and the file is one of messages.
     pub(super) without_message: u64,
-    /// The kind of file has no place for their message.
-    pub(super) no_place: u64,
+    /// The kind of file has no place for their message: how many of each kind of message.
+    pub(super) no_place: BTreeMap<String, u64>,
     /// They carry a part of a message.
     pub(super) parts: u64,
     /// Packets longer than the format allows.
@@ -48,7 +50,7 @@ impl Tally {
         match without {
             Without::Message => self.left_out.without_message += 1,
             Without::Part => self.left_out.parts += 1,
-            Without::Around => self.left_out.no_place += 1,
+            Without::Around(channel) => self.left_out.handle_no_place(*channel),
             Without::Unread(error) => self.read.handle(Err(error)),
         }
     }
@@ -72,7 +74,7 @@ impl Tally {
         }
         if self.without_carrier > 0 {
             text += &format!(
-                ", {} of them without the number of their carrier, which is over 16383 (a pcapng has it as a comment)",
+                ", {} of them without the number of their carrier, which is over 16383 (a pcapng has it)",
                 self.without_carrier
             );
         }
@@ -85,9 +87,14 @@ impl Tally {
 }
 
 impl LeftOut {
+    /// Counts a message of a kind that the file has no place for.
+    pub(super) fn handle_no_place(&mut self, channel: Channel) {
+        *self.no_place.entry(channel.to_string()).or_default() += 1;
+    }
+
     /// The count of each reason, in a few words.
     fn parts(&self) -> Vec<String> {
-        [
+        let mut parts: Vec<String> = [
             (
                 self.hidden,
                 "packet that may identify a person (--no-redact)",
@@ -101,17 +108,23 @@ impl LeftOut {
             (self.others, "packet that is no log record", "packets that are no log records"),
             (self.without_message, "record without a message", "records without a message"),
             (self.parts, "part of a message", "parts of messages"),
-            (
-                self.no_place,
-                "message that such a file has no place for",
-                "messages that such a file has no place for",
-            ),
             (self.too_long, "record too long for such a file", "records too long for such a file"),
         ]
         .into_iter()
         .filter(|(count, ..)| *count > 0)
         .map(|(count, one, many)| counted(count, one, many))
-        .collect()
+        .collect();
+        if !self.no_place.is_empty() {
+            let count = self.no_place.values().sum();
+            let words = counted(
+                count,
+                "message that such a file has no place for",
+                "messages that such a file has no place for",
+            );
+            let kinds = self.no_place.iter().map(|(kind, count)| format!("{count} {kind}"));
+            parts.push(format!("{words} ({})", kinds.collect::<Vec<_>>().join(", ")));
+        }
+        parts
     }
 }
 
@@ -123,13 +136,14 @@ mod tests {
     fn reasons_are_named_and_what_did_not_happen_is_not() {
         let records = ["record", "records"];
         assert_eq!(Tally { written: 1, ..Tally::default() }.sentence(records), "1 record written");
-        let left_out = LeftOut { hidden: 2, others: 1, no_place: 3, ..LeftOut::default() };
+        let no_place = BTreeMap::from([("gsm_rach".to_owned(), 1), ("nr_pcch".to_owned(), 2)]);
+        let left_out = LeftOut { hidden: 2, others: 1, no_place, ..LeftOut::default() };
         let tally = Tally { written: 5, blank: 4, left_out, ..Tally::default() };
         assert_eq!(
             tally.sentence(records),
             "5 records written, 4 of them hidden because they may identify a person (--no-redact); left out: 2 packets \
              that may identify a person (--no-redact), 1 packet that is no log record, 3 messages that such a file has no \
-             place for"
+             place for (1 gsm_rach, 2 nr_pcch)"
         );
     }
 }
