@@ -11,6 +11,7 @@
 struct Readme;
 
 mod advice;
+mod delays;
 mod line;
 mod newest;
 mod publisher;
@@ -18,8 +19,9 @@ mod reader;
 mod waiting;
 
 pub use advice::{Advice, Adviser, Cause, Tuning};
+pub use delays::{DelayEvent, DelayQueue, Delays};
 pub use line::{Flow, Flows, Greeting, Line, VERSION};
-pub use newest::Newest;
+pub use newest::{HeardDelay, Newest};
 pub use publisher::{PublishError, Publisher};
 pub use reader::{FeedError, Lines, Reader};
 // With these a sender needs no other crate of this project.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sounding_estimate::{Direction, LinkEstimate};
 use sounding_units::{Bytes, HostInstant, Rate};
 
-use crate::Advice;
+use crate::{Advice, Delays};
 
 /// The version of the lines. A reader of a version reads all later lines of it: fields are only
 /// added.
@@ -83,6 +83,9 @@ pub struct Line {
     /// lines of the uplink.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flows: Option<Flows>,
+    /// The delays that the radio itself made, where the daemon is asked for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delays: Option<Delays>,
 }
 
 /// Flows of this machine under a daemon's laws.
@@ -154,6 +157,7 @@ impl Line {
             backlog_bytes: said.backlog.filter(|_| rate.is_some()).map(Bytes::count),
             users: said.known_fair().map(|fair| fair.users),
             flows: None,
+            delays: None,
         }
     }
 
@@ -169,6 +173,12 @@ impl Line {
     #[must_use]
     pub fn with_flows(self, flows: Option<Flows>) -> Self {
         Self { flows, ..self }
+    }
+
+    /// The same with these delays.
+    #[must_use]
+    pub fn with_delays(self, delays: Option<Delays>) -> Self {
+        Self { delays, ..self }
     }
 
     /// Whether another line says the same, but for its number and times.

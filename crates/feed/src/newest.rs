@@ -1,5 +1,6 @@
 //! The newest line of each direction, for a program that asks whenever it likes.
 
+use std::collections::VecDeque;
 use std::io::{ErrorKind, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
@@ -10,7 +11,7 @@ use sounding_estimate::Direction;
 use sounding_units::{HostInstant, Rate};
 
 use crate::reader::{FeedError, LONGEST, parse, parse_greeting, too_long};
-use crate::{Greeting, Line};
+use crate::{DelayEvent, Greeting, Line};
 
 /// A daemon that is dead is looked for so often. Chosen: a restart takes longer.
 const RETRY: Duration = Duration::from_millis(500);
@@ -20,6 +21,24 @@ const MOST: usize = 64;
 
 /// So many bytes are taken in one turn, so that no other end keeps this one.
 const TURN: usize = 256 * 1024;
+
+/// So many delays wait for the program that asks; the oldest are dropped. A thousand are those of
+/// some seconds.
+const MOST_DELAYS: usize = 1024;
+
+/// A delay of a modem's radio.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HeardDelay {
+    /// The modem's name.
+    pub modem: String,
+    /// Uplink or downlink.
+    pub direction: Direction,
+    /// Counts the events of this modem and direction.
+    pub number: u64,
+    /// The event.
+    pub event: DelayEvent,
+}
 
 /// The newest line of each modem and direction. Nothing here waits. When the daemon dies, its lines
 /// go, and it is looked for every half second.
@@ -37,6 +56,7 @@ pub struct Newest {
     /// Lines of this connection, the greeting included.
     count: u64,
     lines: Vec<Line>,
+    delays: VecDeque<HeardDelay>,
 }
 
 impl Newest {
@@ -52,6 +72,7 @@ impl Newest {
             begun: Vec::new(),
             count: 0,
             lines: Vec::new(),
+            delays: VecDeque::new(),
         }
     }
 
@@ -114,6 +135,11 @@ impl Newest {
         line.advice_bits_per_sec.map(Rate::from_bits_per_sec)
     }
 
+    /// The next delay of a radio. Only a daemon that is asked for delays has any.
+    pub fn poll_delay(&mut self) -> Option<HeardDelay> {
+        self.delays.pop_front()
+    }
+
     fn connect(&mut self) -> Result<(), FeedError> {
         let fail = |source| FeedError::Open { path: self.path.clone(), source };
         let stream = UnixStream::connect(&self.path).map_err(fail)?;
@@ -161,7 +187,16 @@ impl Newest {
             self.greeting = Some(parse_greeting(text, self.count)?);
             return Ok(());
         }
-        let line: Line = parse(text, self.count)?;
+        let mut line: Line = parse(text, self.count)?;
+        if let (Some(direction), Some(delays)) = (line.way(), line.delays.take()) {
+            for (place, event) in (0..).zip(delays.events) {
+                let number = delays.first.saturating_add(place);
+                let modem = line.modem.clone();
+                self.delays.push_back(HeardDelay { modem, direction, number, event });
+            }
+            let excess = self.delays.len().saturating_sub(MOST_DELAYS);
+            self.delays.drain(..excess);
+        }
         let is_same = |old: &Line| old.modem == line.modem && old.direction == line.direction;
         match self.lines.iter().position(is_same) {
             Some(index) => self.lines[index] = line,
@@ -230,6 +265,20 @@ mod tests {
         stream.write_all(&next.as_bytes()[20..]).unwrap();
         newest.handle_now(at(2));
         assert_eq!(newest.line(Some("a"), up).unwrap().number, 3);
+    }
+
+    #[test]
+    fn delays_wait_for_who_asks_and_the_oldest_are_dropped() {
+        let event = r#"{"kind":"harq","from_ns":1,"to_ns":9,"amount_ns":8,"age_ns":2,"confidence":"decoded"}"#;
+        let delays =
+            |first: u64| format!(r#","delays":{{"first":{first},"events":[{event},{event}]}}"#);
+        let said: String = (0..600).map(|n| line("a", "downlink", n, &delays(2 * n + 1))).collect();
+        let (_folder, _stream, mut newest) = told(&format!("{GREETING}\n{said}"));
+        assert_eq!(newest.lines().len(), 1);
+        let heard: Vec<_> = std::iter::from_fn(|| newest.poll_delay()).collect();
+        let numbers: Vec<_> = heard.iter().map(|delay| delay.number).collect();
+        assert_eq!(numbers, (1200 - MOST_DELAYS as u64 + 1..=1200).collect::<Vec<_>>());
+        assert_eq!((heard[0].direction, heard[0].event.amount_ns), (Direction::Downlink, 8));
     }
 
     #[test]

@@ -17,6 +17,8 @@ const SHORT: &[u8] =
 
 const WHOLE: &[u8] = br#"{"number":18446744073709551615,"modem":"wan","direction":"downlink","made_at_ns":18446744073709551615,"advice_bits_per_sec":9500000,"advice_cause":"capacity","rate_bits_per_sec":10000000,"bound":"capacity","state":"active","source":"grants","age_ms":1e300,"valid_for_ms":200.0,"backlog_bytes":700,"users":3,"of_a_later_version":[{}]}"#;
 
+const DELAYS: &[u8] = br#"{"number":2,"modem":"wan","direction":"uplink","made_at_ns":7,"valid_for_ms":200.0,"delays":{"first":18446744073709551615,"events":[{"kind":"harq","from_ns":9,"to_ns":1,"amount_ns":18446744073709551615,"age_ns":0,"confidence":"of a later version"},{"kind":"rlc","from_ns":1,"to_ns":9,"amount_ns":8,"age_ns":3,"confidence":"decoded"}]}}"#;
+
 /// The seeds: name, bytes, the number of lines, and the error that the stream ends with.
 fn seeds() -> Vec<(&'static str, Vec<u8>, u64, &'static str)> {
     let two = [GREETING, SHORT, b"\n", WHOLE, b"\n"].concat();
@@ -25,6 +27,7 @@ fn seeds() -> Vec<(&'static str, Vec<u8>, u64, &'static str)> {
     let later = br#"{"feed":"rate","version":2,"longest_gap_ms":100}"#;
     vec![
         ("whole", two, 2, "the feed ended: unexpected end of file"),
+        ("delays", [GREETING, DELAYS, b"\n"].concat(), 1, "the feed ended: unexpected end of file"),
         ("cut", cut, 1, "the feed ended: unexpected end of file"),
         ("long", long, 0, "line 2 is not one of the feed's: it is longer than 4096 bytes"),
         ("later", [later, &b"\n"[..]].concat(), 0, "the feed has version 2"),

@@ -110,6 +110,7 @@ fn a_feed_has_rates_while_records_come_and_none_after_the_modem_fell_silent() {
         let gaps = lines.windows(2).map(|pair| pair[1].made_at_ns - pair[0].made_at_ns);
         assert!(gaps.min() >= Some(20_000_000), "no line comes sooner");
     }
+    assert!(played.iter().all(|line| line.delays.is_none()), "nobody asked for delays");
     let known = |line: &&Line| line.rate_bits_per_sec.is_some() && line.bound.is_some();
     let rates = played.iter().filter(known).count();
     assert!(rates > 20, "{rates} of {}", played.len());
@@ -136,6 +137,34 @@ fn a_feed_has_rates_while_records_come_and_none_after_the_modem_fell_silent() {
     while Reader::open(&rig.socket()).is_err() {
         assert!(Instant::now() < until, "the next daemon has no feed");
         std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn lines_have_the_radio_s_delays_where_the_section_asks_for_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("modem.toml");
+    fs::write(&file, format!("[feed]\nname = '{NAME}'\ndelays = true\n")).unwrap();
+    let mut rig = Rig::new(&["--config", &file.display().to_string()]);
+    let played = rig.play(3, |rig| {
+        let until = Instant::now() + Duration::from_secs(3);
+        let lines = Reader::open(&rig.socket()).unwrap().map(Result::unwrap);
+        lines.take_while(|_| Instant::now() < until).collect::<Vec<_>>()
+    });
+    for direction in ["uplink", "downlink"] {
+        let lines = of(&played, direction);
+        let delays: Vec<_> = lines.iter().filter_map(|line| line.delays.as_ref()).collect();
+        let count: usize = delays.iter().map(|delays| delays.events.len()).sum();
+        assert!(count > 10, "{direction}: {count}");
+        // No event is missed.
+        for pair in delays.windows(2) {
+            assert_eq!(pair[0].first + pair[0].events.len() as u64, pair[1].first);
+        }
+        for event in delays.iter().flat_map(|delays| &delays.events) {
+            assert!(event.amount_ns <= event.to_ns - event.from_ns, "{event:?}");
+            assert!(["harq", "rlc", "scheduling"].contains(&event.kind.as_str()), "{event:?}");
+            assert!(direction == "uplink" || event.kind != "scheduling", "{event:?}");
+        }
     }
 }
 

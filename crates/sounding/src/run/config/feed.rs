@@ -23,5 +23,5 @@ pub(super) fn chosen(
         mode.ok_or_else(|| ConfigError::FeedMode(text.to_owned()))
     })?;
     let group = file.group.as_deref().map(group).transpose().map_err(ConfigError::FeedGroup)?;
-    Ok(Some(FeedPlan { name, mode, group }))
+    Ok(Some(FeedPlan { name, mode, group, delays: file.delays }))
 }

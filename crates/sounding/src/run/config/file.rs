@@ -130,6 +130,8 @@ pub(super) struct Feed {
     pub(super) mode: Option<String>,
     #[serde(skip_serializing_if = "is_default")]
     pub(super) group: Option<String>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub(super) delays: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]

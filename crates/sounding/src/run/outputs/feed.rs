@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use miette::{IntoDiagnostic, Result, WrapErr};
 use sounding_board::Place;
-use sounding_feed::{Adviser, Flows, Line, Publisher, Tuning};
+use sounding_feed::{Adviser, DelayQueue, Delays, Flows, Line, Publisher, Tuning};
 use sounding_kpi::Direction;
-use sounding_link::Config as Link;
+use sounding_link::{Config as Link, DelayUpdate, RanDelay};
 use sounding_serve::News;
 use sounding_units::HostInstant;
 
@@ -32,6 +32,8 @@ pub(in crate::run) struct FeedPlan {
     pub(in crate::run) mode: u32,
     /// Its group, if it is not that of the folder or the daemon.
     pub(in crate::run) group: Option<u32>,
+    /// Whether lines have the radio's own delays.
+    pub(in crate::run) delays: bool,
 }
 
 /// The lines of one modem in it.
@@ -94,14 +96,21 @@ impl Section for FeedSection {
     }
 
     fn needs(&self) -> Needs {
-        let codes = WAYS.iter().flat_map(|way| sounding_kpi::codes(*way).to_vec()).collect();
-        Needs { estimates: WAYS.map(link).to_vec(), codes, ..Needs::default() }
+        let mut codes: Vec<_> = WAYS.iter().flat_map(|way| sounding_kpi::codes(*way)).collect();
+        let delays = self.plan.as_ref().is_some_and(|plan| plan.delays);
+        if delays {
+            codes.extend(sounding_kpi::rlc_codes());
+        }
+        let codes = codes.into_iter().copied().collect();
+        Needs { estimates: WAYS.map(link).to_vec(), delays, codes }
     }
 
     fn start(&self) -> Result<Box<dyn Output>> {
         let socket = self.plan.as_ref().map(FeedPlan::socket).transpose()?;
         let sides = WAYS.map(Side::new);
-        Ok(Box::new(FeedOutput { modem: self.modem.clone(), socket, sides, flows: Due::default() }))
+        let wants_delays = self.plan.as_ref().is_some_and(|plan| plan.delays);
+        let (modem, flows) = (self.modem.clone(), Due::default());
+        Ok(Box::new(FeedOutput { modem, socket, sides, flows, wants_delays }))
     }
 }
 
@@ -110,6 +119,8 @@ struct FeedOutput {
     socket: Option<Shared>,
     sides: [Side; 2],
     flows: Due,
+    /// Another output of the modem may be why there are any.
+    wants_delays: bool,
 }
 
 /// The flows of the laws, for the next line of the uplink.
@@ -126,11 +137,14 @@ struct Side {
     /// The newest line that was given, and when.
     last: Option<(HostInstant, Line)>,
     number: u64,
+    /// For the next lines, where the section asks for delays.
+    delays: DelayQueue,
 }
 
 impl Side {
     fn new(way: Direction) -> Self {
-        Self { link: link(way), adviser: Adviser::new(way), last: None, number: 0 }
+        let (adviser, delays) = (Adviser::new(way), DelayQueue::default());
+        Self { link: link(way), adviser, last: None, number: 0, delays }
     }
 
     /// The line of this moment, if one is due.
@@ -144,7 +158,8 @@ impl Side {
         let line = Line::of(self.number + 1, modem, now, estimate);
         let line = line.advising(self.adviser.advice());
         let says_as = |(_, last): &(HostInstant, Line)| line.says_as(last);
-        if since < LATEST && self.last.as_ref().is_some_and(says_as) {
+        let is_old = self.last.as_ref().is_some_and(says_as) && self.delays.is_empty();
+        if since < LATEST && is_old {
             return None;
         }
         self.number += 1;
@@ -153,28 +168,40 @@ impl Side {
     }
 }
 
-/// Gives a line to all who read it, with one text. Only the socket's readers learn of flows: they
-/// are on this machine.
-fn give(socket: Option<&Shared>, line: Line, flows: Option<Flows>) {
+/// Gives a line to all who read it, with one text. Only the socket's readers learn of flows and
+/// delays: they are on this machine.
+fn give(socket: Option<&Shared>, line: Line, flows: Option<Flows>, delays: Option<Delays>) {
     if socket.is_none() && !news::are_wanted() {
         return;
     }
     let text = line.text();
     if let Some(socket) = socket {
-        let with_flows = flows.map(|flows| line.clone().with_flows(Some(flows)).text());
-        locked(socket).publish_text(with_flows.as_ref().unwrap_or(&text));
+        let has_more = flows.is_some() || delays.is_some();
+        let more = || line.clone().with_flows(flows).with_delays(delays).text();
+        locked(socket).publish_text(has_more.then(more).as_ref().unwrap_or(&text));
     }
     news::tell(|| News::Line(Arc::new(line), text));
 }
 
 impl Output for FeedOutput {
+    fn handle_delays(&mut self, update: &DelayUpdate) -> Result<()> {
+        if !self.wants_delays {
+            return Ok(());
+        }
+        for side in &mut self.sides {
+            let own = |event: &&RanDelay| event.direction == side.link.direction;
+            update.events.iter().filter(own).for_each(|event| side.delays.handle_event(event));
+        }
+        Ok(())
+    }
+
     fn publish(&mut self, now: HostInstant, estimates: &Estimates) {
-        let Self { modem, socket, sides, flows } = self;
+        let Self { modem, socket, sides, flows, .. } = self;
         for side in sides {
             if let Some(line) = side.poll(now, modem, estimates) {
                 let is_uplink = line.way() == Some(Direction::Uplink);
                 let flows = if is_uplink { flows.flows.take() } else { None };
-                give(socket.as_ref(), line, flows);
+                give(socket.as_ref(), line, flows, side.delays.poll());
             }
         }
     }
