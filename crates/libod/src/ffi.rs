@@ -8,6 +8,7 @@ use libc::{size_t, ssize_t};
 use sounding_estimate::Direction;
 use sounding_kpi::registry;
 
+pub use crate::delay::Delay;
 use crate::error::{self, Failure, text};
 pub use crate::link::Link;
 pub use crate::sample::{KpiInfo, Sample};
@@ -98,7 +99,7 @@ pub unsafe extern "C" fn od_read(od: c_int, samples: *mut Sample, count: size_t)
     })
 }
 
-/// The largest number of samples per call. `count` is the caller's promise about memory, and cannot
+/// The largest number of samples or delays per call. `count` is the caller's promise about memory, and cannot
 /// be checked.
 const MAX_AT_ONCE: usize = 4096;
 
@@ -154,6 +155,31 @@ pub unsafe extern "C" fn od_link(
             // SAFETY: not null, and by contract there is space.
             unsafe { line.write(newest) };
             Ok(0)
+        })
+    })
+}
+
+/// `od_delays`.
+///
+/// # Safety
+///
+/// `delays` is null or has room for `count` delays.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn od_delays(od: c_int, delays: *mut Delay, count: size_t) -> ssize_t {
+    call(|| {
+        with_source(od, |source| {
+            if delays.is_null() {
+                return Err(null("delays"));
+            }
+            if count == 0 {
+                return Err(Failure::new(libc::EINVAL, "room for no delay"));
+            }
+            let mut taken = Vec::new();
+            source.delays(&mut taken, count.min(MAX_AT_ONCE))?;
+            // SAFETY: not null, and by contract there is space for `count`, which the number of
+            // taken delays does not exceed.
+            unsafe { std::ptr::copy_nonoverlapping(taken.as_ptr(), delays, taken.len()) };
+            Ok(taken.len() as ssize_t)
         })
     })
 }

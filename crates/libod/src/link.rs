@@ -1,7 +1,9 @@
 use std::ffi::c_char;
+use std::time::Duration;
 
 use sounding_feed::Line;
-use sounding_units::HostInstant;
+use sounding_link::Row;
+use sounding_units::{Bytes, HostInstant};
 
 use crate::sample::{NAME_MAX, STALE, UNIT_MAX, padded};
 
@@ -15,6 +17,10 @@ pub(crate) const AGE: u32 = 4;
 pub(crate) const BACKLOG: u32 = 8;
 /// `OD_HAS_USERS`.
 pub(crate) const USERS: u32 = 16;
+/// `OD_HAS_GRANTED`.
+pub(crate) const GRANTED: u32 = 32;
+/// `OD_HAS_FAIR_SHARE`.
+pub(crate) const FAIR_SHARE: u32 = 64;
 
 /// `struct od_line`.
 #[repr(C)]
@@ -30,14 +36,27 @@ pub struct Link {
     pub backlog_bytes: u64,
     /// Time since the newest record behind the rate came.
     pub age_ns: u64,
-    /// When the line was made, by CLOCK_MONOTONIC.
+    /// When the line was made, by CLOCK_MONOTONIC; 0 in a capture.
     pub made_ns: u64,
     /// Time since then.
     pub line_age_ns: u64,
     /// The line's age from which on it is stale.
     pub valid_for_ns: u64,
+    /// End of the row by the modem's clock, in nanoseconds since 1970; 0 from a feed, as are the
+    /// next three.
+    pub modem_unix_ns: u64,
+    /// End of the row since the first record.
+    pub time_ns: u64,
+    /// Length of the row.
+    pub span_ns: u64,
+    /// Bytes of the blocks that were granted in the row.
+    pub granted_bytes: u64,
+    /// The device's part of an equal division among the users; 0 from a feed.
+    pub fair_share_bits_per_sec: u64,
     /// Users of the cell with data.
     pub users: u32,
+    /// Carriers of the fair share; 0 from a feed.
+    pub carriers: u32,
     /// `OD_HAS_*` of what is known. Other numbers are 0.
     pub has: u32,
     /// `OD_STALE` or 0.
@@ -85,7 +104,13 @@ impl Link {
             made_ns: line.made_at_ns,
             line_age_ns,
             valid_for_ns: ns(line.valid_for_ms),
+            modem_unix_ns: 0,
+            time_ns: 0,
+            span_ns: 0,
+            granted_bytes: 0,
+            fair_share_bits_per_sec: 0,
             users,
+            carriers: 0,
             has,
             flags: if is_valid { 0 } else { STALE },
             reserved: 0,
@@ -95,5 +120,45 @@ impl Link {
             state: word(&line.state),
             source: word(&line.source),
         }
+    }
+    /// A row of a capture with one direction.
+    pub(crate) fn of_row(number: u64, Row { bin, ways }: &Row) -> Option<Self> {
+        let way = ways.first()?;
+        let estimate = &way.estimate;
+        let ns = |span: Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
+        let mut has = 0;
+        let mut known = |bit: u32, value: Option<u64>| {
+            has |= if value.is_some() { bit } else { 0 };
+            value.unwrap_or(0)
+        };
+        let fair = estimate.known_fair();
+        let rate = estimate.known_rate().map(|rate| rate.bits_per_sec());
+        let age = Some(estimate.age).filter(|age| *age != Duration::MAX);
+        let fair_share = fair.map(|fair| fair.rate.bits_per_sec());
+        Some(Self {
+            number,
+            advice_bits_per_sec: 0,
+            rate_bits_per_sec: known(RATE, rate),
+            backlog_bytes: known(BACKLOG, estimate.backlog.map(Bytes::count)),
+            age_ns: known(AGE, age.map(ns)),
+            made_ns: 0,
+            line_age_ns: 0,
+            valid_for_ns: 0,
+            modem_unix_ns: bin.end.unix_nanos(),
+            time_ns: ns(bin.elapsed),
+            span_ns: ns(bin.span),
+            granted_bytes: known(GRANTED, way.granted.map(Bytes::count)),
+            fair_share_bits_per_sec: known(FAIR_SHARE, fair_share),
+            users: known(USERS, fair.map(|fair| fair.users.into())) as u32,
+            carriers: fair.map_or(0, |fair| fair.carriers),
+            has,
+            flags: 0,
+            reserved: 0,
+            modem: [0; NAME_MAX],
+            cause: [0; UNIT_MAX],
+            bound: padded(&estimate.known_bound().map_or(String::new(), |bound| bound.to_string())),
+            state: padded(&estimate.known_state().map_or(String::new(), |state| state.to_string())),
+            source: padded(&estimate.source.to_string()),
+        })
     }
 }

@@ -4,12 +4,14 @@ mod board;
 mod capture;
 mod device;
 mod feed;
+mod pass;
 
 use std::os::fd::RawFd;
 
 use sounding_board::{Place, Reader};
 use sounding_estimate::Direction;
 
+use crate::delay::Delay;
 use crate::error::Failure;
 use crate::link::Link;
 use crate::sample::Sample;
@@ -89,13 +91,28 @@ impl Source {
     pub(crate) fn link(&mut self, modem: Option<&str>, way: Direction) -> Result<Link, Failure> {
         match self {
             Self::Feed(feed) => feed.link(modem, way),
-            _ => Err(Failure::new(libc::EINVAL, "only feed:NAME has links: open it for od_link()")),
+            Self::Capture(capture) => capture.link(modem, way),
+            Self::Board(_) | Self::Device(_) => Err(no_link()),
+        }
+    }
+
+    /// Adds at most `most` delays; none is the end.
+    pub(crate) fn delays(&mut self, delays: &mut Vec<Delay>, most: usize) -> Result<(), Failure> {
+        match self {
+            Self::Feed(feed) => feed.delays(delays, most),
+            Self::Capture(capture) => capture.delays(delays, most),
+            Self::Board(_) | Self::Device(_) => Err(no_link()),
         }
     }
 }
 
 fn no_kpis() -> Failure {
-    Failure::new(libc::EINVAL, "a feed has no KPIs: od_link() reads it")
+    Failure::new(libc::EINVAL, "a feed has no KPIs: od_link() and od_delays() read it")
+}
+
+fn no_link() -> Failure {
+    let why = "boards and devices have KPIs alone: open feed:NAME or capture:FILE";
+    Failure::new(libc::EINVAL, why)
 }
 
 fn nothing_subscribed() -> Failure {

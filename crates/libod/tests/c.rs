@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use od::ffi::{ABI, KpiInfo, Link, Sample};
+use od::ffi::{ABI, Delay, KpiInfo, Link, Sample};
 use sounding_board::{Place, Publisher};
 use sounding_diag::layout::Item;
 use sounding_diag::radio::{Decibels, Modulation, Tti};
@@ -79,7 +79,13 @@ fn the_header_has_the_fields_where_the_library_has_them() {
         ("od_line.made_ns", offset_of!(Link, made_ns)),
         ("od_line.line_age_ns", offset_of!(Link, line_age_ns)),
         ("od_line.valid_for_ns", offset_of!(Link, valid_for_ns)),
+        ("od_line.modem_unix_ns", offset_of!(Link, modem_unix_ns)),
+        ("od_line.time_ns", offset_of!(Link, time_ns)),
+        ("od_line.span_ns", offset_of!(Link, span_ns)),
+        ("od_line.granted_bytes", offset_of!(Link, granted_bytes)),
+        ("od_line.fair_share_bits_per_sec", offset_of!(Link, fair_share_bits_per_sec)),
         ("od_line.users", offset_of!(Link, users)),
+        ("od_line.carriers", offset_of!(Link, carriers)),
         ("od_line.has", offset_of!(Link, has)),
         ("od_line.flags", offset_of!(Link, flags)),
         ("od_line.reserved", offset_of!(Link, reserved)),
@@ -88,6 +94,20 @@ fn the_header_has_the_fields_where_the_library_has_them() {
         ("od_line.bound", offset_of!(Link, bound)),
         ("od_line.state", offset_of!(Link, state)),
         ("od_line.source", offset_of!(Link, source)),
+        ("od_delay", size_of::<Delay>()),
+        ("od_delay.number", offset_of!(Delay, number)),
+        ("od_delay.from_modem_unix_ns", offset_of!(Delay, from_modem_unix_ns)),
+        ("od_delay.to_modem_unix_ns", offset_of!(Delay, to_modem_unix_ns)),
+        ("od_delay.from_ns", offset_of!(Delay, from_ns)),
+        ("od_delay.to_ns", offset_of!(Delay, to_ns)),
+        ("od_delay.time_ns", offset_of!(Delay, time_ns)),
+        ("od_delay.amount_ns", offset_of!(Delay, amount_ns)),
+        ("od_delay.age_ns", offset_of!(Delay, age_ns)),
+        ("od_delay.direction", offset_of!(Delay, direction)),
+        ("od_delay.reserved", offset_of!(Delay, reserved)),
+        ("od_delay.modem", offset_of!(Delay, modem)),
+        ("od_delay.kind", offset_of!(Delay, kind)),
+        ("od_delay.confidence", offset_of!(Delay, confidence)),
         ("OD_ABI", ABI as usize),
         ("OD_STALE", 1),
         ("OD_UPLINK", 0),
@@ -97,6 +117,8 @@ fn the_header_has_the_fields_where_the_library_has_them() {
         ("OD_HAS_AGE", 4),
         ("OD_HAS_BACKLOG", 8),
         ("OD_HAS_USERS", 16),
+        ("OD_HAS_GRANTED", 32),
+        ("OD_HAS_FAIR_SHARE", 64),
     ];
     let ours: String = ours.iter().map(|(name, number)| format!("{name} {number}\n")).collect();
     assert_eq!(String::from_utf8_lossy(&output.stdout), ours);
@@ -120,7 +142,7 @@ fn the_header_declares_the_functions_that_the_library_has() {
     exported.sort_unstable();
     declared.sort_unstable();
     assert_eq!(declared, exported);
-    assert_eq!(declared.len(), 10);
+    assert_eq!(declared.len(), 11);
 }
 
 #[test]

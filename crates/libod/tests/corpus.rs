@@ -81,6 +81,8 @@ fn regenerate() {
         write(&format!("capture-{name}"), 0, &whole, &file);
         if format == Format::Hdlc {
             write("misused-capture", 0, &wrong, &file);
+            let rows = [[8, 0], [0, 0], [8, 0], [8, 1], [9, 5], [8, 2], [9, 0], [8, 0], [9, 9]];
+            write("capture-rows", 0, &[&rows[..], &whole[..]].concat(), &file);
             write("device", 2, &whole, &file);
             write("misused-device", 2, &wrong, &file);
         }

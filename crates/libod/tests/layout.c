@@ -34,7 +34,13 @@ int main(void)
 	AT(od_line, made_ns);
 	AT(od_line, line_age_ns);
 	AT(od_line, valid_for_ns);
+	AT(od_line, modem_unix_ns);
+	AT(od_line, time_ns);
+	AT(od_line, span_ns);
+	AT(od_line, granted_bytes);
+	AT(od_line, fair_share_bits_per_sec);
 	AT(od_line, users);
+	AT(od_line, carriers);
 	AT(od_line, has);
 	AT(od_line, flags);
 	AT(od_line, reserved);
@@ -43,6 +49,20 @@ int main(void)
 	AT(od_line, bound);
 	AT(od_line, state);
 	AT(od_line, source);
+	printf("od_delay %zu\n", sizeof(struct od_delay));
+	AT(od_delay, number);
+	AT(od_delay, from_modem_unix_ns);
+	AT(od_delay, to_modem_unix_ns);
+	AT(od_delay, from_ns);
+	AT(od_delay, to_ns);
+	AT(od_delay, time_ns);
+	AT(od_delay, amount_ns);
+	AT(od_delay, age_ns);
+	AT(od_delay, direction);
+	AT(od_delay, reserved);
+	AT(od_delay, modem);
+	AT(od_delay, kind);
+	AT(od_delay, confidence);
 	printf("OD_ABI %u\n", OD_ABI);
 	printf("OD_STALE %u\n", OD_STALE);
 	printf("OD_UPLINK %d\n", OD_UPLINK);
@@ -52,5 +72,7 @@ int main(void)
 	printf("OD_HAS_AGE %u\n", OD_HAS_AGE);
 	printf("OD_HAS_BACKLOG %u\n", OD_HAS_BACKLOG);
 	printf("OD_HAS_USERS %u\n", OD_HAS_USERS);
+	printf("OD_HAS_GRANTED %u\n", OD_HAS_GRANTED);
+	printf("OD_HAS_FAIR_SHARE %u\n", OD_HAS_FAIR_SHARE);
 	return 0;
 }

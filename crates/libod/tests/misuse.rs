@@ -9,12 +9,13 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use od::ffi::{
-    KpiInfo, Link, Sample, od_close, od_error, od_kpi_info, od_latest, od_link, od_open,
-    od_poll_fd, od_read, od_subscribe,
+    Delay, KpiInfo, Link, Sample, od_close, od_delays, od_error, od_kpi_info, od_latest, od_link,
+    od_open, od_poll_fd, od_read, od_subscribe,
 };
 use sounding_board::{Place, Publisher};
 use sounding_diag::layout::Item;
 use sounding_diag::{LogCode, LogRecord, hdlc};
+use sounding_estimate::delay::{DelayKind, RanDelay};
 use sounding_estimate::{Bound, Direction, LinkEstimate};
 use sounding_feed::Line;
 use sounding_host::monotonic_now;
@@ -286,12 +287,10 @@ fn links_of_a_feed_are_known_by_modem_and_direction() {
         sounding_feed::Publisher::new(&path, 0o600, None, Duration::from_millis(100)).unwrap();
     let od = open(&format!("feed:{}/wan", folder.path().display()));
     assert!(od >= 0 && od_poll_fd(od) >= 0);
-    // No KPI is in it, and no link in a capture.
+    // No KPI is in it.
     assert_eq!((subscribe(od, "lte.cell.rsrp"), errno()), (-1, Errno::EINVAL));
     assert_eq!((read(od, &mut [Sample::default()]), errno()), (-1, Errno::EINVAL));
     assert_eq!((latest(od, 0).0, errno()), (-1, Errno::EINVAL));
-    let other = open(&capture(&folder, true));
-    assert_eq!((link(other, None, 0).0, errno()), (-1, Errno::EINVAL));
     assert_eq!((link(-1, None, 0).0, errno()), (-1, Errno::EBADF));
     // SAFETY: null is what the function looks for.
     let fault = unsafe { od_link(od, std::ptr::null(), 0, null_mut()) };
@@ -332,5 +331,79 @@ fn links_of_a_feed_are_known_by_modem_and_direction() {
     drop(feed);
     assert_eq!((link(od, Some("b"), 0).0, errno()), (-1, Errno::EPIPE));
     assert_eq!((link(od, Some("b"), 0).0, errno()), (-1, Errno::EPIPE), "and still");
-    assert_eq!((od_close(od), od_close(other)), (0, 0));
+    assert_eq!(od_close(od), 0);
+}
+
+#[test]
+fn a_capture_has_its_link_and_delays_whether_or_not_its_kpis_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let od = open(&capture(&folder, true));
+    assert_eq!((link(od, Some("a"), 0).0, errno()), (-1, Errno::EINVAL), "it names no modem");
+    assert_eq!((link(od, None, 2).0, errno()), (-1, Errno::EINVAL));
+    for direction in [0, 1] {
+        let (status, line) = link(od, None, direction);
+        assert_eq!((status, line.number, line.made_ns), (0, 1, 0), "{line:?}");
+        assert!(line.span_ns > 0 && line.has & 1 == 0, "{line:?}");
+        assert_eq!((link(od, None, direction).0, errno()), (-1, Errno::ENODATA));
+    }
+    assert_eq!(delays(od, 4), Ok(Vec::new()), "no block was sent again");
+    assert_eq!(subscribe(od, "lte.cell.rsrp"), 0);
+    assert_eq!(read(od, &mut [Sample::default()]), 1);
+    assert_eq!(delays(od, 0), Err(Errno::EINVAL));
+    assert_eq!(delays(-1, 4), Err(Errno::EBADF));
+    // SAFETY: null is what the function looks for.
+    let fault = unsafe { od_delays(od, null_mut(), 1) };
+    assert_eq!((fault, errno()), (-1, Errno::EFAULT));
+    assert_eq!(od_close(od), 0);
+}
+
+fn delays(od: c_int, room: usize) -> Result<Vec<Delay>, Errno> {
+    let mut found = Vec::with_capacity(room.max(1));
+    // SAFETY: there is room for as many, and those that are counted are filled in.
+    unsafe {
+        match od_delays(od, found.as_mut_ptr(), room) {
+            -1 => return Err(errno()),
+            count => found.set_len(count.cast_unsigned()),
+        }
+    }
+    Ok(found)
+}
+
+#[test]
+fn delays_of_a_feed_come_once_with_their_modem_and_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wan.rate");
+    let gap = Duration::from_millis(100);
+    let mut feed = sounding_feed::Publisher::new(&path, 0o600, None, gap).unwrap();
+    let od = open(&format!("feed:{}/wan", folder.path().display()));
+    feed.attend();
+    assert_eq!(delays(od, 4), Err(Errno::EAGAIN));
+    let mut queue = sounding_feed::DelayQueue::default();
+    let at = |ms: u64| HostInstant::from_nanos(ms * 1_000_000);
+    for ms in [10, 20, 30] {
+        let event = RanDelay::new(Direction::Downlink, DelayKind::Harq, at(ms), at(ms + 8));
+        queue.handle_event(&event.with_age(Duration::from_millis(3)));
+    }
+    let rate = Rate::from_bits_per_sec(9_000);
+    let said = LinkEstimate::new(Direction::Downlink, rate, Bound::Floor);
+    let line = Line::of(1, "wwan0", monotonic_now(), &said);
+    feed.publish(&line.with_delays(queue.poll()));
+    let first = delays(od, 2).unwrap();
+    let next = delays(od, 2).unwrap();
+    let found: Vec<_> = first.iter().chain(&next).collect();
+    let numbers: Vec<_> = found.iter().map(|delay| (delay.number, delay.to_ns)).collect();
+    assert_eq!(numbers, [(1, 18_000_000), (2, 28_000_000), (3, 38_000_000)]);
+    let Delay { from_ns, amount_ns, age_ns, direction, to_modem_unix_ns, .. } = *found[0];
+    assert_eq!((from_ns, amount_ns, age_ns), (10_000_000, 8_000_000, 3_000_000));
+    assert_eq!((direction, to_modem_unix_ns), (1, 0));
+    // SAFETY: its words end in a zero.
+    let words = unsafe {
+        let Delay { modem, kind, confidence, .. } = found[0];
+        [&modem[..], &kind[..], &confidence[..]].map(|word| CStr::from_ptr(word.as_ptr()))
+    };
+    assert_eq!(words, [c"wwan0", c"harq", c"decoded"]);
+    assert_eq!(delays(od, 4), Err(Errno::EAGAIN), "each comes once");
+    drop(feed);
+    assert_eq!(delays(od, 4), Err(Errno::EPIPE));
+    assert_eq!(od_close(od), 0);
 }

@@ -91,11 +91,14 @@ struct od_kpi {
 #define OD_HAS_AGE 4u
 #define OD_HAS_BACKLOG 8u
 #define OD_HAS_USERS 16u
+#define OD_HAS_GRANTED 32u
+#define OD_HAS_FAIR_SHARE 64u
 
-/* One direction of one modem, as the rate feed said it last: docs/reference/feed.md. Rates are of
- * IP packets. A stale line has numbers and words no more. */
+/* One direction of one modem, as the rate feed said it last: docs/reference/feed.md; or a row of a
+ * capture's link, 100 ms long. Rates are of IP packets. A stale line has numbers and words no
+ * more. */
 struct od_line {
-	/* Counts the lines of this modem and direction, from 1. */
+	/* Counts the lines of this modem and direction, or the rows, from 1. */
 	uint64_t number;
 	/* The rate that a sender should take now. */
 	uint64_t advice_bits_per_sec;
@@ -105,14 +108,27 @@ struct od_line {
 	uint64_t backlog_bytes;
 	/* How long ago the newest record behind the rate had come when the line was read. */
 	uint64_t age_ns;
-	/* When the line was made: nanoseconds of CLOCK_MONOTONIC. */
+	/* When the line was made: nanoseconds of CLOCK_MONOTONIC; 0 in a capture, as the next two. */
 	uint64_t made_ns;
 	/* How long ago that was when the line was read. */
 	uint64_t line_age_ns;
 	/* From this age on the line is stale: the daemon is dead, or it is late. */
 	uint64_t valid_for_ns;
+	/* Of captures alone; a feed's lines have 0 in these five, and in `carriers`. The end of the
+	 * row: nanoseconds since 1970, by the modem's clock. */
+	uint64_t modem_unix_ns;
+	/* Its end since the capture's first record. */
+	uint64_t time_ns;
+	/* Its length. It is longer than 100 ms where no record came for ten seconds. */
+	uint64_t span_ns;
+	/* Bytes of the blocks that the network granted in it. */
+	uint64_t granted_bytes;
+	/* The device's part of an equal division of the cells among their users. */
+	uint64_t fair_share_bits_per_sec;
 	/* Users of the cell with data, this device included. */
 	uint32_t users;
+	/* Carriers of the fair share. */
+	uint32_t carriers;
 	/* OD_HAS_* of the numbers that are known. */
 	uint32_t has;
 	/* OD_STALE or 0. */
@@ -127,6 +143,35 @@ struct od_line {
 	char source[OD_UNIT_MAX];
 };
 
+/* A delay that the radio itself made, and no queue: docs/glossary.md. */
+struct od_delay {
+	/* Counts the events, from 1: of the capture, or of this modem and direction in a feed, where
+	 * a gap is events that were missed. */
+	uint64_t number;
+	/* In a capture its begin and end: nanoseconds since 1970, by the modem's clock. */
+	uint64_t from_modem_unix_ns;
+	uint64_t to_modem_unix_ns;
+	/* From a feed its begin and end: nanoseconds of CLOCK_MONOTONIC. */
+	uint64_t from_ns;
+	uint64_t to_ns;
+	/* In a capture its end since the first record. */
+	uint64_t time_ns;
+	/* The part of the time between begin and end that no queue made. */
+	uint64_t amount_ns;
+	/* From the end until the record came that shows it. */
+	uint64_t age_ns;
+	/* OD_UPLINK or OD_DOWNLINK. */
+	int32_t direction;
+	uint32_t reserved;
+	/* The modem's name; empty in a capture. */
+	char modem[OD_NAME_MAX];
+	/* "harq": a block was sent again. "rlc": RLC sent data again. "scheduling": uplink data waited
+	 * for a report and a grant. */
+	char kind[OD_UNIT_MAX];
+	/* "decoded": both ends are in records. "inferred": one follows from others. */
+	char confidence[OD_UNIT_MAX];
+};
+
 /*
  * Opens a source and returns its handle:
  *
@@ -135,7 +180,7 @@ struct od_line {
  *                          tcp:HOST:PORT or router; non-hdlc: before it says that the modem has
  *                          the HDLC framing switched off
  *     capture:FILE         a recorded stream, of any kind that `sounding decode` reads, not packed
- *     feed:NAME            the rate feed of a daemon, for od_link() alone
+ *     feed:NAME            the rate feed of a daemon, for od_link() and od_delays() alone
  *
  * EFAULT null; EINVAL not a source; ENOENT no such board, device, file or feed; EACCES no right to
  * it; EBUSY held by another program; EPIPE a board whose writer is gone; EMFILE too many handles;
@@ -178,11 +223,27 @@ int od_latest(int od, int kpi, struct od_sample *sample);
  * feed's only modem. Returns 0. A sender takes `advice_bits_per_sec` while `has` has OD_HAS_ADVICE,
  * and goes on by its own rules otherwise.
  *
+ * In a capture each call gives the next row of a direction, and the name is null. ENODATA is the end.
+ * The rows are those of Python's sounding.link().
+ *
  * EAGAIN no such line yet; EPIPE the daemon is gone: the call connects again, every half second at
- * most, and poll() does not wait for that; ENOENT the feed has no such modem; EINVAL no feed, no
- * direction, or null where the feed has several modems; EBADF; EFAULT.
+ * most, and poll() does not wait for that; ENOENT the feed has no such modem; ENODATA the capture has
+ * no more rows; EINVAL a board or a device, no direction, a name with a capture, or null where the
+ * feed has several modems; EBADF; EFAULT.
  */
 int od_link(int od, const char *modem, int direction, struct od_line *line);
+
+/*
+ * Takes delays of both directions that no call took before, at most `count`, and returns how many.
+ * From a capture every one, in the order in which records show them: the rows of Python's
+ * sounding.delays(). 0 at its end. From a feed those of all modems that came since the last call, the
+ * newest thousand at most; the daemon's [feed] needs `delays = true`. A later event of the same modem,
+ * direction, kind and begin replaces an earlier one.
+ *
+ * EAGAIN nothing has come, poll and take again; EPIPE the daemon is gone, as for od_link(); EINVAL
+ * count is 0, or a board or a device; EBADF; EFAULT.
+ */
+ssize_t od_delays(int od, struct od_delay *delays, size_t count);
 
 /*
  * A descriptor for poll(): readable when samples may have come or the source has ended. Read until

@@ -2,21 +2,26 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd, AsRawFd, RawFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use sounding_diag::capture::{Located, PROBE, Reader, recognise};
 use sounding_diag::packet::Packet;
+use sounding_estimate::Direction;
 use sounding_kpi::Subscription;
 use sounding_kpi::registry::{self, NamedKpi};
 
+use super::pass::{DelayRows, LinkRows};
 use super::{begun, no_such_kpi, nothing_subscribed, nothing_yet};
+use crate::delay::{self, Delay};
 use crate::error::{Failure, code};
+use crate::link::Link;
 use crate::sample::Sample;
 
 /// A recorded stream: every value, in order. It is read in chunks, so large captures need no more
 /// memory.
 pub(crate) struct Capture {
+    path: PathBuf,
     file: File,
     /// The bytes read from the file, and how many of them are consumed.
     chunk: Vec<u8>,
@@ -33,6 +38,9 @@ pub(crate) struct Capture {
     given: Vec<Option<Sample>>,
     /// Always readable: a file never makes a caller wait.
     event: EventFd,
+    /// A pass of its own for the link of each direction, and one for the delays.
+    links: [Option<LinkRows>; 2],
+    delays: Option<DelayRows>,
 }
 
 /// Bytes read at once.
@@ -50,6 +58,7 @@ impl Capture {
         let event = EventFd::from_value_and_flags(1, flags)
             .map_err(|errno| Failure::new(errno as i32, errno))?;
         Ok(Self {
+            path: path.into(),
             file,
             chunk,
             at: 0,
@@ -61,7 +70,40 @@ impl Capture {
             waiting: VecDeque::new(),
             given: Vec::new(),
             event,
+            links: [None, None],
+            delays: None,
         })
+    }
+
+    /// The next row of the link in this direction.
+    pub(super) fn link(&mut self, modem: Option<&str>, way: Direction) -> Result<Link, Failure> {
+        if let Some(modem) = modem {
+            let why = format_args!("a capture does not name its modem: null, not {modem:?}");
+            return Err(Failure::new(libc::EINVAL, why));
+        }
+        let rows = match &mut self.links[delay::direction(way) as usize] {
+            Some(rows) => rows,
+            empty => empty.insert(LinkRows::open(&self.path, way)?),
+        };
+        let end = || Failure::new(libc::ENODATA, "the capture has no more rows");
+        rows.next()?.ok_or_else(end)
+    }
+
+    /// Adds at most `most` of the next delays; none at the end.
+    pub(super) fn delays(&mut self, delays: &mut Vec<Delay>, most: usize) -> Result<(), Failure> {
+        let rows = match &mut self.delays {
+            Some(rows) => rows,
+            empty => empty.insert(DelayRows::open(&self.path)?),
+        };
+        while delays.len() < most {
+            match rows.next() {
+                Ok(Some(delay)) => delays.push(delay),
+                // Delays from before the error are returned first.
+                Err(error) if delays.is_empty() => return Err(error),
+                Ok(None) | Err(_) => break,
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn subscribe(&mut self, name: &str) -> Result<usize, Failure> {

@@ -6,6 +6,7 @@ use sounding_estimate::Direction;
 use sounding_feed::{FeedError, Newest};
 use sounding_host::monotonic_now;
 
+use crate::delay::Delay;
 use crate::error::{Failure, code};
 use crate::link::Link;
 
@@ -36,6 +37,21 @@ impl Feed {
             self.waits_for = number;
         }
         Ok(())
+    }
+
+    /// Adds at most `most` of the delays that have come.
+    pub(super) fn delays(&mut self, delays: &mut Vec<Delay>, most: usize) -> Result<(), Failure> {
+        self.newest.handle_now(monotonic_now());
+        self.watch()?;
+        let heard = std::iter::from_fn(|| self.newest.poll_delay());
+        delays.extend(heard.take(most).map(|heard| Delay::of_feed(&heard)));
+        match (delays.is_empty(), self.newest.trouble()) {
+            (false, _) => Ok(()),
+            (true, Some(trouble)) => Err(Failure::new(libc::EPIPE, trouble)),
+            (true, None) => {
+                Err(again("no delay has come; a daemon's [feed] needs `delays = true`"))
+            }
+        }
     }
 
     pub(super) fn link(&mut self, modem: Option<&str>, way: Direction) -> Result<Link, Failure> {

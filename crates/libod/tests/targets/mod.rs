@@ -5,13 +5,13 @@ use std::ffi::{CStr, CString, c_int};
 use std::fs;
 use std::os::fd::BorrowedFd;
 use std::os::unix::net::UnixListener;
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use od::ffi::{
-    KpiInfo, Sample, od_close, od_error, od_kpi_info, od_latest, od_open, od_poll_fd, od_read,
-    od_subscribe,
+    Delay, KpiInfo, Link, Sample, od_close, od_delays, od_error, od_kpi_info, od_latest, od_link,
+    od_open, od_poll_fd, od_read, od_subscribe,
 };
 
 /// A folder in which the source of a program lies.
@@ -93,7 +93,7 @@ fn failed(expected: &[Errno]) {
 
 impl Program {
     fn call(&mut self, call: u8, argument: u8, file: &[u8]) {
-        match call % 8 {
+        match call % 10 {
             0 => self.open(),
             1 => {
                 let kpi = sounding_kpi::registry::all().nth(argument.into());
@@ -105,6 +105,8 @@ impl Program {
             5 => self.poll(),
             6 if argument.is_multiple_of(4) => self.close(),
             6 => self.null(),
+            8 => self.link(c_int::from(argument.cast_signed())),
+            9 => self.delays(argument.into()),
             _ => self.describe(usize::from(argument)),
         }
     }
@@ -158,6 +160,24 @@ impl Program {
         }
     }
 
+    fn link(&self, direction: c_int) {
+        let mut line = std::mem::MaybeUninit::<Link>::uninit();
+        // SAFETY: null is a modem, and there is room for one.
+        match unsafe { od_link(self.od, null(), direction, line.as_mut_ptr()) } {
+            -1 => failed(&[Errno::ENODATA, Errno::EINVAL, Errno::EBADF]),
+            _ => assert!([0, 1].contains(&direction), "a direction has rows"),
+        }
+    }
+
+    fn delays(&self, room: usize) {
+        let mut delays: Vec<Delay> = Vec::with_capacity(room);
+        // SAFETY: there is room for as many.
+        match unsafe { od_delays(self.od, delays.as_mut_ptr(), room) } {
+            -1 => failed(&[Errno::EINVAL, Errno::EBADF]),
+            count => assert!(count.cast_unsigned() <= room),
+        }
+    }
+
     fn poll(&self) {
         match od_poll_fd(self.od) {
             -1 => failed(&[Errno::EINVAL, Errno::EBADF]),
@@ -180,6 +200,10 @@ impl Program {
             assert_eq!(od_read(self.od, null_mut(), 1), -1);
             failed(&[Errno::EFAULT, Errno::EBADF]);
             assert_eq!(od_latest(self.od, 0, null_mut()), -1);
+            failed(&[Errno::EFAULT, Errno::EBADF]);
+            assert_eq!(od_link(self.od, null(), 0, null_mut()), -1);
+            failed(&[Errno::EFAULT, Errno::EBADF]);
+            assert_eq!(od_delays(self.od, null_mut(), 1), -1);
             failed(&[Errno::EFAULT, Errno::EBADF]);
             assert_eq!(od_kpi_info(0, null_mut()), -1);
             failed(&[Errno::EFAULT]);
