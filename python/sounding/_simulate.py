@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from . import _sounding
-from ._sounding import Ack, Delivered, Departure, Estimate, Loss, Start
+from ._sounding import Ack, DelayUpdate, Delivered, Departure, Estimate, Loss, Part, Revision, Start
 
 
 class Controller:
@@ -49,11 +49,31 @@ class Controller:
     def handle_estimate(self, now_ns: int, estimate: Estimate, flows: int) -> None:
         """A new estimate of the link arrived from the modem; `flows` active flows share the link."""
 
+    def handle_report(self, now_ns: int, report: Estimate, flows: int) -> None:
+        """The same of a link at the other end, as the device there reports it. It may lie."""
+        self.handle_estimate(now_ns, report, flows)
+
+    def handle_part(self, now_ns: int, part: Part) -> None:
+        """This flow's part of its device's link changed. It comes before the estimate that it belongs to."""
+
+    def handle_delays(self, now_ns: int, data: Literal["uplink", "downlink"], delays: DelayUpdate) -> None:
+        """The modem reported delays that the radio itself made; `data` is the direction of the flow's data.
+
+        It comes every few milliseconds while a modem is heard, also without an event.
+        """
+
+    def handle_revision(self, revision: Revision) -> None:
+        """What an earlier acknowledgement said of the path's delay was wrong."""
+
     def handle_time(self, now_ns: int) -> None:
         """The time that `wakeup` returned has come."""
 
     def wakeup(self) -> int | None:
         """The time of the next call of `handle_time`, if no other event comes first."""
+        return None
+
+    def not_before(self) -> int | None:
+        """No packet leaves before this time, whatever the window; None for no such time."""
         return None
 
     def cwnd(self) -> int:

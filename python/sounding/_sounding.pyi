@@ -13,15 +13,20 @@ __all__ = [
     "CaptureError",
     "CorruptError",
     "Counts",
+    "DelayUpdate",
     "Delivered",
     "Departure",
     "Estimate",
     "Kpi",
     "Loss",
+    "Part",
     "PlanError",
+    "RanDelay",
     "Reader",
     "Record",
+    "Revision",
     "SoundingError",
+    "Stamp",
     "Start",
     "UnreadError",
     "columns",
@@ -268,6 +273,15 @@ class Delivered:
     """The packet; if it was sent more than once, as it left last."""
 
 @final
+class Stamp:
+    """A receiver's time stamp: its clock when it sent the acknowledgement."""
+
+    value: int
+    """In ticks from an unknown beginning; it wraps at 2^32."""
+    tick_ns: int
+    """The length of a tick."""
+
+@final
 class Ack:
     """An acknowledgement and what follows from it."""
 
@@ -281,6 +295,8 @@ class Ack:
     """RTT of the newest packet it delivers; None where nothing tells which sending arrived."""
     one_way_ns: int | None
     """The same packet's way to the receiver on two clocks: only its changes mean anything."""
+    stamp: Stamp | None
+    """The receiver's time stamp; None if the transport has none."""
     rate_bits_per_sec: int | None
     """How fast the path delivered over about the last round."""
     delivered_bytes: int
@@ -343,6 +359,77 @@ class Estimate:
     """Users with data of the primary carrier, this device included."""
     carriers: int | None
     """Carriers that are active for this device."""
+    own_blocks: int | None
+    """The device's resource blocks, in thousandths of the most that it ever had; None unless data waited for them."""
+
+@final
+class Part:
+    """A flow's part of its device's link."""
+
+    def of(self, link_bits_per_sec: int) -> int:
+        """The part of a link of this rate, in bits per second."""
+    @property
+    def fraction(self) -> int:
+        """Its weight among all members with a claim; 1024 is a whole link."""
+
+@final
+class RanDelay:
+    """A delay that the radio itself made, and no queue."""
+
+    direction: str
+    """`uplink` or `downlink`."""
+    from_ns: int
+    """When it began, on the clock of the device's host."""
+    to_ns: int
+    """When it ended, on the same clock."""
+    amount_ns: int
+    """The part of that time that no queue made."""
+    kind: str
+    """What made it: `harq`, `scheduling` or `rlc`."""
+    age_ns: int
+    """From its end until the record came that shows it."""
+    confidence: str
+    """How it is known: `decoded` or `inferred`."""
+
+@final
+class DelayUpdate:
+    """What a modem newly shows of the delays that its radio made."""
+
+    events: list[RanDelay]
+    """New events in any order. One of the same direction, kind and begin replaces an earlier one."""
+    up_until_ns: int | None
+    """All events of the uplink up to this time are known."""
+    down_until_ns: int | None
+    """All events of the downlink up to this time are known."""
+    heard_at_ns: int
+    """When the host that has the update heard of the modem's newest record."""
+    report_interval_ns: int | None
+    """Between two periodic reports of the buffer's status; None while it is not known."""
+
+class Revision:
+    """A correction of delays that a controller has seen: a `Sample` or a `Rebase`."""
+
+    @final
+    class Sample(Revision):
+        """The RTT of the acknowledgement that arrived at `seen_at_ns` was not `before_ns` but `after_ns`."""
+
+        now_ns: int
+        """When this became known."""
+        seen_at_ns: int
+        """When the acknowledgement arrived."""
+        before_ns: int
+        """The RTT that the controller received with it."""
+        after_ns: int
+        """The RTT without what the radio added."""
+
+    @final
+    class Rebase(Revision):
+        """From now on RTTs include the radio's delay, or no longer include it."""
+
+        now_ns: int
+        """When."""
+        least_ns: int
+        """The smallest RTT of the last ten seconds, on the new scale."""
 
 def simulate(
     plan: str | os.PathLike[str],

@@ -1,172 +1,21 @@
-//! A controller that is a Python object, and what it receives.
+//! A controller that is a Python object.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use sounding_cc as cc;
+use sounding_cc::sharing;
+use sounding_kpi::Direction;
 use sounding_link::LinkEstimate;
 use sounding_units::{Bytes, HostInstant, Rate};
 
-fn nanos(span: Duration) -> u64 {
-    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// The known state of a flow when its controller is made.
-#[pyclass(frozen, get_all, module = "sounding")]
-pub(crate) struct Start {
-    now_ns: u64,
-    mss_bytes: u64,
-    headers_bytes: u64,
-    rtt_ns: Option<u64>,
-    seed: u64,
-    initial_cwnd_bytes: u64,
-}
-
-impl From<&cc::Start> for Start {
-    fn from(start: &cc::Start) -> Self {
-        Self {
-            now_ns: start.now.as_nanos(),
-            mss_bytes: start.mss.count(),
-            headers_bytes: start.headers.count(),
-            rtt_ns: start.rtt.map(nanos),
-            seed: start.seed,
-            initial_cwnd_bytes: start.initial_cwnd().count(),
-        }
-    }
-}
-
-/// The flow as it was when a packet left.
-#[pyclass(frozen, get_all, module = "sounding")]
-pub(crate) struct Departure {
-    at_ns: u64,
-    delivered_bytes: u64,
-    delivered_at_ns: u64,
-    first_sent_at_ns: u64,
-    lost_bytes: u64,
-    in_flight_bytes: u64,
-    app_limited: bool,
-}
-
-impl From<&cc::Departure> for Departure {
-    fn from(sent: &cc::Departure) -> Self {
-        Self {
-            at_ns: sent.at.as_nanos(),
-            delivered_bytes: sent.delivered.count(),
-            delivered_at_ns: sent.delivered_at.as_nanos(),
-            first_sent_at_ns: sent.first_sent_at.as_nanos(),
-            lost_bytes: sent.lost.count(),
-            in_flight_bytes: sent.in_flight.count(),
-            app_limited: sent.app_limited,
-        }
-    }
-}
-
-/// A packet that was delivered.
-#[pyclass(frozen, get_all, module = "sounding")]
-pub(crate) struct Delivered {
-    now_ns: u64,
-    size_bytes: u64,
-    sent: Py<Departure>,
-}
-
-/// An acknowledgement and what follows from it.
-#[pyclass(frozen, get_all, module = "sounding")]
-pub(crate) struct Ack {
-    now_ns: u64,
-    acked_bytes: u64,
-    newly_lost_bytes: u64,
-    rtt_ns: Option<u64>,
-    one_way_ns: Option<u64>,
-    rate_bits_per_sec: Option<u64>,
-    delivered_bytes: u64,
-    lost_bytes: u64,
-    prior_in_flight_bytes: u64,
-    in_flight_bytes: u64,
-    ce_bytes: u64,
-    cwnd_limited: bool,
-    recovery: Option<&'static str>,
-    sent: Py<Departure>,
-}
-
-impl Ack {
-    fn new(py: Python<'_>, ack: &cc::Ack) -> PyResult<Self> {
-        Ok(Self {
-            now_ns: ack.now.as_nanos(),
-            acked_bytes: ack.acked.count(),
-            newly_lost_bytes: ack.newly_lost.count(),
-            rtt_ns: ack.rtt.map(nanos),
-            one_way_ns: ack.one_way.map(nanos),
-            rate_bits_per_sec: ack.rate.map(Rate::bits_per_sec),
-            delivered_bytes: ack.delivered.count(),
-            lost_bytes: ack.lost.count(),
-            prior_in_flight_bytes: ack.prior_in_flight.count(),
-            in_flight_bytes: ack.in_flight.count(),
-            ce_bytes: ack.ce.count(),
-            cwnd_limited: ack.cwnd_limited,
-            recovery: match ack.recovery {
-                cc::Recovery::None => None,
-                cc::Recovery::Fast => Some("fast"),
-                cc::Recovery::Timeout => Some("timeout"),
-            },
-            sent: Py::new(py, Departure::from(&ack.sent))?,
-        })
-    }
-}
-
-/// A packet that is taken for lost.
-#[pyclass(frozen, get_all, module = "sounding")]
-pub(crate) struct Loss {
-    now_ns: u64,
-    size_bytes: u64,
-    in_flight_bytes: u64,
-    sent: Py<Departure>,
-    begins_recovery: bool,
-}
-
-/// The modem's estimate of the link.
-#[pyclass(frozen, get_all, module = "sounding")]
-pub(crate) struct Estimate {
-    direction: &'static str,
-    rate_bits_per_sec: u64,
-    bound: String,
-    age_ns: u64,
-    valid_for_ns: u64,
-    backlog_bytes: Option<u64>,
-    state: String,
-    source: String,
-    is_usable: bool,
-    fair_share_bits_per_sec: Option<u64>,
-    users: Option<u32>,
-    carriers: Option<u32>,
-}
-
-impl From<&LinkEstimate> for Estimate {
-    fn from(estimate: &LinkEstimate) -> Self {
-        let fair = estimate.known_fair();
-        Self {
-            direction: match estimate.direction {
-                sounding_kpi::Direction::Uplink => "uplink",
-                sounding_kpi::Direction::Downlink => "downlink",
-            },
-            rate_bits_per_sec: estimate.rate.bits_per_sec(),
-            bound: estimate.bound.to_string(),
-            age_ns: nanos(estimate.age),
-            valid_for_ns: nanos(estimate.valid_for),
-            backlog_bytes: estimate.backlog.map(Bytes::count),
-            state: estimate.state.to_string(),
-            source: estimate.source.to_string(),
-            is_usable: estimate.is_usable(),
-            fair_share_bits_per_sec: fair.map(|fair| fair.rate.bits_per_sec()),
-            users: fair.map(|fair| fair.users),
-            carriers: fair.map(|fair| fair.carriers),
-        }
-    }
-}
+use crate::events::{
+    Ack, DelayUpdate, Delivered, Departure, Estimate, Loss, Part, Revision, Start, word,
+};
 
 /// What Python raised first, which ends everything.
 #[derive(Clone, Debug, Default)]
@@ -198,12 +47,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Which of the methods that need not be written are: no other is called.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Written {
     sent: bool,
     delivered: bool,
     estimate: bool,
+    report: bool,
+    part: bool,
+    delays: bool,
+    revision: bool,
     wakeup: bool,
+    not_before: bool,
     pacing_rate: bool,
     state: bool,
 }
@@ -218,11 +72,21 @@ impl Written {
             sent: is("handle_sent")?,
             delivered: is("handle_delivered")?,
             estimate: is("handle_estimate")?,
+            report: is("handle_report")?,
+            part: is("handle_part")?,
+            delays: is("handle_delays")?,
+            revision: is("handle_revision")?,
             wakeup: is("wakeup")?,
+            not_before: is("not_before")?,
             pacing_rate: is("pacing_rate")?,
             state: is("state")?,
         })
     }
+}
+
+/// Whether a class wants the radio's delays, which only a modem that is asked for them reports.
+pub(crate) fn hears_delays(class: &Bound<'_, PyType>, base: &Bound<'_, PyType>) -> PyResult<bool> {
+    Ok(Written::of(class, base)?.delays)
 }
 
 /// A controller whose decisions a Python object makes. Its answers are read after each event and
@@ -233,10 +97,7 @@ pub(crate) struct PythonController {
     object: Option<Py<PyAny>>,
     written: Written,
     trouble: Trouble,
-    cwnd: Bytes,
-    pacing_rate: Option<Rate>,
-    wakeup: Option<HostInstant>,
-    state: &'static str,
+    answers: Answers,
 }
 
 impl PythonController {
@@ -248,22 +109,17 @@ impl PythonController {
         start: &cc::Start,
         trouble: Trouble,
     ) -> Self {
-        let nothing = Written {
-            sent: false,
-            delivered: false,
-            estimate: false,
-            wakeup: false,
-            pacing_rate: false,
-            state: false,
-        };
         let mut made = Self {
             object: None,
-            written: nothing,
+            written: Written::default(),
             trouble,
-            cwnd: start.initial_cwnd(),
-            pacing_rate: None,
-            wakeup: None,
-            state: "",
+            answers: Answers {
+                cwnd: start.initial_cwnd(),
+                pacing_rate: None,
+                wakeup: None,
+                not_before: None,
+                state: "",
+            },
         };
         let object = class.bind(py).call1((Start::from(start),));
         match object
@@ -291,27 +147,27 @@ impl PythonController {
             Answers::of(py, object, self.written)
         });
         match answers {
-            Ok(answers) => {
-                (self.cwnd, self.pacing_rate) = (answers.cwnd, answers.pacing_rate);
-                (self.wakeup, self.state) = (answers.wakeup, answers.state);
-            }
+            Ok(answers) => self.answers = answers,
             Err(error) => self.trouble.raise(error),
         }
     }
 }
 
 /// An object's answers.
+#[derive(Clone, Copy, Debug)]
 struct Answers {
     cwnd: Bytes,
     pacing_rate: Option<Rate>,
     wakeup: Option<HostInstant>,
+    not_before: Option<HostInstant>,
     state: &'static str,
 }
 
 impl Answers {
     fn of(py: Python<'_>, object: &Bound<'_, PyAny>, written: Written) -> PyResult<Self> {
         let cwnd = object.call_method0(intern!(py, "cwnd"))?.extract().map(Bytes::new)?;
-        let mut answers = Self { cwnd, pacing_rate: None, wakeup: None, state: "" };
+        let mut answers =
+            Self { cwnd, pacing_rate: None, wakeup: None, not_before: None, state: "" };
         if written.pacing_rate {
             let rate: Option<u64> = object.call_method0(intern!(py, "pacing_rate"))?.extract()?;
             if rate == Some(0) {
@@ -324,8 +180,12 @@ impl Answers {
             let at: Option<u64> = object.call_method0(intern!(py, "wakeup"))?.extract()?;
             answers.wakeup = at.map(HostInstant::from_nanos);
         }
+        if written.not_before {
+            let at: Option<u64> = object.call_method0(intern!(py, "not_before"))?.extract()?;
+            answers.not_before = at.map(HostInstant::from_nanos);
+        }
         if written.state {
-            answers.state = word(&object.call_method0(intern!(py, "state"))?.extract::<String>()?);
+            answers.state = kept(&object.call_method0(intern!(py, "state"))?.extract::<String>()?);
         }
         Ok(answers)
     }
@@ -334,7 +194,7 @@ impl Answers {
 /// Most words for states; each stays for as long as the program runs.
 const MAX_WORDS: usize = 256;
 
-fn word(text: &str) -> &'static str {
+fn kept(text: &str) -> &'static str {
     static WORDS: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
     let mut words = lock(&WORDS);
     if let Some(word) = words.iter().find(|word| **word == text) {
@@ -361,11 +221,7 @@ impl cc::Controller for PythonController {
     fn handle_delivered(&mut self, delivered: &cc::Delivered) {
         if self.written.delivered {
             self.tell(|py, object| {
-                let told = Delivered {
-                    now_ns: delivered.now.as_nanos(),
-                    size_bytes: delivered.size.count(),
-                    sent: Py::new(py, Departure::from(&delivered.sent))?,
-                };
+                let told = Delivered::new(py, delivered)?;
                 object.call_method1(intern!(py, "handle_delivered"), (told,)).map(drop)
             });
         }
@@ -379,14 +235,7 @@ impl cc::Controller for PythonController {
 
     fn handle_loss(&mut self, loss: &cc::Loss) {
         self.tell(|py, object| {
-            let told = Loss {
-                now_ns: loss.now.as_nanos(),
-                size_bytes: loss.size.count(),
-                in_flight_bytes: loss.in_flight.count(),
-                sent: Py::new(py, Departure::from(&loss.sent))?,
-                begins_recovery: loss.begins_recovery,
-            };
-            object.call_method1(intern!(py, "handle_loss"), (told,)).map(drop)
+            object.call_method1(intern!(py, "handle_loss"), (Loss::new(py, loss)?,)).map(drop)
         });
     }
 
@@ -412,33 +261,81 @@ impl cc::Controller for PythonController {
         }
     }
 
+    fn handle_report(&mut self, now: HostInstant, report: &LinkEstimate, flows: u32) {
+        if !self.written.report {
+            return self.handle_estimate(now, report, flows);
+        }
+        let told = Estimate::from(report);
+        self.tell(|py, object| {
+            let name = intern!(py, "handle_report");
+            object.call_method1(name, (now.as_nanos(), told, flows)).map(drop)
+        });
+    }
+
+    fn handle_part(&mut self, now: HostInstant, part: sharing::Part) {
+        if self.written.part {
+            self.tell(|py, object| {
+                let name = intern!(py, "handle_part");
+                object.call_method1(name, (now.as_nanos(), Part(part))).map(drop)
+            });
+        }
+    }
+
+    fn handle_delays(
+        &mut self,
+        now: HostInstant,
+        data: Direction,
+        delays: &sounding_link::DelayUpdate,
+    ) {
+        if self.written.delays {
+            self.tell(|py, object| {
+                let name = intern!(py, "handle_delays");
+                let told = DelayUpdate::new(py, delays)?;
+                object.call_method1(name, (now.as_nanos(), word(data), told)).map(drop)
+            });
+        }
+    }
+
+    fn handle_revision(&mut self, revision: &cc::Revision) {
+        if self.written.revision {
+            let told = Revision::from(revision);
+            self.tell(|py, object| {
+                object.call_method1(intern!(py, "handle_revision"), (told,)).map(drop)
+            });
+        }
+    }
+
     fn handle_time(&mut self, now: HostInstant) {
         self.tell(|py, object| {
             object.call_method1(intern!(py, "handle_time"), (now.as_nanos(),)).map(drop)
         });
         // It would be woken at this moment for ever.
-        if let Some(at) = self.wakeup.filter(|&at| at <= now) {
+        if let Some(at) = self.answers.wakeup.filter(|&at| at <= now) {
             let (at, now) = (at.as_nanos(), now.as_nanos());
             let text =
                 format!("wakeup() is {at} after handle_time({now}): it has to be later, or None");
             self.trouble.raise(PyValueError::new_err(text));
-            self.wakeup = None;
+            self.answers.wakeup = None;
         }
     }
 
     fn wakeup(&self) -> Option<HostInstant> {
-        self.wakeup
+        self.answers.wakeup
+    }
+
+    fn not_before(&self) -> Option<HostInstant> {
+        self.answers.not_before
     }
 
     fn cwnd(&self) -> Bytes {
-        self.cwnd
+        self.answers.cwnd
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
-        self.pacing_rate
+        self.answers.pacing_rate
     }
 
     fn state(&self) -> &'static str {
-        self.state
+        self.answers.state
     }
 }

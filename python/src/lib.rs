@@ -7,6 +7,7 @@ mod columns;
 mod controller;
 mod delays;
 mod error;
+mod events;
 mod fields;
 mod kpis;
 mod link;
@@ -23,11 +24,14 @@ mod _sounding {
     #[pymodule_export]
     use super::columns::columns;
     #[pymodule_export]
-    use super::controller::{Ack, Delivered, Departure, Estimate, Loss, Start};
-    #[pymodule_export]
     use super::delays::delays;
     #[pymodule_export]
     use super::error::{CaptureError, CorruptError, PlanError, SoundingError, UnreadError};
+    #[pymodule_export]
+    use super::events::{
+        Ack, DelayUpdate, Delivered, Departure, Estimate, Loss, Part, RanDelay, Revision, Stamp,
+        Start,
+    };
     #[pymodule_export]
     use super::kpis::{Kpi, known_kpis, kpis};
     #[pymodule_export]

@@ -12,7 +12,7 @@ use sounding_experiment::results::ResultsError;
 use sounding_experiment::simulate::{Keep, json};
 use sounding_experiment::study::{Study, StudyError};
 
-use crate::controller::{PythonController, Trouble};
+use crate::controller::{self, PythonController, Trouble};
 use crate::error;
 
 /// Makes every run of a plan, and returns the results as JSON.
@@ -31,12 +31,15 @@ pub(crate) fn simulate(
     let trouble = Trouble::default();
     let mut registry = Registry::default();
     for (name, class) in controllers {
+        let hears = controller::hears_delays(class.bind(py), base.bind(py))?;
+        let needs = hears.then_some(sounding_cc::Needs::DELAYS);
         let (base, trouble) = (base.clone_ref(py), trouble.clone());
         let make = move |start: &sounding_cc::Start| -> Box<dyn sounding_cc::Controller> {
             let trouble = trouble.clone();
             Box::new(Python::attach(|py| PythonController::new(py, &class, &base, start, trouble)))
         };
-        registry.add(name, make).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let added = registry.add_needing(name, needs, make);
+        added.map_err(|error| PyValueError::new_err(error.to_string()))?;
     }
     let mut text = Text::read(&plan).map_err(|error| refused(&error))?.with_controllers(registry);
     sets.iter().try_for_each(|set| text.set(set)).map_err(|error| refused(&error))?;
