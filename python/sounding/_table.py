@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     import numpy
     import pandas
+    import polars
     import pyarrow
 
 # Type codes of the buffer protocol: eight bytes each.
@@ -127,6 +128,25 @@ class Table(Mapping[str, Column]):
             frame[name] = values
         times = pandas.to_datetime(self["modem_time_ns"].to_numpy(), unit="ns", utc=True)
         return pandas.DataFrame(frame, index=pandas.DatetimeIndex(times, name="modem_time"))
+
+    def to_polars(self) -> polars.DataFrame:
+        """A data frame with `modem_time` as its first column; choices as categories, unknown values as null."""
+        import polars
+
+        frame = []
+        for name, column in self.items():
+            if column.words is not None:
+                series = polars.Series(name, list(column), polars.Categorical)
+            else:
+                series = polars.Series(name, column.to_numpy())
+            if name == "modem_time_ns":
+                # No time is the least number there is.
+                known = series.set(series == -(1 << 63), None)
+                series = known.cast(polars.Datetime("ns", "UTC")).alias("modem_time")
+            elif series.dtype == polars.Float64:
+                series = series.fill_nan(None)
+            frame.append(series)
+        return polars.DataFrame(frame)
 
     def to_arrow(self) -> pyarrow.Table:
         """An Arrow table; choices as dictionaries."""

@@ -94,6 +94,33 @@ def test_a_link_is_a_data_frame(lte: Path) -> None:
     assert set(steps.dt.total_seconds()[:-1]) == {0.1}
 
 
+@pytest.mark.parametrize("table", ["link", "delays", "kpis"])
+def test_polars_has_the_values_of_pandas(lte: Path, table: str) -> None:
+    polars, pandas = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    made = {
+        "link": lambda: sounding.link(lte, direction="uplink"),
+        "delays": lambda: sounding.delays(lte),
+        "kpis": lambda: sounding.kpis(lte, ["lte.pusch.tbs", "lte.pusch.prb", "lte.cell.rsrp"]),
+    }[table]()
+    frame, known = made.to_polars(), made.to_pandas().reset_index()
+    assert frame.columns == list(known.columns) and frame.height == len(known) > 10
+    assert frame.schema["modem_time"] == polars.Datetime("ns", "UTC")
+    for name in frame.columns:
+        ours, theirs = frame[name].to_list(), known[name].tolist()
+        if name == "modem_time":
+            assert frame[name].to_physical().to_list() == list(made["modem_time_ns"].data)
+            continue
+        assert [None if pandas.isna(value) else value for value in theirs] == ours, name
+        if made[name].words is not None:
+            assert frame.schema[name] == polars.Categorical
+
+
+def test_a_time_that_no_modem_stamped_is_null_in_polars() -> None:
+    pytest.importorskip("polars")
+    frame = sounding.columns(log(0xB067, STATISTICS), 0xB067, ["version"]).to_polars()
+    assert frame["modem_time"].to_list() == [None] and frame["version"].to_list() == [1.0]
+
+
 def test_a_link_is_an_arrow_table(lte: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     table = sounding.link(lte, direction="uplink").to_arrow()
