@@ -270,9 +270,10 @@ mod tests {
     #[test]
     fn delays_wait_for_who_asks_and_the_oldest_are_dropped() {
         let event = r#"{"kind":"harq","from_ns":1,"to_ns":9,"amount_ns":8,"age_ns":2,"confidence":"decoded"}"#;
-        let delays =
-            |first: u64| format!(r#","delays":{{"first":{first},"events":[{event},{event}]}}"#);
-        let said: String = (0..600).map(|n| line("a", "downlink", n, &delays(2 * n + 1))).collect();
+        let events = [event; 12].join(",");
+        let delays = |first: u64| format!(r#","delays":{{"first":{first},"events":[{events}]}}"#);
+        let said = |n: u64| line("a", "downlink", n, &delays(12 * n + 1));
+        let said: String = (0..100).map(said).collect();
         let (_folder, _stream, mut newest) = told(&format!("{GREETING}\n{said}"));
         assert_eq!(newest.lines().len(), 1);
         let heard: Vec<_> = std::iter::from_fn(|| newest.poll_delay()).collect();

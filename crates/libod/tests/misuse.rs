@@ -53,19 +53,23 @@ fn errno() -> Errno {
     errno
 }
 
-/// A capture of serving cell measurements of one unknown version, and of three bytes of noise.
-fn capture(folder: &tempfile::TempDir, with_kpis: bool) -> String {
-    let mut stream = Vec::new();
+/// A frame with the measurement of a serving cell; without KPIs its version is unknown.
+fn measurement(with_kpis: bool, stamp: u64) -> Vec<u8> {
     let mut body = vec![1, 1, 0, 0, 25, 4, 80, 0];
     body.resize(8 + 76, 0);
     if !with_kpis {
         body[5] = 255;
     }
-    let mut payload = Vec::new();
-    let (code, at) = (LogCode::new(0xB193), ModemInstant::default());
-    LogRecord { code, at, stamp: 0, radio: None, body: &body }.emit(&mut payload).unwrap();
-    hdlc::encode(&payload, &mut stream);
-    stream.extend([1, 2, 3]);
+    let (mut payload, mut frame) = (Vec::new(), Vec::new());
+    let (code, at) = (LogCode::new(0xB193), ModemInstant::from_diag(stamp));
+    LogRecord { code, at, stamp, radio: None, body: &body }.emit(&mut payload).unwrap();
+    hdlc::encode(&payload, &mut frame);
+    frame
+}
+
+/// A capture of one such measurement, and of three bytes of noise.
+fn capture(folder: &tempfile::TempDir, with_kpis: bool) -> String {
+    let stream = [measurement(with_kpis, 0), vec![1, 2, 3]].concat();
     let path = folder.path().join(format!("{with_kpis}.qmdl"));
     std::fs::write(&path, stream).unwrap();
     format!("capture:{}", path.display())
@@ -337,18 +341,31 @@ fn links_of_a_feed_are_known_by_modem_and_direction() {
 #[test]
 fn a_capture_has_its_link_and_delays_whether_or_not_its_kpis_are_read() {
     let folder = tempfile::tempdir().unwrap();
-    let od = open(&capture(&folder, true));
+    let path = folder.path().join("drive.qmdl");
+    // A tenth of a second apart, in 2024.
+    let stamp = |place: u64| (1_100_000_000_000 + 80 * place) << 16;
+    let frames: Vec<_> = (0..5).map(|place| measurement(true, stamp(place))).collect();
+    std::fs::write(&path, frames.concat()).unwrap();
+    let od = open(&format!("capture:{}", path.display()));
     assert_eq!((link(od, Some("a"), 0).0, errno()), (-1, Errno::EINVAL), "it names no modem");
     assert_eq!((link(od, None, 2).0, errno()), (-1, Errno::EINVAL));
     for direction in [0, 1] {
-        let (status, line) = link(od, None, direction);
-        assert_eq!((status, line.number, line.made_ns), (0, 1, 0), "{line:?}");
-        assert!(line.span_ns > 0 && line.has & 1 == 0, "{line:?}");
-        assert_eq!((link(od, None, direction).0, errno()), (-1, Errno::ENODATA));
+        let mut rows = Vec::new();
+        while let (0, row) = link(od, None, direction) {
+            rows.push(row);
+        }
+        assert_eq!(errno(), Errno::ENODATA);
+        // The last row ends with the last record.
+        assert_eq!(rows.len(), 5);
+        for (row, number) in rows.iter().zip(1..=4) {
+            let times = (row.number, row.time_ns, row.span_ns);
+            assert_eq!(times, (number, number * 100_000_000, 100_000_000), "{row:?}");
+            assert_eq!((row.made_ns, row.has & 1), (0, 0), "{row:?}");
+        }
     }
     assert_eq!(delays(od, 4), Ok(Vec::new()), "no block was sent again");
-    assert_eq!(subscribe(od, "lte.cell.rsrp"), 0);
-    assert_eq!(read(od, &mut [Sample::default()]), 1);
+    assert_eq!(subscribe(od, "lte.cell.pci"), 0);
+    assert_eq!(read(od, &mut [Sample::default(); 9]), 5);
     assert_eq!(delays(od, 0), Err(Errno::EINVAL));
     assert_eq!(delays(-1, 4), Err(Errno::EBADF));
     // SAFETY: null is what the function looks for.

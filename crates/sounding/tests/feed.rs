@@ -62,8 +62,7 @@ impl Rig {
     }
 
     /// Plays a link's records while something else goes on.
-    fn play<T: Send>(&mut self, seconds: u64, meanwhile: impl FnOnce(&Self) -> T + Send) -> T {
-        let link = RadioLink::generated(5, Duration::from_secs(seconds)).unwrap();
+    fn play<T: Send>(&mut self, link: &RadioLink, meanwhile: impl FnOnce(&Self) -> T + Send) -> T {
         let schedule = ReplaySchedule::of(&link.capture);
         let pty = self.pty.take().unwrap();
         let mut replay = Replay::new(&link.capture, schedule, pty, 1.0);
@@ -92,7 +91,8 @@ fn a_feed_has_rates_while_records_come_and_none_after_the_modem_fell_silent() {
     let mut rig = Rig::new(&["--feed", NAME]);
     let before = rig.lines(10);
     assert!(before.iter().all(|line| line.rate_bits_per_sec.is_none()), "{before:?}");
-    let played = rig.play(3, |rig| {
+    let link = RadioLink::generated(5, Duration::from_secs(3)).unwrap();
+    let played = rig.play(&link, |rig| {
         let mut lines = Vec::new();
         let until = Instant::now() + Duration::from_secs(3);
         for line in Reader::open(&rig.socket()).unwrap() {
@@ -146,8 +146,9 @@ fn lines_have_the_radio_s_delays_where_the_section_asks_for_them() {
     let file = folder.path().join("modem.toml");
     fs::write(&file, format!("[feed]\nname = '{NAME}'\ndelays = true\n")).unwrap();
     let mut rig = Rig::new(&["--config", &file.display().to_string()]);
-    let played = rig.play(3, |rig| {
-        let until = Instant::now() + Duration::from_secs(3);
+    let link = RadioLink::cell(Some(5), Duration::from_secs(2)).unwrap();
+    let played = rig.play(&link, |rig| {
+        let until = Instant::now() + Duration::from_secs(4);
         let lines = Reader::open(&rig.socket()).unwrap().map(Result::unwrap);
         lines.take_while(|_| Instant::now() < until).collect::<Vec<_>>()
     });
