@@ -18,14 +18,17 @@ seeds = [1, 2]
 [cell]
 carriers = [{{ prb = 25 }}]
 [[cell.devices]]
+name = "ours"
 modem = {{}}
 [[cell.devices]]
+name = "rival"
 [[flows]]
 direction = "{way}"
+device = "ours"
 controller = "NAME"
 [[flows]]
 direction = "{way}"
-device = 1
+device = "rival"
 start = "3s"
 stop = "5s"
 controller = "cubic"

@@ -140,7 +140,7 @@ def test_what_only_some_controllers_need_arrives(tmp_path: Path) -> None:
     sounding.simulate(path, controllers={"mine": Listening})
     assert all(len(updates) > 100 for updates in heard.values())
     events = [event for update in heard["uplink"] for event in update.events]
-    assert {event.direction for event in events} == {"uplink", "downlink"}
+    assert {(event.direction, event.kind) for event in events} >= {("uplink", "scheduling")}
     assert all(event.amount_ns <= event.to_ns - event.from_ns for event in events)
     assert stamps and all(stamp.tick_ns > 0 for stamp in stamps)
     assert parts and all(0 < part.fraction <= 1024 for part in parts)

@@ -27,7 +27,7 @@ pub struct Delay {
     pub amount_ns: u64,
     /// Time from the end until the record came that shows it.
     pub age_ns: u64,
-    /// `OD_UPLINK` or `OD_DOWNLINK`.
+    /// A code: `OD_UPLINK` or `OD_DOWNLINK`.
     pub direction: i32,
     /// Zero.
     pub reserved: u32,

@@ -99,8 +99,8 @@ pub unsafe extern "C" fn od_read(od: c_int, samples: *mut Sample, count: size_t)
     })
 }
 
-/// The largest number of samples or delays per call. `count` is the caller's promise about memory, and cannot
-/// be checked.
+/// The largest number of samples or delays per call. `count` is the caller's promise about memory,
+/// and cannot be checked.
 const MAX_AT_ONCE: usize = 4096;
 
 /// `od_latest`.

@@ -110,7 +110,7 @@ fn a_feed_has_rates_while_records_come_and_none_after_the_modem_fell_silent() {
         let gaps = lines.windows(2).map(|pair| pair[1].made_at_ns - pair[0].made_at_ns);
         assert!(gaps.min() >= Some(20_000_000), "no line comes sooner");
     }
-    assert!(played.iter().all(|line| line.delays.is_none()), "nobody asked for delays");
+    assert!(played.iter().all(|line| line.delays.is_none()), "the section asks for none");
     let known = |line: &&Line| line.rate_bits_per_sec.is_some() && line.bound.is_some();
     let rates = played.iter().filter(known).count();
     assert!(rates > 20, "{rates} of {}", played.len());

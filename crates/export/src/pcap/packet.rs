@@ -29,7 +29,7 @@ pub(super) fn v2(message: &Message<'_>, (kind, sub): (u8, u8)) -> io::Result<Vec
     datagram(header, message)
 }
 
-/// A message with a header of GSMTAP version 3, in UDP, in IP. What is unknown has no tag.
+/// A message with a header of GSMTAP version 3, in UDP, in IP. Unknown facts have no tag.
 pub(super) fn v3(message: &Message<'_>, (kind, sub): (u16, u16)) -> io::Result<Vec<u8>> {
     const CHANNEL_NUMBER: u16 = 2;
     const CELL: u16 = 5;

@@ -108,7 +108,8 @@ struct od_line {
 	uint64_t backlog_bytes;
 	/* How long ago the newest record behind the rate had come when the line was read. */
 	uint64_t age_ns;
-	/* When the line was made: nanoseconds of CLOCK_MONOTONIC; 0 in a capture, as the next two. */
+	/* When the line was made: nanoseconds of CLOCK_MONOTONIC; 0 in a capture, as the next
+	 * two. */
 	uint64_t made_ns;
 	/* How long ago that was when the line was read. */
 	uint64_t line_age_ns;
@@ -145,8 +146,8 @@ struct od_line {
 
 /* A delay that the radio itself made, and no queue: docs/glossary.md. */
 struct od_delay {
-	/* Counts the events, from 1: of the capture, or of this modem and direction in a feed, where
-	 * a gap is events that were missed. */
+	/* Counts the events, from 1: of the capture, or of this modem and direction in a feed,
+	 * where a gap is events that were missed. */
 	uint64_t number;
 	/* In a capture its begin and end: nanoseconds since 1970, by the modem's clock. */
 	uint64_t from_modem_unix_ns;
@@ -160,13 +161,13 @@ struct od_delay {
 	uint64_t amount_ns;
 	/* From the end until the record came that shows it. */
 	uint64_t age_ns;
-	/* OD_UPLINK or OD_DOWNLINK. */
+	/* A code: OD_UPLINK or OD_DOWNLINK. */
 	int32_t direction;
 	uint32_t reserved;
 	/* The modem's name; empty in a capture. */
 	char modem[OD_NAME_MAX];
-	/* "harq": a block was sent again. "rlc": RLC sent data again. "scheduling": uplink data waited
-	 * for a report and a grant. */
+	/* "harq": a block was sent again. "rlc": RLC sent data again. "scheduling": uplink data
+	 * waited for a report and a grant. */
 	char kind[OD_UNIT_MAX];
 	/* "decoded": both ends are in records. "inferred": one follows from others. */
 	char confidence[OD_UNIT_MAX];
@@ -223,22 +224,22 @@ int od_latest(int od, int kpi, struct od_sample *sample);
  * feed's only modem. Returns 0. A sender takes `advice_bits_per_sec` while `has` has OD_HAS_ADVICE,
  * and goes on by its own rules otherwise.
  *
- * In a capture each call gives the next row of a direction, and the name is null. ENODATA is the end.
- * The rows are those of Python's sounding.link().
+ * In a capture each call gives the next row of a direction, and the name is null. ENODATA is the
+ * end. The rows are those of Python's sounding.link().
  *
  * EAGAIN no such line yet; EPIPE the daemon is gone: the call connects again, every half second at
- * most, and poll() does not wait for that; ENOENT the feed has no such modem; ENODATA the capture has
- * no more rows; EINVAL a board or a device, no direction, a name with a capture, or null where the
- * feed has several modems; EBADF; EFAULT.
+ * most, and poll() does not wait for that; ENOENT the feed has no such modem; ENODATA the capture
+ * has no more rows; EINVAL a board or a device, no direction, a name with a capture, or null where
+ * the feed has several modems; EBADF; EFAULT.
  */
 int od_link(int od, const char *modem, int direction, struct od_line *line);
 
 /*
  * Takes delays of both directions that no call took before, at most `count`, and returns how many.
  * From a capture every one, in the order in which records show them: the rows of Python's
- * sounding.delays(). 0 at its end. From a feed those of all modems that came since the last call, the
- * newest thousand at most; the daemon's [feed] needs `delays = true`. A later event of the same modem,
- * direction, kind and begin replaces an earlier one.
+ * sounding.delays(). 0 at its end. From a feed those of all modems that came since the last call,
+ * the newest thousand at most; the daemon's [feed] needs `delays = true`. A later event of the same
+ * modem, direction, kind and begin replaces an earlier one.
  *
  * EAGAIN nothing has come, poll and take again; EPIPE the daemon is gone, as for od_link(); EINVAL
  * count is 0, or a board or a device; EBADF; EFAULT.
