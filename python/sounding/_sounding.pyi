@@ -6,7 +6,7 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, final
 
-from typing_extensions import Self
+from typing_extensions import Self, disjoint_base
 
 __all__ = [
     "Ack",
@@ -406,6 +406,7 @@ class DelayUpdate:
     report_interval_ns: int | None
     """Between two periodic reports of the buffer's status; None while it is not known."""
 
+@disjoint_base
 class Revision:
     """A correction of delays that a controller has seen: a `Sample` or a `Rebase`."""
 
@@ -421,6 +422,8 @@ class Revision:
         """The RTT that the controller received with it."""
         after_ns: int
         """The RTT without what the radio added."""
+        __match_args__ = ("now_ns", "seen_at_ns", "before_ns", "after_ns")
+        def __new__(cls, now_ns: int, seen_at_ns: int, before_ns: int, after_ns: int) -> Self: ...
 
     @final
     class Rebase(Revision):
@@ -430,6 +433,8 @@ class Revision:
         """When."""
         least_ns: int
         """The smallest RTT of the last ten seconds, on the new scale."""
+        __match_args__ = ("now_ns", "least_ns")
+        def __new__(cls, now_ns: int, least_ns: int) -> Self: ...
 
 def simulate(
     plan: str | os.PathLike[str],

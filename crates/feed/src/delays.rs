@@ -125,10 +125,10 @@ mod tests {
     fn the_longest_line_is_one_that_readers_take() {
         let mut queue = DelayQueue::default();
         (0..20).for_each(|number| queue.handle_event(&event(number)));
-        let rate = Some(Rate::from_bits_per_sec(100_000_000_000));
-        let flow = || Flow::new((65_535, 65_535), Some("radio-limited"), rate);
+        let rate = Rate::from_bits_per_sec(100_000_000_000);
+        let flow = || Flow::new((65_535, 65_535), Some("radio-limited"), Some(rate));
         let flows = Flows::of((0..20).map(|_| flow()).collect(), u64::MAX / 2);
-        let said = LinkEstimate::new(Direction::Uplink, rate.unwrap(), Bound::Capacity);
+        let said = LinkEstimate::new(Direction::Uplink, rate, Bound::Capacity);
         let name = "m".repeat(64);
         let line = Line::of(u64::MAX, &name, HostInstant::from_nanos(u64::MAX), &said);
         let line = line.with_flows(Some(flows)).with_delays(queue.poll());

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use sounding_feed::Line;
 use sounding_link::Row;
-use sounding_units::{Bytes, HostInstant};
+use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::sample::{NAME_MAX, STALE, UNIT_MAX, padded};
 
@@ -132,7 +132,7 @@ impl Link {
             value.unwrap_or(0)
         };
         let fair = estimate.known_fair();
-        let rate = estimate.known_rate().map(|rate| rate.bits_per_sec());
+        let rate = estimate.known_rate().map(Rate::bits_per_sec);
         let age = Some(estimate.age).filter(|age| *age != Duration::MAX);
         let fair_share = fair.map(|fair| fair.rate.bits_per_sec());
         Some(Self {
