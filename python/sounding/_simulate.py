@@ -96,14 +96,16 @@ def simulate(
     set: Iterable[str] = (),
     out: str | os.PathLike[str] | None = None,
     series: float | None = None,
+    keep: Iterable[Literal["packets", "captures", "traces", "truth", "sniffer"]] = (),
     jobs: int = 1,
 ) -> dict[str, Any]:
     """Runs a plan in virtual time, and gives what `sounding sim PLAN --json` prints.
 
     `controllers` are classes by the name that flows of the plan call them, beside those that are there already. `set` sets
     keys of the plan: `["duration=5s"]`. With `out`, a new folder, the results are those of `sounding sim --out`:
-    result.json and flows.parquet, and with `series` what happened in bins of so many seconds. `jobs` runs are made at once;
-    Python's own part of them takes turns.
+    result.json and flows.parquet, and with `series` what happened in bins of so many seconds. `keep` adds files to it, as the
+    command's flags of these names do: `["captures"]` has what each modem wrote. `jobs` runs are made at once; Python's own part
+    of them takes turns.
     """
     chosen = list((controllers or {}).items())
     for name, made in chosen:
@@ -111,6 +113,9 @@ def simulate(
             raise TypeError(f"{name!r} is {made!r}, which is no class derived from sounding.Controller")
     if jobs < 1:
         raise ValueError(f"jobs is at least 1, not {jobs}")
-    text = _sounding.simulate(plan, Controller, chosen, list(set), out, series, jobs)
+    kept = list(keep)
+    if kept and out is None:
+        raise ValueError("keep names files: give `out`, the folder for them")
+    text = _sounding.simulate(plan, Controller, chosen, list(set), out, series, kept, jobs)
     result: dict[str, Any] = json.loads(text)
     return result

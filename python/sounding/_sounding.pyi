@@ -443,5 +443,6 @@ def simulate(
     sets: Sequence[str],
     out: str | os.PathLike[str] | None,
     series: float | None,
+    keep: list[str],
     jobs: int,
 ) -> str: ...

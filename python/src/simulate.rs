@@ -26,6 +26,7 @@ pub(crate) fn simulate(
     sets: Vec<String>,
     out: Option<PathBuf>,
     series: Option<f64>,
+    keep: Vec<String>,
     jobs: usize,
 ) -> PyResult<String> {
     let trouble = Trouble::default();
@@ -44,8 +45,8 @@ pub(crate) fn simulate(
     let mut text = Text::read(&plan).map_err(|error| refused(&error))?.with_controllers(registry);
     sets.iter().try_for_each(|set| text.set(set)).map_err(|error| refused(&error))?;
     let study = Study::new(text).map_err(|error| refused(&error))?;
-    let series = series.map(width).transpose()?;
-    let keep = Keep { series, ..Keep::default() };
+    let mut kept = Keep { series: series.map(width).transpose()?, ..Keep::default() };
+    keep.iter().try_for_each(|what| add(&mut kept, what))?;
     let finished = py.detach(|| {
         // Ctrl-C and similar signals are handled by the calling thread.
         let mut passed = |_| {
@@ -58,7 +59,7 @@ pub(crate) fn simulate(
                 trouble.raise(error);
             }
         };
-        study.run_on(jobs, &keep, out.as_deref(), trouble.stop(), &mut passed)
+        study.run_on(jobs, &kept, out.as_deref(), trouble.stop(), &mut passed)
     });
     if let Some(raised) = trouble.take() {
         return Err(raised);
@@ -80,6 +81,23 @@ fn failed(error: &StudyError) -> PyErr {
         StudyError::Results(_) => PyOSError::new_err(error.to_string()),
         StudyError::Run(_) => error::SoundingError::new_err(error.to_string()),
     }
+}
+
+/// As the flags of `sounding sim`.
+fn add(kept: &mut Keep, what: &str) -> PyResult<()> {
+    match what {
+        "packets" => kept.packets = true,
+        "captures" => kept.captures = true,
+        "traces" => kept.traces = true,
+        "truth" => kept.truth = true,
+        "sniffer" => kept.sniffer = true,
+        other => {
+            let known = "packets, captures, traces, truth and sniffer";
+            let text = format!("keep is some of {known}, not {other:?}");
+            return Err(PyValueError::new_err(text));
+        }
+    }
+    Ok(())
 }
 
 fn width(seconds: f64) -> PyResult<Duration> {

@@ -141,6 +141,21 @@ def test_plans_and_names_that_cannot_be_are_refused(plan: Path, tmp_path: Path) 
         sounding.simulate(plan, controllers={"mine": Reno}, out=tmp_path / "taken")
 
 
+def test_a_modem_s_output_is_kept_as_a_capture(tmp_path: Path) -> None:
+    path = tmp_path / "cell.toml"
+    path.write_text(
+        'duration = "2s"\n[cell]\ncarriers = [{ prb = 25 }]\n[[cell.devices]]\nname = "phone"\nmodem = {}\n'
+        '[[flows]]\ndirection = "down"\ncontroller = "reno"\n'
+    )
+    sounding.simulate(path, out=tmp_path / "out", keep=["captures"])
+    blocks = sounding.kpis(tmp_path / "out/run-0001/phone.qmdl", ["lte.pdsch.tbs"])
+    assert blocks.rows > 100
+    with pytest.raises(ValueError, match="give `out`"):
+        sounding.simulate(path, keep=["captures"])
+    with pytest.raises(ValueError, match="not 'everything'"):
+        sounding.simulate(path, out=tmp_path / "more", keep=["everything"])  # type: ignore[list-item]
+
+
 def test_a_method_that_is_not_written_says_so(plan: Path) -> None:
     with pytest.raises(NotImplementedError):
         sounding.simulate(plan, controllers={"mine": sounding.Controller})
