@@ -443,6 +443,6 @@ def simulate(
     sets: Sequence[str],
     out: str | os.PathLike[str] | None,
     series: float | None,
-    keep: list[str],
+    keep: Sequence[str],
     jobs: int,
 ) -> str: ...

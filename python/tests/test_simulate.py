@@ -152,7 +152,7 @@ def test_a_modem_s_output_is_kept_as_a_capture(tmp_path: Path) -> None:
     assert blocks.rows > 100
     with pytest.raises(ValueError, match="give `out`"):
         sounding.simulate(path, keep=["captures"])
-    with pytest.raises(ValueError, match="not 'everything'"):
+    with pytest.raises(ValueError, match='not "everything"'):
         sounding.simulate(path, out=tmp_path / "more", keep=["everything"])  # type: ignore[list-item]
 
 
