@@ -8,6 +8,7 @@
 mod bits;
 mod field;
 mod node;
+mod outline;
 mod part;
 mod probe;
 mod survey;
@@ -18,6 +19,7 @@ pub use crate::sink::{Names, Plmn, Sink, Value};
 pub use bits::Bits;
 pub use field::{Field, Kind};
 pub use node::{Children, Node, SubPacket, SubPackets};
+pub use outline::{Outline, Shape};
 pub use part::{Block, Count, Layout, Part, Short, SubLayout};
 pub use probe::{Item, Met, Probe};
 pub use survey::Survey;

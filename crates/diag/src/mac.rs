@@ -10,6 +10,7 @@ pub mod nr;
 
 use alloc::vec::Vec;
 
+use crate::layout::{Outline, Shape};
 use crate::radio::Rnti;
 use crate::sink::{Names, Sink, Value};
 
@@ -132,6 +133,16 @@ impl<'a> MacPdu<'a> {
         }
         sink.end_list();
     }
+}
+
+/// The fields and lists that a PDU can have.
+pub(crate) fn outline(uplink: bool, outline: &mut impl Outline) {
+    outline.field("header", Shape::Bytes);
+    outline.begin_list("mac", false);
+    outline.field("channel", Shape::Text);
+    outline.field("len_bytes", Shape::Uint);
+    Element::outline(uplink, outline);
+    outline.end_list();
 }
 
 /// Why a PDU cannot be written.

@@ -1,6 +1,7 @@
 //! Headers of RLC acknowledged mode with ten-bit sequence numbers, as the PDU records carry them
 //! (TS 36.322 §6.2.1).
 
+use crate::layout::{Outline, Shape};
 use crate::sink::{Sink, Value};
 
 /// The header of a data PDU, or a whole status PDU.
@@ -56,6 +57,27 @@ impl<'a> RlcHeader<'a> {
         sink.field("control", Value::Flag(control));
         let _ = if control { status(&mut bits, sink) } else { data(&mut bits, sink) };
     }
+}
+
+/// The fields and lists that headers can have.
+pub(crate) fn outline(outline: &mut impl Outline) {
+    for name in ["control", "segment", "poll"] {
+        outline.field(name, Shape::Flag);
+    }
+    outline.field("framing", Shape::Uint);
+    outline.field("sn", Shape::Uint);
+    outline.field("last_segment", Shape::Flag);
+    outline.field("segment_offset", Shape::Uint);
+    outline.begin_list("lengths", false);
+    outline.field("len_bytes", Shape::Uint);
+    outline.end_list();
+    outline.field("control_type", Shape::Uint);
+    outline.field("ack_sn", Shape::Uint);
+    outline.begin_list("nacks", false);
+    for name in ["sn", "segment_start", "segment_end"] {
+        outline.field(name, Shape::Uint);
+    }
+    outline.end_list();
 }
 
 /// §6.2.1.4 and §6.2.1.5.

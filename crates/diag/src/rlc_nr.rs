@@ -1,6 +1,7 @@
 //! NR RLC status PDUs: received and missing PDUs of an acknowledged-mode receiver (TS 38.322
 //! §6.2.2.5).
 
+use crate::layout::{Outline, Shape};
 use crate::sink::{Sink, Value};
 
 /// A status PDU.
@@ -19,6 +20,16 @@ pub struct Nack {
     pub segment: Option<(u16, u16)>,
     /// Number of PDUs in a row, this one included.
     pub range: u8,
+}
+
+/// The fields and lists that a status PDU can have.
+pub(crate) fn outline(outline: &mut impl Outline) {
+    outline.field("ack_sn", Shape::Uint);
+    outline.begin_list("nacks", false);
+    for name in ["sn", "segment_start", "segment_end", "range"] {
+        outline.field(name, Shape::Uint);
+    }
+    outline.end_list();
 }
 
 impl<'a> StatusPdu<'a> {

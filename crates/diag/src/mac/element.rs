@@ -1,5 +1,6 @@
 use alloc::vec::Vec;
 
+use crate::layout::{Outline, Shape};
 use crate::sink::{Sink, Value};
 
 /// A control element.
@@ -130,5 +131,29 @@ impl Element {
             Self::Drx => {}
             Self::Other { len, .. } => sink.field("element_bytes", Value::Uint(*len as u64)),
         }
+    }
+
+    /// The fields that elements of one direction can have.
+    pub(super) fn outline(uplink: bool, outline: &mut impl Outline) {
+        let fields: &[(&str, Shape)] = match uplink {
+            true => &[
+                ("bsr_group", Shape::Uint),
+                ("bsr_index", Shape::Uint),
+                ("bsr_index_group_0", Shape::Uint),
+                ("bsr_index_group_1", Shape::Uint),
+                ("bsr_index_group_2", Shape::Uint),
+                ("bsr_index_group_3", Shape::Uint),
+                ("power_headroom_index", Shape::Uint),
+                ("c_rnti", Shape::Uint),
+            ],
+            false => &[
+                ("timing_advance_group", Shape::Uint),
+                ("timing_advance_command", Shape::Uint),
+                ("contention_resolution_id", Shape::Bytes),
+                ("activated_cells", Shape::Uint),
+            ],
+        };
+        fields.iter().for_each(|(name, shape)| outline.field(name, *shape));
+        outline.field("element_bytes", Shape::Uint);
     }
 }

@@ -7,6 +7,7 @@
 
 use alloc::vec::Vec;
 
+use crate::layout::{Outline, Shape};
 use crate::sink::{Names, Sink, Value};
 
 /// A control element (Table 6.2.1-2).
@@ -52,6 +53,17 @@ pub struct Controls<'a> {
 }
 
 const NAMES: Names = &[(57, "power_headroom"), (61, "short_bsr"), (62, "long_bsr")];
+/// The field of each group's index in a long buffer status report.
+const GROUPS: [&str; 8] = [
+    "bsr_index_group_0",
+    "bsr_index_group_1",
+    "bsr_index_group_2",
+    "bsr_index_group_3",
+    "bsr_index_group_4",
+    "bsr_index_group_5",
+    "bsr_index_group_6",
+    "bsr_index_group_7",
+];
 const POWER_HEADROOM: u8 = 57;
 const SHORT_BSR: u8 = 61;
 const LONG_BSR: u8 = 62;
@@ -66,6 +78,19 @@ pub(crate) fn element_len(bytes: &[u8]) -> usize {
         [first, ..] if first & ID == POWER_HEADROOM => 3,
         _ => 2,
     }
+}
+
+/// The fields and lists that elements can have.
+pub(crate) fn outline(outline: &mut impl Outline) {
+    outline.begin_list("mac", false);
+    outline.field("channel", Shape::Text);
+    for name in ["bsr_group", "bsr_index"].iter().chain(&GROUPS) {
+        outline.field(name, Shape::Uint);
+    }
+    for name in ["power_headroom_index", "pcmax_index", "element_bytes"] {
+        outline.field(name, Shape::Uint);
+    }
+    outline.end_list();
 }
 
 impl LongBsr {
@@ -138,17 +163,7 @@ impl Element {
                 uint("bsr_index", *index);
             }
             Self::LongBsr(report) => {
-                const NAMES: [&str; 8] = [
-                    "bsr_index_group_0",
-                    "bsr_index_group_1",
-                    "bsr_index_group_2",
-                    "bsr_index_group_3",
-                    "bsr_index_group_4",
-                    "bsr_index_group_5",
-                    "bsr_index_group_6",
-                    "bsr_index_group_7",
-                ];
-                report.groups().for_each(|(group, index)| uint(NAMES[usize::from(group)], index));
+                report.groups().for_each(|(group, index)| uint(GROUPS[usize::from(group)], index));
             }
             Self::PowerHeadroom { headroom, most } => {
                 uint("power_headroom_index", *headroom);

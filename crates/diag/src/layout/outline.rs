@@ -1,0 +1,104 @@
+//! The fields and lists that records of a layout can have, without a record.
+
+use super::part::Block;
+use super::{Count, Field, Kind, Layout, Part};
+use crate::mac::{self, nr};
+use crate::{rlc, rlc_nr};
+
+/// The values that a field can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// One bit.
+    Flag,
+    /// A number from zero to less than 2⁶³, or a bitmap.
+    Uint,
+    /// Sixty-four bits without a sign.
+    Word,
+    /// A whole number that may be negative.
+    Int,
+    /// A number in the unit of the field's name.
+    Real,
+    /// The name of a choice, or the identity of a network.
+    Text,
+    /// Opaque bytes.
+    Bytes,
+}
+
+/// Receives the fields and lists of a layout, in the order of its parts.
+///
+/// A [`Sink`](super::Sink) of a record of this layout receives no others.
+pub trait Outline {
+    /// A field.
+    fn field(&mut self, name: &'static str, shape: Shape);
+    /// A list of that name begins; the fields and lists of its items follow. `is_single` if it has
+    /// at most one item.
+    fn begin_list(&mut self, name: &'static str, is_single: bool);
+    /// The list is complete.
+    fn end_list(&mut self);
+}
+
+impl Layout {
+    /// Gives every field and list that a record can have to `outline`. A field or list may come
+    /// more than once. Each kind of sub-packet has the list of sub-packets to itself.
+    pub fn outline(&self, outline: &mut impl Outline) {
+        visit(self.parts, outline);
+    }
+}
+
+impl Field {
+    fn shape(&self) -> Shape {
+        match self.kind {
+            Kind::Flag => Shape::Flag,
+            Kind::Uint | Kind::Hex if self.bits.width() == 64 => Shape::Word,
+            Kind::Network { width: 64, .. } => Shape::Word,
+            Kind::Uint | Kind::Hex | Kind::Network { .. } => Shape::Uint,
+            Kind::Int => Shape::Int,
+            Kind::Scaled { .. } | Kind::ScaledInt { .. } => Shape::Real,
+            Kind::Names(_) | Kind::Plmn | Kind::PlmnDigits => Shape::Text,
+            Kind::Bytes(_) => Shape::Bytes,
+        }
+    }
+}
+
+fn visit(parts: &'static [Part], outline: &mut impl Outline) {
+    for part in parts {
+        match part {
+            Part::Block(Block { fields, .. }) => {
+                let fields = fields.iter().copied().flatten();
+                fields.for_each(|field| outline.field(field.name, field.shape()));
+            }
+            Part::List { name, count, parts } => {
+                let is_single = match count {
+                    Count::Says(bits) => bits.width() == 1,
+                    Count::When(..) | Count::Fixed(1) | Count::Of(_, 1) => true,
+                    Count::Of(..) | Count::Unless(..) | Count::Fixed(_) | Count::Ones(_) => false,
+                };
+                outline.begin_list(name, is_single);
+                visit(parts, outline);
+                outline.end_list();
+            }
+            Part::Counted { name, parts, .. } => {
+                outline.begin_list(name, false);
+                visit(parts, outline);
+                outline.end_list();
+            }
+            Part::SubPackets { known, .. } => {
+                for sub in *known {
+                    outline.begin_list("sub_packets", false);
+                    outline.field("id", Shape::Text);
+                    outline.field("version", Shape::Uint);
+                    outline.field("len_bytes", Shape::Uint);
+                    visit(sub.parts, outline);
+                    outline.field("unsupported", Shape::Flag);
+                    outline.end_list();
+                }
+            }
+            Part::Mac { uplink, .. } => mac::outline(*uplink, outline),
+            Part::NrControls { .. } | Part::NrControl => nr::outline(outline),
+            Part::Rlc { .. } => rlc::outline(outline),
+            Part::NrStatus { .. } => rlc_nr::outline(outline),
+            Part::Opaque { name, .. } | Part::Rest { name } => outline.field(name, Shape::Bytes),
+            Part::Padding(_) | Part::Chain => {}
+        }
+    }
+}
