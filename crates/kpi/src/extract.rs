@@ -2,6 +2,7 @@
 
 mod air;
 mod channel;
+mod moments;
 mod nr;
 mod rlc;
 mod rrc;
@@ -20,6 +21,7 @@ use sounding_phy::lte::{self, McsTable, TbsIndex};
 use sounding_units::{Bytes, ModemInstant, Prb};
 
 use air::Air;
+pub use moments::{Moment, Moments};
 
 use crate::{
     Allocation, Backlog, BufferStatus, Carriers, Coding, Direction, Grant, Kpi, Layer, RlcPdu,

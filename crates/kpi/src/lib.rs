@@ -25,7 +25,7 @@ mod sample;
 mod subscription;
 
 pub use codes::{channel_codes, codes, grant_codes, is_read, rlc_codes};
-pub use extract::{Extractor, extract};
+pub use extract::{Extractor, Moment, Moments, extract};
 pub use rlc::{RlcPart, RlcPdu};
 pub use sample::{
     Allocation, Backlog, BufferStatus, Carriers, Change, Channel, Coding, Connection, CqiTable,

@@ -46,23 +46,46 @@ impl Air {
         stamped.saturating_before(Duration::from_nanos(late))
     }
 
+    /// Whether a record's newest subframe or slot fits the frames that are known: those of another
+    /// cell, or an old number, do not.
+    pub(super) fn is_near(&self, stamped: ModemInstant, within: Duration) -> bool {
+        let Some(anchor) = self.anchor else { return true };
+        Self::late(anchor.crept(stamped), Self::phase(stamped, within)) <= MAX_NS
+    }
+
+    /// When cycle 0 began if the newest subframe or slot began at the stamp.
+    fn phase(stamped: ModemInstant, within: Duration) -> u64 {
+        let within = within.as_nanos() as u64 % CYCLE;
+        (stamped.as_nanos() % CYCLE + CYCLE - within) % CYCLE
+    }
+
+    /// By how much one phase is later than another.
+    const fn late(earlier: u64, phase: u64) -> u64 {
+        (phase + CYCLE - earlier) % CYCLE
+    }
+
     /// By how many nanoseconds a stamp is later than the record's newest block, as far as is known.
     fn lateness(&mut self, stamped: ModemInstant, within: Duration) -> u64 {
-        let within = within.as_nanos() as u64 % CYCLE;
-        let phase = (stamped.as_nanos() % CYCLE + CYCLE - within) % CYCLE;
+        let phase = Self::phase(stamped, within);
         let anchor = match self.anchor {
             Some(anchor) => {
-                let elapsed = (stamped - anchor.seen).as_nanos() as u64;
-                let crept = (anchor.phase + (elapsed / DRIFT).min(MAX_NS)) % CYCLE;
-                let late = (phase + CYCLE - crept) % CYCLE;
+                let crept = anchor.crept(stamped);
                 // Earlier than any before: by less than a cycle, so it seems to be late by nearly
                 // one.
-                if late > MAX_NS { phase } else { crept }
+                if Self::late(crept, phase) > MAX_NS { phase } else { crept }
             }
             None => phase,
         };
         self.anchor = Some(Anchor { phase: anchor, seen: stamped });
-        (phase + CYCLE - anchor) % CYCLE
+        Self::late(anchor, phase)
+    }
+}
+
+impl Anchor {
+    /// Its phase at a later stamp, as late as drift can make it.
+    fn crept(self, stamped: ModemInstant) -> u64 {
+        let elapsed = (stamped - self.seen).as_nanos() as u64;
+        (self.phase + (elapsed / DRIFT).min(MAX_NS)) % CYCLE
     }
 }
 

@@ -27,6 +27,11 @@ impl Frames {
         self.air.is_known()
     }
 
+    /// As [`Air::is_near`].
+    pub(super) fn is_near(&self, stamped: ModemInstant, within: Duration) -> bool {
+        self.air.is_near(stamped, within)
+    }
+
     /// The length of slots of a record that does not have it, and whose last slot is this one: that
     /// of other records, or the longest possible.
     pub(super) fn numerology_for(&self, last: u16) -> Option<u8> {
