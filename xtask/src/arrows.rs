@@ -4,8 +4,8 @@ use cargo_metadata::{DependencyKind, Metadata};
 
 /// Layers from the foundation up: a crate may depend only on crates of layers before its own.
 ///
-/// `units ◀ estimate ◀ {host, diag, phy, trace, shape, qdisc, feed} ◀ {nas, rrc, serve} ◀ {kpi,
-/// export} ◀ {link, cc} ◀ {cell, laws} ◀ {baselines, sim} ◀ {board, modem, bpf, emu, experiment} ◀
+/// `units ◀ estimate ◀ {host, diag, phy, trace, shape, qdisc, feed} ◀ {nas, rrc, serve} ◀ kpi ◀
+/// export ◀ {link, cc} ◀ {cell, laws} ◀ {baselines, sim} ◀ {board, modem, bpf, emu, experiment} ◀
 /// {quic, rtc, report} ◀ {testbed, libod} ◀ lab ◀ sounding`
 const LAYERS: &[&[&str]] = &[
     &["sounding-units"],
@@ -20,7 +20,8 @@ const LAYERS: &[&[&str]] = &[
         "sounding-feed",
     ],
     &["sounding-nas", "sounding-rrc", "sounding-serve"],
-    &["sounding-kpi", "sounding-export"],
+    &["sounding-kpi"],
+    &["sounding-export"],
     &["sounding-link", "sounding-cc"],
     &["sounding-cell", "sounding-laws"],
     &["sounding-baselines", "sounding-sim"],

@@ -1,24 +1,33 @@
-//! Records as Parquet: one table for each log code.
+//! Records as Parquet: tables for each log code, flat, for pandas and the like.
 //!
-//! A table is flat, for pandas. A row is one item of the innermost list, and repeats the fields of
-//! everything around the item. Columns of a list's items are called `list.field`, and `list.item`
-//! counts the items from 0. If a record has two lists side by side, each item has its own row, and
-//! the columns of the other list are empty there. Sums over a column of items are therefore right,
-//! and `drop_duplicates("offset")` gives one row for each record.
+//! A row is one item of a list: one transport block where the record has blocks. It repeats the
+//! fields of everything around the item. Columns of a list's items are called `list.field`, and
+//! `list.item` counts the items from 0. Subheaders of MAC, missing PDUs and other parts of a block,
+//! and lists that stand side by side, have tables of their own with the numbers of the items around
+//! them. So a size is in one row, and sums are right.
 //!
-//! The first columns are `offset` (in the capture), `time` (the modem's clock, microseconds, UTC),
-//! `stamp` (as on the wire) and `radio`. If a table needs them, the last are `unread` with `raw`
-//! for unknown records, and `redacted` with `len_bytes` for hidden records.
+//! The first columns are `code`, `offset` (in the capture), `record_time` (the modem's clock,
+//! microseconds, UTC) and `time`, when the item was on the air, by its frame number. Then the
+//! first table of a code has `stamp` (as on the wire) and `radio`, and at its end `unread` with
+//! `raw` for unknown records, and `redacted` with `hidden_bytes` for hidden records.
 //!
-//! A Parquet file declares its columns before its rows, but only the end of a capture shows which
-//! columns it fills. So a capture is read twice, into [`Schemas`] and then into [`Tables`]. This
-//! has two advantages: a column without gaps is marked as such (pandas then keeps integers as
-//! integers), and only one group of rows is held in memory.
+//! A KPI is the column of its field, or has a column with its name if it is a formula or has a
+//! condition: `lte.pdsch.tbs`. The sum of a KPI in bytes, bits, resource blocks or counts is the sum
+//! of its column.
+//!
+//! The columns of a table depend on its log code alone, and a name has one type in all tables.
+//! Columns that no record of a capture fills are there and empty.
 
-mod column;
+mod about;
+mod arrow;
+mod cells;
+mod kind;
+mod kpis;
+mod outline;
+mod plan;
 mod rows;
-mod schema;
+mod unit;
 mod write;
 
-pub use schema::{Schema, Schemas};
-pub use write::{TableError, Tables};
+pub use about::unit_of;
+pub use write::{ABOUT_ALL, TableError, Tables};

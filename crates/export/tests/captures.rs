@@ -1,22 +1,19 @@
-//! Compares messages, tables and pcaps of real captures with an independent reader's.
+//! Compares messages and pcaps of real captures with an independent reader's.
 
 #![allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::record::Field;
 use serde_json::Value as Json;
 use sounding_diag::capture::{Capture, Located};
 use sounding_diag::packet::Packet;
 use sounding_diag::radio::Tti;
-use sounding_diag::record::{self, RrcPdu};
+use sounding_diag::record::RrcPdu;
 use sounding_diag::{LogCode, LogRecord};
 use sounding_export::message::{Channel, Message};
 use sounding_export::pcap::{Became, Gsmtap, Messages};
-use sounding_export::privacy::{self, Privacy};
-use sounding_export::table::{Schemas, Tables};
+use sounding_export::privacy;
 use sounding_testdata::shared;
 
 fn for_each(bytes: &[u8], mut each: impl FnMut(u64, &LogRecord<'_>)) {
@@ -115,94 +112,6 @@ fn messages_are_those_of_an_independent_reader() {
             compared += 1;
         });
         assert!(compared > 5, "{file}: {compared}");
-    }
-}
-
-/// The tables of a capture, read back: for each code its rows, a row being its columns by name.
-fn tables(bytes: &[u8], privacy: Privacy) -> BTreeMap<LogCode, Vec<BTreeMap<String, Field>>> {
-    let mut schemas = Schemas::default();
-    for_each(bytes, |offset, record| schemas.handle_record(offset, record, privacy));
-    let mut tables = Tables::new(schemas, privacy, |_| Ok(Vec::new())).unwrap();
-    for_each(bytes, |offset, record| tables.handle_record(offset, record).unwrap());
-    let written = tables.finish().unwrap().into_iter();
-    let read = written.map(|(code, file)| {
-        let reader = SerializedFileReader::new(bytes::Bytes::from(file)).unwrap();
-        let rows = reader.get_row_iter(None).unwrap();
-        let rows = rows.map(|row| {
-            let columns = row.unwrap().into_columns().into_iter();
-            columns.filter(|(_, field)| *field != Field::Null).collect()
-        });
-        (code, rows.collect())
-    });
-    read.collect()
-}
-
-#[test]
-fn a_table_has_a_row_for_each_item_with_its_record_around_it() {
-    let Some(bytes) = capture("lgs96__mobileinsight_core", "diag_log_20211220_003916.mi2log")
-    else {
-        return;
-    };
-    let tables = tables(&bytes, Privacy::Expose);
-    let code = LogCode::new(0xB139);
-    let mut expected = Vec::new();
-    for_each(&bytes, |offset, record| {
-        if let (true, Ok(record::Record::PuschTx(report))) =
-            (record.code == code, record::Record::parse(record))
-        {
-            let nanos = record.at.unix_nanos();
-            let sizes = report.transmissions().map(|one| one.size.count());
-            expected.extend(sizes.map(|size| (offset, nanos / 1000, size)));
-        }
-    });
-    assert!(expected.len() > 1000);
-    let found: Vec<_> = tables[&code]
-        .iter()
-        .map(|row| {
-            let int = |name: &str| match row[name] {
-                Field::Long(number) | Field::TimestampMicros(number) => number as u64,
-                ref other => panic!("{name}: {other:?}"),
-            };
-            (int("offset"), int("time"), int("transmissions.tb_bytes"))
-        })
-        .collect();
-    assert_eq!(found, expected);
-}
-
-#[test]
-fn every_record_is_in_a_table_whatever_is_hidden() {
-    let Some(bytes) = capture(MI, "attach_sample.mi2log") else { return };
-    let mut offsets: BTreeMap<LogCode, Vec<u64>> = BTreeMap::new();
-    for_each(&bytes, |offset, record| offsets.entry(record.code).or_default().push(offset));
-    for privacy in [Privacy::Redact, Privacy::Expose] {
-        let tables = tables(&bytes, privacy);
-        for (code, expected) in &offsets {
-            let mut found: Vec<u64> = tables[code]
-                .iter()
-                .map(|row| match row["offset"] {
-                    Field::Long(offset) => offset as u64,
-                    ref other => panic!("{other:?}"),
-                })
-                .collect();
-            found.dedup();
-            assert_eq!(&found, expected, "{code}");
-        }
-    }
-}
-
-#[test]
-fn a_hidden_record_is_a_row_without_contents() {
-    let Some(bytes) = capture(MI, "attach_sample.mi2log") else { return };
-    let mut hidden = 0;
-    for_each(&bytes, |_, record| hidden += usize::from(privacy::identifies(record)));
-    let allowed = ["offset", "time", "stamp", "radio", "redacted", "len_bytes"];
-    let tables = tables(&bytes, Privacy::Redact);
-    let rows: Vec<_> =
-        tables.values().flatten().filter(|row| row.contains_key("redacted")).collect();
-    assert_eq!(rows.len(), hidden);
-    assert!(hidden > 1000);
-    for row in rows {
-        assert!(row.keys().all(|name| allowed.contains(&name.as_str())), "{row:?}");
     }
 }
 

@@ -45,7 +45,7 @@ Kinds of files, by the end of the name or with --to; .gz or .zst behind it packs
   .jsonl
     every record as a line of JSON, every field by name
   .parquet
-    a table for each log code, for pandas and the like; a folder if there are several codes
+    a folder with a table for each log code, for pandas and the like
   .pcapng, .pcap
     RRC and NAS messages for Wireshark; only .pcapng has NR, and numbers of carriers above 16383
   .qmdl, .mi2log

@@ -1,5 +1,7 @@
 //! The code of the fuzz targets. The test `corpus` runs it with the seeds.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use bytes::Bytes;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -8,7 +10,7 @@ use sounding_export::message::Message;
 use sounding_export::packets::Packets;
 use sounding_export::pcap::Became;
 use sounding_export::privacy::{self, Privacy};
-use sounding_export::table::{Schemas, Tables};
+use sounding_export::table::Tables;
 use sounding_export::{json, messages, pcap};
 use sounding_units::ModemInstant;
 
@@ -73,30 +75,37 @@ fn lines(records: &[LogRecord<'_>], privacy: Privacy) {
 }
 
 fn tables(records: &[LogRecord<'_>], privacy: Privacy) {
-    let mut schemas = Schemas::default();
+    let mut tables = Tables::new(privacy, |_: &str| Ok(Vec::new()));
     for (offset, record) in (0..).zip(records) {
-        schemas.handle_record(offset, record, privacy);
+        tables.handle_record(offset, record).expect("every field has a column");
     }
-    let mut tables = Tables::new(schemas, privacy, |_| Ok(Vec::new())).expect("memory has room");
-    for (offset, record) in (0..).zip(records) {
-        tables.handle_record(offset, record).expect("the columns are those of the same records");
-    }
-    for (code, table) in tables.finish().expect("memory has room") {
-        let least = records.iter().filter(|record| record.code == code).count();
-        let hides = records.iter().any(|record| record.code == code && privacy::identifies(record));
-        let reader = SerializedFileReader::new(Bytes::from(table)).expect("a table is Parquet");
-        let about = reader.metadata().file_metadata();
-        assert!(about.num_rows() >= least as i64, "{code}");
-        let mut names = about.schema_descr().columns().iter().map(|column| column.name());
-        assert_eq!(names.any(|name| name == "redacted"), hides && privacy == Privacy::Redact);
+    let files: BTreeMap<_, _> = tables.finish().expect("memory has room").into_iter().collect();
+    for code in records.iter().map(|record| record.code).collect::<BTreeSet<_>>() {
+        let of_code = || records.iter().filter(|record| record.code == code);
+        let reader = opened(&files[&format!("{code}.parquet")]);
+        let least = of_code().count();
+        assert!(reader.metadata().file_metadata().num_rows() >= least as i64, "{code}");
+        let hidden: BTreeSet<u64> = (0..)
+            .zip(records)
+            .filter(|(_, record)| record.code == code && privacy::identifies(record))
+            .map(|(offset, _)| offset)
+            .collect();
         for row in reader.get_row_iter(None).expect("a table has rows") {
             let row = row.expect("a row is read");
-            let cell = |name| row.get_column_iter().find(|(column, _)| *column == name);
-            let is_null = cell("time").map(|(_, time)| *time == Field::Null);
+            let cell = |name: &str| row.get_column_iter().find(|(column, _)| *column == name);
+            let is_null = |name| cell(name).map(|(_, cell)| *cell == Field::Null);
             let has_none = cell("stamp").map(|(_, stamp)| *stamp == Field::ULong(0));
-            assert!(is_null.is_some() && is_null == has_none, "{code}: {row}");
+            assert!(has_none.is_some() && is_null("record_time") == has_none, "{code}: {row}");
+            assert!(has_none == Some(false) || is_null("time") == Some(true), "{code}: {row}");
+            let Some((_, Field::Long(offset))) = cell("offset") else { panic!("{code}: {row}") };
+            let hides = privacy == Privacy::Redact && hidden.contains(&offset.cast_unsigned());
+            assert_eq!(is_null("redacted"), Some(!hides), "{code}: {row}");
         }
     }
+}
+
+fn opened(file: &[u8]) -> SerializedFileReader<Bytes> {
+    SerializedFileReader::new(Bytes::from(file.to_vec())).expect("a table is Parquet")
 }
 
 fn pcaps(records: &[LogRecord<'_>]) {

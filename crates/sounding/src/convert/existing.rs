@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use miette::{Result, miette};
+use sounding_export::table::ABOUT_ALL;
 use sounding_host::files::names_descriptor;
 
 use super::format::FileKind;
@@ -92,9 +93,14 @@ impl Contents {
     }
 }
 
-/// `0xB139.parquet`.
+/// `0xB139.parquet`, `0xB064-mac.parquet`, and the two files about all tables.
 fn is_table(name: &std::ffi::OsStr) -> bool {
-    let code = name.to_str().and_then(|name| name.strip_prefix("0x")?.strip_suffix(".parquet"));
+    let name = name.to_str().unwrap_or_default();
+    if ABOUT_ALL.contains(&name) {
+        return true;
+    }
+    let table = name.strip_prefix("0x").and_then(|name| name.strip_suffix(".parquet"));
+    let code = table.map(|table| table.split_once('-').map_or(table, |(code, _)| code));
     code.is_some_and(|code| code.len() == 4 && u16::from_str_radix(code, 16).is_ok())
 }
 
@@ -106,6 +112,8 @@ mod tests {
     fn a_table_is_named_by_its_code() {
         for (name, is) in [
             ("0xB139.parquet", true),
+            ("0xB064-mac.parquet", true),
+            ("_schema.json", true),
             ("0xB139.csv", false),
             ("B139.parquet", false),
             ("0xB13.parquet", false),

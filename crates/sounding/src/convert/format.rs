@@ -16,7 +16,7 @@ use crate::screen;
 pub(super) enum FileKind {
     /// A line of JSON for each record
     Jsonl,
-    /// A table for each log code, or for a link
+    /// A folder with a table for each log code; a file for a link
     Parquet,
     /// RRC and NAS for Wireshark, without NR
     Pcap,

@@ -1,7 +1,6 @@
 //! Parquet: tables of a capture's records, and links over time.
 
 mod links;
-mod replayable;
 mod tables;
 
 pub(super) use links::{read, write};

@@ -1,0 +1,119 @@
+//! The cells of one column that wait for their group of rows.
+
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::writer::SerializedColumnWriter;
+
+use super::kind::{Cell, Kind};
+
+/// Cells in the form that Parquet needs.
+#[derive(Debug)]
+pub(super) struct Cells {
+    is_full: bool,
+    values: Values,
+    /// For each row up to the last one with a cell, whether it has one: Parquet's definition
+    /// levels.
+    present: Vec<i16>,
+    /// Bytes of texts and of opaque bytes.
+    heap_bytes: usize,
+}
+
+#[derive(Debug)]
+enum Values {
+    Flags(Vec<bool>),
+    Ints(Vec<i64>),
+    Reals(Vec<f64>),
+    Bytes(Vec<ByteArray>),
+}
+
+/// An array of bytes without them.
+const ARRAY_BYTES: usize = 40;
+
+impl Cells {
+    pub(super) fn new(kind: Kind, is_full: bool) -> Self {
+        let values = match kind {
+            Kind::Flag => Values::Flags(Vec::new()),
+            Kind::Int | Kind::Word | Kind::Time => Values::Ints(Vec::new()),
+            Kind::Real => Values::Reals(Vec::new()),
+            Kind::Text | Kind::Bytes => Values::Bytes(Vec::new()),
+        };
+        Self { is_full, values, present: Vec::new(), heap_bytes: 0 }
+    }
+
+    /// Sets the cell of a row. Rows come in order; a second cell of a row replaces the first.
+    #[inline]
+    pub(super) fn set(&mut self, row: usize, cell: Cell) {
+        if self.present.len() > row {
+            if self.present.pop() == Some(1) {
+                self.values.pop();
+            }
+            self.present.truncate(row);
+        }
+        match (&mut self.values, cell) {
+            (Values::Ints(ints), Cell::Int(number)) => ints.push(number),
+            (Values::Reals(reals), Cell::Real(number)) => reals.push(number),
+            (Values::Flags(flags), Cell::Int(number)) => flags.push(number != 0),
+            (Values::Bytes(bytes), Cell::Bytes(value)) => {
+                self.heap_bytes += value.len();
+                bytes.push(value);
+            }
+            // A cell is made for the type of its column.
+            _ => return,
+        }
+        self.present.resize(row, 0);
+        self.present.push(1);
+    }
+
+    /// How much memory they take.
+    pub(super) fn size(&self) -> usize {
+        let values = match &self.values {
+            Values::Flags(flags) => flags.len(),
+            Values::Ints(ints) => ints.len() * 8,
+            Values::Reals(reals) => reals.len() * 8,
+            Values::Bytes(bytes) => bytes.len() * ARRAY_BYTES + self.heap_bytes,
+        };
+        values + self.present.len() * 2
+    }
+
+    /// Writes the buffered cells of so many rows, and clears the buffer.
+    pub(super) fn write(
+        &mut self,
+        rows: usize,
+        column: &mut SerializedColumnWriter<'_>,
+    ) -> Result<(), ParquetError> {
+        self.present.resize(rows, 0);
+        let levels = (!self.is_full).then_some(self.present.as_slice());
+        match &mut self.values {
+            Values::Flags(values) => {
+                column.typed::<BoolType>().write_batch(values, levels, None)?;
+                values.clear();
+            }
+            Values::Ints(values) => {
+                column.typed::<Int64Type>().write_batch(values, levels, None)?;
+                values.clear();
+            }
+            Values::Reals(values) => {
+                column.typed::<DoubleType>().write_batch(values, levels, None)?;
+                values.clear();
+            }
+            Values::Bytes(values) => {
+                column.typed::<ByteArrayType>().write_batch(values, levels, None)?;
+                values.clear();
+            }
+        }
+        self.present.clear();
+        self.heap_bytes = 0;
+        Ok(())
+    }
+}
+
+impl Values {
+    fn pop(&mut self) {
+        match self {
+            Self::Flags(flags) => drop(flags.pop()),
+            Self::Ints(ints) => drop(ints.pop()),
+            Self::Reals(reals) => drop(reals.pop()),
+            Self::Bytes(bytes) => drop(bytes.pop()),
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Rows into Parquet files.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use sounding_diag::{LogCode, LogRecord};
+use sounding_kpi::Extractor;
+
+use super::about;
+use super::plan::{Column, Plan};
+use super::rows::{Rows, Scratch, Waiting};
+use crate::privacy::{self, Privacy};
+
+/// Rows of a group. Chosen; readers work best with some ten thousands and more.
+const GROUP_ROWS: usize = 1 << 17;
+/// The largest size of all buffered rows in bytes. A larger group is written before it has its full
+/// number of rows.
+const WAITING_BYTES: usize = 256 << 20;
+/// Records after which that size is counted again: the rows of a record are much smaller.
+const RECORDS: u32 = 256;
+/// The first file by name. It has every column and no row: readers that take the columns of the
+/// first file have all of them.
+const ALL_COLUMNS: &str = "0-columns.parquet";
+/// What the columns are. Readers of a whole folder pass over names that begin so.
+const SCHEMA: &str = "_schema.json";
+/// The names of the files about all tables.
+pub const ABOUT_ALL: [&str; 2] = [ALL_COLUMNS, SCHEMA];
+
+/// Why a table cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    /// Its bytes have nowhere to go.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The library refuses it.
+    #[error("parquet: {0}")]
+    Parquet(ParquetError),
+    /// A field that its layout does not have: a fault of this program.
+    #[error("log {code}: no column for the field {field}; please report it")]
+    NoColumn {
+        /// The log code.
+        code: LogCode,
+        /// The field or list.
+        field: &'static str,
+    },
+}
+
+impl From<ParquetError> for TableError {
+    fn from(error: ParquetError) -> Self {
+        match error {
+            ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+                Ok(error) => Self::Io(*error),
+                Err(inner) => Self::Parquet(ParquetError::External(inner)),
+            },
+            other => Self::Parquet(other),
+        }
+    }
+}
+
+/// Writes the tables of a capture into files, each of which is opened by its name.
+pub struct Tables<W: Write + Send, O: FnMut(&str) -> io::Result<W>> {
+    open: O,
+    privacy: Privacy,
+    codes: BTreeMap<LogCode, Tabled<W>>,
+    extractor: Extractor,
+    scratch: Scratch,
+    /// Records since the size of buffered rows was counted.
+    records: u32,
+}
+
+/// The tables of a code.
+struct Tabled<W: Write + Send> {
+    plan: Plan,
+    waiting: Vec<Waiting>,
+    /// `None` until the first rows are written.
+    files: Vec<Option<Table<W>>>,
+}
+
+struct Table<W: Write + Send> {
+    writer: SerializedFileWriter<Lent<W>>,
+    out: Arc<Mutex<W>>,
+}
+
+impl<W: Write + Send, O: FnMut(&str) -> io::Result<W>> Tables<W, O> {
+    /// No table yet; `open` gives the output of each file.
+    pub fn new(privacy: Privacy, open: O) -> Self {
+        Self {
+            open,
+            privacy,
+            codes: BTreeMap::new(),
+            extractor: Extractor::default(),
+            scratch: Scratch::default(),
+            records: 0,
+        }
+    }
+
+    /// The codes that have a table.
+    pub fn codes(&self) -> impl ExactSizeIterator<Item = LogCode> {
+        self.codes.keys().copied()
+    }
+
+    /// Adds the rows of a record that was found at `offset`.
+    ///
+    /// # Errors
+    ///
+    /// [`TableError::Io`] if an output cannot be written, [`TableError::Parquet`] if the library
+    /// refuses a column.
+    pub fn handle_record(&mut self, offset: u64, record: &LogRecord<'_>) -> Result<(), TableError> {
+        let code = record.code;
+        let tabled = self.codes.entry(code).or_insert_with(|| Tabled::new(code));
+        let is_hidden = self.privacy == Privacy::Redact && privacy::identifies(record);
+        let rows = Rows::new(&tabled.plan, &mut tabled.waiting, &mut self.scratch);
+        if let Some(field) = rows.handle(offset, record, is_hidden, &mut self.extractor) {
+            return Err(TableError::NoColumn { code, field });
+        }
+        for number in 0..tabled.waiting.len() {
+            if tabled.waiting[number].rows >= GROUP_ROWS {
+                tabled.write(number, &mut self.open)?;
+            }
+        }
+        self.records += 1;
+        if self.records >= RECORDS {
+            self.records = 0;
+            self.keep_within(WAITING_BYTES)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the largest tables until all that wait are smaller than this.
+    fn keep_within(&mut self, most: usize) -> Result<(), TableError> {
+        let sizes = self.codes.iter().flat_map(|(code, tabled)| {
+            let sizes = tabled.waiting.iter().map(Waiting::size);
+            sizes.enumerate().map(|(number, size)| (size, *code, number))
+        });
+        let mut sizes: Vec<_> = sizes.collect();
+        sizes.sort_unstable();
+        let mut total: usize = sizes.iter().map(|(size, ..)| size).sum();
+        while total > most
+            && let Some((size, code, number)) = sizes.pop()
+        {
+            if let Some(tabled) = self.codes.get_mut(&code) {
+                tabled.write(number, &mut self.open)?;
+            }
+            total -= size;
+        }
+        Ok(())
+    }
+
+    /// Writes the buffered rows, the ends of the files, and the files about all tables. Returns the
+    /// outputs with their names.
+    ///
+    /// # Errors
+    ///
+    /// As [`handle_record`](Self::handle_record).
+    pub fn finish(mut self) -> Result<Vec<(String, W)>, TableError> {
+        self.keep_within(0)?;
+        let columns = (ALL_COLUMNS.to_owned(), self.all_columns()?);
+        let mut outputs = vec![columns, (SCHEMA.to_owned(), self.schema()?)];
+        for tabled in self.codes.into_values() {
+            for (number, table) in tabled.files.into_iter().enumerate() {
+                if let Some(table) = table {
+                    outputs.push((tabled.plan.file(number), table.finish()?));
+                }
+            }
+        }
+        Ok(outputs)
+    }
+
+    /// The tables that have rows.
+    fn tables(&self) -> impl Iterator<Item = (&Plan, usize)> {
+        self.codes.values().flat_map(|tabled| {
+            let files = tabled.files.iter().enumerate().filter(|(_, file)| file.is_some());
+            files.map(|(number, _)| (&tabled.plan, number))
+        })
+    }
+
+    fn all_columns(&mut self) -> Result<W, TableError> {
+        let out = (self.open)(ALL_COLUMNS)?;
+        let mut columns: Vec<&Column> = Vec::new();
+        let mut known = std::collections::HashSet::new();
+        for (plan, number) in self.tables() {
+            let new = plan.tables[number].columns.iter();
+            columns.extend(new.filter(|column| known.insert(column.name.as_str())));
+        }
+        // A table may lack what another one has in every row.
+        let open: Vec<Column> = columns.into_iter().map(Column::with_gaps).collect();
+        Table::begin(out, &open.iter().collect::<Vec<_>>(), Vec::new())?.finish()
+    }
+
+    fn schema(&mut self) -> Result<W, TableError> {
+        let schema = about::json(self.tables());
+        let mut out = (self.open)(SCHEMA)?;
+        out.write_all(format!("{schema:#}\n").as_bytes())?;
+        Ok(out)
+    }
+}
+
+impl<W: Write + Send> Tabled<W> {
+    fn new(code: LogCode) -> Self {
+        let plan = Plan::of(code);
+        let waiting: Vec<_> = plan.tables.iter().map(Waiting::new).collect();
+        let files = waiting.iter().map(|_| None).collect();
+        Self { plan, waiting, files }
+    }
+
+    /// Writes the rows of a table that wait as a group.
+    fn write(
+        &mut self,
+        number: usize,
+        open: &mut impl FnMut(&str) -> io::Result<W>,
+    ) -> Result<(), TableError> {
+        let waiting = &mut self.waiting[number];
+        if waiting.rows == 0 {
+            return Ok(());
+        }
+        let file = match &mut self.files[number] {
+            Some(file) => file,
+            none => {
+                let out = open(&self.plan.file(number))?;
+                let columns: Vec<_> = self.plan.tables[number].columns.iter().collect();
+                let code = self.plan.code;
+                let about = vec![
+                    KeyValue::new("log_code".into(), code.to_string()),
+                    KeyValue::new("log_name".into(), code.name().map(str::to_owned)),
+                ];
+                none.insert(Table::begin(out, &columns, about)?)
+            }
+        };
+        let mut group = file.writer.next_row_group()?;
+        for cells in &mut waiting.columns {
+            if let Some(mut column) = group.next_column()? {
+                cells.write(waiting.rows, &mut column)?;
+                column.close()?;
+            }
+        }
+        group.close()?;
+        waiting.rows = 0;
+        Ok(())
+    }
+}
+
+impl<W: Write + Send> Table<W> {
+    fn begin(out: W, columns: &[&Column], mut about: Vec<KeyValue>) -> Result<Self, TableError> {
+        about.extend(about::metadata(columns));
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
+            .set_created_by(concat!("sounding ", env!("CARGO_PKG_VERSION")).into())
+            .set_key_value_metadata(Some(about))
+            .build();
+        let out = Arc::new(Mutex::new(out));
+        let (lent, schema) = (Lent(Arc::clone(&out)), about::parquet_schema(columns)?);
+        let writer = SerializedFileWriter::new(lent, schema, Arc::new(properties))?;
+        Ok(Self { writer, out })
+    }
+
+    fn finish(mut self) -> Result<W, TableError> {
+        self.writer.finish()?;
+        drop(self.writer);
+        let out = Arc::try_unwrap(self.out).map_err(|_| io::Error::other("lent twice"))?;
+        Ok(out.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The library's output, which it does not own: if it owned it, it would turn errors into text on
+/// return.
+struct Lent<W>(Arc<Mutex<W>>);
+
+impl<W: Write> Write for Lent<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).flush()
+    }
+}
