@@ -15,11 +15,8 @@ SAMPLE = "sub_packets.samples"
 
 
 def uplink(folder):
-    # A capture with records of one code is a file instead of a folder.
-    path = folder / "0xB064.parquet" if folder.is_dir() else folder
-    rows = pandas.read_parquet(path)
-    # A row is a subheader of a block; fields of the block itself are repeated in each row.
-    blocks = rows.drop_duplicates(["offset", "sub_packets.item", f"{SAMPLE}.item"])
+    # A row is a transport block, so sums need no care.
+    blocks = pandas.read_parquet(folder / "0xB064.parquet")
     granted = blocks[f"{SAMPLE}.grant_bytes"]
     table = pandas.DataFrame(
         {
@@ -28,7 +25,7 @@ def uplink(folder):
             "blocks": 1,
         }
     )
-    return table.groupby(blocks["time"].dt.floor("s")).sum()
+    return table.groupby(blocks["record_time"].dt.floor("s")).sum()
 
 
 if __name__ == "__main__":

@@ -100,7 +100,8 @@ def columns(source: Source, code: int, fields: Iterable[str]) -> Table:
 
     A field is named by the lists that lead to it: `subframes.blocks.mcs`. There is a row for each item of the innermost
     list; fields further out repeat. Numbers are floats, with NaN where a version of the record lacks the field; choices
-    are the number on the wire, with their names in `Column.words`.
+    are the number on the wire, with their names in `Column.words`. Names and units (`Column.unit`) are those of the tables
+    that `sounding convert` writes.
     """
     return Table._of(_sounding.columns(source, code, list(fields)))
 

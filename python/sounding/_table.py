@@ -28,7 +28,7 @@ class Column:
         self.data: memoryview[Any] = memoryview(data).cast("d" if kind == "d" else "q")
         #: The meaning of the numbers, if the column is an enumeration.
         self.words = words
-        #: Unit, if they are a KPI.
+        #: Unit, if they have one.
         self.unit = unit
 
     def __len__(self) -> int:

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use sounding_diag::layout::{Sink, Value};
 use sounding_diag::{LogCode, LogRecord, record};
+use sounding_export::table::unit_of;
 
 use crate::reader::{self, Whole};
 
@@ -66,7 +67,7 @@ pub(crate) fn columns<'py>(
             "no record 0x{code:04X} of this capture has a field {path:?}"
         )));
     }
-    reader::table(py, table.into_dict(py)?, &stream, &[])
+    reader::table(py, table.into_dict(py, LogCode::new(code))?, &stream, &[])
 }
 
 /// Rows of numbers, filled while records are walked.
@@ -152,12 +153,13 @@ impl Table {
         unseen.filter(|_| !self.time.is_empty()).map(|field| field.path.as_str())
     }
 
-    fn into_dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    fn into_dict(self, py: Python<'_>, code: LogCode) -> PyResult<Bound<'_, PyDict>> {
         let dict = PyDict::new(py);
         dict.set_item("modem_time_ns", (integers(self.time), None::<()>, None::<()>))?;
         for field in self.fields {
             let names = (!field.names.is_empty()).then_some(field.names);
-            dict.set_item(field.path, (floats(field.numbers), names, None::<()>))?;
+            let unit = unit_of(code, &field.path);
+            dict.set_item(field.path, (floats(field.numbers), names, unit))?;
         }
         Ok(dict)
     }

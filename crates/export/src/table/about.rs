@@ -102,7 +102,7 @@ pub fn unit_of(code: LogCode, column: &str) -> Option<String> {
     columns.find(|known| known.name == column)?.unit()
 }
 
-/// Every table of these codes with its columns, and where each KPI is.
+/// Every table of these codes with its columns, and the places of each KPI.
 pub(super) fn json<'p>(tables: impl Iterator<Item = (&'p Plan, usize)>) -> Json {
     let (mut described, mut kpis) = (Map::new(), Map::new());
     for (plan, number) in tables {
@@ -117,7 +117,8 @@ pub(super) fn json<'p>(tables: impl Iterator<Item = (&'p Plan, usize)>) -> Json 
             columns.insert(column.name.clone(), Json::Object(about));
             for kpi in &column.kpis {
                 let place = json!({"table": table, "column": column.name});
-                kpis.insert(kpi.name.into(), place);
+                let places = kpis.entry(kpi.name).or_insert_with(|| json!([]));
+                places.as_array_mut().into_iter().for_each(|places| places.push(place.clone()));
             }
         }
         let code = plan.code;

@@ -49,10 +49,12 @@ impl Kind {
     /// A type that holds the cells of both: versions and records read fields of one name as
     /// different types.
     fn with(self, other: Self) -> Self {
-        use Kind::{Flag, Int, Real};
+        use Kind::{Flag, Int, Real, Word};
         match (self, other) {
             (a, b) if a == b => a,
             (Flag | Int, Flag | Int) => Int,
+            // A test finds no such number that may be negative.
+            (Flag | Int | Word, Flag | Int | Word) => Word,
             (Flag | Int | Real, Flag | Int | Real) => Real,
             _ => Self::Text,
         }
@@ -124,6 +126,19 @@ mod tests {
         assert_eq!(Kind::of_column("transmissions.ack_payload"), Some(Kind::Text));
         assert_eq!(Kind::of_column("transmissions.tb_bytes"), Some(Kind::Int));
         assert_eq!(Kind::of_column("no.such"), None);
+    }
+
+    #[test]
+    fn no_name_is_negative_in_one_record_and_has_64_bits_in_another() {
+        let mut shapes: HashMap<String, Vec<Shape>> = HashMap::new();
+        for code in CODES {
+            let lists = Lists::of(*code);
+            lists.for_each_field(|name, shape| shapes.entry(name).or_default().push(shape));
+        }
+        assert!(shapes.values().any(|shapes| shapes.contains(&Shape::Word)));
+        let both =
+            |shapes: &&Vec<Shape>| shapes.contains(&Shape::Word) && shapes.contains(&Shape::Int);
+        assert_eq!(shapes.values().filter(both).count(), 0);
     }
 
     #[test]

@@ -65,8 +65,7 @@ fn places(lists: &Lists, path: &'static str) -> Vec<Place> {
     for list in found {
         let known = &lists.lists[list].fields;
         for name in field.split('/') {
-            // The same name as the tables have it, so that it outlives this path.
-            if let Some((field, _)) = known.iter().find(|(known, _)| *known == name) {
+            if let Some(&(field, _)) = known.iter().find(|(known, _)| *known == name) {
                 places.push(Place { list, field, condition });
             }
         }

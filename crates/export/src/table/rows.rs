@@ -7,7 +7,7 @@ use sounding_diag::record::{self, RecordError};
 use sounding_kpi::{Extractor, Moment};
 
 use super::cells::Cells;
-use super::kind::{Cell, Kind};
+use super::kind::Cell;
 use super::plan::{self, Node, Plan, Role};
 
 /// The rows of a table that wait to be written.

@@ -136,7 +136,7 @@ impl<W: Write + Send, O: FnMut(&str) -> io::Result<W>> Tables<W, O> {
     fn keep_within(&mut self, most: usize) -> Result<(), TableError> {
         let sizes = self.codes.iter().flat_map(|(code, tabled)| {
             let sizes = tabled.waiting.iter().map(Waiting::size);
-            sizes.enumerate().map(|(number, size)| (size, *code, number))
+            sizes.enumerate().map(move |(number, size)| (size, *code, number))
         });
         let mut sizes: Vec<_> = sizes.collect();
         sizes.sort_unstable();
