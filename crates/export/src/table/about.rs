@@ -54,9 +54,12 @@ pub(super) fn parquet_schema(columns: &[&Column]) -> Result<Arc<Type>, ParquetEr
 
 /// What a file says of its columns beyond their types.
 pub(super) fn metadata(columns: &[&Column]) -> Vec<KeyValue> {
+    const PANDAS: &str = "pandas";
+    let pandas = pandas(columns).to_string();
     vec![
-        KeyValue::new("ARROW:schema".into(), arrow::schema(columns)),
-        KeyValue::new("pandas".into(), pandas(columns).to_string()),
+        // Arrow's readers take no other metadata where there is a schema.
+        KeyValue::new("ARROW:schema".into(), arrow::schema(columns, (PANDAS, &pandas))),
+        KeyValue::new(PANDAS.into(), pandas),
     ]
 }
 

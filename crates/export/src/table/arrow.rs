@@ -20,13 +20,16 @@ const MICROSECOND: i16 = 2;
 
 type Offset = WIPOffset<UnionWIPOffset>;
 
-/// The message of the schema, in base64.
-pub(super) fn schema(columns: &[&Column]) -> String {
+/// The message of the schema with a pair of metadata, in base64.
+pub(super) fn schema(columns: &[&Column], about: (&str, &str)) -> String {
     let mut builder = FlatBufferBuilder::new();
+    let about = pair(&mut builder, about);
+    let about = builder.create_vector(&[about]);
     let fields: Vec<_> = columns.iter().map(|column| field(&mut builder, column)).collect();
     let fields = builder.create_vector(&fields);
     let begin = builder.start_table();
     builder.push_slot_always(slot(1), fields);
+    builder.push_slot_always(slot(2), about);
     let schema = builder.end_table(begin);
     let begin = builder.start_table();
     builder.push_slot_always(slot(0), VERSION_5);
@@ -48,16 +51,8 @@ fn field(builder: &mut FlatBufferBuilder<'_>, column: &Column) -> Offset {
     let name = builder.create_string(&column.name);
     let (kind, about) = kind(builder, column.kind);
     let no_children = builder.create_vector::<Offset>(&[]);
-    let pairs: Vec<_> = about::of_column(column)
-        .into_iter()
-        .map(|(key, value)| {
-            let (key, value) = (builder.create_string(key), builder.create_string(&value));
-            let begin = builder.start_table();
-            builder.push_slot_always(slot(0), key);
-            builder.push_slot_always(slot(1), value);
-            builder.end_table(begin)
-        })
-        .collect();
+    let pairs: Vec<_> =
+        about::of_column(column).iter().map(|(key, value)| pair(builder, (key, value))).collect();
     let pairs = builder.create_vector(&pairs);
     let begin = builder.start_table();
     builder.push_slot_always(slot(0), name);
@@ -66,6 +61,15 @@ fn field(builder: &mut FlatBufferBuilder<'_>, column: &Column) -> Offset {
     builder.push_slot_always(slot(3), about);
     builder.push_slot_always(slot(5), no_children);
     builder.push_slot_always(slot(6), pairs);
+    WIPOffset::new(builder.end_table(begin).value())
+}
+
+/// A key with its value.
+fn pair(builder: &mut FlatBufferBuilder<'_>, (key, value): (&str, &str)) -> Offset {
+    let (key, value) = (builder.create_string(key), builder.create_string(value));
+    let begin = builder.start_table();
+    builder.push_slot_always(slot(0), key);
+    builder.push_slot_always(slot(1), value);
     WIPOffset::new(builder.end_table(begin).value())
 }
 

@@ -29,6 +29,10 @@ const CYCLE: u64 = 10_240_000_000;
 /// comes from a cell whose frames begin elsewhere.
 const MAX_NS: u64 = 400_000_000;
 
+/// Orders for the uplink are for subframes and slots that come, by so much at most. Chosen; pinned
+/// by `orders_for_a_subframe_that_comes_are_dated_after_their_record`.
+const AHEAD_NS: u64 = 40_000_000;
+
 /// The network's time and the modem's stamps may drift apart by one nanosecond in this many
 /// nanoseconds.
 const DRIFT: u64 = 20_000;
@@ -46,11 +50,15 @@ impl Air {
         stamped.saturating_before(Duration::from_nanos(late))
     }
 
-    /// Whether a record's newest subframe or slot fits the frames that are known: those of another
-    /// cell, or an old number, do not.
-    pub(super) fn is_near(&self, stamped: ModemInstant, within: Duration) -> bool {
-        let Some(anchor) = self.anchor else { return true };
-        Self::late(anchor.crept(stamped), Self::phase(stamped, within)) <= MAX_NS
+    /// As [`date`](Self::date), of a record that dates no other. `None` if its newest subframe or slot
+    /// does not fit the frames that are known: those of another cell, or an old number.
+    pub(super) fn place(&self, stamped: ModemInstant, within: Duration) -> Option<ModemInstant> {
+        let Some(anchor) = self.anchor else { return Some(stamped) };
+        match Self::late(anchor.crept(stamped), Self::phase(stamped, within)) {
+            late @ ..=MAX_NS => Some(stamped.saturating_before(Duration::from_nanos(late))),
+            late if CYCLE - late <= AHEAD_NS => Some(stamped + Duration::from_nanos(CYCLE - late)),
+            _ => None,
+        }
     }
 
     /// When cycle 0 began if the newest subframe or slot began at the stamp.
@@ -121,6 +129,16 @@ mod tests {
         air.date(at(50_080), within(0));
         same(air.date(at(50_100), within(100)), at(50_100));
         same(air.date(at(50_200), within(120)), at(50_120));
+    }
+
+    #[test]
+    fn orders_for_a_subframe_that_comes_are_dated_after_their_record() {
+        let mut air = Air::default();
+        air.date(at(50_000), within(0));
+        same(air.place(at(50_100), within(108)).expect("it is near"), at(50_108));
+        same(air.place(at(50_100), within(40)).expect("it is near"), at(50_040));
+        assert_eq!(air.place(at(50_100), within(200)), None);
+        assert_eq!(air.place(at(50_700), within(0)), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use sounding_diag::LogRecord;
 use sounding_diag::radio::{Slot, Tti};
 use sounding_units::ModemInstant;
 
-use super::{Dates, Extractor, nr};
+use super::{Extractor, nr};
 
 /// The place of an item in the frames of its cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl Extractor {
             Moment::Slot { slot, .. } => Some(u16::from(slot)),
             Moment::Subframe(_) => None,
         });
-        let mut frames = if self.nr.is_known() { self.nr } else { self.rlc_nr };
+        let frames = if self.nr.is_known() { &self.nr } else { &self.rlc_nr };
         dated.numerology = last.max().and_then(|last| frames.numerology_for(last));
         for moment in moments {
             match moment {
@@ -73,14 +73,10 @@ impl Extractor {
                 }
             }
         }
-        let mut lte = if self.lte.is_known() { self.lte } else { self.rlc_lte };
+        let lte = if self.lte.is_known() { &self.lte } else { &self.rlc_lte };
         dated.at = match (dated.tti, dated.slot) {
-            (Some(_), _) => lte
-                .is_near(log.at, dated.within())
-                .then(|| Dates::new(log.at, dated.tti, &mut lte).at),
-            (None, Some(_)) => frames
-                .is_near(log.at, dated.within())
-                .then(|| nr::Dates::new(log.at, dated.slot, &mut frames).of(dated.slot)),
+            (Some(_), _) => lte.place(log.at, dated.within()),
+            (None, Some(_)) => frames.place(log.at, dated.within()),
             (None, None) => None,
         };
         dated

@@ -27,9 +27,9 @@ impl Frames {
         self.air.is_known()
     }
 
-    /// As [`Air::is_near`].
-    pub(super) fn is_near(&self, stamped: ModemInstant, within: Duration) -> bool {
-        self.air.is_near(stamped, within)
+    /// As [`Air::place`].
+    pub(super) fn place(&self, stamped: ModemInstant, within: Duration) -> Option<ModemInstant> {
+        self.air.place(stamped, within)
     }
 
     /// The length of slots of a record that does not have it, and whose last slot is this one: that
