@@ -1,8 +1,12 @@
 //! The cells of one column that wait for their group of rows.
 
+use core::ops::Range;
+
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::writer::SerializedColumnWriter;
+
+use sounding_diag::layout::Value;
 
 use super::kind::{Cell, Kind};
 
@@ -43,11 +47,8 @@ impl Cells {
     /// Sets the cell of a row. Rows come in order; a second cell of a row replaces the first.
     #[inline]
     pub(super) fn set(&mut self, row: usize, cell: Cell) {
-        if self.present.len() > row {
-            if self.present.pop() == Some(1) {
-                self.values.pop();
-            }
-            self.present.truncate(row);
+        if self.present.len() != row {
+            self.begin(row);
         }
         match (&mut self.values, cell) {
             (Values::Ints(ints), Cell::Int(number)) => ints.push(number),
@@ -60,8 +61,58 @@ impl Cells {
             // A cell is made for the type of its column.
             _ => return,
         }
-        self.present.resize(row, 0);
         self.present.push(1);
+    }
+
+    /// Sets the cell of a row from a field's value, as [`Kind::cell`] makes one.
+    #[inline]
+    pub(super) fn put(&mut self, row: usize, kind: Kind, value: Value<'_>) {
+        let number = match value {
+            Value::Uint(number) | Value::Hex(number, _) => number.cast_signed(),
+            Value::Flag(set) => set.into(),
+            _ => return kind.cell(value).into_iter().for_each(|cell| self.set(row, cell)),
+        };
+        match &mut self.values {
+            // Most fields are whole numbers that stay so.
+            Values::Ints(ints) if self.present.len() == row => ints.push(number),
+            Values::Flags(flags) if self.present.len() == row => flags.push(number != 0),
+            _ => return kind.cell(value).into_iter().for_each(|cell| self.set(row, cell)),
+        }
+        self.present.push(1);
+    }
+
+    /// Sets the same cell in several rows.
+    pub(super) fn fill(&mut self, rows: Range<usize>, cell: &Cell) {
+        let count = rows.len();
+        if count < 2 {
+            return rows.into_iter().for_each(|row| self.set(row, cell.clone()));
+        }
+        self.begin(rows.start);
+        match (&mut self.values, cell) {
+            (Values::Ints(ints), Cell::Int(number)) => ints.resize(ints.len() + count, *number),
+            (Values::Reals(reals), Cell::Real(number)) => {
+                reals.resize(reals.len() + count, *number);
+            }
+            (Values::Flags(flags), Cell::Int(number)) => {
+                flags.resize(flags.len() + count, *number != 0);
+            }
+            (Values::Bytes(bytes), Cell::Bytes(value)) => {
+                bytes.resize(bytes.len() + count, value.clone());
+            }
+            _ => return,
+        }
+        self.present.resize(rows.end, 1);
+    }
+
+    /// No cell from this row on, and none in those that were left out before.
+    #[cold]
+    fn begin(&mut self, row: usize) {
+        while self.present.len() > row {
+            if self.present.pop() == Some(1) {
+                self.values.pop();
+            }
+        }
+        self.present.resize(row, 0);
     }
 
     /// How much memory they take.

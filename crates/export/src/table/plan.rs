@@ -3,7 +3,7 @@
 use sounding_diag::LogCode;
 use sounding_kpi::registry::{Conversion, NamedKpi};
 
-use super::kind::Kind;
+use super::kind::{Cell, Kind};
 use super::kpis::{self, Condition};
 use super::outline::Lists;
 use super::unit;
@@ -12,6 +12,7 @@ use super::unit;
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) code: LogCode,
+    pub(super) code_cell: Cell,
     /// The first has the record, or the blocks in it.
     pub(super) tables: Vec<Table>,
     /// The record, and the lists in it.
@@ -32,6 +33,8 @@ pub(super) struct Column {
     pub(super) kind: Kind,
     /// No cell is empty.
     pub(super) is_full: bool,
+    /// Its numbers count up from row to row: a dictionary of them only costs time.
+    pub(super) is_count: bool,
     pub(super) unit: Option<&'static str>,
     /// The KPIs whose values it has.
     pub(super) kpis: Vec<&'static NamedKpi>,
@@ -122,7 +125,13 @@ impl Table {
         unit: Option<&'static str>,
     ) -> usize {
         let (name, kpis) = (name.into(), Vec::new());
-        self.columns.push(Column { name, kind, is_full, unit, kpis });
+        let last = name.rsplit_once('.').map_or(name.as_str(), |(_, last)| last);
+        let is_count = match kind {
+            Kind::Time | Kind::Word => true,
+            Kind::Int => matches!(last, "offset" | "item" | "tti" | "frame" | "subframe" | "slot"),
+            Kind::Flag | Kind::Real | Kind::Text | Kind::Bytes => false,
+        };
+        self.columns.push(Column { name, kind, is_full, is_count, unit, kpis });
         self.columns.len() - 1
     }
 
@@ -140,7 +149,8 @@ impl Table {
 impl Plan {
     pub(super) fn of(code: LogCode) -> Self {
         let lists = Lists::of(code);
-        let mut plan = Self { code, tables: Vec::new(), nodes: Vec::new() };
+        let code_cell = Cell::text(code.to_string());
+        let mut plan = Self { code, code_cell, tables: Vec::new(), nodes: Vec::new() };
         (0..lists.lists.len()).for_each(|list| plan.add_node(&lists, list));
         plan.add_kpis(&lists);
         for (name, kind, unit) in LAST {

@@ -15,7 +15,8 @@ use super::plan::{self, Node, Plan, Role};
 pub(super) struct Waiting {
     pub(super) columns: Vec<Cells>,
     pub(super) rows: usize,
-    /// The moments of the current record's rows.
+    /// The first row of the current record, and the moments of its rows.
+    begin: usize,
     moments: Vec<Option<Moment>>,
 }
 
@@ -23,7 +24,7 @@ impl Waiting {
     pub(super) fn new(table: &plan::Table) -> Self {
         let columns = table.columns.iter();
         let columns = columns.map(|column| Cells::new(column.kind, column.is_full)).collect();
-        Self { columns, rows: 0, moments: Vec::new() }
+        Self { columns, rows: 0, begin: 0, moments: Vec::new() }
     }
 
     /// How much memory they take.
@@ -36,14 +37,16 @@ impl Waiting {
         self.moments.push(moment);
     }
 
-    fn fill(&mut self, column: usize, rows: core::ops::Range<usize>, cell: &Cell) {
-        rows.for_each(|row| self.columns[column].set(row, cell.clone()));
+    /// Sets a cell in all rows of the current record.
+    fn fill(&mut self, column: usize, cell: &Cell) {
+        self.columns[column].fill(self.begin..self.rows, cell);
     }
 }
 
 /// Memory for the items of a record, which the next record uses again.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
+    open: Vec<Open>,
     stash: Vec<Stashed>,
     firsts: Vec<usize>,
     found: Vec<Found>,
@@ -97,6 +100,7 @@ pub(super) struct Rows<'t> {
     plan: &'t Plan,
     waiting: &'t mut [Waiting],
     scratch: &'t mut Scratch,
+    /// Lists that are open, innermost last.
     open: Vec<Open>,
     /// Fields and lists that the plan lacks.
     strange: Option<&'static str>,
@@ -108,7 +112,8 @@ impl<'t> Rows<'t> {
         waiting: &'t mut [Waiting],
         scratch: &'t mut Scratch,
     ) -> Self {
-        Self { plan, waiting, scratch, open: Vec::with_capacity(8), strange: None }
+        let open = core::mem::take(&mut scratch.open);
+        Self { plan, waiting, scratch, open, strange: None }
     }
 
     /// Adds the rows of a record. Returns the name of a field for which there is no column.
@@ -119,8 +124,8 @@ impl<'t> Rows<'t> {
         is_hidden: bool,
         extractor: &mut Extractor,
     ) -> Option<&'static str> {
-        let begins: Vec<usize> = self.waiting.iter().map(|table| table.rows).collect();
-        self.open.push(Open { row: begins[0], ..Open::default() });
+        self.waiting.iter_mut().for_each(|table| table.begin = table.rows);
+        self.open.push(Open { row: self.waiting[0].rows, ..Open::default() });
         // Its KPIs date the items of all records.
         let _counted_elsewhere = extractor.extract(record, |_| {});
         if is_hidden {
@@ -130,13 +135,14 @@ impl<'t> Rows<'t> {
             self.set_unread(record, &error);
         }
         self.end(0, true);
-        self.date(&begins, record, extractor);
-        let code = Cell::text(record.code.to_string());
+        self.date(record, extractor);
         let offset = Cell::Int(i64::try_from(offset).unwrap_or(i64::MAX));
-        for (table, begin) in self.waiting.iter_mut().zip(begins) {
-            table.fill(plan::CODE, begin..table.rows, &code);
-            table.fill(plan::OFFSET, begin..table.rows, &offset);
+        for table in self.waiting.iter_mut() {
+            table.fill(plan::CODE, &self.plan.code_cell);
+            table.fill(plan::OFFSET, &offset);
         }
+        self.open.clear();
+        self.scratch.open = self.open;
         self.strange
     }
 
@@ -153,21 +159,19 @@ impl<'t> Rows<'t> {
     }
 
     /// Sets the times of the record and of its items, and how the modem wrote its time.
-    fn date(&mut self, begins: &[usize], record: &LogRecord<'_>, extractor: &Extractor) {
-        let begin = begins[0];
+    fn date(&mut self, record: &LogRecord<'_>, extractor: &Extractor) {
         let first = &mut self.waiting[0];
-        let stamp = Cell::Int(record.stamp.cast_signed());
-        first.fill(plan::STAMP, begin..first.rows, &stamp);
+        first.fill(plan::STAMP, &Cell::Int(record.stamp.cast_signed()));
         if let Some(radio) = record.radio {
-            first.fill(plan::RADIO, begin..first.rows, &Cell::Int(radio.into()));
+            first.fill(plan::RADIO, &Cell::Int(radio.into()));
         }
         if let Some(nanos) = record.at.known_unix_nanos() {
             let all = self.waiting.iter().flat_map(|table| table.moments.iter().flatten().copied());
             let dates = extractor.moments(record, all);
             let record_time = time(nanos);
-            for (table, &begin) in self.waiting.iter_mut().zip(begins) {
-                table.fill(plan::RECORD_TIME, begin..table.rows, &record_time);
-                for (moment, row) in table.moments.iter().zip(begin..) {
+            for table in self.waiting.iter_mut() {
+                table.fill(plan::RECORD_TIME, &record_time);
+                for (moment, row) in table.moments.iter().zip(table.begin..) {
                     let at = moment.and_then(|moment| dates.of(moment));
                     if let Some(nanos) = at.and_then(|at| at.known_unix_nanos()) {
                         table.columns[plan::TIME].set(row, time(nanos));
@@ -208,20 +212,20 @@ impl<'t> Rows<'t> {
         let rows = open.row..table.rows;
         for Stashed { column, cell, is_once } in self.scratch.stash.drain(open.stash..) {
             let rows = if is_once { rows.start..rows.start + 1 } else { rows.clone() };
-            table.fill(column, rows, &cell);
+            table.columns[column].fill(rows, &cell);
         }
         if is_record {
             return;
         }
         let item = Cell::Int(number as i64);
         if let Some(column) = node.item {
-            table.fill(column, rows, &item);
+            table.columns[column].fill(rows, &item);
         }
         for (&(table, column), first) in
             node.within.iter().zip(self.scratch.firsts.drain(open.first..))
         {
             let table = &mut self.waiting[table];
-            table.fill(column, first..table.rows, &item);
+            table.columns[column].fill(first..table.rows, &item);
         }
     }
 
@@ -303,10 +307,12 @@ impl Sink for Rows<'_> {
         let plan = self.plan;
         let Some(open) = self.open.last_mut() else { return };
         let node = &plan.nodes[open.node];
-        // Fields come in the order of the plan, with gaps.
+        // Fields come in the order of the plan, with gaps. The names are mostly the same bytes.
         let (before, after) = node.fields.split_at(open.next.min(node.fields.len()));
-        let found = after.iter().position(|field| field.name == name).map(|at| at + open.next);
-        let found = found.or_else(|| before.iter().position(|field| field.name == name));
+        let at = |field: Option<usize>| field.map(|at| at + open.next);
+        let found = at(after.iter().position(|field| core::ptr::eq(field.name, name)))
+            .or_else(|| before.iter().position(|field| field.name == name))
+            .or_else(|| at(after.iter().position(|field| field.name == name)));
         let Some(at) = found else {
             self.strange = Some(name);
             return;
@@ -321,15 +327,19 @@ impl Sink for Rows<'_> {
         {
             self.scratch.found.push(Found { name: field.name, value });
         }
-        let kind = field.kind;
-        if let Some(cell) = kind.cell(value) {
+        if node.is_row {
+            let table = &mut self.waiting[node.table];
+            table.columns[field.column].put(table.rows, field.kind, value);
+        } else if let Some(cell) = field.kind.cell(value) {
             self.put(node, field.column, cell, false);
         }
     }
 
     fn begin_list(&mut self, name: &'static str) {
         let lists = &self.node().lists;
-        let node = lists.iter().copied().find(|&list| self.plan.nodes[list].name == name);
+        let name_of = |list: usize| self.plan.nodes[list].name;
+        let is_same = |list: &usize| core::ptr::eq(name_of(*list), name) || name_of(*list) == name;
+        let node = lists.iter().copied().find(is_same);
         if node.is_none() {
             self.strange = Some(name);
         }

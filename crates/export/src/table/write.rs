@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use parquet::basic::{Compression, ZstdLevel};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::ColumnPath;
 use sounding_diag::{LogCode, LogRecord};
 use sounding_kpi::Extractor;
 
@@ -31,6 +32,9 @@ const ALL_COLUMNS: &str = "0-columns.parquet";
 const SCHEMA: &str = "_schema.json";
 /// The names of the files about all tables.
 pub const ABOUT_ALL: [&str; 2] = [ALL_COLUMNS, SCHEMA];
+
+/// Columns by which a reader leaves out groups of rows.
+const SKIPPED_BY: [&str; 3] = ["offset", "record_time", "time"];
 
 /// Why a table cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -248,11 +252,24 @@ impl<W: Write + Send> Tabled<W> {
 impl<W: Write + Send> Table<W> {
     fn begin(out: W, columns: &[&Column], mut about: Vec<KeyValue>) -> Result<Self, TableError> {
         about.extend(about::metadata(columns));
-        let properties = WriterProperties::builder()
+        let mut properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
             .set_created_by(concat!("sounding ", env!("CARGO_PKG_VERSION")).into())
-            .set_key_value_metadata(Some(about))
-            .build();
+            .set_statistics_enabled(EnabledStatistics::None)
+            .set_key_value_metadata(Some(about));
+        for column in columns {
+            let path = ColumnPath::from(column.name.as_str());
+            if SKIPPED_BY.contains(&column.name.as_str()) {
+                properties = properties
+                    .set_column_statistics_enabled(path.clone(), EnabledStatistics::Chunk);
+            }
+            if column.is_count {
+                properties = properties
+                    .set_column_dictionary_enabled(path.clone(), false)
+                    .set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
+            }
+        }
+        let properties = properties.build();
         let out = Arc::new(Mutex::new(out));
         let (lent, schema) = (Lent(Arc::clone(&out)), about::parquet_schema(columns)?);
         let writer = SerializedFileWriter::new(lent, schema, Arc::new(properties))?;
