@@ -1,0 +1,5 @@
+"""Decoded log records."""
+
+from .dm_log_packet import DMLogPacket, FormatError
+
+__all__ = ["DMLogPacket", "FormatError"]
