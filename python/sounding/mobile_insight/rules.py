@@ -81,6 +81,11 @@ def hexadecimal(theirs: str, ours: str, digits: int = 0) -> Rule:
     return Rule(theirs, ours, lambda value, item, strange: "0x" + value.hex())
 
 
+def counted(theirs: str, ours: str) -> Rule:
+    """How many items a list has."""
+    return Rule(theirs, ours, lambda value, item, strange: len(value))
+
+
 def each(theirs: str, ours: str, table: Table) -> Rule:
     """A list, item by item."""
 

@@ -3,11 +3,45 @@
 A new record needs a table in one of the files and a line in its `RECORDS`.
 """
 
-from . import lte_mac, lte_measurement, lte_pdcch, lte_pdsch, lte_pusch
+from . import (
+    evdo,
+    lte_cells,
+    lte_mac,
+    lte_measurement,
+    lte_pdcch,
+    lte_pdcp,
+    lte_pdcp_stats,
+    lte_pdsch,
+    lte_pusch,
+    lte_rlc,
+    lte_rlc_stats,
+    lte_rrc,
+    lte_uplink_control,
+    nb_iot,
+    umts,
+)
+
+FAMILIES = (
+    evdo,
+    lte_cells,
+    lte_mac,
+    lte_measurement,
+    lte_pdcch,
+    lte_pdcp,
+    lte_pdcp_stats,
+    lte_pdsch,
+    lte_pusch,
+    lte_rlc,
+    lte_rlc_stats,
+    lte_rrc,
+    lte_uplink_control,
+    nb_iot,
+    umts,
+)
 
 #: By log code.
 RECORDS = {
     record.code: record
-    for family in (lte_mac, lte_measurement, lte_pdcch, lte_pdsch, lte_pusch)
+    for family in FAMILIES
     for record in family.RECORDS
 }
