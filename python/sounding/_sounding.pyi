@@ -19,6 +19,7 @@ __all__ = [
     "Estimate",
     "Kpi",
     "Loss",
+    "Message",
     "Part",
     "PlanError",
     "RanDelay",
@@ -106,8 +107,37 @@ class Record:
         With `numbers`, choices are given by the number on the wire instead of their name, and flags too.
         """
 
+    @property
+    def message(self) -> Message | None:
+        """The RRC or NAS message in it; None if it has none, a part of one, or one of an unknown kind."""
+
     def to_frame(self) -> bytes:
         """The frame that carries it on a Diag port and in a capture."""
+
+@final
+class Message:
+    """An RRC or NAS message, as it was sent."""
+
+    uplink: bool
+    """The device sent it."""
+
+    @property
+    def channel(self) -> str:
+        """Its channel, as in `lte_dl_dcch`; `nas_eps` and `nas_5gs` are NAS of LTE and NR."""
+    @property
+    def raw(self) -> bytes:
+        """The message as it was sent."""
+    def decode(self) -> dict[str, Any]:
+        """Its members by the specification's names; an `UnreadError` if it cannot be decoded.
+
+        A choice is a dict of one member. Bits are text of 0 and 1; bytes of NAS are text in hex.
+        """
+
+    def tree(self) -> tuple[Any, ...] | None:
+        """The values of an RRC message as tuples of name, kind, value, number and list of values within; None for NAS.
+
+        `number` is that of a choice or enumeration in the encoding.
+        """
 
 @final
 class Counts:

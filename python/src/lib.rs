@@ -11,6 +11,7 @@ mod events;
 mod fields;
 mod kpis;
 mod link;
+mod message;
 mod reader;
 mod record;
 mod simulate;
@@ -36,6 +37,8 @@ mod _sounding {
     use super::kpis::{Kpi, known_kpis, kpis};
     #[pymodule_export]
     use super::link::link;
+    #[pymodule_export]
+    use super::message::Message;
     #[pymodule_export]
     use super::reader::{Counts, Reader, open};
     #[pymodule_export]

@@ -11,6 +11,7 @@ use sounding_units::ModemInstant;
 
 use crate::error;
 use crate::fields::{Choices, Fields};
+use crate::message::Message;
 
 /// A log record as the modem sent it. Its fields are decoded on access.
 #[pyclass(frozen, module = "sounding")]
@@ -124,6 +125,12 @@ impl Record {
         let choices = if numbers { Choices::Numbered } else { Choices::Named };
         self.read(py, choices)?
             .map_err(|error| error::unread(py, self.offset, self.code.number(), &error))
+    }
+
+    /// The RRC or NAS message in it; None if it has none, a part of one, or one of an unknown kind.
+    #[getter]
+    fn message(&self) -> Option<Message> {
+        sounding_export::message::Message::of(&self.log()).and_then(|found| Message::of(&found))
     }
 
     /// The frame that carries it on a Diag port and in a capture.

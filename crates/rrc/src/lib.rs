@@ -5,6 +5,7 @@
 //! * [`decode`] makes a tree of [`Value`]s from a message of a [`Pdu`]; it serialises to JSON,
 //!   whole or redacted;
 //! * [`encode`] makes a message from such a tree, for a modelled network;
+//! * [`visit`] goes through such a tree with the numbers of its choices and enumerations;
 //! * [`facts`](facts::facts) finds the values in it that matter for a rate or a delay.
 //!
 //! `scripts/rrc-schema` makes tables of the types from the specifications' ASN.1, release 17. One
@@ -36,6 +37,7 @@ mod encode;
 mod error;
 pub mod facts;
 mod messages;
+mod numbered;
 mod pdu;
 mod redact;
 mod schema;
@@ -46,6 +48,7 @@ pub use decode::Decoded;
 pub use encode::EncodeError;
 pub use error::{DecodeError, Fault};
 pub use messages::{Message, Messages};
+pub use numbered::{Visitor, visit};
 pub use pdu::{Pdu, decode, encode};
 pub use value::Value;
 

@@ -76,7 +76,7 @@ impl Pdu {
         }
     }
 
-    const fn place(self) -> u16 {
+    pub(crate) const fn place(self) -> u16 {
         let pdu = match self {
             Self::Record(pdu) => pdu,
             Self::NrCellGroupConfig => return NR_CELL_GROUP_CONFIG,

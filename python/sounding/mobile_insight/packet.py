@@ -8,6 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from .. import Record, UnreadError
+from . import wireshark
 from .names import RECORDS
 from .types import type_of
 
@@ -86,9 +87,22 @@ class DMLogPacket:
             out |= fields
         else:
             out |= named.table(record.version).apply(fields, strange)
+            self._add_message(out)
         if strange:
             out[MARK] = sorted(strange)
         return out
+
+    def _add_message(self, out: dict[str, Any]) -> None:
+        """The message in the record as XML, as `Msg`; a message that cannot be decoded has none."""
+        message = self.record.message
+        if message is None:
+            return
+        try:
+            text = wireshark.xml(message)
+        except UnreadError:
+            return
+        if text is not None:
+            out["Msg"] = text
 
     def decode_xml(self) -> str:
         """Its fields as MobileInsight's XML."""
@@ -107,7 +121,10 @@ def _element(tag: str, values: dict[str, Any] | list[Any]) -> ElementTree.Elemen
     for name, value in pairs:
         attributes = {} if name is None else {"key": name}
         inner = ElementTree.SubElement(root, "item" if name is None else "pair", attributes)
-        if isinstance(value, dict | list):
+        if name == "Msg":
+            inner.set("type", "list")
+            inner.append(ElementTree.fromstring(value))
+        elif isinstance(value, dict | list):
             kind = "dict" if isinstance(value, dict) else "list"
             inner.set("type", kind)
             if value:
