@@ -3,16 +3,22 @@
 from typing import Any
 
 from .analyzer import Analyzer
+from .lte_dl_retx_analyzer import LteDlRetxAnalyzer
+from .lte_mac_analyzer import LteMacAnalyzer
 from .msg_logger import MsgLogger
 from .msg_statistics import MsgStatistics
+from .uplink_latency_analyzer import UplinkLatencyAnalyzer
 
-__all__ = ["Analyzer", "MsgLogger", "MsgStatistics"]
+__all__ = ["Analyzer", "LteDlRetxAnalyzer", "LteMacAnalyzer", "MsgLogger", "MsgStatistics", "UplinkLatencyAnalyzer"]
+
+THEIRS = ("KPIManager", "MobilityMngt", "MsgSerializer", "Profile", "ProfileHierarchy", "StateMachine")
 
 
 def __getattr__(name: str) -> Any:
-    if name.endswith("Analyzer") or name in ("KPIManager", "MobilityMngt", "Profile", "StateMachine"):
-        raise AttributeError(
-            f"{name} is part of MobileInsight and not of {__package__}: a copy of its file beside the script works if "
-            "all it needs is Analyzer and decoded records"
+    if name.endswith("Analyzer") or name in THEIRS:
+        # Not an AttributeError: `from … import` would replace its text.
+        raise ImportError(
+            f"{name} is part of MobileInsight and not of {__package__}: run the script with python -m "
+            "sounding.mobile_insight --analyzers DIR, with the folder of a mobileinsight-core checkout"
         )
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
