@@ -3,13 +3,42 @@
 from typing import Any
 
 from .analyzer import Analyzer
+from .kpi import (
+    AttachSrAnalyzer,
+    DedicatedBearerSrAnalyzer,
+    HoSrAnalyzer,
+    IpDlTputAnalyzer,
+    KpiAnalyzer,
+    KPIManager,
+    PhyRlmAnalyzer,
+    RrcSrAnalyzer,
+    ServiceReqSrAnalyzer,
+    TauSrAnalyzer,
+)
 from .lte_dl_retx_analyzer import LteDlRetxAnalyzer
 from .lte_mac_analyzer import LteMacAnalyzer
 from .msg_logger import MsgLogger
 from .msg_statistics import MsgStatistics
 from .uplink_latency_analyzer import UplinkLatencyAnalyzer
 
-__all__ = ["Analyzer", "LteDlRetxAnalyzer", "LteMacAnalyzer", "MsgLogger", "MsgStatistics", "UplinkLatencyAnalyzer"]
+__all__ = [
+    "Analyzer",
+    "AttachSrAnalyzer",
+    "DedicatedBearerSrAnalyzer",
+    "HoSrAnalyzer",
+    "IpDlTputAnalyzer",
+    "KPIManager",
+    "KpiAnalyzer",
+    "LteDlRetxAnalyzer",
+    "LteMacAnalyzer",
+    "MsgLogger",
+    "MsgStatistics",
+    "PhyRlmAnalyzer",
+    "RrcSrAnalyzer",
+    "ServiceReqSrAnalyzer",
+    "TauSrAnalyzer",
+    "UplinkLatencyAnalyzer",
+]
 
 THEIRS = ("KPIManager", "MobilityMngt", "MsgSerializer", "Profile", "ProfileHierarchy", "StateMachine")
 

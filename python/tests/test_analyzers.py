@@ -1,0 +1,157 @@
+"""The package's own analyzers, held to figures that MobileInsight's analyzers make of the same captures."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_agreement import zstandard
+
+from sounding.mobile_insight import Event
+from sounding.mobile_insight.analyzer import (
+    Analyzer,
+    KpiAnalyzer,
+    KPIManager,
+    LteDlRetxAnalyzer,
+    LteMacAnalyzer,
+    UplinkLatencyAnalyzer,
+)
+from sounding.mobile_insight.monitor import OfflineReplayer
+
+CORE = "mobile-insight__mobileinsight-core"
+
+
+def replay(path: Path, analyzer: Analyzer) -> None:
+    source = OfflineReplayer()
+    source.set_input_path(str(path))
+    analyzer.set_source(source)
+    source.run()
+
+
+class Reading:
+    """A record as MobileInsight read it."""
+
+    def __init__(self, decoded: dict[str, Any]) -> None:
+        self._decoded = decoded | {"timestamp": datetime.fromisoformat(decoded["timestamp"])}
+
+    def decode(self) -> dict[str, Any]:
+        return self._decoded
+
+
+def readings(data: Path, capture: str, types: set[str]) -> Iterator[Event]:
+    packed = data / "expected" / f"{CORE}_{capture}.jsonl.zst"
+    with packed.open("rb") as file:
+        for line in io.TextIOWrapper(zstandard.ZstdDecompressor().stream_reader(file)):
+            decoded = json.loads(line).get("mi")
+            if decoded and decoded.get("type_id") in types:
+                yield Event(0.0, decoded["type_id"], Reading(decoded))
+
+
+def waits(analyzer: LteDlRetxAnalyzer, kind: str) -> list[int]:
+    return [item[kind] for bearer in analyzer.bearer_entity.values() for item in getattr(bearer, kind)]
+
+
+def mean(values: list[int]) -> float:
+    return sum(values) / len(values)
+
+
+def test_retransmissions_of_the_downlink_have_mobile_insights_figures(data: Path) -> None:
+    analyzer = LteDlRetxAnalyzer()
+    replay(data / "captures" / CORE / "test_log_dl_retx.mi2log", analyzer)
+    mac, rlc = waits(analyzer, "mac_retx"), waits(analyzer, "rlc_retx")
+    assert (len(mac), round(mean(mac), 4)) == (1811, 7.0403)
+    assert (len(rlc), round(mean(rlc), 1)) == (20, 120.2)
+
+
+def test_retransmissions_are_the_same_by_mobile_insights_own_reading(data: Path) -> None:
+    analyzer = LteDlRetxAnalyzer()
+    types = {"LTE_RLC_UL_AM_All_PDU", "LTE_RLC_DL_AM_All_PDU"}
+    for event in readings(data, "test_log_dl_retx.mi2log", types):
+        for callback in analyzer.source_callback:
+            callback(event)
+    assert (sum(waits(analyzer, "mac_retx")), len(waits(analyzer, "rlc_retx"))) == (12750, 20)
+
+
+def test_the_uplinks_latency_has_mobile_insights_figures(data: Path) -> None:
+    """All but one of its 1011 packets. That one came before the first known time, for which it takes -11; its mean wait is
+    17.599 subframes for that."""
+    analyzer = UplinkLatencyAnalyzer()
+    replay(data / "captures" / CORE / "latency_sample.mi2log", analyzer)
+    assert (analyzer.cum_block[0], analyzer.cum_err_block[0]) == (1124, 69)
+    total = {name: sum(packet[name] for packet in analyzer.all_packets) for name in analyzer.all_packets[0]}
+    assert len(analyzer.all_packets) == 1011
+    assert total == {"Waiting Latency": 12197, "Tx Latency": 1625, "Retx Latency": 8}
+
+
+def test_the_buffer_of_the_uplink_has_mobile_insights_figures_without_its_mistakes(data: Path) -> None:
+    """Its own code gives these with three lines changed: it skips samples until a record begins with a known time, takes the
+    sent bytes from a packet until it is gone, and counts channels one by one."""
+    analyzer = LteMacAnalyzer()
+    replay(data / "captures" / CORE / "latency_sample.mi2log", analyzer)
+    assert dict(analyzer.counts) == {"UL_CTRL_PKT_DELAY": 55, "UL_PKT_DELAY": 993, "UL_QUEUE_LENGTH": 257}
+    assert dict(analyzer.sums) == {"UL_CTRL_PKT_DELAY": 619, "UL_PKT_DELAY": 11780, "UL_QUEUE_LENGTH": 20258}
+
+
+def test_the_use_of_grants_has_mobile_insights_figures(lte: Path) -> None:
+    analyzer = LteMacAnalyzer()
+    replay(lte, analyzer)
+    assert (analyzer.counts["MAC_UL_GRANT"], analyzer.sums["MAC_UL_GRANT"]) == (165, 2098511)
+
+
+#: What MobileInsight's KPIManager counts in a fresh folder.
+COUNTS = {
+    "mobility_sample.mi2log": {
+        "KPI.Accessibility.RRC_REQ": 52,
+        "KPI.Accessibility.RRC_SUC": 42,
+        "KPI.Accessibility.SR_REQ": 43,
+        "KPI.Accessibility.SR_SUC": 36,
+        "KPI.Mobility.HO_FAILURE": 14,
+        "KPI.Mobility.HO_TOTAL": 248,
+        "KPI.Mobility.TAU_REQ": 57,
+        "KPI.Mobility.TAU_SUC": 54,
+    },
+    "attach_sample.mi2log": {
+        "KPI.Accessibility.ATTACH_REQ": 46,
+        "KPI.Accessibility.ATTACH_SUC": 46,
+        "KPI.Accessibility.RRC_REQ": 58,
+        "KPI.Accessibility.RRC_SUC": 58,
+        "KPI.Accessibility.SR_REQ": 12,
+        "KPI.Accessibility.SR_SUC": 10,
+        "KPI.Mobility.HO_TOTAL": 7,
+    },
+}
+
+
+@pytest.mark.parametrize("capture", COUNTS)
+def test_indicators_have_mobile_insights_figures(data: Path, capture: str) -> None:
+    manager = KPIManager()
+    for kpi in manager.list_kpis():
+        assert manager.enable_kpi(kpi)
+    replay(data / "captures" / CORE / capture, manager)
+    analyzers = [analyzer for analyzer in manager.from_list if isinstance(analyzer, KpiAnalyzer)]
+    counts = {kpi: count for analyzer in analyzers for kpi, count in analyzer.counts.items()}
+    assert counts == COUNTS[capture]
+
+
+def test_a_rate_follows_from_its_counts_and_is_logged(data: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", logger="sounding.mobile_insight")
+    manager = KPIManager()
+    assert manager.enable_kpi("KPI.Mobility.HO_SR", periodicity="1h")
+    replay(data / "captures" / CORE / "mobility_sample.mi2log", manager)
+    assert manager.local_query_kpi("KPI.Mobility.HO_SR") == pytest.approx(94, abs=1)
+    assert manager.local_query_kpi("KPI.Mobility.HO_SR", timestamp=datetime(2000, 1, 1)) is None
+    said = [text for text in caplog.messages if ": KPI.Mobility.HO.SR=" in text]
+    assert said and all(text.endswith("%") for text in said)
+
+
+def test_an_unknown_indicator_or_period_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    manager = KPIManager()
+    assert not manager.enable_kpi("KPI.Mobility.HANDOVER_PREDICTION")
+    assert "with --analyzers DIR" in caplog.text
+    assert not manager.enable_kpi("KPI.Mobility.HO_SR", periodicity="soon")
+    assert "the period 'soon' is no number" in caplog.text
