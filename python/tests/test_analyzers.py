@@ -19,6 +19,10 @@ from sounding.mobile_insight.analyzer import (
     KPIManager,
     LteDlRetxAnalyzer,
     LteMacAnalyzer,
+    LteMeasurementAnalyzer,
+    LteNasAnalyzer,
+    LteRrcAnalyzer,
+    NrRrcAnalyzer,
     UplinkLatencyAnalyzer,
 )
 from sounding.mobile_insight.monitor import OfflineReplayer
@@ -101,6 +105,64 @@ def test_the_use_of_grants_has_mobile_insights_figures(lte: Path) -> None:
     analyzer = LteMacAnalyzer()
     replay(lte, analyzer)
     assert (analyzer.counts["MAC_UL_GRANT"], analyzer.sums["MAC_UL_GRANT"]) == (165, 2098511)
+
+
+class Broadcasts:
+    """Keeps what an analyzer logs as a broadcast."""
+
+    def __init__(self, analyzer: Analyzer) -> None:
+        self.all: list[tuple[str, dict[str, Any]]] = []
+        analyzer.broadcast_info = lambda method, values: self.all.append((method, values))  # type: ignore[method-assign]
+
+    def of(self, method: str) -> list[dict[str, Any]]:
+        return [values for name, values in self.all if name == method]
+
+
+def test_cells_and_connections_have_mobile_insights_figures(data: Path) -> None:
+    analyzer = LteRrcAnalyzer()
+    said = Broadcasts(analyzer)
+    replay(data / "captures" / CORE / "mobility_sample.mi2log", analyzer)
+    states = [values["Conn state"] for values in said.of("DRX")]
+    assert (states.count("CONNECTED"), states.count("IDLE")) == (42, 37)
+    measured = said.of("MEAS_PCELL")
+    sums = [sum(values[name] for values in measured) for name in ("rsrp", "rsrq")]
+    assert (len(measured), sums) == (1215, [43001, 8809])
+    assert len(analyzer.get_cell_list()) == 147
+    assert analyzer.get_cur_cell().inited() and len(analyzer.get_mobility_history()) > 300
+
+
+def test_a_cells_measurements_are_those_that_were_not_removed(data: Path) -> None:
+    """MobileInsight keeps those that the network removes: it has 572 in this capture."""
+    analyzer = LteRrcAnalyzer()
+    replay(data / "captures" / CORE / "mobility_sample.mi2log", analyzer)
+    configs = [analyzer.get_cell_config(cell) for cell in analyzer.get_cell_list()]  # type: ignore[arg-type]
+    assert sum(len(config.measurements) for config in configs if config is not None) == 460
+    assert any("sib3" in config.sibs for config in configs if config is not None)
+
+
+def test_registration_and_bearers_have_mobile_insights_figures(data: Path) -> None:
+    analyzer = LteNasAnalyzer()
+    said = Broadcasts(analyzer)
+    replay(data / "captures" / CORE / "attach_sample.mi2log", analyzer)
+    bearers = [values["conn state"] for values in said.of("ESM_STATE")]
+    assert (bearers.count("connected"), bearers.count("disconnected")) == (20, 191)
+    states = [values["conn state"] for values in said.of("EMM_STATE")]
+    assert len(states) == 493 and states.count("EMM_DEREGISTERED") == 252
+    assert analyzer.messages["attach-request"] == analyzer.messages["attach-accept"] == 46
+    assert set(analyzer.get_qos().values()) & {5, 8, 9}
+
+
+def test_levels_have_mobile_insights_figures(data: Path) -> None:
+    analyzer = LteMeasurementAnalyzer()
+    replay(data / "captures" / CORE / "att.mi2log", analyzer)
+    assert (len(analyzer.get_rsrp_list()), round(sum(analyzer.get_rsrp_list()), 2)) == (223, -24115.56)
+
+
+def test_cells_of_nr_have_measurements(data: Path) -> None:
+    analyzer = NrRrcAnalyzer()
+    replay(data / "captures" / CORE / "20201116_123302_Xiaomi-Mi10_46000.mi2log", analyzer)
+    assert len(analyzer.get_cell_list()) == 4
+    assert len(analyzer.get_mobility_history()) == 9
 
 
 #: What MobileInsight's KPIManager counts in a fresh folder.

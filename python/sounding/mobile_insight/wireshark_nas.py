@@ -177,7 +177,7 @@ def _elements(proto: ElementTree.Element, raw: bytes, kind: Kind) -> None:
     at = 0
     for first in kind.first:
         if not isinstance(first[0], str) or not isinstance(first[1], int):
-            _parts(proto, raw[at : at + 1], first)  # type: ignore[arg-type]
+            _parts(proto, raw[at : at + 1], first)
             at += 1
             continue
         name, size = first

@@ -17,8 +17,12 @@ from .kpi import (
 )
 from .lte_dl_retx_analyzer import LteDlRetxAnalyzer
 from .lte_mac_analyzer import LteMacAnalyzer
+from .lte_measurement_analyzer import LteMeasurementAnalyzer
+from .lte_nas_analyzer import LteNasAnalyzer
+from .lte_rrc_analyzer import LteRrcAnalyzer
 from .msg_logger import MsgLogger
 from .msg_statistics import MsgStatistics
+from .nr_rrc_analyzer import NrRrcAnalyzer
 from .uplink_latency_analyzer import UplinkLatencyAnalyzer
 
 __all__ = [
@@ -31,8 +35,12 @@ __all__ = [
     "KpiAnalyzer",
     "LteDlRetxAnalyzer",
     "LteMacAnalyzer",
+    "LteMeasurementAnalyzer",
+    "LteNasAnalyzer",
+    "LteRrcAnalyzer",
     "MsgLogger",
     "MsgStatistics",
+    "NrRrcAnalyzer",
     "PhyRlmAnalyzer",
     "RrcSrAnalyzer",
     "ServiceReqSrAnalyzer",

@@ -11,7 +11,7 @@ from ..analyzer import Analyzer, Event
 __all__ = ["KpiAnalyzer"]
 
 #: What an indicator's value is in, by the end of its name.
-UNITS = {"_BLER": "%", "_SR": "%", "_TPUT": "bps"}
+UNITS = {"BLER": "%", "_SR": "%", "_TPUT": "bps"}
 #: Seconds in a unit of a period.
 PERIODS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 #: Values of an indicator that are kept.
