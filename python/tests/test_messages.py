@@ -128,7 +128,7 @@ def test_every_message_has_the_names_that_wireshark_gives_it(data: Path, request
         message = record.message
         assert message is not None
         ours, theirs_hex = message.raw.hex(), str(theirs["hex"])
-        # Of version 7 MobileInsight reads one byte of the length, and it wraps the answer to a reconfiguration.
+        # MobileInsight reads one byte of the length in version 7, and wraps one kind of message.
         assert (
             ours == theirs_hex
             or (record.version == 7 and ours.startswith(theirs_hex))

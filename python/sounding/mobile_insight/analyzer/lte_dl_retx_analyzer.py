@@ -76,7 +76,7 @@ class Bearer:
         self._late.append(pdu)
 
     def _by_mac(self, pdu: Arrival) -> None:
-        """A PDU that nobody asked for again: its place among the last ones tells when it was due."""
+        """A PDU that no report asked for: its place among the last ones tells when it was due."""
         known = list(self._in_order)
         for before, after in zip(known[-2:0:-1], known[:1:-1]):
             if pdu.since(after.timestamp) > MAC_S:

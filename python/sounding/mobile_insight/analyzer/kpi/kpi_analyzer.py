@@ -32,7 +32,7 @@ class KpiAnalyzer(Analyzer):
     #: The indicators: counts, and for each success rate the counts of successes and of attempts.
     KPIS: ClassVar[tuple[str, ...]] = ()
     RATES: ClassVar[dict[str, tuple[str, str]]] = {}
-    #: The rates whose first count is of failures.
+    #: The rates whose first count has failures.
     OF_FAILURES: ClassVar[frozenset[str]] = frozenset()
     #: The record types that it needs, besides that of the serving cell.
     TYPES: ClassVar[tuple[str, ...]] = ()

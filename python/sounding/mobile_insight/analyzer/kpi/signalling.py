@@ -137,7 +137,7 @@ class ServiceReqSrAnalyzer(_Attempts):
         """A message of NAS, or the state of a bearer."""
         if event.type_id == OUTGOING:
             message = event.data.record.message
-            # The short form of a service request has a security header of its own (TS 24.301 §9.3.1).
+            # A service request has a security header of its own (TS 24.301 §9.3.1).
             if message is not None and message.raw[:1] and message.raw[0] >> 4 == 12:
                 self.requested(event)
         elif event.data.decode().get("EPS bearer state") == 2:
