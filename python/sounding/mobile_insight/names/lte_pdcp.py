@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from .words import YES
 from ..rules import Item, Record, Table, counted, each, made, same, text
 
+REASON = {1: "Configuration", 2: "Handover", 4: "RB Release", 8: "Radio Link Failure"}
+CIPHER = {2: "Snow3G", 3: "AES", 7: "None"}
+LTE_CIPHER = {2: "LTE SNOW-3G", 3: "LTE AES", 7: "None"}
+INTEGRITY = {2: "AES", 7: "None"}
+ACTION = {1: "Add", 2: "Modify", 4: "Resume"}
+SN_LENGTH = {0: "5 bit", 1: "7 bit", 2: "12 bit"}
 RELEASED = Table(same("Released RB Cfg Index", "rb_config"))
 
 
@@ -27,12 +34,12 @@ DOWN_CONFIG = Table(
         same("Subpacket ID", "id"),
         same("Subpacket Version", "version"),
         same("Subpacket Size", "len_bytes"),
-        text("Reason", "reason", {1: "Configuration", 2: "Handover"}),
-        text("SRB Cipher Algorithm", "srb_cipher", {3: "AES", 7: "None"}),
+        text("Reason", "reason", REASON),
+        text("SRB Cipher Algorithm", "srb_cipher", CIPHER),
         same("SRB Cipher Key Idx", "srb_cipher_key"),
-        text("SRB Integrity Algorithm", "srb_integrity", {2: "AES", 7: "None"}),
+        text("SRB Integrity Algorithm", "srb_integrity", INTEGRITY),
         same("SRB Integrity Key Idx", "srb_integrity_key"),
-        text("DRB Cipher Algorithm", "drb_cipher", {3: "AES", 7: "None"}),
+        text("DRB Cipher Algorithm", "drb_cipher", CIPHER),
         same("DRB Cipher Key Idx", "drb_cipher_key"),
         same("Array size", "room"),
         counted("Number of Released RBs", "released"),
@@ -40,7 +47,7 @@ DOWN_CONFIG = Table(
         counted("Number of Added/Modified RBs", "changed"),
         each("Added/Modified RBs", "changed", Table(
             same("Added/Modified RB Cfg Index", "rb_config"),
-            text("Action", "action", {1: "Add"}),
+            text("Action", "action", ACTION),
         )),
         same("Number of active RBs", "active_count"),
         each("Active RBs", "active", Table(
@@ -50,7 +57,7 @@ DOWN_CONFIG = Table(
             text("RB mode", "mode", {1: "AM"}),
             text("RB type", "kind", {1: "SRB", 2: "DRB"}),
             same("SN length", "sn_bits"),
-            text("Status report", "status_report", {0: "NO"}),
+            text("Status report", "status_report", {0: "NO", 1: "YES"}),
             same("RoHC Max CID", "rohc_max_cid"),
             made("RoHC Enabled", "rohc", lambda item: "true" if item["rohc"] else "false"),
             made("RoHC Mask", "rohc_profiles", _mask),
@@ -67,7 +74,7 @@ DOWN_CONTROL = Table(
         same("Subpacket Version", "version"),
         same("Subpacket Size", "len_bytes"),
         same("RB Cfg Idx", "rb_config"),
-        text("Mode", "mode", {}),
+        text("Mode", "mode", {1: "AM"}),
         same("SN Length (bit)", "sn_bits"),
         same("Num PDUs", "pdu_count"),
         each("PDCP DL Ctrl PDU", "pdus", Table(
@@ -75,10 +82,10 @@ DOWN_CONTROL = Table(
             same("Logged Bytes", "logged_bytes"),
             same("sys fn", "frame"),
             same("sub fn", "subframe"),
-            text("PDU Type", "control_type", {}),
+            text("PDU Type", "control_type", {0: "STATUS"}),
             made("fms", "first_bytes", lambda item: _sn(item) & 0xFFF),
             made("DC", "first_bytes", lambda item: _sn(item) >> 15),
-            text("type", "control_type", {1: "STATUS REPORT"}),
+            text("type", "control_type", {0: "STATUS REPORT"}),
         )),
     )),
 )
@@ -89,15 +96,15 @@ DOWN_CIPHERED = Table(
         same("Subpacket ID", "id"),
         same("Subpacket Version", "version"),
         same("Subpacket Size", "len_bytes"),
-        text("SRB Cipher Algorithm", "srb_cipher", {3: "LTE AES", 7: "None"}),
-        text("DRB Cipher Algorithm", "drb_cipher", {3: "LTE AES", 7: "None"}),
+        text("SRB Cipher Algorithm", "srb_cipher", LTE_CIPHER),
+        text("DRB Cipher Algorithm", "drb_cipher", LTE_CIPHER),
         same("Num PDUs", "pdu_count"),
         each("PDCPDL CIPH DATA", "pdus", Table(
             same("Cfg Idx", "rb_config"),
             text("Mode", "mode", {0: "AM"}),
-            text("SN Length", "sn_bits", {0: "5 bit", 2: "12 bit"}),
+            text("SN Length", "sn_bits", SN_LENGTH),
             same("Bearer ID", "bearer"),
-            text("Valid PDU", "valid", {1: "Yes"}),
+            text("Valid PDU", "valid", YES),
             same("PDU Size", "pdu_bytes"),
             same("Logged Bytes", "logged_bytes"),
             same("Sub FN", "subframe"),
@@ -119,12 +126,12 @@ UP_CONFIG = Table(
         same("Subpacket ID", "id"),
         same("Subpacket Version", "version"),
         same("Subpacket Size", "len_bytes"),
-        text("Reason", "reason", {1: "Configuration", 2: "Handover"}),
-        text("SRB Cipher Algorithm", "srb_cipher", {3: "AES", 7: "None"}),
+        text("Reason", "reason", REASON),
+        text("SRB Cipher Algorithm", "srb_cipher", CIPHER),
         same("SRB Cipher Key Idx", "srb_cipher_key"),
-        text("SRB Integrity Algorithm", "srb_integrity", {2: "AES", 7: "None"}),
+        text("SRB Integrity Algorithm", "srb_integrity", INTEGRITY),
         same("SRB Integrity Key Idx", "srb_integrity_key"),
-        text("DRB Cipher Algorithm", "drb_cipher", {3: "AES", 7: "None"}),
+        text("DRB Cipher Algorithm", "drb_cipher", CIPHER),
         same("DRB Cipher Key Idx", "drb_cipher_key"),
         same("Array size", "room"),
         counted("Number of Released RBs", "released"),
@@ -132,7 +139,7 @@ UP_CONFIG = Table(
         counted("Number of Added/Modified RBs", "changed"),
         each("Added/Modified RBs", "changed", Table(
             same("Added/Modified RB Cfg Index", "rb_config"),
-            text("Action", "action", {1: "Add"}),
+            text("Action", "action", ACTION),
         )),
         same("Number of active RBs", "active_count"),
         each("Active RBs", "active", Table(
@@ -182,15 +189,15 @@ UP_CIPHERED = Table(
         same("Subpacket ID", "id"),
         same("Subpacket Version", "version"),
         same("Subpacket Size", "len_bytes"),
-        text("SRB Cipher Algorithm", "srb_cipher", {3: "LTE AES", 7: "None"}),
-        text("DRB Cipher Algorithm", "drb_cipher", {3: "LTE AES", 7: "None"}),
+        text("SRB Cipher Algorithm", "srb_cipher", LTE_CIPHER),
+        text("DRB Cipher Algorithm", "drb_cipher", LTE_CIPHER),
         same("Num PDUs", "pdu_count"),
         each("PDCPUL CIPH DATA", "pdus", Table(
             same("Cfg Idx", "rb_config"),
             text("Mode", "mode", {0: "AM"}),
-            text("SN Length", "sn_bits", {0: "5 bit", 2: "12 bit"}),
+            text("SN Length", "sn_bits", SN_LENGTH),
             same("Bearer ID", "bearer"),
-            text("Valid PDU", "valid", {1: "Yes"}),
+            text("Valid PDU", "valid", YES),
             same("PDU Size", "pdu_bytes"),
             same("Logged Bytes", "logged_bytes"),
             same("Sub FN", "subframe"),

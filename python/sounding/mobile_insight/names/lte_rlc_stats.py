@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..rules import Record, Table, counted, each, made, same, text
 
-REASON = {1: "Configuration", 4: "RB Release"}
+REASON = {1: "Configuration", 2: "Handover", 4: "RB Release", 8: "Radio Link Failure"}
 RELEASED = Table(same("Released RB Cfg Index", "rb_config"))
 DOWN_CONFIG = Table(
     same("Version", "version"),
@@ -20,7 +20,7 @@ DOWN_CONFIG = Table(
         counted("Number of Added/Modified RBs", "changed"),
         each("Added/Modified RBs", "changed", Table(
             same("Added/Modified RB Cfg Index", "rb_config"),
-            text("Action", "action", {1: "Add"}),
+            text("Action", "action", {1: "Add", 2: "Modify"}),
         )),
         same("Number of Active RBs", "active_count"),
         each("Active RBs", "active", Table(
@@ -113,7 +113,7 @@ UP_CONFIG = Table(
         counted("Number of Added/Modified RBs", "changed"),
         each("Added/Modified RBs", "changed", Table(
             same("Added/Modified RB Cfg Index", "rb_config"),
-            text("Action", "action", {1: "Add"}),
+            text("Action", "action", {1: "Add", 2: "Modify"}),
         )),
         same("Number of Active RBs", "active_count"),
         each("Active RBs", "active", Table(

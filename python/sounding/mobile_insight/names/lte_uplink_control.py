@@ -15,6 +15,22 @@ TRANSMISSION = {
     6: "TM_CL_Rank_1_PC",
     7: "TM_Single_Ant_Port_5",
 }
+FORMATS = {
+    0: "Format 0",
+    1: "Format 1",
+    2: "Format 1A",
+    3: "Format 1B",
+    4: "Format 1C",
+    5: "Format 1D",
+    6: "Format 2",
+    7: "Format 2A",
+    8: "Format 2B",
+    9: "Format 2C",
+    10: "Format 3",
+    11: "Format 3A",
+    12: "Format 4",
+}
+PUCCH_FORMATS = {0: "Format 1", 1: "Format 1A", 2: "Format 1B", 3: "Format 2", 4: "Format 2A", 5: "Format 2B"}
 PUCCH_MODE = {2: "MODE_1_1"}
 PUSCH_MODE = {
     0: "MODE_APERIODIC_RM12",
@@ -40,7 +56,7 @@ PUCCH = Table(
         same("Current SFN SF", "tti"),
         made("CQI Payload", "cqi_payload", lambda item: f"{item['cqi_payload']:016b}"),
         text("Carrier Index", "carrier", CARRIER),
-        text("Format", "format", {0: "Format 1", 1: "Format 1A", 2: "Format 1B", 3: "Format 2", 5: "Format 2B"}),
+        text("Format", "format", PUCCH_FORMATS),
         same("Start RB Slot 0", "start_rb_slot_0"),
         same("Start RB Slot 1", "start_rb_slot_1"),
         text("SRS Shorting for 2nd Slot", "second_slot_shortened", {0: "Normal", 1: "Shorten 2nd"}),
@@ -112,7 +128,7 @@ PUSCH_POWER = Table(
         same("Cell Index", "cell"),
         same("Sub-FN", "subframe"),
         same("PUSCH Tx Power (dBm)", "power_dbm"),
-        text("DCI Format", "dci_format", {0: "Format 0"}),
+        text("DCI Format", "dci_format", FORMATS),
         text("Tx Type", "tx_type", {1: "Dynamic", 2: "RACH MSG3"}),
         same("TPC Frozen", "tpc_frozen"),
         same("Num RBs", "rbs"),
@@ -131,8 +147,8 @@ PUCCH_POWER = Table(
         same("SFN", "frame"),
         same("Sub-FN", "subframe"),
         same("PUCCH Tx Power (dBm)", "power_dbm"),
-        text("DCI Format", "dci_format", {12: "NO DCI", 13: "NO DCI", 2: "Format 1A", 6: "Format 2", 7: "Format 2A"}),
-        text("PUCCH Format", "format", {0: "Format 1", 1: "Format 1A", 3: "Format 2", 6: "Format 1bCS"}),
+        text("DCI Format", "dci_format", FORMATS | {12: "NO DCI", 13: "NO DCI"}),
+        text("PUCCH Format", "format", PUCCH_FORMATS | {6: "Format 1bCS", 7: "Format 3"}),
         same("N_HARQ", "n_harq"),
         made("TPC Command", "tpc_db", lambda item: {-1: "-1", 31: "Not present"}.get(item["tpc_db"], item["tpc_db"])),
         same("N_CQI", "n_cqi"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .words import ACK, PASS, TRUE
 from ..rules import Item, Record, Rule, Table, each, same, text
 
 
@@ -27,9 +28,9 @@ DCI = Table(
         same("NPDCCH Timing Sub FN", "subframe"),
         same("RNTI Type Data", "rnti_data"),
         text("RNTI Type", "rnti", {0: "C-RNTI", 2: "TC-RNTI"}),
-        text("UL Grant Present", "ul_grant", {0: "False", 1: "True"}),
-        text("DL Grant Present", "dl_grant", {0: "False", 1: "True"}),
-        text("PDCCH Order Present", "pdcch_order", {0: "False"}),
+        text("UL Grant Present", "ul_grant", TRUE),
+        text("DL Grant Present", "dl_grant", TRUE),
+        text("PDCCH Order Present", "pdcch_order", TRUE),
         same("NDI", "ndi"),
         same("SC Index", "subcarrier"),
         same("Redundancy Version", "rv"),
@@ -50,7 +51,7 @@ TRANSMISSIONS = Table(
         same("NPDCCH Timing SFN", "frame"),
         same("NPDCCH Timing Sub FN", "subframe"),
         text("NPUSCH Format", "npusch_format", {0: "Format 1", 1: "Format 2"}),
-        text("Is MSG3", "msg3", {0: "False", 1: "True"}),
+        text("Is MSG3", "msg3", TRUE),
         same("ITBS", "tbs_index"),
         same("Repetition Number", "repetitions"),
         same("Num RU", "resource_units"),
@@ -59,7 +60,7 @@ TRANSMISSIONS = Table(
         same("Start Tone", "start_tone"),
         same("TX Power", "power_dbm"),
         text("NPUSCH format 1 TX Type", "tx_type", {0: "", 1: "New Transmission"}),
-        text("ACK NACK", "answer", {0: "NACK", 1: "ACK"}),
+        text("ACK NACK", "answer", ACK),
         same("RFLM", "rflm"),
         same("PRACH Collision Valid", "prach_collision"),
         same("PRACH Collision 7680ms", "prach_collision_7680_ms"),
@@ -73,12 +74,12 @@ PDSCH = Table(
         same("SFN", "frame"),
         same("Sub FN", "subframe"),
         text("RNTI Type", "rnti", {1: "C-RNTI", 3: "RA-RNTI", 4: "TC-RNTI"}),
-        text("CRC", "crc", {1: "Pass"}),
+        text("CRC", "crc", PASS),
         same("TB Size", "tb_bits"),
         same("Hyper SFN Data", "hyperframe"),
         same("MCS", "mcs"),
         same("Isf", "subframes"),
-        text("Auto ACK", "auto_ack", {0: "False"}),
+        text("Auto ACK", "auto_ack", TRUE),
         same("NDI", "ndi"),
     )),
 )

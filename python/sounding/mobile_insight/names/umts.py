@@ -6,6 +6,66 @@ from typing import Any
 
 from ..rules import Item, Record, Rule, Table, made, same, text
 
+GMM_STATE = {
+    0: "GMM_NULL",
+    1: "GMM_DEREGISTERED",
+    2: "GMM_REGISTERED_INITIATED",
+    3: "GMM_REGISTERED",
+    4: "GMM_DEREGISTERED_INITIATED",
+    5: "GMM_ROUTING_AREA_UPDATING_INITIATED",
+    6: "GMM_SERVICE_REQUEST_INITIATED",
+}
+GMM_SUBSTATE = {
+    0: "GMM_NORMAL_SERVICE",
+    1: "GMM_LIMITED_SERVICE",
+    2: "GMM_ATTACH_NEEDED",
+    3: "GMM_ATTEMPTING_TO_ATTACH",
+    4: "GMM_NO_IMSI",
+    5: "GMM_NO_CELL_AVAILABLE",
+    6: "GMM_PLMN_SEARCH",
+    7: "GMM_SUSPENDED",
+    8: "GMM_UPDATE_NEEDED",
+    9: "GMM_ATTEMPTING_TO_UPDATE",
+    10: "GMM_ATTEMPTING_TO_UPDATE_MM",
+    11: "GMM_IMSI_DETACH_INITIATED",
+    12: "GMM Substate = 12",
+}
+GMM_UPDATE = {
+    0: "GMM_GU1_UPDATED",
+    1: "GMM_GU2_NOT_UPDATED",
+    2: "GMM_GU3_PLMN_NOT_ALLOWED",
+    3: "GMM_GU3_ROUTING_AREA_NOT_ALLOWED",
+}
+MM_STATE = {
+    0: "MM_NULL",
+    3: "MM_LOCATION_UPDATE_INITIATED",
+    5: "MM_WAIT_FOR_OUTGOING_MM_CONNECTION",
+    6: "MM_CONNECTION_ACTIVE",
+    7: "MM_IMSI_DETACH_INITIATED",
+    9: "MM_WAIT_FOR_NETWORK_COMMAND",
+    10: "MM_LOCATION_UPDATE_REJECTED",
+    13: "MM_WAIT_FOR_RR_CONNECTION_UL",
+    14: "MM_WAIT_FOR_RR_CONNECTION_MM",
+    15: "MM_WAIT_FOR_RR_CONNECTION_IMSI_DETACH",
+    17: "MM_REESTABLISHMENT_INITIATED",
+    18: "MM_WAIT_FOR_RR_ACTIVE",
+    19: "MM_IDLE",
+    20: "MM_WAIT_FOR_ADDITIONAL_OUTGOING_MM_CONNECTION",
+    21: "MM_WAIT_FOR_RR_CONNECTION_REESTABLISHMENT",
+    22: "MM_WAIT_FOR_REESTABLISH_DECISION",
+}
+MM_SUBSTATE = {
+    0: "MM_NULL_SUBSTATE",
+    1: "MM_NO_IMSI",
+    2: "MM_PLMN_SEARCH",
+    3: "MM_LIMITED_SERVICE",
+    4: "MM_ATTEMPTING_TO_UPDATE",
+    5: "MM_LOCATION_UPDATE_NEEDED",
+    6: "MM_NO_CELL_AVAILABLE",
+    7: "MM_PLMN_SEARCH_NORMAL_SERVICE",
+    8: "MM_NORMAL_SERVICE",
+}
+
 
 def _sib(value: int, item: Item, strange: set[str]) -> dict[str, Any]:
     """The kind of a block, under the name that its channel has."""
@@ -31,13 +91,13 @@ RRC = Table(
     unmapped=("message", "uarfcn", "scrambling_code"),
 )
 GMM = Table(
-    text("GMM State", "gmm_state", {0: "GMM_NULL", 1: "GMM_DEREGISTERED", 3: "GMM_REGISTERED", 5: "GMM_ROUTING_AREA_UPDATING_INITIATED"}),
-    text("GMM Substate", "gmm_substate", {0: "GMM_NORMAL_SERVICE", 12: "GMM Substate = 12", 5: "GMM_NO_CELL_AVAILABLE", 6: "GMM_PLMN_SEARCH", 7: "GMM_SUSPENDED", 9: "GMM_ATTEMPTING_TO_UPDATE"}),
-    text("GMM Update Status", "gmm_update_status", {0: "GMM_GU1_UPDATED", 1: "GMM_GU2_NOT_UPDATED", 3: "GMM_GU3_ROUTING_AREA_NOT_ALLOWED"}),
+    text("GMM State", "gmm_state", GMM_STATE),
+    text("GMM Substate", "gmm_substate", GMM_SUBSTATE),
+    text("GMM Update Status", "gmm_update_status", GMM_UPDATE),
 )
 MM = Table(
-    text("MM State", "mm_state", {0: "MM_NULL", 13: "MM_WAIT_FOR_RR_CONNECTION_UL", 18: "MM_WAIT_FOR_RR_ACTIVE", 19: "MM_IDLE", 3: "MM_LOCATION_UPDATE_INITIATED", 9: "MM_WAIT_FOR_NETWORK_COMMAND"}),
-    text("MM Substate", "mm_substate", {0: "MM_NULL_SUBSTATE", 1: "MM_NO_IMSI", 2: "MM_PLMN_SEARCH", 3: "MM_LIMITED_SERVICE", 6: "MM_NO_CELL_AVAILABLE", 8: "MM_NORMAL_SERVICE"}),
+    text("MM State", "mm_state", MM_STATE),
+    text("MM Substate", "mm_substate", MM_SUBSTATE),
     text("MM Update Status", "mm_update_status", {0: "UPDATED", 1: "NOT_UPDATED", 2: "ROAMING_NOT_ALLOWED"}),
 )
 REGISTRATION = Table(
