@@ -21,6 +21,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+#: Skips that are no lack of this machine, by their reasons.
+CHOSEN = ["MOBILEINSIGHT names", "--every-record", "Python 3.11"]
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Where SOUNDING_REQUIRE has `python`, a test that was skipped for want of a package or a program fails the run."""
+    required = os.environ.get("SOUNDING_REQUIRE", "").split(",")
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if "python" not in required or reporter is None:
+        return
+    chosen = CHOSEN + ([] if "data" in required else ["no captures"])
+    reasons = {str(report.longrepr) for report in reporter.stats.get("skipped", [])}
+    for reason in reasons:
+        if not any(words in reason for words in chosen):
+            print(f"SOUNDING_REQUIRE has 'python', and a test was skipped: {reason}", file=sys.stderr)
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
 def data_folder() -> Path | None:
     """The folder of shared captures."""
     named = os.environ.get("SOUNDING_DATA")

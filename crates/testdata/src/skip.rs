@@ -12,6 +12,8 @@ pub enum Need {
     Kernel,
     /// A program that is not the project's: a compiler, Wireshark.
     Tools,
+    /// Python with the packages that its tests name. Those tests look for it themselves.
+    Python,
     /// Node and npm, with the packages that the lock files of this repository name.
     Npm,
     /// User-Mode Linux, as `scripts/setup uml` unpacks it.
@@ -33,11 +35,12 @@ pub enum Need {
 }
 
 impl Need {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Data,
         Self::Root,
         Self::Kernel,
         Self::Tools,
+        Self::Python,
         Self::Npm,
         Self::Uml,
         Self::Promtool,
@@ -56,6 +59,7 @@ impl Need {
             Self::Root => "root",
             Self::Kernel => "kernel",
             Self::Tools => "tools",
+            Self::Python => "python",
             Self::Npm => "npm",
             Self::Uml => "uml",
             Self::Promtool => "promtool",
