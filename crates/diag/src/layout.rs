@@ -15,11 +15,10 @@ mod survey;
 #[cfg(test)]
 mod tests;
 
-pub use crate::sink::{Names, Plmn, Sink, Value};
+pub use crate::sink::{Names, Outline, Plmn, Shape, Sink, Value};
 pub use bits::Bits;
 pub use field::{Field, Kind};
 pub use node::{Children, Node, SubPacket, SubPackets};
-pub use outline::{Outline, Shape};
 pub use part::{Block, Count, Layout, Part, Short, SubLayout};
 pub use probe::{Item, Met, Probe};
 pub use survey::Survey;

@@ -10,9 +10,8 @@ pub mod nr;
 
 use alloc::vec::Vec;
 
-use crate::layout::{Outline, Shape};
 use crate::radio::Rnti;
-use crate::sink::{Names, Sink, Value};
+use crate::sink::{Names, Outline, Shape, Sink, Value};
 
 pub use element::Element;
 

@@ -1,8 +1,7 @@
 //! Headers of RLC acknowledged mode with ten-bit sequence numbers, as the PDU records carry them
 //! (TS 36.322 §6.2.1).
 
-use crate::layout::{Outline, Shape};
-use crate::sink::{Sink, Value};
+use crate::sink::{Outline, Shape, Sink, Value};
 
 /// The header of a data PDU, or a whole status PDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,7 @@
 //! NR RLC status PDUs: received and missing PDUs of an acknowledged-mode receiver (TS 38.322
 //! §6.2.2.5).
 
-use crate::layout::{Outline, Shape};
-use crate::sink::{Sink, Value};
+use crate::sink::{Outline, Shape, Sink, Value};
 
 /// A status PDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

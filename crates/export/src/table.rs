@@ -12,7 +12,7 @@
 //! `raw` for unknown records, and `redacted` with `hidden_bytes` for hidden records.
 //!
 //! A KPI is the column of its field, or has a column with its name if it is a formula or has a
-//! condition: `lte.pdsch.tbs`. The sum of a KPI in bytes, bits, resource blocks or counts is the sum
+//! condition: `lte.pdsch.tbs`. The sum of a KPI in bytes, bits, resource blocks or counts is that
 //! of its column.
 //!
 //! The columns of a table depend on its log code alone, and a name has one type in all tables.

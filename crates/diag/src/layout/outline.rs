@@ -3,39 +3,8 @@
 use super::part::Block;
 use super::{Count, Field, Kind, Layout, Part};
 use crate::mac::{self, nr};
+use crate::sink::{Outline, Shape};
 use crate::{rlc, rlc_nr};
-
-/// The values that a field can have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
-    /// One bit.
-    Flag,
-    /// A number from zero to less than 2⁶³, or a bitmap.
-    Uint,
-    /// Sixty-four bits without a sign.
-    Word,
-    /// A whole number that may be negative.
-    Int,
-    /// A number in the unit of the field's name.
-    Real,
-    /// The name of a choice, or the identity of a network.
-    Text,
-    /// Opaque bytes.
-    Bytes,
-}
-
-/// Receives the fields and lists of a layout, in the order of its parts.
-///
-/// A [`Sink`](super::Sink) of a record of this layout receives no others.
-pub trait Outline {
-    /// A field.
-    fn field(&mut self, name: &'static str, shape: Shape);
-    /// A list of that name begins; the fields and lists of its items follow. `is_single` if it has
-    /// at most one item.
-    fn begin_list(&mut self, name: &'static str, is_single: bool);
-    /// The list is complete.
-    fn end_list(&mut self);
-}
 
 impl Layout {
     /// Gives every field and list that a record can have to `outline`. A field or list may come

@@ -1,7 +1,6 @@
 use alloc::vec::Vec;
 
-use crate::layout::{Outline, Shape};
-use crate::sink::{Sink, Value};
+use crate::sink::{Outline, Shape, Sink, Value};
 
 /// A control element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,8 +7,7 @@
 
 use alloc::vec::Vec;
 
-use crate::layout::{Outline, Shape};
-use crate::sink::{Names, Sink, Value};
+use crate::sink::{Names, Outline, Shape, Sink, Value};
 
 /// A control element (Table 6.2.1-2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

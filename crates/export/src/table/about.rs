@@ -88,16 +88,6 @@ fn pandas(columns: &[&Column]) -> Json {
     })
 }
 
-/// What Arrow's readers show of a column.
-pub(super) fn of_column(column: &Column) -> Vec<(&'static str, String)> {
-    let unit = column.unit().map(|unit| ("unit", unit));
-    let kpis: Vec<&str> = column.kpis.iter().map(|kpi| kpi.name).collect();
-    let kpi = (!kpis.is_empty()).then(|| ("kpi", kpis.join(",")));
-    let what: Vec<&str> = column.kpis.iter().map(|kpi| kpi.what).collect();
-    let what = (!what.is_empty()).then(|| ("what", what.join("; ")));
-    unit.into_iter().chain(kpi).chain(what).collect()
-}
-
 /// The unit of a column, as its files and the schema have it; `None` without one.
 pub fn unit_of(code: LogCode, column: &str) -> Option<String> {
     let plan = Plan::of(code);
@@ -114,7 +104,7 @@ pub(super) fn json<'p>(tables: impl Iterator<Item = (&'p Plan, usize)>) -> Json 
         for column in &plan.tables[number].columns {
             let mut about = Map::new();
             about.insert("type".into(), column.kind.names().0.into());
-            for (name, value) in of_column(column) {
+            for (name, value) in arrow::of_column(column) {
                 about.insert(name.into(), value.into());
             }
             columns.insert(column.name.clone(), Json::Object(about));

@@ -4,7 +4,6 @@
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use flatbuffers::{FlatBufferBuilder, UnionWIPOffset, VOffsetT, WIPOffset};
 
-use super::about;
 use super::kind::Kind;
 use super::plan::Column;
 
@@ -47,12 +46,22 @@ pub(super) fn schema(columns: &[&Column], about: (&str, &str)) -> String {
     BASE64_STANDARD.encode(bytes)
 }
 
+/// What Arrow's readers show of a column.
+pub(super) fn of_column(column: &Column) -> Vec<(&'static str, String)> {
+    let unit = column.unit().map(|unit| ("unit", unit));
+    let kpis: Vec<&str> = column.kpis.iter().map(|kpi| kpi.name).collect();
+    let kpi = (!kpis.is_empty()).then(|| ("kpi", kpis.join(",")));
+    let what: Vec<&str> = column.kpis.iter().map(|kpi| kpi.what).collect();
+    let what = (!what.is_empty()).then(|| ("what", what.join("; ")));
+    unit.into_iter().chain(kpi).chain(what).collect()
+}
+
 fn field(builder: &mut FlatBufferBuilder<'_>, column: &Column) -> Offset {
     let name = builder.create_string(&column.name);
     let (kind, about) = kind(builder, column.kind);
     let no_children = builder.create_vector::<Offset>(&[]);
     let pairs: Vec<_> =
-        about::of_column(column).iter().map(|(key, value)| pair(builder, (key, value))).collect();
+        of_column(column).iter().map(|(key, value)| pair(builder, (key, value))).collect();
     let pairs = builder.create_vector(&pairs);
     let begin = builder.start_table();
     builder.push_slot_always(slot(0), name);

@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kpi_is_a_column_and_a_sum_is_of_one_column() {
+    fn every_kpi_is_a_column_and_a_sum_has_one_column() {
         let mut places: HashMap<&str, Vec<String>> = HashMap::new();
         for plan in plans() {
             for (number, table) in plan.tables.iter().enumerate() {

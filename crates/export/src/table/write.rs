@@ -67,7 +67,7 @@ impl From<ParquetError> for TableError {
     }
 }
 
-/// Writes the tables of a capture into files, each of which is opened by its name.
+/// Writes the tables of a capture into files, which it opens by their names.
 pub struct Tables<W: Write + Send, O: FnMut(&str) -> io::Result<W>> {
     open: O,
     privacy: Privacy,

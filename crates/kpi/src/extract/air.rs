@@ -50,8 +50,8 @@ impl Air {
         stamped.saturating_before(Duration::from_nanos(late))
     }
 
-    /// As [`date`](Self::date), of a record that dates no other. `None` if its newest subframe or slot
-    /// does not fit the frames that are known: those of another cell, or an old number.
+    /// As [`date`](Self::date), of a record that dates no other. `None` if its newest subframe or
+    /// slot does not fit the frames that are known: those of another cell, or an old number.
     pub(super) fn place(&self, stamped: ModemInstant, within: Duration) -> Option<ModemInstant> {
         let Some(anchor) = self.anchor else { return Some(stamped) };
         match Self::late(anchor.crept(stamped), Self::phase(stamped, within)) {
