@@ -5,6 +5,7 @@ use sounding_diag::layout::{Sink, Value};
 use sounding_diag::radio::Tti;
 use sounding_diag::record::{self, RecordError};
 use sounding_kpi::{Extractor, Moment};
+use sounding_units::ModemInstant;
 
 use super::cells::Cells;
 use super::kind::Cell;
@@ -173,7 +174,7 @@ impl<'t> Rows<'t> {
                 table.fill(plan::RECORD_TIME, &record_time);
                 for (moment, row) in table.moments.iter().zip(table.begin..) {
                     let at = moment.and_then(|moment| dates.of(moment));
-                    if let Some(nanos) = at.and_then(|at| at.known_unix_nanos()) {
+                    if let Some(nanos) = at.and_then(ModemInstant::known_unix_nanos) {
                         table.columns[plan::TIME].set(row, time(nanos));
                     }
                 }
