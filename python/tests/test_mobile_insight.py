@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from datetime import datetime
@@ -214,9 +215,27 @@ def test_every_type_has_a_code_and_every_code_a_type() -> None:
     assert type_of(0xB0C1) == "LTE_RRC_MIB_Packet"
 
 
-def test_an_analyzer_that_is_not_here_is_named() -> None:
-    with pytest.raises(ImportError, match="MobilityMngt is part of MobileInsight.*--analyzers DIR"):
-        from sounding.mobile_insight.analyzer import MobilityMngt  # noqa: F401
+@pytest.mark.parametrize(
+    ("missing", "statement"),
+    [
+        ("MobilityMngt", "from {}.analyzer import MobilityMngt"),
+        ("nas_util", "from {}.analyzer import nas_util"),
+        ("mm_analyzer", "from {}.analyzer.mm_analyzer import MmAnalyzer"),
+        ("kpi.RlfAnalyzer", "from {}.analyzer.kpi import RlfAnalyzer"),
+        ("MmAnalyzer", "import {0}.analyzer; {0}.analyzer.MmAnalyzer"),
+        ("MmAnalyzer", "from {}.analyzer import Analyzer; Analyzer().include_analyzer('MmAnalyzer', [])"),
+    ],
+)
+@pytest.mark.parametrize("package", ["mobile_insight", "sounding.mobile_insight"])
+def test_an_import_that_only_mobile_insight_has_says_what_to_do(
+    tmp_path: Path, package: str, missing: str, statement: str
+) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(statement.format(package))
+    command = [sys.executable, "-m", "sounding.mobile_insight", str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert re.search(rf"Error: .* has no {re.escape(missing)}; .* --analyzers DIR, with the folder", done.stderr)
 
 
 def run(*arguments: str | Path) -> str:

@@ -1,5 +1,7 @@
 """Analyzers, which process log records."""
 
+import sys
+from importlib.abc import MetaPathFinder
 from typing import Any
 
 from .analyzer import Analyzer
@@ -48,14 +50,28 @@ __all__ = [
     "UplinkLatencyAnalyzer",
 ]
 
-THEIRS = ("KPIManager", "MobilityMngt", "MsgSerializer", "Profile", "ProfileHierarchy", "StateMachine")
+
+
+def _absent(name: str) -> str:
+    return (
+        f"{__name__} has no {name}; if MobileInsight has it, run the script with python -m sounding.mobile_insight "
+        "--analyzers DIR, with the folder of a mobileinsight-core checkout"
+    )
+
+
+class _Absent(MetaPathFinder):
+    """The last finder: it says what to do about an import that only MobileInsight has."""
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> None:
+        package, _, name = fullname.partition(".analyzer.")
+        # A checkout's package may have taken this one's place.
+        if name and sys.modules.get(f"{package}.analyzer") is _SELF:
+            raise ModuleNotFoundError(_absent(name))
+
+
+_SELF = sys.modules[__name__]
+sys.meta_path.append(_Absent())
 
 
 def __getattr__(name: str) -> Any:
-    if name.endswith("Analyzer") or name in THEIRS:
-        # Not an AttributeError: `from … import` would replace its text.
-        raise ImportError(
-            f"{name} is part of MobileInsight and not of {__package__}: run the script with python -m "
-            "sounding.mobile_insight --analyzers DIR, with the folder of a mobileinsight-core checkout"
-        )
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise AttributeError(_absent(name))
