@@ -89,6 +89,16 @@ def test_a_cut_nas_message_is_no_panic(tmp_path: Path, length: int) -> None:
     assert DMLogPacket(record).decode()["Pkt Version"] == 1
 
 
+def test_containers_in_containers_are_no_error(tmp_path: Path) -> None:
+    """A container holds a message of session management, which has none."""
+    message = b""
+    for _ in range(6000):
+        message = b"\x07\x43" + len(message).to_bytes(2, "big") + message
+    record = read(tmp_path / "a.qmdl", log(0xB0EC, b"\x01\x09\x05\x00" + message))
+    fields = ElementTree.fromstring(DMLogPacket(record).decode()["Msg"]).iter("field")
+    assert [field.get("name") for field in fields].count("nas_eps.nas_msg_emm_type") == 1
+
+
 def names(xml: str) -> list[str]:
     """The elements of RRC and the kinds of NAS messages, in order."""
     found = []

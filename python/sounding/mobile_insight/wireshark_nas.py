@@ -104,6 +104,8 @@ KEY_AND_SERVICE = (
 LINKED = (("nas_eps.spare_bits", 4), ("nas_eps.esm.linked_bearer_id", 4))
 GUTI, OLD_GUTI = "EPS mobile identity - GUTI", "EPS mobile identity"
 CONTAINER = "ESM message container"
+#: The protocol of session management (TS 24.007 §11.2.3.1.1).
+ESM_DISCRIMINATOR = 2
 RATES, QUALITY = "APN aggregate maximum bit rate", "EPS quality of service"
 NEGOTIATED, NEW = "Quality Of Service - Negotiated QoS", "Quality Of Service - New QoS"
 
@@ -156,7 +158,7 @@ def _message(parent: ElementTree.Element, raw: bytes) -> None:
         parent, "proto", {"name": "nas-eps", "showname": "Non-Access-Stratum (NAS)PDU", "size": str(len(raw))}
     )
     discriminator = ("gsm_a.L3_protocol_discriminator", 4)
-    if raw[0] & 15 == 2:
+    if raw[0] & 15 == ESM_DISCRIMINATOR:
         _parts(proto, raw[:1], (("nas_eps.bearer_id", 4), discriminator))
         _parts(proto, raw[1:2], (("nas_eps.esm.proc_trans_id", 8),))
         _parts(proto, raw[2:3], (("nas_eps.nas_msg_esm_type", 8),))
@@ -208,7 +210,8 @@ def _element(proto: ElementTree.Element, name: str, raw: bytes, head: int) -> No
         _parts(field, content, PARTS[name])
     elif name in (GUTI, OLD_GUTI, "Additional GUTI") and len(content) >= 11 and content[0] & 7 == 6:
         _guti(field, content)
-    elif name == CONTAINER and len(content) > 2:
+    elif name == CONTAINER and len(content) > 2 and content[0] & 15 == ESM_DISCRIMINATOR:
+        # No message of session management has a container, so damaged bytes lead no deeper.
         _message(field, content)
 
 

@@ -71,12 +71,16 @@ class LteNasAnalyzer(Analyzer):
         self.send(event)
 
     def _registration(self, decoded: dict[str, Any]) -> None:
+        if "EMM State" not in decoded:
+            return
         guti = {name: value for name, value in decoded.items() if name.startswith("GUTI ")}
         self.emm_status = EmmStatus(decoded["EMM State"], decoded["EMM Substate"], decoded["PLMN"], guti)
         state = {"conn state": self.emm_status.state, "conn substate": self.emm_status.substate}
         self.broadcast_info("EMM_STATE", state)
 
     def _bearer(self, decoded: dict[str, Any]) -> None:
+        if "EPS bearer ID" not in decoded:
+            return
         status = self._status(decoded["EPS bearer ID"])
         # Without a type a bearer is taken for a dedicated one.
         status.type = 1 if decoded["EPS bearer type"] == 255 else decoded["EPS bearer type"]
