@@ -126,9 +126,12 @@ class LteRrcAnalyzer(Analyzer):
         now = LteRrcStatus(cell, freq, tac, self._status.conn)
         if now == self._status:
             return
-        self._status = now
-        if len(self._history) < KEPT:
-            self._history[timestamp] = now
+        if (cell, freq) == (self._status.id, self._status.freq):
+            self._status.tac = tac
+        else:
+            self._status = now
+            if len(self._history) < KEPT:
+                self._history[timestamp] = now
         self.broadcast_info("LTE_RRC_STATUS", now.dump_dict())
 
     def _drx(self, timestamp: datetime, connection: str, state: str) -> None:
@@ -147,8 +150,10 @@ class LteRrcAnalyzer(Analyzer):
             measured = {"timestamp": str(timestamp), "rsrp": rsrp, "rssi": rsrp - 141, "rsrq": result["rsrqResult"]}
             self.broadcast_info("MEAS_PCELL", measured)
         for control in find(message, "mobilityControlInfo"):
+            # Without a carrier it is the same one. The next record of the serving cell has the tracking area.
             freq = control.get("carrierFreq", {}).get("dl-CarrierFreq", self._status.freq)
-            self._move(timestamp, control["targetPhysCellId"], freq, self._status.tac)
+            if (control["targetPhysCellId"], freq) != (self._status.id, self._status.freq):
+                self._move(timestamp, control["targetPhysCellId"], freq, None)
         # A message that moves the device configures the cell that it moves to.
         self._configure(message)
 
