@@ -1,4 +1,4 @@
-"""The place of the shared captures, and the skip if they are missing."""
+"""The place of the shared captures, and skips for want of them or of packages, which fail where SOUNDING_REQUIRE names it."""
 
 from __future__ import annotations
 
@@ -49,6 +49,8 @@ def data_folder() -> Path | None:
 @pytest.fixture(scope="session")
 def data() -> Path:
     folder = data_folder()
+    if folder is None and "data" in os.environ.get("SOUNDING_REQUIRE", "").split(","):
+        pytest.fail("SOUNDING_REQUIRE has 'data', and there are no captures in ../shared/data or $SOUNDING_DATA")
     if folder is None:
         print("skipped: no captures in ../shared/data or $SOUNDING_DATA", file=sys.stderr)
         pytest.skip("no captures in ../shared/data or $SOUNDING_DATA")
