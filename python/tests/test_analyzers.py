@@ -164,11 +164,26 @@ def test_levels_have_mobile_insights_figures(data: Path) -> None:
     assert (len(analyzer.get_rsrp_list()), round(sum(analyzer.get_rsrp_list()), 2)) == (223, -24115.56)
 
 
-def test_cells_of_nr_have_measurements(data: Path) -> None:
+#: A capture of a device on LTE and NR together.
+BOTH = "20201116_123302_Xiaomi-Mi10_46000.mi2log"
+
+
+def test_cells_of_nr_have_mobile_insights_measurements(data: Path) -> None:
     analyzer = NrRrcAnalyzer()
-    replay(data / "captures" / CORE / "20201116_123302_Xiaomi-Mi10_46000.mi2log", analyzer)
-    assert len(analyzer.get_cell_list()) == 4
-    assert len(analyzer.get_mobility_history()) == 9
+    replay(data / "captures" / CORE / BOTH, analyzer)
+    cells = {(157, 504990), (283, 504990), (625, 504990), (66, 504990)}
+    assert set(analyzer.get_cell_list()) == cells
+    configs = [analyzer.get_cell_config(cell) for cell in cells]
+    assert [config and config.measurements for config in configs] == [{1: (1, 1), 2: (1, 2), 3: (1, 3)}] * 4
+    moves = [status.id for status in analyzer.get_mobility_history().values()]
+    assert moves == [625, 283, 625, 283, 66, 66, 157]
+
+
+def test_measurements_of_nr_within_lte_are_not_those_of_lte(data: Path) -> None:
+    analyzer = LteRrcAnalyzer()
+    replay(data / "captures" / CORE / BOTH, analyzer)
+    config = analyzer.get_cell_config((142, 38400))
+    assert config is not None and config.measurements[3] == (2, 3)
 
 
 #: What MobileInsight's KPIManager counts in a fresh folder.

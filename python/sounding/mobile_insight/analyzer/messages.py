@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ... import UnreadError
+from ..wireshark import OTHER
 from .analyzer import Event
 
 #: Record types of NAS, with whether the device sent the message.
@@ -29,12 +30,13 @@ def message_of(event: Event) -> dict[str, Any]:
 
 
 def find(value: Any, name: str) -> Iterator[Any]:
-    """Every member of that name, anywhere in a message."""
+    """Every member of that name, anywhere in a message, but not in a message of the other system that it carries."""
     if isinstance(value, dict):
         for key, inner in value.items():
             if key == name:
                 yield inner
-            yield from find(inner, name)
+            if key not in OTHER:
+                yield from find(inner, name)
     elif isinstance(value, list):
         for inner in value:
             yield from find(inner, name)

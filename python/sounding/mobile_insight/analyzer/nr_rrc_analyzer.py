@@ -13,7 +13,7 @@ from .messages import find, message_of
 __all__ = ["NrRrcAnalyzer", "NrRrcConfig", "NrRrcStatus"]
 
 OTA = "5G_NR_RRC_OTA_Packet"
-#: Channels that name no cell of the device's own: broadcast, and what came within a message of LTE.
+#: Channels that name no cell of the device's own: broadcast, and bearers that came within a message of LTE.
 ELSEWHERE = ("nr_bcch_bch", "nr_radio_bearer_config")
 #: Changes of the cell that are kept.
 KEPT = 1 << 16
@@ -92,13 +92,14 @@ class NrRrcAnalyzer(Analyzer):
         own = event.data.record.message
         if own is None:
             return
-        if own.channel not in ELSEWHERE:
-            status = NrRrcStatus(decoded["Physical Cell ID"], decoded["Freq"])
-            if status != self._status:
-                self._status = status
-                if len(self._history) < KEPT:
-                    self._history[decoded["timestamp"]] = status
-        for change in find(message_of(event), "measConfig"):
+        # Other messages that came within one of LTE have no carrier.
+        if own.channel not in ELSEWHERE and decoded["Freq"]:
+            self._move(decoded["timestamp"], decoded["Physical Cell ID"], decoded["Freq"])
+        message = message_of(event)
+        for cell in find(message, "spCellConfigCommon"):
+            for freq in find(cell, "absoluteFrequencySSB"):
+                self._move(decoded["timestamp"], cell.get("physCellId"), freq)
+        for change in find(message, "measConfig"):
             config = self._config.setdefault((self._status.id, self._status.freq), NrRrcConfig())
             for added in change.get("measObjectToAddModList", []):
                 config.objects[added["measObjectId"]] = added["measObject"]
@@ -108,3 +109,10 @@ class NrRrcAnalyzer(Analyzer):
                 config.measurements[added["measId"]] = (added["measObjectId"], added["reportConfigId"])
         if "Msg" in decoded:
             self.send(Event(event.timestamp, OTA, ElementTree.fromstring(decoded["Msg"])))
+
+    def _move(self, timestamp: datetime, cell: int | None, freq: int) -> None:
+        status = NrRrcStatus(cell, freq)
+        if status != self._status:
+            self._status = status
+            if len(self._history) < KEPT:
+                self._history[timestamp] = status
