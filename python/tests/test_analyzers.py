@@ -240,12 +240,13 @@ def test_an_unknown_indicator_or_period_is_warned_of(caplog: pytest.LogCaptureFi
     assert "the period 'soon' is no number" in caplog.text
 
 
-def of_no_use(code: int) -> Iterator[bytes]:
-    """A record without content, and some of each version that are cut or have impossible content."""
-    yield log(code, b"")
-    for version in range(64):
-        for content in (b"", bytes(40), b"\xff" * 40, b"\x01" * 400):
-            yield log(code, bytes([version]) + content)
+@pytest.fixture(scope="module")
+def damaged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of each type a record without content, and some of each version that are cut or have impossible content."""
+    contents = [b"", *(bytes([version]) + rest for version in range(64) for rest in (b"", bytes(30), b"\xff" * 30))]
+    path = tmp_path_factory.mktemp("damaged") / "damaged.mi2log"
+    path.write_bytes(b"".join(log(code, content) for code in CODES.values() for content in contents))
+    return path
 
 
 @pytest.mark.parametrize(
@@ -261,13 +262,11 @@ def of_no_use(code: int) -> Iterator[bytes]:
         UplinkLatencyAnalyzer,
     ],
 )
-def test_records_of_no_use_are_no_error(tmp_path: Path, kind: type[Analyzer]) -> None:
-    path = tmp_path / "damaged.mi2log"
-    path.write_bytes(b"".join(frame for code in CODES.values() for frame in of_no_use(code)))
+def test_damaged_records_are_no_error(damaged: Path, kind: type[Analyzer]) -> None:
     analyzer = kind()
     if isinstance(analyzer, KPIManager):
         analyzer.enable_all_kpis()
     received: list[Event] = []
     analyzer.add_source_callback(received.append)
-    replay(path, analyzer)
-    assert len(received) > 200
+    replay(damaged, analyzer)
+    assert len(received) > 150
