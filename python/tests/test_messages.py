@@ -99,6 +99,16 @@ def test_containers_in_containers_are_no_error(tmp_path: Path) -> None:
     assert [field.get("name") for field in fields].count("nas_eps.nas_msg_emm_type") == 1
 
 
+def test_items_of_one_list_are_named_by_the_member_around_it(data: Path) -> None:
+    """As tshark 4.0 names them in the same message."""
+    capture = data / "captures/mobile-insight__mobileinsight-core/20201116_123302_Xiaomi-Mi10_46000.mi2log"
+    records = (DMLogPacket(record).decode() for record in sounding.open(capture, codes=[0xB821]))
+    found = set().union(*(shown(decoded["Msg"]) for decoded in records if "Msg" in decoded))
+    items = {f"nr-rrc.{item}_TimeDomainResourceAllocation_element" for item in ("PDSCH", "PUSCH")}
+    assert items | {"nr-rrc.CSI_AperiodicTriggerState_element", "nr-rrc.FreqBandIndicatorNR"} <= found
+    assert not found & {"nr-rrc.BT_Name_r16_element", "nr-rrc.NR_MultiBandInfo"}
+
+
 def names(xml: str) -> list[str]:
     """The elements of RRC and the kinds of NAS messages, in order."""
     found = []

@@ -46,20 +46,6 @@ OTHER = {
     "ul-DCCH-MessageEUTRA-r16": (LTE, "UL-DCCH-Message"),
     "dl-DCCH-MessageEUTRA-r16": (LTE, "DL-DCCH-Message"),
 }
-#: Lists and contents of one name whose types differ, by the member that they are in.
-WITHIN = {
-    ("cellsToAddModList", "measObjectEUTRA"): "CellsToAddMod",
-    ("plmn-IdentityList", "cellAccessRelatedInfo"): "PLMN-IdentityInfo",
-    ("multiBandInfoList", "SystemInformationBlockType2-v8h0-IEs"): "AdditionalSpectrumEmission",
-    ("lateNonCriticalExtension", "rrcConnectionRelease-r8"): "RRCConnectionRelease-v9e0-IEs",
-    ("lateNonCriticalExtension", "rrcConnectionSetupComplete-r8"): "RRCConnectionSetupComplete-v8x0-IEs",
-    ("lateNonCriticalExtension", "sib2"): "SystemInformationBlockType2-v8h0-IEs",
-    ("lateNonCriticalExtension", "sib3"): "SystemInformationBlockType3-v10j0-IEs",
-    ("lateNonCriticalExtension", "sib5"): "SystemInformationBlockType5-v8h0-IEs",
-    ("lateNonCriticalExtension", "sib6"): "SystemInformationBlockType6-v8h0-IEs",
-    ("lateNonCriticalExtension", "systemInformationBlockType1"): "SystemInformationBlockType1-v8h0-IEs",
-    ("lateNonCriticalExtension", "ueInformationResponse-r9"): "UEInformationResponse-v9e0-IEs",
-}
 #: Members that Wireshark renames, by the item or member that they are in.
 RENAMED = {
     ("q-RxLevMin", "CarrierFreqUTRA-FDD"): "utra_q_RxLevMin",
@@ -69,14 +55,19 @@ RENAMED = {
 
 
 @cache
-def _lists() -> tuple[dict[tuple[str, str], str], dict[tuple[str, str], str], dict[tuple[str, str], str]]:
-    """The type of the items of each member that is a list, of each list type, and of the content of each string."""
-    tables: dict[str, dict[tuple[str, str], str]] = {"member": {}, "list": {}, "content": {}}
+def _types() -> dict[tuple[str, ...], str]:
+    """By kind, prefix and name, and where that matters the member that it is in: the type of items or of content."""
+    types = {}
     for line in (files(__package__) / "rrc_lists.txt").read_text().splitlines():
-        if line and not line.startswith("#"):
-            kind, specification, name, item = line.split()
-            tables[kind][f"{specification}-rrc", name] = item
-    return tables["member"], tables["list"], tables["content"]
+        if not line.startswith("#"):
+            kind, specification, name, found, *within = line.split()
+            types[kind, f"{specification}-rrc", name, *within] = found
+    return types
+
+
+def _type(kind: str, prefix: str, name: str, within: str) -> str | None:
+    types = _types()
+    return types.get((kind, prefix, name, within)) or types.get((kind, prefix, name))
 
 
 def xml(message: Message) -> str | None:
@@ -135,15 +126,13 @@ def _add(parent: ElementTree.Element, node: Node, prefix: str, name: str, item: 
         for member in inner:
             _add(field, member, prefix, member[0], None, name)
     elif kind == "contains":
-        content = WITHIN.get((name, within)) or _lists()[2].get((prefix, name), name)
-        other = OTHER.get(name) or (prefix, content)
+        other = OTHER.get(name) or (prefix, _type("content", prefix, name, within) or name)
         _add(field, inner[0], *other, None, name)
     elif kind == "list":
-        members, types, _ = _lists()
-        item = item or WITHIN.get((name, within)) or members.get((prefix, name), f"{name}_item")
+        item = item or _type("member", prefix, name, within) or f"{name}_item"
         for at, found in enumerate(inner):
             place = ElementTree.SubElement(field, "field", {"name": "", "show": f"Item {at}"})
-            _add(place, found, prefix, item, types.get((prefix, item)), name)
+            _add(place, found, prefix, item, _types().get(("list", prefix, item)), name)
 
 
 def _bytes(bits: str) -> str:
