@@ -13,8 +13,10 @@ from datetime import datetime
 from typing import Any
 
 from sounding import Record
+from sounding.mobile_insight.names import gsm
 from sounding.mobile_insight.names.lte_mac import BUFFER_SIZES
 from sounding.mobile_insight.packet import MARK
+from sounding.mobile_insight.rules import UNKNOWN
 
 
 Item = dict[str, Any]
@@ -96,6 +98,11 @@ def _g(item: Item, record: Record) -> Any:
 
 #: By code and name.
 MISTAKES: dict[tuple[int, str], Mistake] = {
+    # A byte late: it takes the first one for a subscription.
+    (0x512F, "Channel Type"): lambda item, record: gsm.CHANNELS.get(record.raw[1] & 127, UNKNOWN),
+    (0x512F, "Direction"): lambda item, record: gsm.DIRECTIONS[record.raw[1] >> 7],
+    (0x512F, "Message Type"): lambda item, record: gsm.KINDS.get(record.raw[2], UNKNOWN),
+    (0x512F, "Message Length in bytes"): lambda item, record: record.raw[3],
     (0x7135, "PLMN"): _no_plmn("PLMN"),
     # The reason is compared together with the mask after it.
     (0xB060, "Config reason"): lambda item, record: "NORMAL",
@@ -164,6 +171,7 @@ OMITTED: dict[int, set[str]] = {
 #: Names that only they have, by code: messages that nothing here decodes, and bits without a meaning.
 LEFT_OUT: dict[int, set[str]] = {
     0x412F: {"Msg"},
+    0x512F: {"Subscription ID"},
     0x713A: {"Msg"},
     0xB0A5: {"Msg"},
     0xB0B5: {"Msg"},

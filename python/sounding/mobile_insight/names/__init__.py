@@ -5,6 +5,7 @@ A new record needs a table in one of the files and a line in its `RECORDS`.
 
 from . import (
     evdo,
+    gsm,
     lte_cells,
     lte_mac,
     lte_mac_config,
@@ -24,6 +25,7 @@ from . import (
 
 FAMILIES = (
     evdo,
+    gsm,
     lte_cells,
     lte_mac,
     lte_mac_config,
