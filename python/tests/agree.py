@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from sounding import Record
-from sounding.mobile_insight.names import gsm
+from sounding.mobile_insight.names import gsm, lte_mac_config
 from sounding.mobile_insight.names.lte_mac import BUFFER_SIZES
 from sounding.mobile_insight.packet import MARK
 from sounding.mobile_insight.rules import UNKNOWN
@@ -96,6 +96,17 @@ def _g(item: Item, record: Record) -> Any:
     return -65535 if g == 0 else g + 1 if g < 0 else None
 
 
+def _of_version_2(value: Mistake) -> Mistake:
+    """Of a sub-packet of version 2 alone."""
+    return lambda item, record: value(item, record) if item.get("Subpacket Version") == 2 else None
+
+
+def _matching(item: Item, record: Record) -> Any:
+    """With the two bytes after it: whether there is contention, and the preamble."""
+    contention = next(number for number, word in lte_mac_config.CONTENTION.items() if word == item["RACH Contention"])
+    return f"{item['Maching ID']}{contention:02x}{item['Preamble']:02x}"
+
+
 #: By code and name.
 MISTAKES: dict[tuple[int, str], Mistake] = {
     # A byte late: it takes the first one for a subscription.
@@ -104,6 +115,14 @@ MISTAKES: dict[tuple[int, str], Mistake] = {
     (0x512F, "Message Type"): lambda item, record: gsm.KINDS.get(record.raw[2], UNKNOWN),
     (0x512F, "Message Length in bytes"): lambda item, record: record.raw[3],
     (0x7135, "PLMN"): _no_plmn("PLMN"),
+    (0xB061, "Preamble initial power (dB)"): lambda item, record: -256,
+    # A number of three bytes, which it reads as zero and goes on after.
+    (0xB061, "PRACH Freq Offset"): _of_version_2(lambda item, record: 0),
+    (0xB061, "High speed flag"): _of_version_2(lambda item, record: record.raw[30]),
+    (0xB061, "Max retx Msg3"): _of_version_2(lambda item, record: record.raw[31]),
+    (0xB061, "RA rsp win size"): _of_version_2(lambda item, record: record.raw[32]),
+    (0xB061, "Maching ID"): _of_version_2(_matching),
+    (0xB061, "RACH Contention"): _of_version_2(lambda item, record: lte_mac_config.CONTENTION[0]),
     # The reason is compared together with the mask after it.
     (0xB060, "Config reason"): lambda item, record: "NORMAL",
     # A number below zero, read without its sign; and zero as the least that it can be.
@@ -172,6 +191,7 @@ OMITTED: dict[int, set[str]] = {
 LEFT_OUT: dict[int, set[str]] = {
     0x412F: {"Msg"},
     0x512F: {"Subscription ID"},
+    0xB061: {"Preamble Format"},
     0x713A: {"Msg"},
     0xB0A5: {"Msg"},
     0xB0B5: {"Msg"},

@@ -35,6 +35,7 @@ MENDED = {
 \1        known.active.measid_list.pop(int(val.get("show")), None)
 \1\2""",
         ),
+        (r"( +)if pci and freq:(\n +self\.log_info\('HANDOVER)", r"\1freq = freq or self.get_cur_freq()\n\1if pci and freq:\2"),
         (r"return \(self\.id and self\.freq\)", "return self.id is not None and self.freq"),
     ),
     "LteMacAnalyzer": (

@@ -1,10 +1,10 @@
-"""0xB060."""
+"""0xB060, 0xB061."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..rules import Item, Record, Rule, Table, each, hexadecimal, same, text
+from ..rules import Item, Record, Rule, Table, each, hexadecimal, made, same, text
 from .lte_mac import HEADER, sub_packets
 
 REASON = {0: "NORMAL", 2: "CONNECTION RELEASE"}
@@ -39,6 +39,12 @@ def _random_access(power: str, step: str, contention: str, highest: str) -> tupl
     )
 
 
+WITH_UNITS = _random_access(
+    "Preamble initial power (dB)",
+    "Power ramping step (dB)",
+    "Contention resolution timer (ms)",
+    "PMax (dBm)",
+)
 CHANNEL = Table(
     same("LC ID", "channel"),
     same("PBR(KBytes/s)", "prioritised_kbytes_per_sec"),
@@ -89,15 +95,7 @@ CONFIGURATION = sub_packets(
         each(
             "Cells",
             "cells",
-            Table(
-                same("Scell Id", "cell"),
-                _random_access(
-                    "Preamble initial power (dB)",
-                    "Power ramping step (dB)",
-                    "Contention resolution timer (ms)",
-                    "PMax (dBm)",
-                ),
-            ),
+            Table(same("Scell Id", "cell"), WITH_UNITS),
         ),
         same("ELS UL LC Id", "ul_channel"),
         same("ELS DL LC Id", "dl_channel"),
@@ -106,4 +104,44 @@ CONFIGURATION = sub_packets(
     ),
 )
 
-RECORDS = (Record(0xB060, {None: CONFIGURATION}),)
+REASONS = {0: "CONNECTION_REQ", 1: "RLF", 2: "UL_DATA", 3: "DL_DATA", 4: "HO"}
+CONTENTION = {0: "NonContention Based RACH procedure", 1: "Contention Based RACH procedure"}
+
+
+def _matching(item: Item) -> str:
+    if item["version"] == 1:
+        return ",".join(f"0x{byte:02x}" for byte in item["matching_id"])
+    return "0x" + str(item["matching_id"].hex())
+
+
+TRIGGER = Table(
+    same("Version", "version"),
+    same("Number of Subpackets", "sub_packet_count"),
+    each(
+        "Subpackets",
+        "sub_packets",
+        Table(
+            same("Subpacket ID", "id"),
+            same("Subpacket Version", "version"),
+            same("Subpacket Size", "len_bytes"),
+            same("Sub Id", "subscription"),
+            same("Num Active Cells", "cell_count"),
+            same("Cell Id", "cell"),
+            WITH_UNITS,
+            each("Cells", "cells", Table(same("Cell Id", "cell"), WITH_UNITS)),
+            text("Rach reason", "reason", REASONS),
+            made("Maching ID", "matching_id", _matching),
+            text("RACH Contention", "contention", CONTENTION),
+            same("Preamble", "preamble"),
+            hexadecimal("Preamble RA mask", "preamble_mask", 2),
+            same("Msg3 size", "msg3_bytes"),
+            # A word in one version.
+            made("Group chosen", "group", lambda item: "Group A(0)" if (item["version"], item["group"]) == (1, 0) else item["group"]),
+            same("Radio condn (dB)", "radio_condition_db"),
+            hexadecimal("CRNTI", "c_rnti", 4),
+            unmapped=("unsupported",),
+        ),
+    ),
+)
+
+RECORDS = (Record(0xB060, {None: CONFIGURATION}), Record(0xB061, {None: TRIGGER}))
