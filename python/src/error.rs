@@ -13,6 +13,7 @@ use sounding_modem::OpenError;
 create_exception!(sounding, SoundingError, PyException, "What sounding cannot do.");
 create_exception!(sounding, CaptureError, SoundingError, "The file is no Diag capture.");
 create_exception!(sounding, PlanError, SoundingError, "The plan cannot be run; says where in it.");
+create_exception!(sounding, DatasetError, SoundingError, "Captures cannot become one dataset.");
 create_exception!(
     sounding,
     CorruptError,

@@ -9,6 +9,7 @@ mod delays;
 mod error;
 mod events;
 mod fields;
+mod fleet;
 mod kpis;
 mod link;
 mod message;
@@ -27,12 +28,16 @@ mod _sounding {
     #[pymodule_export]
     use super::delays::delays;
     #[pymodule_export]
-    use super::error::{CaptureError, CorruptError, PlanError, SoundingError, UnreadError};
+    use super::error::{
+        CaptureError, CorruptError, DatasetError, PlanError, SoundingError, UnreadError,
+    };
     #[pymodule_export]
     use super::events::{
         Ack, DelayUpdate, Delivered, Departure, Estimate, Loss, Part, RanDelay, Revision, Stamp,
         Start,
     };
+    #[pymodule_export]
+    use super::fleet::{Fleet, make_block, open_fleet};
     #[pymodule_export]
     use super::kpis::{Kpi, known_kpis, kpis};
     #[pymodule_export]

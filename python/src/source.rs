@@ -5,12 +5,12 @@ use std::io::{self, Cursor, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use flate2::read::MultiGzDecoder;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sounding_diag::LogCode;
 use sounding_diag::capture::{self, Damage, Format, Framing, Kind, Located, PROBE, Reader};
 use sounding_diag::session::Wanted;
+use sounding_fleet::unpacked;
 use sounding_modem::{Pump, Turn};
 
 use crate::error;
@@ -174,18 +174,6 @@ fn fill(stream: &mut dyn io::Read, buffer: &mut [u8]) -> io::Result<usize> {
         }
     }
     Ok(filled)
-}
-
-/// The stream without what packs it, going by its first bytes.
-fn unpacked(mut stream: impl io::Read + Send + 'static) -> io::Result<Box<dyn io::Read + Send>> {
-    let mut start = Vec::new();
-    stream.by_ref().take(4).read_to_end(&mut start)?;
-    let whole = Cursor::new(start.clone()).chain(stream);
-    Ok(match start[..] {
-        [0x1F, 0x8B, ..] => Box::new(MultiGzDecoder::new(io::BufReader::new(whole))),
-        [0x28, 0xB5, 0x2F, 0xFD] => Box::new(zstd::stream::read::Decoder::new(whole)?),
-        _ => Box::new(whole),
-    })
 }
 
 impl LivePort {

@@ -5,7 +5,7 @@ use cargo_metadata::{DependencyKind, Metadata};
 /// Layers from the foundation up: a crate may depend only on crates of layers before its own.
 ///
 /// `units ◀ estimate ◀ {host, diag, phy, trace, shape, qdisc, feed} ◀ {nas, rrc, serve} ◀ kpi ◀
-/// export ◀ {link, cc} ◀ {cell, laws} ◀ {baselines, sim} ◀ {board, modem, bpf, emu, experiment} ◀
+/// export ◀ {link, cc, fleet} ◀ {cell, laws} ◀ {baselines, sim} ◀ {board, modem, bpf, emu, experiment} ◀
 /// {quic, rtc, report} ◀ {testbed, libod} ◀ lab ◀ sounding`
 const LAYERS: &[&[&str]] = &[
     &["sounding-units"],
@@ -22,7 +22,7 @@ const LAYERS: &[&[&str]] = &[
     &["sounding-nas", "sounding-rrc", "sounding-serve"],
     &["sounding-kpi"],
     &["sounding-export"],
-    &["sounding-link", "sounding-cc"],
+    &["sounding-link", "sounding-cc", "sounding-fleet"],
     &["sounding-cell", "sounding-laws"],
     &["sounding-baselines", "sounding-sim"],
     &["sounding-board", "sounding-modem", "sounding-bpf", "sounding-emu", "sounding-experiment"],

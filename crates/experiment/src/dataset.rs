@@ -23,9 +23,9 @@ pub use real::{BISCAY_MOBILE, BISCAY_STATIC, real};
 pub use scenario::{Rat, Scenario};
 pub use statistics::{Comparison, Figures, Statistics, comparison};
 
-use crate::jobs::{self, Job, Told};
 use crate::plan::Text;
 use crate::simulate::{About, Files, Keep, Output, Place, SimulateError, simulate};
+use sounding_host::jobs::{self, Job, Told};
 
 /// The requested set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -9,7 +9,6 @@ pub mod dataset;
 pub mod import;
 #[cfg(feature = "lab")]
 pub mod inference;
-pub mod jobs;
 pub mod metrics;
 pub mod observe;
 pub mod plan;

@@ -24,9 +24,9 @@ use std::time::Duration;
 pub use folder::{Folder, SweepError};
 pub use part::Part;
 
-use crate::jobs::{self, Job, Told};
 use crate::plan::Run;
 use crate::simulate::{About, Finished, Keep, Outcome, Place, compare, simulate};
+use sounding_host::jobs::{self, Job, Told};
 
 /// Progress of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

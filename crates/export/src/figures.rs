@@ -6,7 +6,7 @@ mod read;
 use std::io::Write;
 use std::sync::Arc;
 
-use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
+use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
@@ -30,6 +30,8 @@ pub enum Kind {
     Int,
     /// Numbers.
     Real,
+    /// Microseconds on the Unix clock, UTC: their cells are whole numbers.
+    Time,
 }
 
 /// The content of a cell. An empty cell is `None`.
@@ -74,6 +76,9 @@ impl<W: Write + Send> Figures<W> {
                 Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
                 Kind::Int => (Physical::INT64, None),
                 Kind::Real => (Physical::DOUBLE, None),
+                Kind::Time => {
+                    (Physical::INT64, Some(LogicalType::timestamp(true, TimeUnit::MICROS)))
+                }
             };
             Type::primitive_type_builder(name, physical)
                 .with_logical_type(logical)
@@ -93,7 +98,7 @@ impl<W: Write + Send> Figures<W> {
             .build();
         let columns = columns.iter().map(|(_, kind)| match kind {
             Kind::Text => Values::Text(Vec::new(), Vec::new()),
-            Kind::Int => Values::Int(Vec::new(), Vec::new()),
+            Kind::Int | Kind::Time => Values::Int(Vec::new(), Vec::new()),
             Kind::Real => Values::Real(Vec::new(), Vec::new()),
         });
         let columns = columns.collect();

@@ -17,17 +17,23 @@
 //!
 //! The columns of a table depend on its log code alone, and a name has one type in all tables.
 //! Columns that no record of a capture fills are there and empty.
+//!
+//! [`Tables`] are those of one capture. [`Parts`] are those of many, with a part for each day. There
+//! the first column is `capture`, and rows wait in a file, so that memory does not grow with them.
 
 mod about;
 mod arrow;
 mod cells;
+mod chunk;
 mod kind;
 mod kpis;
 mod outline;
+mod parts;
 mod plan;
 mod rows;
 mod unit;
 mod write;
 
 pub use about::unit_of;
+pub use parts::{Part, Parts, describe};
 pub use write::{ABOUT_ALL, TableError, Tables};

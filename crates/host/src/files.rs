@@ -19,7 +19,8 @@ use std::io::{self, Write as _};
 use std::os::fd::{BorrowedFd, RawFd};
 use std::path::Path;
 
-use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl};
+use nix::fcntl::{FcntlArg, FdFlag, OFlag, fcntl, openat};
+use nix::sys::stat::Mode;
 
 pub use draft::Draft;
 pub use folder::Folder;
@@ -120,6 +121,24 @@ pub fn create_new(path: &Path, access: Access) -> io::Result<File> {
     let writer = Writer::now()?;
     let flags = OFlag::O_CREAT | OFlag::O_EXCL;
     writer.act(|| Place::of(&writer, path, false)?.open(flags, access.of_file()))
+}
+
+/// Makes a file without a name, which is read and written in this process alone. Nothing is left of
+/// it. A kill at the wrong moment leaves an empty file with a temporary name.
+///
+/// # Errors
+///
+/// The kernel's error, if a file cannot be made in the folder.
+pub fn nameless(folder: &Path) -> io::Result<File> {
+    let writer = Writer::now()?;
+    writer.act(|| {
+        let place = Place::of(&writer, &folder.join(TEMPORARY), false)?;
+        let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_CLOEXEC;
+        let mode = Mode::from_bits_truncate(Access::Private.of_file());
+        let (name, file) = place.beside(|name| openat(&place.folder, name, flags, mode))?;
+        place.remove(&name)?;
+        Ok(file.into())
+    })
 }
 
 /// Makes a folder and those above it, where they are missing.

@@ -1,7 +1,7 @@
 //! Host functions that several crates share: the clock that the kernel side also reads, threads of
 //! higher priority and processors that wake at once, locked memory, the folder for files that the
-//! next boot does not need, files that are read up to a limit, the rights of a process, and the
-//! paths of the system's programs.
+//! next boot does not need, files that are read up to a limit, the rights of a process, the
+//! paths of the system's programs, and the same work on many items.
 
 /// The example of the README is a test.
 #[cfg(doctest)]
@@ -12,6 +12,7 @@ pub mod caller;
 mod clock;
 pub mod files;
 mod folder;
+pub mod jobs;
 mod limited;
 mod memory;
 mod priority;

@@ -1,6 +1,8 @@
-//! `sounding convert`: a capture, or a link over time, into another kind of file.
+//! `sounding convert`: a capture, a folder of captures, or a link over time, into another kind of
+//! file.
 
 mod existing;
+mod fleet;
 mod format;
 mod live;
 mod parquet;
@@ -38,7 +40,7 @@ use live::{Shared, Writer};
 use tally::Tally;
 use traces::InputKind;
 
-/// Turns a capture, or a link over time, into another kind of file
+/// Turns a capture, a folder of captures, or a link over time, into another kind of file
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Kinds of files, by the end of the name or with --to; .gz or .zst behind it packs the file:
@@ -62,6 +64,10 @@ A link over time goes from any of these to any other:
 A capture becomes a link if OUT ends in .up or .down: what the network granted in that direction, each block at its own time. \
 Time in which the device had nothing to send is only a floor of what the radio had; the end says how much of it there was.
 
+A folder of captures becomes one dataset: OUT/code=0xB139/day=2021-12-20/ has the rows of a log code and a day, each with its \
+capture. OUT/_about/captures.parquet lists all files. The same bytes count once. A killed run goes on with the same command, \
+and so do files that come later.
+
 All of a mahimahi trace is in the others, and comes back byte for byte. Rates are more than mahimahi holds; the loss is reported.
 
 Data that identifies a person is left out unless --no-redact is given. The file appears under its name once it is complete; one \
@@ -71,6 +77,7 @@ With - for IN and OUT it is part of a pipe, and writes each record before it rea
 
 Examples:
   sounding convert drive.qmdl drive.parquet
+  sounding convert drives dataset
   sounding convert drive.hdf drive.qmdl.zst --only 0xB139,0xB064
   sounding convert drive.mi2log.gz drive.pcapng --no-redact
   cat /dev/ttyUSB0 | sounding convert - drive.jsonl.gz
@@ -80,10 +87,10 @@ Examples:
   sounding convert --from csv rates.txt rates.trace")]
 pub(crate) struct Convert {
     /// Capture (.qmdl, .qmdl2, .mi2log, .hdf, .dlf) or link (.trace, .up, .down, .csv, .parquet),
-    /// also .gz or .zst; - for standard input
+    /// also .gz or .zst; a folder of captures; - for standard input
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// File to write, or - for standard output
+    /// File or folder to write, or - for standard output
     #[arg(value_name = "OUT")]
     output: PathBuf,
     /// Format of the input, if the file's name does not tell it
@@ -101,11 +108,23 @@ pub(crate) struct Convert {
     /// Replace OUT if it is there already
     #[arg(long)]
     force: bool,
+    /// Threads for a folder of captures [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+    /// Of a folder of captures, print the counts as JSON
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     privacy: PrivacyArgs,
 }
 
 pub(crate) fn run(args: &Convert) -> Result<ExitCode> {
+    if args.input.is_dir() {
+        return fleet::run(args);
+    }
+    if args.jobs.is_some() || args.json {
+        return Err(miette!("--jobs and --json are for a folder of captures"));
+    }
     let target = Target::of(&args.output, args.to)?;
     refuse_itself(args)?;
     if args.gsmtap.is_some() && !target.kind.is_of_messages() {

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::{About, Files, Keep, Outcome, SimulateError, compare, simulate};
-use crate::jobs::{self, Job, Told};
 use crate::plan::Run;
+use sounding_host::jobs::{self, Job, Told};
 
 /// The place of a run's files, which appear completely or not at all.
 pub trait Place: Files + Send {

@@ -95,11 +95,10 @@ pub fn unit_of(code: LogCode, column: &str) -> Option<String> {
     columns.find(|known| known.name == column)?.unit()
 }
 
-/// Every table of these codes with its columns, and the places of each KPI.
-pub(super) fn json<'p>(tables: impl Iterator<Item = (&'p Plan, usize)>) -> Json {
+/// Every one of these tables with its columns, and the places of each KPI.
+pub(super) fn json<'p>(tables: impl Iterator<Item = (String, &'p Plan, usize)>) -> Json {
     let (mut described, mut kpis) = (Map::new(), Map::new());
-    for (plan, number) in tables {
-        let table = plan.file(number);
+    for (table, plan, number) in tables {
         let mut columns = Map::new();
         for column in &plan.tables[number].columns {
             let mut about = Map::new();

@@ -14,16 +14,16 @@ use super::kind::{Cell, Kind};
 #[derive(Debug)]
 pub(super) struct Cells {
     is_full: bool,
-    values: Values,
+    pub(super) values: Values,
     /// For each row up to the last one with a cell, whether it has one: Parquet's definition
     /// levels.
-    present: Vec<i16>,
+    pub(super) present: Vec<i16>,
     /// Bytes of texts and of opaque bytes.
-    heap_bytes: usize,
+    pub(super) heap_bytes: usize,
 }
 
 #[derive(Debug)]
-enum Values {
+pub(super) enum Values {
     Flags(Vec<bool>),
     Ints(Vec<i64>),
     Reals(Vec<f64>),
@@ -134,27 +134,28 @@ impl Cells {
     ) -> Result<(), ParquetError> {
         self.present.resize(rows, 0);
         let levels = (!self.is_full).then_some(self.present.as_slice());
-        match &mut self.values {
-            Values::Flags(values) => {
-                column.typed::<BoolType>().write_batch(values, levels, None)?;
-                values.clear();
-            }
-            Values::Ints(values) => {
-                column.typed::<Int64Type>().write_batch(values, levels, None)?;
-                values.clear();
-            }
-            Values::Reals(values) => {
-                column.typed::<DoubleType>().write_batch(values, levels, None)?;
-                values.clear();
-            }
+        match &self.values {
+            Values::Flags(values) => column.typed::<BoolType>().write_batch(values, levels, None),
+            Values::Ints(values) => column.typed::<Int64Type>().write_batch(values, levels, None),
+            Values::Reals(values) => column.typed::<DoubleType>().write_batch(values, levels, None),
             Values::Bytes(values) => {
-                column.typed::<ByteArrayType>().write_batch(values, levels, None)?;
-                values.clear();
+                column.typed::<ByteArrayType>().write_batch(values, levels, None)
             }
+        }?;
+        self.clear();
+        Ok(())
+    }
+
+    /// No row, and the memory for the next ones.
+    pub(super) fn clear(&mut self) {
+        match &mut self.values {
+            Values::Flags(values) => values.clear(),
+            Values::Ints(values) => values.clear(),
+            Values::Reals(values) => values.clear(),
+            Values::Bytes(values) => values.clear(),
         }
         self.present.clear();
         self.heap_bytes = 0;
-        Ok(())
     }
 }
 

@@ -12,7 +12,8 @@ use super::unit;
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) code: LogCode,
-    pub(super) code_cell: Cell,
+    /// The cell of the first column.
+    pub(super) first: Cell,
     /// The first has the record, or the blocks in it.
     pub(super) tables: Vec<Table>,
     /// The record, and the lists in it.
@@ -93,6 +94,7 @@ pub(super) struct Rule {
 
 /// The first columns of each table.
 pub(super) const CODE: usize = 0;
+const CAPTURE: usize = CODE;
 pub(super) const OFFSET: usize = 1;
 pub(super) const RECORD_TIME: usize = 2;
 pub(super) const TIME: usize = 3;
@@ -149,8 +151,8 @@ impl Table {
 impl Plan {
     pub(super) fn of(code: LogCode) -> Self {
         let lists = Lists::of(code);
-        let code_cell = Cell::text(code.to_string());
-        let mut plan = Self { code, code_cell, tables: Vec::new(), nodes: Vec::new() };
+        let first = Cell::text(code.to_string());
+        let mut plan = Self { code, first, tables: Vec::new(), nodes: Vec::new() };
         (0..lists.lists.len()).for_each(|list| plan.add_node(&lists, list));
         plan.add_kpis(&lists);
         for (name, kind, unit) in LAST {
@@ -286,9 +288,22 @@ impl Plan {
         }
     }
 
+    /// The same tables for many captures. A row names its capture in place of the code, which the
+    /// folder of the table names.
+    pub(super) fn of_many(code: LogCode) -> Self {
+        let mut plan = Self::of(code);
+        plan.tables.iter_mut().for_each(|table| table.columns[CAPTURE].name = "capture".into());
+        plan
+    }
+
+    /// The name of a table: `0xB064-mac`.
+    pub(super) fn name(&self, table: usize) -> String {
+        format!("{}{}", self.code, self.tables[table].name)
+    }
+
     /// The name of a table's file.
     pub(super) fn file(&self, table: usize) -> String {
-        format!("{}{}.parquet", self.code, self.tables[table].name)
+        format!("{}.parquet", self.name(table))
     }
 }
 

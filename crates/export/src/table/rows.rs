@@ -139,7 +139,7 @@ impl<'t> Rows<'t> {
         self.date(record, extractor);
         let offset = Cell::Int(i64::try_from(offset).unwrap_or(i64::MAX));
         for table in self.waiting.iter_mut() {
-            table.fill(plan::CODE, &self.plan.code_cell);
+            table.fill(plan::CODE, &self.plan.first);
             table.fill(plan::OFFSET, &offset);
         }
         self.open.clear();

@@ -8,7 +8,7 @@ use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use parquet::file::writer::SerializedFileWriter;
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::ColumnPath;
 use sounding_diag::{LogCode, LogRecord};
 use sounding_kpi::Extractor;
@@ -19,7 +19,7 @@ use super::rows::{Rows, Scratch, Waiting};
 use crate::privacy::{self, Privacy};
 
 /// Rows of a group. Chosen; readers work best with some ten thousands and more.
-const GROUP_ROWS: usize = 1 << 17;
+pub(super) const GROUP_ROWS: usize = 1 << 17;
 /// The largest size of all buffered rows in bytes. A larger group is written before it has its full
 /// number of rows.
 const WAITING_BYTES: usize = 256 << 20;
@@ -27,7 +27,7 @@ const WAITING_BYTES: usize = 256 << 20;
 const RECORDS: u32 = 256;
 /// The first file by name. It has every column and no row: readers that take the columns of the
 /// first file have all of them.
-const ALL_COLUMNS: &str = "0-columns.parquet";
+pub(super) const ALL_COLUMNS: &str = "0-columns.parquet";
 /// What the columns are. Readers of a whole folder pass over names that begin so.
 const SCHEMA: &str = "_schema.json";
 /// The names of the files about all tables.
@@ -86,7 +86,7 @@ struct Tabled<W: Write + Send> {
     files: Vec<Option<Table<W>>>,
 }
 
-struct Table<W: Write + Send> {
+pub(super) struct Table<W: Write + Send> {
     writer: SerializedFileWriter<Lent<W>>,
     out: Arc<Mutex<W>>,
 }
@@ -186,19 +186,12 @@ impl<W: Write + Send, O: FnMut(&str) -> io::Result<W>> Tables<W, O> {
 
     fn all_columns(&mut self) -> Result<W, TableError> {
         let out = (self.open)(ALL_COLUMNS)?;
-        let mut columns: Vec<&Column> = Vec::new();
-        let mut known = std::collections::HashSet::new();
-        for (plan, number) in self.tables() {
-            let new = plan.tables[number].columns.iter();
-            columns.extend(new.filter(|column| known.insert(column.name.as_str())));
-        }
-        // A table may lack what another one has in every row.
-        let open: Vec<Column> = columns.into_iter().map(Column::with_gaps).collect();
-        Table::begin(out, &open.iter().collect::<Vec<_>>(), Vec::new())?.finish()
+        Table::of_all(self.tables(), out)?.finish()
     }
 
     fn schema(&mut self) -> Result<W, TableError> {
-        let schema = about::json(self.tables());
+        let schema =
+            about::json(self.tables().map(|(plan, table)| (plan.file(table), plan, table)));
         let mut out = (self.open)(SCHEMA)?;
         out.write_all(format!("{schema:#}\n").as_bytes())?;
         Ok(out)
@@ -225,31 +218,63 @@ impl<W: Write + Send> Tabled<W> {
         }
         let file = match &mut self.files[number] {
             Some(file) => file,
-            none => {
-                let out = open(&self.plan.file(number))?;
-                let columns: Vec<_> = self.plan.tables[number].columns.iter().collect();
-                let code = self.plan.code;
-                let about = vec![
-                    KeyValue::new("log_code".into(), code.to_string()),
-                    KeyValue::new("log_name".into(), code.name().map(str::to_owned)),
-                ];
-                none.insert(Table::begin(out, &columns, about)?)
-            }
+            none => none.insert(Table::of(&self.plan, number, open(&self.plan.file(number))?)?),
         };
-        let mut group = file.writer.next_row_group()?;
-        for cells in &mut waiting.columns {
-            if let Some(mut column) = group.next_column()? {
-                cells.write(waiting.rows, &mut column)?;
-                column.close()?;
-            }
-        }
-        group.close()?;
+        file.write_group(waiting.rows, |column, writer| {
+            Ok(waiting.columns[column].write(waiting.rows, writer)?)
+        })?;
         waiting.rows = 0;
         Ok(())
     }
 }
 
 impl<W: Write + Send> Table<W> {
+    /// A table of a code.
+    pub(super) fn of(plan: &Plan, number: usize, out: W) -> Result<Self, TableError> {
+        let columns: Vec<_> = plan.tables[number].columns.iter().collect();
+        let about = vec![
+            KeyValue::new("log_code".into(), plan.code.to_string()),
+            KeyValue::new("log_name".into(), plan.code.name().map(str::to_owned)),
+        ];
+        Self::begin(out, &columns, about)
+    }
+
+    /// A table with every column of all tables.
+    pub(super) fn of_all<'p>(
+        tables: impl Iterator<Item = (&'p Plan, usize)>,
+        out: W,
+    ) -> Result<Self, TableError> {
+        let mut columns: Vec<&Column> = Vec::new();
+        let mut known = std::collections::HashSet::new();
+        for (plan, number) in tables {
+            let new = plan.tables[number].columns.iter();
+            columns.extend(new.filter(|column| known.insert(column.name.as_str())));
+        }
+        // A table may lack what another one has in every row.
+        let open: Vec<Column> = columns.into_iter().map(Column::with_gaps).collect();
+        Self::begin(out, &open.iter().collect::<Vec<_>>(), Vec::new())
+    }
+
+    /// Writes a group of rows, if there are any: `write` gives the cells of a column.
+    pub(super) fn write_group(
+        &mut self,
+        rows: usize,
+        mut write: impl FnMut(usize, &mut SerializedColumnWriter<'_>) -> Result<(), TableError>,
+    ) -> Result<(), TableError> {
+        if rows == 0 {
+            return Ok(());
+        }
+        let mut group = self.writer.next_row_group()?;
+        let mut number = 0;
+        while let Some(mut column) = group.next_column()? {
+            write(number, &mut column)?;
+            column.close()?;
+            number += 1;
+        }
+        group.close()?;
+        Ok(())
+    }
+
     fn begin(out: W, columns: &[&Column], mut about: Vec<KeyValue>) -> Result<Self, TableError> {
         about.extend(about::metadata(columns));
         let mut properties = WriterProperties::builder()
@@ -276,7 +301,7 @@ impl<W: Write + Send> Table<W> {
         Ok(Self { writer, out })
     }
 
-    fn finish(mut self) -> Result<W, TableError> {
+    pub(super) fn finish(mut self) -> Result<W, TableError> {
         self.writer.finish()?;
         drop(self.writer);
         let out = Arc::try_unwrap(self.out).map_err(|_| io::Error::other("lent twice"))?;

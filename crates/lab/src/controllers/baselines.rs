@@ -10,8 +10,8 @@ mod rig;
 mod table;
 
 use serde::Serialize;
-use sounding_experiment::jobs;
 use sounding_experiment::provenance::{Begun, Provenance};
+use sounding_host::jobs;
 
 use crate::experiment::Failed;
 use properties::PROPERTIES;

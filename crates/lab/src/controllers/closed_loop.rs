@@ -18,9 +18,9 @@ use std::fmt;
 
 use serde::Serialize;
 use sounding_cell::config::InvalidConfig;
-use sounding_experiment::jobs;
 use sounding_experiment::metrics;
 use sounding_experiment::provenance::{Begun, Provenance};
+use sounding_host::jobs;
 
 pub use aim::Miss;
 pub use contender::Contender;

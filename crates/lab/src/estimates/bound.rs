@@ -19,8 +19,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sounding_cell::config::{InvalidConfig, NetworkKind};
-use sounding_experiment::jobs;
 use sounding_experiment::provenance::{Begun, Provenance};
+use sounding_host::jobs;
 use sounding_units::Bytes;
 
 pub use scenario::{Kind, Shape};

@@ -15,9 +15,9 @@ use std::fmt;
 use std::ops::AddAssign;
 
 use serde::Serialize;
-use sounding_experiment::jobs;
 use sounding_experiment::plan::Wrong;
 use sounding_experiment::provenance::{Begun, Provenance};
+use sounding_host::jobs;
 
 use crate::table::Table;
 pub use scene::{Network, Receiver, Scene, Scheduler};

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sounding_cell::config::InvalidConfig;
-use sounding_experiment::jobs;
+use sounding_host::jobs;
 use sounding_link::Method;
 
 pub use run::Trial;

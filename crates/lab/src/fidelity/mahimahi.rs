@@ -15,8 +15,8 @@ use std::time::Duration;
 
 use sounding_emu::{Config, Direction, Emulation, Outcome, PacketRecord, monotonic_now};
 use sounding_experiment::catalogue;
-use sounding_experiment::jobs;
 use sounding_experiment::provenance::Begun;
+use sounding_host::jobs;
 use sounding_sim::PathConfig;
 use sounding_testbed::flow::TcpFlow;
 use sounding_trace::Schedule;

@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde::Serialize;
-use sounding_experiment::jobs::{self, Job, Told};
 use sounding_experiment::provenance::{Begun, Provenance};
+use sounding_host::jobs::{self, Job, Told};
 use sounding_kpi::Direction;
 use sounding_laws::RadioController;
 use sounding_report::distinct;

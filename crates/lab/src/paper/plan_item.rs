@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use miette::IntoDiagnostic;
 use serde::Serialize;
-use sounding_experiment::jobs;
 use sounding_experiment::plan::Wrong;
 use sounding_experiment::provenance::{Begun, Provenance};
+use sounding_host::jobs;
 
 use super::{Ours, PaperItem, PlanFlags, Report, Rows, no_row};
 use crate::experiment::{Card, Experiment, Host, Outcome, report_share};

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use sounding_experiment::jobs::{self, Job, Told};
+use sounding_host::jobs::{self, Job, Told};
 
 use crate::experiment::{Host, report_share};
 

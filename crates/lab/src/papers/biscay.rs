@@ -23,7 +23,7 @@ mod wire;
 
 use std::time::Duration;
 
-use sounding_experiment::jobs;
+use sounding_host::jobs;
 pub use sounding_testbed::radio::{Entry, LinksError, ReadCapture, SHORTEST, Scenario};
 
 pub use distance::Distance;

@@ -12,9 +12,9 @@ use std::ops::Range;
 use std::time::Duration;
 
 use serde::Serialize;
-use sounding_experiment::jobs;
 use sounding_experiment::metrics::quantile;
 use sounding_experiment::provenance::{Begun, Provenance};
+use sounding_host::jobs;
 use sounding_kpi::Direction;
 use sounding_shape::Limits;
 

@@ -9,10 +9,10 @@ use std::time::Duration;
 use serde::Serialize;
 use sounding_cell::config::InvalidConfig;
 use sounding_cell::radio::{Between, Level, ScriptConfig};
-use sounding_experiment::jobs;
 use sounding_experiment::metrics::quantile;
 use sounding_experiment::observe::Arrival;
 use sounding_experiment::provenance::{Begun, Provenance};
+use sounding_host::jobs;
 use sounding_sim::held::Fixed;
 use sounding_sim::world::{Flow, Listening};
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use sounding_cell::config::InvalidConfig;
-use sounding_experiment::jobs;
 use sounding_experiment::metrics::quantile;
+use sounding_host::jobs;
 
 pub(crate) use super::walk::SlotDelay;
 use super::{FIGURES, Measured, Noted, Row, answer, row, rtt, uplink, walk};

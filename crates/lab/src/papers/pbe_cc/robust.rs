@@ -59,7 +59,7 @@ fn each<R: Send>(
     work: impl Fn(u64) -> Result<R, Wrong> + Sync,
 ) -> Result<Vec<R>, Wrong> {
     let seeds: Vec<u64> = (FIRST..FIRST + seeds).collect();
-    sounding_experiment::jobs::each(&seeds, plan.jobs, |&seed| work(seed), |_, _| {})
+    sounding_host::jobs::each(&seeds, plan.jobs, |&seed| work(seed), |_, _| {})
 }
 
 /// Makes all checks; `progress` receives what comes next.

@@ -9,10 +9,10 @@ use std::time::Duration;
 use serde::Serialize;
 use sounding_cell::Event as CellEvent;
 use sounding_cell::event::Rrc;
-use sounding_experiment::jobs::{self, Told};
 use sounding_experiment::metrics::{self, nearest_rank};
 use sounding_experiment::observe::Setup as Shows;
 use sounding_experiment::plan::{Run, Wrong};
+use sounding_host::jobs::{self, Told};
 
 use super::place::Place;
 use super::rig::{Observed, Setup, observe};

@@ -1,0 +1,148 @@
+//! Files of a dataset, as lines of JSON in it.
+
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Lines, Write as _};
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use sounding_host::files::{Access, Draft, Over};
+
+use crate::error::{FleetError, read, write};
+
+/// A file that a run found.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub(crate) struct Entry {
+    /// Below the folder of all captures.
+    pub(crate) path: String,
+    pub(crate) size_bytes: u64,
+    /// Of a capture.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sha256: Option<String>,
+    #[serde(flatten)]
+    pub(crate) state: State,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case", tag = "state")]
+pub(crate) enum State {
+    /// A capture, which a block makes rows of.
+    Read { block: u32 },
+    /// It has the bytes of another one, and no rows.
+    Again { same_as: String },
+    /// No capture.
+    Foreign { error: String },
+    /// It cannot be read.
+    Unreadable { error: String },
+}
+
+/// What became of a capture.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default)]
+pub(crate) struct Outcome {
+    pub(crate) path: String,
+    /// Why it has no rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) records: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) hidden_records: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) unwanted_records: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) partly_read_records: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) longer_records: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) unsupported_records: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) corrupt_records: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) other_packets: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) corrupt_frames: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) cut_bytes: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) padding_bytes: u64,
+    /// The fault of what packs it: the rest is lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) damage: Option<String>,
+    /// Microseconds on the Unix clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) first_time_us: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) last_time_us: Option<u64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl Entry {
+    /// The name of a capture in rows. It is the same in all datasets.
+    pub(crate) fn capture(&self) -> &str {
+        self.sha256.as_deref().and_then(|sha256| sha256.get(..16)).unwrap_or_default()
+    }
+
+    /// The block that it is in.
+    pub(crate) fn block(&self) -> Option<u32> {
+        match self.state {
+            State::Read { block } => Some(block),
+            _ => None,
+        }
+    }
+}
+
+/// Writes lines, which are there whole or not at all.
+pub(crate) fn write_lines<'l, T: Serialize + 'l>(
+    path: &Path,
+    access: Access,
+    lines: impl IntoIterator<Item = &'l T>,
+) -> Result<(), FleetError> {
+    let written = || -> io::Result<()> {
+        let mut draft = Draft::begin(path, access)?;
+        for line in lines {
+            serde_json::to_writer(&mut draft, line)?;
+            draft.write_all(b"\n")?;
+        }
+        draft.finish(Over::File)
+    };
+    written().map_err(write(path))
+}
+
+/// Lines of a file, one after the other.
+pub(crate) struct ReadLines<T> {
+    path: PathBuf,
+    lines: Lines<BufReader<File>>,
+    number: usize,
+    of: PhantomData<T>,
+}
+
+impl<T: DeserializeOwned> ReadLines<T> {
+    pub(crate) fn open(path: &Path) -> Result<Self, FleetError> {
+        let file = File::open(path).map_err(read(path))?;
+        let lines = BufReader::new(file).lines();
+        Ok(Self { path: path.into(), lines, number: 0, of: PhantomData })
+    }
+}
+
+impl<T: DeserializeOwned> Iterator for ReadLines<T> {
+    type Item = Result<T, FleetError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.number += 1;
+        let line = match self.lines.next()? {
+            Ok(line) => line,
+            Err(error) => return Some(Err(read(&self.path)(error))),
+        };
+        Some(serde_json::from_str(&line).map_err(|source| FleetError::Damaged {
+            path: self.path.clone(),
+            line: self.number,
+            source,
+        }))
+    }
+}
