@@ -50,6 +50,7 @@ pub struct Figures<W: Write + Send> {
     writer: SerializedFileWriter<W>,
     columns: Vec<Values>,
     rows: usize,
+    group_rows: usize,
 }
 
 /// The cells of a column that wait, and for each row whether it has one.
@@ -103,7 +104,13 @@ impl<W: Write + Send> Figures<W> {
         });
         let columns = columns.collect();
         let writer = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
-        Ok(Self { writer, columns, rows: 0 })
+        Ok(Self { writer, columns, rows: 0, group_rows: GROUP_ROWS })
+    }
+
+    /// The same with smaller groups, which wait in less memory.
+    #[must_use]
+    pub fn with_group_rows(self, group_rows: usize) -> Self {
+        Self { group_rows, ..self }
     }
 
     /// Adds a row: a cell for each column, in their order. A cell of another kind than its column
@@ -119,7 +126,7 @@ impl<W: Write + Send> Figures<W> {
             column.push(cells.next().flatten());
         }
         self.rows += 1;
-        if self.rows == GROUP_ROWS { self.write() } else { Ok(()) }
+        if self.rows >= self.group_rows { self.write() } else { Ok(()) }
     }
 
     /// Writes the buffered rows and the end of the file.

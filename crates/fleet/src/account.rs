@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
 
 use serde::Serialize;
@@ -46,6 +46,8 @@ pub struct Summary {
     pub faults: Vec<String>,
 }
 
+/// Rows of a group in the table of captures: a row has some hundred bytes.
+const GROUP_ROWS: usize = 4096;
 /// How many faults a summary has.
 const FAULTS: usize = 5;
 
@@ -118,21 +120,18 @@ pub(crate) fn finish(
     let blocks: BTreeSet<u32> = entries.iter().filter_map(Entry::block).collect();
     for block in blocks {
         for line in ReadLines::<Line>::open(&paths.block(block))? {
-            let Line::Part { part } = line? else { break };
-            parts.insert(part);
+            if let Line::Part { part } = line? {
+                parts.insert(part);
+            }
         }
     }
     let names = clean(paths, &parts)?;
     let (path, schema) = (paths.out.join("0-columns.parquet"), paths.about.join("schema.json"));
-    let out = Draft::begin(&path, choice.access()).map_err(write(&path))?;
-    let (out, columns) = table::describe(&names, out).map_err(error::table(&path))?;
-    out.finish(Over::File).map_err(write(&path))?;
-    let written = || -> io::Result<()> {
-        let mut out = Draft::begin(&schema, choice.access())?;
-        out.write_all(format!("{columns:#}\n").as_bytes())?;
-        out.finish(Over::File)
-    };
-    written().map_err(write(&schema))?;
+    let begin = |path| Draft::begin(path, choice.access()).map_err(write(path));
+    let (mut columns, mut about) = (begin(&path)?, begin(&schema)?);
+    table::describe(&names, &mut columns, &mut about).map_err(error::table(&path))?;
+    columns.finish(Over::File).map_err(write(&path))?;
+    about.finish(Over::File).map_err(write(&schema))?;
     let mut summary = Summary { changed, ..Summary::default() };
     write_captures(paths, choice, entries, &mut summary)?;
     Ok(summary)
@@ -218,7 +217,8 @@ fn write_captures(
     let path = paths.about.join("captures.parquet");
     let mut out = Draft::begin(&path, choice.access()).map_err(write(&path))?;
     let failed = error::table(&path);
-    let mut table = Figures::new(&mut out, &columns, &[]).map_err(&failed)?;
+    let table = Figures::new(&mut out, &columns, &[]).map_err(&failed)?;
+    let mut table = table.with_group_rows(GROUP_ROWS);
     let last: HashMap<&str, usize> =
         entries.iter().enumerate().map(|(at, entry)| (entry.path.as_str(), at)).collect();
     let mut lines: Option<(u32, ReadLines<Line>)> = None;
@@ -248,10 +248,10 @@ fn write_captures(
         summary.add(entry, state, fault, &outcome);
         let text = |text: Option<&str>| text.map(Cell::from);
         let mut row = vec![
-            text(entry.sha256.as_ref().map(|_| entry.capture())),
+            entry.sha256.map(|_| Cell::Text(entry.capture())),
             text(Some(&entry.path)),
             Some(entry.size_bytes.into()),
-            text(entry.sha256.as_deref()),
+            entry.sha256.map(|sha| Cell::Text(sha.into())),
             text(Some(state)),
             text(same_as),
             text(fault.or(outcome.damage.as_deref())),

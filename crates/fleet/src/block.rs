@@ -14,7 +14,7 @@ use sounding_export::table::Parts;
 use sounding_host::files::{self, Draft, Over};
 
 use crate::dataset::{Choice, Paths};
-use crate::entry::{Entry, Outcome, ReadLines, write_lines};
+use crate::entry::{Entry, Outcome, ReadLines, write_line};
 use crate::error::{FleetError, table, write};
 use crate::look::Opened;
 
@@ -89,15 +89,16 @@ impl Work<'_> {
         told: &mut dyn FnMut(u64),
     ) -> Result<(), FleetError> {
         let mut faults = BTreeMap::new();
+        let about = self.paths.block(block);
         loop {
             let mut parts = Vec::new();
-            let mut outcomes = Vec::with_capacity(entries.len());
-            match self.attempt(block, entries, &faults, &mut parts, &mut outcomes, told) {
+            let mut lines = Draft::begin(&about, self.choice.access()).map_err(write(&about))?;
+            match self.attempt(block, entries, &faults, &mut parts, &mut lines, told) {
                 Ok(()) => {
                     let parts = parts.into_iter().map(|part| Line::Part { part });
-                    let lines: Vec<Line> =
-                        parts.chain(outcomes.into_iter().map(Line::Capture)).collect();
-                    return write_lines(&self.paths.block(block), self.choice.access(), &lines);
+                    let written =
+                        parts.into_iter().try_for_each(|part| write_line(&mut lines, &part));
+                    return written.and_then(|()| lines.finish(Over::File)).map_err(write(&about));
                 }
                 Err((_, Broken::Fatal(error))) => return Err(error),
                 Err((at, Broken::Midway(fault))) => {
@@ -119,30 +120,30 @@ impl Work<'_> {
         entries: &[&Entry],
         faults: &BTreeMap<&str, String>,
         parts: &mut Vec<String>,
-        outcomes: &mut Vec<Outcome>,
+        lines: &mut Draft,
         told: &mut dyn FnMut(u64),
     ) -> Result<(), (usize, Broken)> {
-        let privacy = self.choice.privacy();
         let waiting = files::nameless(&self.paths.out).map_err(write(&self.paths.out));
-        let mut tables = Parts::new(privacy, waiting.map_err(|error| (0, error.into()))?);
+        let waiting = waiting.map_err(|error| (0, error.into()))?;
+        let mut tables = Parts::new(self.choice.privacy(), waiting);
         let mut buffer = vec![0; PROBE];
         let mut cut = 0;
         for (at, entry) in entries.iter().enumerate() {
-            let fault = faults.get(entry.path.as_str()).cloned();
-            let mut outcome =
-                Outcome { path: entry.path.clone(), error: fault, ..Outcome::default() };
+            let error = faults.get(entry.path.as_str()).cloned();
+            let mut outcome = Outcome { path: entry.path.clone(), error, ..Outcome::default() };
             if outcome.error.is_none() {
                 match Opened::new(&self.root.join(&entry.path), &mut buffer) {
                     Err(error) => outcome.error = Some(error.to_string()),
                     Ok(opened) => {
-                        tables.begin_capture(entry.capture());
+                        tables.begin_capture(&entry.capture());
                         let mut one = One { work: self, block, parts, cut: &mut cut, told };
                         one.read(opened, entry, &mut buffer, &mut tables, &mut outcome)
                             .map_err(|broken| (at, broken))?;
                     }
                 }
             }
-            outcomes.push(outcome);
+            let written = write_line(&mut *lines, &Line::Capture(outcome));
+            written.map_err(|error| (at, write(&self.paths.about)(error).into()))?;
         }
         self.write(block, cut, &mut tables, parts).map_err(|error| (0, error.into()))
     }

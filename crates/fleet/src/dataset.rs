@@ -15,7 +15,7 @@ use sounding_host::jobs::{self, Job, Told};
 use crate::VERSION;
 use crate::account::{self, Summary};
 use crate::block::{Line, Work};
-use crate::entry::{Entry, ReadLines, State, write_lines};
+use crate::entry::{Entry, ReadLines, Sha, State, write_lines};
 use crate::error::{FleetError, read, write};
 use crate::look::{Looked, look};
 use crate::walk::{Captures, DATASET, Found};
@@ -28,6 +28,8 @@ const BLOCK_BYTES: u64 = 64 << 20;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Choice {
     sounding: String,
+    /// The folder of all captures, to which paths belong.
+    captures: String,
     redact: bool,
     /// Only these codes; all if there are none.
     codes: Vec<String>,
@@ -40,7 +42,8 @@ impl Choice {
         codes.sort_unstable();
         codes.dedup();
         let codes = codes.into_iter().map(|code| LogCode::new(code).to_string()).collect();
-        Self { sounding: VERSION.into(), redact: privacy == Privacy::Redact, codes }
+        let captures = String::new();
+        Self { sounding: VERSION.into(), captures, redact: privacy == Privacy::Redact, codes }
     }
 
     pub(crate) fn privacy(&self) -> Privacy {
@@ -65,6 +68,9 @@ impl Choice {
         };
         if self.sounding != there.sounding {
             return Some(("version of this program", there.sounding.clone(), VERSION.into()));
+        }
+        if self.captures != there.captures {
+            return Some(("folder of captures", there.captures.clone(), self.captures.clone()));
         }
         if self.redact != there.redact {
             return Some(("choice of identities", words(there.redact), words(self.redact)));
@@ -147,12 +153,14 @@ impl Fleet {
     pub fn open(
         captures: Captures,
         out: &Path,
-        choice: Choice,
+        mut choice: Choice,
         jobs: usize,
         stop: &AtomicBool,
         told: &mut dyn FnMut(Progress),
     ) -> Result<Self, FleetError> {
         let paths = Paths::of(out);
+        let root = captures.root().canonicalize().map_err(read(captures.root()))?;
+        choice.captures = root.to_string_lossy().into_owned();
         let lock = paths.existing(&choice)?;
         let mut entries = Vec::new();
         for batch in paths.batches()? {
@@ -192,7 +200,10 @@ impl Fleet {
         if !new.is_empty() {
             let batch = paths.batch(paths.batches()?.len());
             write_lines(&batch, choice.access(), &new)?;
-            entries.extend(new);
+            match entries.is_empty() {
+                true => entries = new,
+                false => entries.extend(new),
+            }
         }
         Ok(Self { captures, paths, choice, entries, changed, _lock: lock })
     }
@@ -276,7 +287,12 @@ impl Fleet {
     ///
     /// [`FleetError`] if something cannot be written, or a block is missing.
     pub fn finish(self) -> Result<Summary, FleetError> {
-        account::finish(&self.paths, &self.choice, &self.entries, self.changed)
+        // Another thread gets the memory that those of the blocks had.
+        let end = |(): &()| {
+            account::finish(&self.paths, &self.choice, &self.entries, self.changed.clone())
+        };
+        let summary = jobs::each(&[()], 1, end, |_, _| ())?.pop();
+        summary.ok_or(FleetError::Stopped)
     }
 }
 
@@ -368,7 +384,7 @@ struct Known<'e> {
     /// The last entry of each path, and whether it stays.
     by_path: HashMap<&'e str, (&'e Entry, bool)>,
     /// The captures with rows, made or planned, by their SHA-256: path.
-    with_rows: HashMap<&'e str, &'e str>,
+    with_rows: HashMap<Sha, &'e str>,
     /// The first block that is not planned.
     next: u32,
 }
@@ -396,18 +412,16 @@ impl<'e> Known<'e> {
         let has_rows = |entry: &Entry| {
             entry.block().is_some_and(|block| !failed.contains_key(&(block, entry.path.clone())))
         };
-        let with_rows: HashMap<&str, &str> = entries
+        let with_rows: HashMap<Sha, &str> = entries
             .iter()
             .filter(|entry| has_rows(entry))
-            .filter_map(|entry| Some((entry.sha256.as_deref()?, entry.path.as_str())))
+            .filter_map(|entry| Some((entry.sha256?, entry.path.as_str())))
             .collect();
         let mut by_path = HashMap::new();
         for entry in entries {
             let stays = match &entry.state {
                 State::Read { .. } => has_rows(entry),
-                State::Again { .. } => {
-                    entry.sha256.as_deref().is_some_and(|own| with_rows.contains_key(own))
-                }
+                State::Again { .. } => entry.sha256.is_some_and(|own| with_rows.contains_key(&own)),
                 State::Foreign { .. } => true,
                 State::Unreadable { .. } => false,
             };
@@ -431,8 +445,9 @@ impl<'e> Known<'e> {
 
     /// The entries of new files. One that is as it was before has none.
     fn entries(&self, found: Vec<Found>, looked: Vec<Looked>) -> Vec<Entry> {
-        let mut new: HashMap<String, String> = HashMap::new();
-        let mut entries = Vec::with_capacity(found.len());
+        // The place of the first entry with these bytes.
+        let mut new: HashMap<Sha, usize> = HashMap::new();
+        let mut entries: Vec<Entry> = Vec::with_capacity(found.len());
         let (mut block, mut bytes) = (self.next, 0);
         for (found, looked) in found.into_iter().zip(looked) {
             let path = found.path;
@@ -441,16 +456,16 @@ impl<'e> Known<'e> {
                 Looked::Foreign(error) => (listed, None, State::Foreign { error }),
                 Looked::Unreadable(error) => (listed, None, State::Unreadable { error }),
                 Looked::Capture { sha256, size } => {
-                    let there = self.with_rows.get(sha256.as_str()).copied();
-                    let there = there.or_else(|| new.get(&sha256).map(String::as_str));
+                    let there = self.with_rows.get(&sha256).map(|path| (*path).to_owned());
+                    let there = there.or_else(|| Some(entries[*new.get(&sha256)?].path.clone()));
                     let state = match there {
-                        Some(same_as) => State::Again { same_as: same_as.into() },
+                        Some(same_as) => State::Again { same_as },
                         None => {
                             if bytes >= BLOCK_BYTES {
                                 (block, bytes) = (block + 1, 0);
                             }
                             bytes += size;
-                            new.insert(sha256.clone(), path.clone());
+                            new.insert(sha256, entries.len());
                             State::Read { block }
                         }
                     };

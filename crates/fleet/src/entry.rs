@@ -1,7 +1,8 @@
 //! Files of a dataset, as lines of JSON in it.
 
+use std::fmt;
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Lines, Write as _};
+use std::io::{self, BufRead as _, BufReader, Lines};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
@@ -19,7 +20,7 @@ pub(crate) struct Entry {
     pub(crate) size_bytes: u64,
     /// Of a capture.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) sha256: Option<String>,
+    pub(crate) sha256: Option<Sha>,
     #[serde(flatten)]
     pub(crate) state: State,
 }
@@ -35,6 +36,37 @@ pub(crate) enum State {
     Foreign { error: String },
     /// It cannot be read.
     Unreadable { error: String },
+}
+
+/// The SHA-256 of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct Sha(pub(crate) [u8; 32]);
+
+impl fmt::Display for Sha {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl From<Sha> for String {
+    fn from(sha: Sha) -> Self {
+        sha.to_string()
+    }
+}
+
+impl TryFrom<String> for Sha {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let mut bytes = [0; 32];
+        let digits = text.as_bytes().chunks_exact(2);
+        for (byte, digits) in bytes.iter_mut().zip(digits) {
+            let digits = std::str::from_utf8(digits).map_err(|_| "no SHA-256")?;
+            *byte = u8::from_str_radix(digits, 16).map_err(|_| "no SHA-256")?;
+        }
+        if text.len() == 64 { Ok(Self(bytes)) } else { Err("no SHA-256") }
+    }
 }
 
 /// What became of a capture.
@@ -83,9 +115,11 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl Entry {
-    /// The name of a capture in rows. It is the same in all datasets.
-    pub(crate) fn capture(&self) -> &str {
-        self.sha256.as_deref().and_then(|sha256| sha256.get(..16)).unwrap_or_default()
+    /// The name of a capture in rows: the beginning of its SHA-256.
+    pub(crate) fn capture(&self) -> String {
+        let mut name = self.sha256.map(String::from).unwrap_or_default();
+        name.truncate(16);
+        name
     }
 
     /// The block that it is in.
@@ -97,7 +131,7 @@ impl Entry {
     }
 }
 
-/// Writes lines, which are there whole or not at all.
+/// Writes a file of lines, which is there whole or not at all.
 pub(crate) fn write_lines<'l, T: Serialize + 'l>(
     path: &Path,
     access: Access,
@@ -105,13 +139,15 @@ pub(crate) fn write_lines<'l, T: Serialize + 'l>(
 ) -> Result<(), FleetError> {
     let written = || -> io::Result<()> {
         let mut draft = Draft::begin(path, access)?;
-        for line in lines {
-            serde_json::to_writer(&mut draft, line)?;
-            draft.write_all(b"\n")?;
-        }
+        lines.into_iter().try_for_each(|line| write_line(&mut draft, line))?;
         draft.finish(Over::File)
     };
     written().map_err(write(path))
+}
+
+pub(crate) fn write_line(mut out: impl io::Write, line: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut out, line)?;
+    out.write_all(b"\n")
 }
 
 /// Lines of a file, one after the other.

@@ -1,6 +1,5 @@
 //! The bytes of a file: whether they are a capture, and their SHA-256.
 
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Cursor, ErrorKind, Read, Seek as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -10,6 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use flate2::read::MultiGzDecoder;
 use sha2::{Digest as _, Sha256};
 use sounding_diag::capture::{self, Kind, PROBE};
+
+use crate::entry::Sha;
 
 /// `O_NONBLOCK`: a pipe that has taken the place of a file is not waited for.
 const AT_ONCE: i32 = 0o4000;
@@ -35,7 +36,7 @@ pub fn unpacked<'s>(mut stream: impl Read + Send + 's) -> io::Result<Box<dyn Rea
 #[derive(Debug)]
 pub(crate) enum Looked {
     /// It has this SHA-256.
-    Capture { sha256: String, size: u64 },
+    Capture { sha256: Sha, size: u64 },
     /// It is no capture.
     Foreign(String),
     /// It cannot be read.
@@ -140,7 +141,7 @@ impl Opened {
     }
 
     /// Reads what is behind the packed stream, and gives size and SHA-256 of the file.
-    pub(crate) fn finish(mut self, buffer: &mut [u8]) -> io::Result<(u64, String)> {
+    pub(crate) fn finish(mut self, buffer: &mut [u8]) -> io::Result<(u64, Sha)> {
         let size = self.hashed.drain(buffer)?;
         Ok((size, self.hashed.sha256()))
     }
@@ -171,13 +172,8 @@ impl Hashed {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).2
     }
 
-    fn sha256(&self) -> String {
-        let hash = self.0.lock().unwrap_or_else(PoisonError::into_inner).1.clone().finalize();
-        hash.iter().fold(String::new(), |mut text, byte| {
-            // Writing into a string cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+    fn sha256(&self) -> Sha {
+        Sha(self.0.lock().unwrap_or_else(PoisonError::into_inner).1.clone().finalize().into())
     }
 }
 

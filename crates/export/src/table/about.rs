@@ -1,6 +1,7 @@
 //! The columns of tables for their readers: Parquet's schema, Arrow's, the types of pandas, and
 //! JSON.
 
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as Physical};
@@ -55,7 +56,7 @@ pub(super) fn parquet_schema(columns: &[&Column]) -> Result<Arc<Type>, ParquetEr
 /// What a file says of its columns beyond their types.
 pub(super) fn metadata(columns: &[&Column]) -> Vec<KeyValue> {
     const PANDAS: &str = "pandas";
-    let pandas = pandas(columns).to_string();
+    let pandas = pandas(columns);
     vec![
         // Arrow's readers take no other metadata where there is a schema.
         KeyValue::new("ARROW:schema".into(), arrow::schema(columns, (PANDAS, &pandas))),
@@ -63,8 +64,9 @@ pub(super) fn metadata(columns: &[&Column]) -> Vec<KeyValue> {
     ]
 }
 
-/// Without this pandas reads whole numbers with gaps as floats.
-fn pandas(columns: &[&Column]) -> Json {
+/// Without this pandas reads whole numbers with gaps as floats. A column is text at once, because
+/// thousands of objects take megabytes.
+fn pandas(columns: &[&Column]) -> String {
     let column = |column: &&Column| {
         let (_, pandas_type, numpy_type) = column.kind.names();
         // Without gaps the plain type does.
@@ -79,13 +81,12 @@ fn pandas(columns: &[&Column]) -> Json {
             "metadata": metadata,
         })
     };
-    json!({
-        "index_columns": [],
-        "column_indexes": [],
-        "columns": columns.iter().map(column).collect::<Vec<_>>(),
-        "creator": {"library": "sounding", "version": env!("CARGO_PKG_VERSION")},
-        "pandas_version": "2.2.0",
-    })
+    let columns: Vec<String> = columns.iter().map(|one| column(one).to_string()).collect();
+    let creator = json!({"library": "sounding", "version": env!("CARGO_PKG_VERSION")});
+    format!(
+        r#"{{"index_columns": [], "column_indexes": [], "columns": [{}], "creator": {creator}, "pandas_version": "2.2.0"}}"#,
+        columns.join(", ")
+    )
 }
 
 /// The unit of a column, as its files and the schema have it; `None` without one.
@@ -95,9 +96,13 @@ pub fn unit_of(code: LogCode, column: &str) -> Option<String> {
     columns.find(|known| known.name == column)?.unit()
 }
 
-/// Every one of these tables with its columns, and the places of each KPI.
-pub(super) fn json<'p>(tables: impl Iterator<Item = (String, &'p Plan, usize)>) -> Json {
-    let (mut described, mut kpis) = (Map::new(), Map::new());
+/// Writes every one of these tables with its columns, and the places of each KPI. A line is a table.
+pub(super) fn write_schema<'p>(
+    tables: impl Iterator<Item = (String, &'p Plan, usize)>,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let mut kpis: Map<String, Json> = Map::new();
+    let mut before = "{\"tables\": {";
     for (table, plan, number) in tables {
         let mut columns = Map::new();
         for column in &plan.tables[number].columns {
@@ -115,7 +120,8 @@ pub(super) fn json<'p>(tables: impl Iterator<Item = (String, &'p Plan, usize)>) 
         }
         let code = plan.code;
         let about = json!({"code": code.to_string(), "name": code.name(), "columns": columns});
-        described.insert(table, about);
+        write!(out, "{before}\n{}: {about}", Json::from(table))?;
+        before = ",";
     }
-    json!({"tables": described, "kpis": kpis})
+    writeln!(out, "\n}},\n\"kpis\": {}}}", Json::Object(kpis))
 }

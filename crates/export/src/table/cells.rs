@@ -44,6 +44,17 @@ impl Cells {
         Self { is_full, values, present: Vec::new(), heap_bytes: 0 }
     }
 
+    /// The same column without rows.
+    pub(super) fn emptied(&self) -> Self {
+        let values = match &self.values {
+            Values::Flags(_) => Values::Flags(Vec::new()),
+            Values::Ints(_) => Values::Ints(Vec::new()),
+            Values::Reals(_) => Values::Reals(Vec::new()),
+            Values::Bytes(_) => Values::Bytes(Vec::new()),
+        };
+        Self { is_full: self.is_full, values, present: Vec::new(), heap_bytes: 0 }
+    }
+
     /// Sets the cell of a row. Rows come in order; a second cell of a row replaces the first.
     #[inline]
     pub(super) fn set(&mut self, row: usize, cell: Cell) {

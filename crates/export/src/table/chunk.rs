@@ -10,7 +10,8 @@ const ALL: u8 = 1;
 const SOME: u8 = 2;
 
 impl Cells {
-    /// Moves the cells of so many rows to the end of `out`.
+    /// Moves the cells of so many rows to the end of `out`, and lets go of their memory: the next
+    /// captures may have other codes.
     pub(super) fn pack(&mut self, rows: usize, out: &mut Vec<u8>) {
         self.present.resize(rows, 0);
         let filled = self.present.iter().filter(|present| **present != 0).count();
@@ -33,7 +34,7 @@ impl Cells {
                 }
             }
         }
-        self.clear();
+        *self = self.emptied();
     }
 
     /// Adds so many rows that [`pack`](Self::pack) made. `None` if the bytes are other ones.

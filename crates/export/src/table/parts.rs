@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, btree_map};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-use serde_json::Value as Json;
 use sounding_diag::{LogCode, LogRecord};
 use sounding_kpi::Extractor;
 
@@ -16,14 +15,14 @@ use super::write::{GROUP_ROWS, Table, TableError};
 use crate::privacy::{self, Privacy};
 
 /// The largest size of rows in memory, before they go to the file.
-const WAITING_BYTES: usize = 2 << 20;
+const WAITING_BYTES: usize = 1 << 20;
 /// Records after which that size is counted again.
 const RECORDS: u32 = 64;
 /// The largest column of a group in memory: a group ends before its full number of rows.
-const COLUMN_BYTES: u64 = 4 << 20;
+const COLUMN_BYTES: u64 = 1 << 20;
 /// The largest size of the file, and the most chunks in it, before parts have to be written.
 const FILE_BYTES: u64 = 512 << 20;
-const CHUNKS: usize = 1 << 16;
+const CHUNKS: usize = 1 << 17;
 
 /// A table and a day, which have a part.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -182,10 +181,17 @@ impl<F: Read + Write + Seek> Parts<F> {
         mut close: impl FnMut(W) -> io::Result<()>,
     ) -> Result<(), TableError> {
         self.store(None)?;
+        // The memory of their plans is free for the parts.
+        self.codes.clear();
+        self.packed = Vec::new();
+        let mut plan: Option<Plan> = None;
         for (part, chunks) in core::mem::take(&mut self.chunks) {
-            let Some(waits) = self.codes.get(&part.code) else { continue };
-            let mut table = Table::of(&waits.plan, part.number, open(&part)?)?;
-            write_part(&mut self.file, &waits.plan, part.number, &chunks, &mut table)?;
+            let plan = match plan.take_if(|plan| plan.code == part.code) {
+                Some(same) => plan.insert(same),
+                None => plan.insert(Plan::of_many(part.code)),
+            };
+            let mut table = Table::of(plan, part.number, open(&part)?)?;
+            write_part(&mut self.file, plan, part.number, &chunks, &mut table)?;
             close(table.finish()?)?;
         }
         (self.end, self.count) = (0, 0);
@@ -254,13 +260,17 @@ impl Waits {
     }
 }
 
-/// Writes a file with every column of these tables and no row. Returns type, unit and meaning of
-/// their columns. A name that [`Part::table`] does not give is passed over.
+/// Writes a table with every column of these tables and no row, and as JSON type, unit and meaning
+/// of their columns. A name that [`Part::table`] does not give is passed over.
 ///
 /// # Errors
 ///
-/// [`TableError::Io`] if the output cannot be written.
-pub fn describe<W: Write + Send>(names: &[String], out: W) -> Result<(W, Json), TableError> {
+/// [`TableError::Io`] if an output cannot be written.
+pub fn describe(
+    names: &[String],
+    columns: impl Write + Send,
+    schema: &mut impl Write,
+) -> Result<(), TableError> {
     let mut plans: BTreeMap<LogCode, Plan> = BTreeMap::new();
     let mut tables = Vec::new();
     for name in names {
@@ -274,8 +284,9 @@ pub fn describe<W: Write + Send>(names: &[String], out: W) -> Result<(W, Json), 
         tables.extend(number.map(|number| (name, code, number)));
     }
     let tables = || tables.iter().map(|(name, code, number)| (*name, &plans[code], *number));
-    let out = Table::of_all(tables().map(|(_, plan, number)| (plan, number)), out)?.finish()?;
-    Ok((out, about::json(tables().map(|(name, plan, number)| (name.clone(), plan, number)))))
+    Table::of_all(tables().map(|(_, plan, number)| (plan, number)), columns)?.finish()?;
+    let tables = tables().map(|(name, plan, number)| (name.clone(), plan, number));
+    Ok(about::write_schema(tables, schema)?)
 }
 
 /// A day of the Gregorian calendar.

@@ -190,10 +190,9 @@ impl<W: Write + Send, O: FnMut(&str) -> io::Result<W>> Tables<W, O> {
     }
 
     fn schema(&mut self) -> Result<W, TableError> {
-        let schema =
-            about::json(self.tables().map(|(plan, table)| (plan.file(table), plan, table)));
         let mut out = (self.open)(SCHEMA)?;
-        out.write_all(format!("{schema:#}\n").as_bytes())?;
+        let tables = self.tables().map(|(plan, table)| (plan.file(table), plan, table));
+        about::write_schema(tables, &mut out)?;
         Ok(out)
     }
 }
