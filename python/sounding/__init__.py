@@ -9,6 +9,7 @@
     blocks = sounding.columns("drive.mi2log", 0xB173, ["subframes.rbs", "subframes.blocks.mcs"])
     rate = sounding.link("drive.mi2log", direction="downlink").to_pandas()
     held = sounding.delays("drive.mi2log").to_pandas()
+    sounding.captures("drives/**").to_parquet("dataset")
     for line in sounding.feed("modem"):
         print(line.modem, line.direction, line.advice_bits_per_sec)
     result = sounding.simulate("plan.toml", controllers={"mine": Mine})
@@ -21,6 +22,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from . import _sounding
+from ._captures import Captures
 from ._feed import Feed, FeedError, FeedLine
 from ._simulate import Controller, simulate
 from ._sounding import (
@@ -28,6 +30,7 @@ from ._sounding import (
     CaptureError,
     CorruptError,
     Counts,
+    DatasetError,
     DelayUpdate,
     Delivered,
     Departure,
@@ -55,10 +58,12 @@ from ._table import Column, Table
 __all__ = [
     "Ack",
     "CaptureError",
+    "Captures",
     "Column",
     "Controller",
     "CorruptError",
     "Counts",
+    "DatasetError",
     "DelayUpdate",
     "Delivered",
     "Departure",
@@ -80,6 +85,7 @@ __all__ = [
     "Start",
     "Table",
     "UnreadError",
+    "captures",
     "columns",
     "delays",
     "described_codes",
@@ -93,6 +99,14 @@ __all__ = [
 ]
 
 Source = str | os.PathLike[str] | bytes
+
+
+def captures(pattern: str | os.PathLike[str]) -> Captures:
+    """The captures of a folder, or of a pattern: `drives/**/*.qmdl`. `drives/**` is all that is in a folder.
+
+    `to_parquet` makes them one dataset. The files are found then.
+    """
+    return Captures(pattern)
 
 
 def columns(source: Source, code: int, fields: Iterable[str]) -> Table:

@@ -1,8 +1,9 @@
 """The compiled half of the package."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from pathlib import Path
 from types import TracebackType
 from typing import Any, final
 
@@ -13,10 +14,12 @@ __all__ = [
     "CaptureError",
     "CorruptError",
     "Counts",
+    "DatasetError",
     "DelayUpdate",
     "Delivered",
     "Departure",
     "Estimate",
+    "Fleet",
     "Kpi",
     "Loss",
     "Message",
@@ -36,8 +39,10 @@ __all__ = [
     "known_kpis",
     "kpis",
     "link",
+    "make_block",
     "name_of",
     "open",
+    "open_fleet",
     "simulate",
 ]
 
@@ -49,6 +54,9 @@ class CaptureError(SoundingError):
 
 class PlanError(SoundingError):
     """The plan cannot be run; says where in it."""
+
+class DatasetError(SoundingError):
+    """Captures cannot become one dataset."""
 
 class CorruptError(SoundingError):
     """Bytes of a stream are no frame, or a frame is no packet."""
@@ -476,3 +484,26 @@ def simulate(
     keep: Sequence[str],
     jobs: int,
 ) -> str: ...
+
+@final
+class Fleet:
+    """A dataset at work."""
+
+    root: Path
+    """The folder of all captures."""
+    def missing(self) -> list[int]:
+        """The blocks that are not made yet."""
+    def make(self, jobs: int, told: Callable[[str, int, int], None] | None) -> None:
+        """Makes them on threads."""
+    def finish(self) -> str:
+        """Writes what all parts have in common; the counts as JSON."""
+
+def open_fleet(
+    pattern: str,
+    out: str | os.PathLike[str],
+    redact: bool,
+    codes: Sequence[int],
+    jobs: int,
+    told: Callable[[str, int, int], None] | None,
+) -> Fleet: ...
+def make_block(root: str | os.PathLike[str], out: str | os.PathLike[str], block: int) -> None: ...

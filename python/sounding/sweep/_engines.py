@@ -8,7 +8,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from ._sweep import MakeExecutor
+from .._workers import MakeExecutor
 
 
 @contextmanager

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import BrokenExecutor, Executor, as_completed
 
+from .._workers import MakeExecutor, each
 from ._parts import Part, SweepError, command, run, run_part
-
-#: Makes a working executor; called again after one broke.
-MakeExecutor = Callable[[], Executor]
 
 
 def sweep(
@@ -30,28 +27,15 @@ def sweep(
     if parts < 1:
         raise ValueError("a sweep has at least one part")
     missing = {Part(number, parts) for number in range(1, parts + 1)}
-    reason: Exception | None = None
-    for _ in range(retries + 1):
-        try:
-            with executor() as workers:
-                futures = [
-                    workers.submit(run_part, program, plan, out, part, list(arguments))
-                    for part in sorted(missing)
-                ]
-                for future in as_completed(futures):
-                    try:
-                        missing.discard(future.result())
-                    except SweepError:
-                        # The program itself has printed the reason; a second try would print the
-                        # same.
-                        raise
-                    except Exception as error:  # engines differ in the error for a dead worker
-                        reason = error
-                    else:
-                        progress(parts - len(missing), parts)
-        except BrokenExecutor as error:
-            reason = error
-        if not missing:
-            return run(command(program, plan, out, ["--wait", *arguments]))
+    missing, reason = each(
+        executor,
+        missing,
+        lambda workers, part: workers.submit(run_part, program, plan, out, part, list(arguments)),
+        final=SweepError,
+        retries=retries,
+        done=lambda left: progress(parts - left, parts),
+    )
+    if not missing:
+        return run(command(program, plan, out, ["--wait", *arguments]))
     lacking = ", ".join(str(part) for part in sorted(missing))
     raise SweepError(f"parts {lacking} were not finished in {retries + 1} attempts") from reason
