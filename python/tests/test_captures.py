@@ -83,6 +83,7 @@ def test_each_reader_opens_a_code_as_one_table(drives: Path, dataset: Path) -> N
     assert {column, "capture", "day", "code", "transmissions.tb_bytes"} <= columns
 
 
+@pytest.mark.filterwarnings("ignore")  # Dask calls pandas in ways that pandas warns of.
 def test_dask_reads_a_code_as_one_table(drives: Path, dataset: Path) -> None:
     dataframe = pytest.importorskip("dask.dataframe")
     frame = dataframe.read_parquet(f"{dataset}/code={TABLE}")

@@ -139,3 +139,37 @@ impl Captures {
         Ok(found)
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_finds_the_files_that_it_names() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in ["a.qmdl", "notes.txt", "one/b.qmdl", "one/two/c.hdf", ".hidden", "one/.d.qmdl"]
+        {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let all = ["a.qmdl", "notes.txt", "one/b.qmdl", "one/two/c.hdf"];
+        for (pattern, expected) in [
+            ("", &all[..]),
+            ("/**", &all),
+            ("/**/*", &all),
+            ("/*", &["a.qmdl", "notes.txt"]),
+            ("/**/*.qmdl", &["a.qmdl", "one/b.qmdl"]),
+            ("/a.qmdl", &["a.qmdl"]),
+            // Paths are below the part of the pattern that is plain.
+            ("/one/*/c.*", &["two/c.hdf"]),
+        ] {
+            let text = format!("{}{pattern}", folder.path().display());
+            let found = Captures::matching(&text).unwrap().find().unwrap();
+            let found: Vec<_> = found.iter().map(|found| found.path.as_str()).collect();
+            assert_eq!(found, expected, "{pattern}");
+        }
+        assert!(Captures::matching("drives/[").is_err());
+    }
+}

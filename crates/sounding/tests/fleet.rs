@@ -15,7 +15,7 @@ use serde_json::Value as Json;
 use sounding_testbed::radio::RadioLink;
 use sounding_testdata::{Need, on_small_disk, skip};
 
-const PROGRAM: &str = assert_cmd::cargo::cargo_bin!("sounding");
+const PROGRAM: &str = env!("CARGO_BIN_EXE_sounding");
 
 /// A folder for captures and one for a dataset.
 struct Bench(tempfile::TempDir);
@@ -155,7 +155,7 @@ fn a_row_names_its_capture_and_a_capture_its_file() {
     assert_eq!(of("a.qmdl") + of("sub/longer.qmdl"), rows.len());
     let days = fs::read_dir(bench.at("drives/out/code=0xB064")).unwrap();
     let days: Vec<_> = days.map(|day| day.unwrap().file_name().into_string().unwrap()).collect();
-    assert_eq!(days, ["day=2022-01-01"]);
+    assert_eq!(days, ["day=2026-01-01"]);
 
     // The dataset is in the folder, and no capture.
     let before = bench.files("drives/out");
