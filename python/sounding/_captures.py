@@ -34,8 +34,8 @@ class Captures:
         """Makes one dataset in the folder `out`, or goes on with it, as `sounding convert DIR OUT` does. Gives its counts.
 
         `OUT/code=0xB139/` is a table for pandas, polars, DuckDB, Dask and Spark, with a folder for each day.
-        `OUT/_about/captures.parquet` lists the files. `codes` are log codes; all if there are none. What identifies a person
-        is hidden unless `redact` is false. `jobs` threads work, by default one for each processor. With `dask`, a client or a
+        `OUT/_about/captures.parquet` lists the files. `codes` are log codes; all if there are none. Data that
+        identifies a person is hidden unless `redact` is false. `jobs` threads work, by default one for each processor. With `dask`, a client or a
         scheduler's address, the work is done by Dask's workers, which see the same folders. `progress` is called with `files`
         or `bytes`, or `blocks` on Dask, how many are done, and of how many.
         """

@@ -5,8 +5,8 @@ use cargo_metadata::{DependencyKind, Metadata};
 /// Layers from the foundation up: a crate may depend only on crates of layers before its own.
 ///
 /// `units ◀ estimate ◀ {host, diag, phy, trace, shape, qdisc, feed} ◀ {nas, rrc, serve} ◀ kpi ◀
-/// export ◀ {link, cc, fleet} ◀ {cell, laws} ◀ {baselines, sim} ◀ {board, modem, bpf, emu, experiment} ◀
-/// {quic, rtc, report} ◀ {testbed, libod} ◀ lab ◀ sounding`
+/// export ◀ {link, cc, fleet} ◀ {cell, laws} ◀ {baselines, sim} ◀
+/// {board, modem, bpf, emu, experiment} ◀ {quic, rtc, report} ◀ {testbed, libod} ◀ lab ◀ sounding`
 const LAYERS: &[&[&str]] = &[
     &["sounding-units"],
     &["sounding-estimate"],

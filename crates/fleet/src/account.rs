@@ -10,9 +10,8 @@ use sounding_export::figures::{Cell, Figures, Kind};
 use sounding_export::table;
 use sounding_host::files::{self, Draft, Over, TEMPORARY};
 
-use crate::block::Line;
-use crate::dataset::{Choice, Paths};
-use crate::entry::{Entry, Outcome, ReadLines, State};
+use crate::choice::{Choice, Paths};
+use crate::entry::{Entry, Line, Outcome, ReadLines, State};
 use crate::error::{self, FleetError, read, write};
 
 /// What a dataset has.
@@ -32,7 +31,7 @@ pub struct Summary {
     pub damaged: u64,
     /// Records with rows.
     pub records: u64,
-    /// Of these, records of which only kind, time and length are shown.
+    /// Of these, records with only their kind, time and length.
     pub hidden_records: u64,
     /// Records without a description of their code or version.
     pub unsupported_records: u64,

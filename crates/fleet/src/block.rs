@@ -5,7 +5,6 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde::{Deserialize, Serialize};
 use sounding_diag::capture::{Located, PROBE, Reader};
 use sounding_diag::packet::Packet;
 use sounding_diag::record::{self, RecordCounts};
@@ -13,18 +12,10 @@ use sounding_export::privacy::{self, Privacy};
 use sounding_export::table::Parts;
 use sounding_host::files::{self, Draft, Over};
 
-use crate::dataset::{Choice, Paths};
-use crate::entry::{Entry, Outcome, ReadLines, write_line};
+use crate::choice::{Choice, Paths};
+use crate::entry::{Entry, Line, Outcome, ReadLines, write_line};
 use crate::error::{FleetError, table, write};
 use crate::look::Opened;
-
-/// A line about a block: a part that it wrote, or a capture.
-#[derive(Debug, Deserialize, Serialize)]
-#[serde(untagged)]
-pub(crate) enum Line {
-    Part { part: String },
-    Capture(Outcome),
-}
 
 /// Makes a block of a dataset that [`Fleet::open`](crate::Fleet::open) has planned, in this or
 /// another process. Two processes may not make the same block at once. `told` is called with the

@@ -3,123 +3,24 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File, TryLockError};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde::{Deserialize, Serialize};
-use sounding_diag::LogCode;
-use sounding_export::privacy::Privacy;
-use sounding_host::files::{self, Access, Folder, Over};
+use sounding_export::table::ABOUT_ALL;
+use sounding_host::files::{self, Folder, Over};
 use sounding_host::jobs::{self, Job, Told};
 
-use crate::VERSION;
 use crate::account::{self, Summary};
-use crate::block::{Line, Work};
-use crate::entry::{Entry, ReadLines, Sha, State, write_lines};
+use crate::block::Work;
+use crate::choice::{Choice, Paths};
+use crate::entry::{Entry, Line, ReadLines, Sha, State, write_lines};
 use crate::error::{FleetError, read, write};
 use crate::look::{Looked, look};
-use crate::walk::{Captures, DATASET, Found};
+use crate::walk::{Captures, Found};
 
 /// A block ends with the capture that makes it this large. Chosen: parts of a table have some
 /// hundred kilobytes, and a block is made in seconds.
 const BLOCK_BYTES: u64 = 64 << 20;
-
-/// What goes into a dataset.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct Choice {
-    sounding: String,
-    /// The folder of all captures, to which paths belong.
-    captures: String,
-    redact: bool,
-    /// Only these codes; all if there are none.
-    codes: Vec<String>,
-}
-
-impl Choice {
-    /// Records of these codes, or of all if there are none.
-    pub fn new(privacy: Privacy, codes: &[u16]) -> Self {
-        let mut codes = codes.to_vec();
-        codes.sort_unstable();
-        codes.dedup();
-        let codes = codes.into_iter().map(|code| LogCode::new(code).to_string()).collect();
-        let captures = String::new();
-        Self { sounding: VERSION.into(), captures, redact: privacy == Privacy::Redact, codes }
-    }
-
-    pub(crate) fn privacy(&self) -> Privacy {
-        if self.redact { Privacy::Redact } else { Privacy::Expose }
-    }
-
-    /// The users who may read the dataset.
-    pub(crate) fn access(&self) -> Access {
-        if self.redact { Access::Usual } else { Access::Private }
-    }
-
-    pub(crate) fn wants(&self, code: LogCode) -> bool {
-        self.codes.is_empty() || self.codes.contains(&code.to_string())
-    }
-
-    /// The first difference to the dataset that is there: its name, there, and asked for.
-    fn differs(&self, there: &Self) -> Option<(&'static str, String, String)> {
-        let words = |redact| if redact { "hidden" } else { "shown" }.to_owned();
-        let codes = |codes: &[String]| match codes {
-            [] => "all".to_owned(),
-            codes => codes.join(","),
-        };
-        if self.sounding != there.sounding {
-            return Some(("version of this program", there.sounding.clone(), VERSION.into()));
-        }
-        if self.captures != there.captures {
-            return Some(("folder of captures", there.captures.clone(), self.captures.clone()));
-        }
-        if self.redact != there.redact {
-            return Some(("choice of identities", words(there.redact), words(self.redact)));
-        }
-        let differs = self.codes != there.codes;
-        differs.then(|| ("choice of codes", codes(&there.codes), codes(&self.codes)))
-    }
-}
-
-/// Files of a dataset.
-#[derive(Clone, Debug)]
-pub(crate) struct Paths {
-    pub(crate) out: PathBuf,
-    pub(crate) about: PathBuf,
-}
-
-impl Paths {
-    pub(crate) fn of(out: &Path) -> Self {
-        Self { out: out.into(), about: out.join("_about") }
-    }
-
-    pub(crate) fn dataset(&self) -> PathBuf {
-        self.out.join(DATASET)
-    }
-
-    pub(crate) fn block(&self, block: u32) -> PathBuf {
-        self.about.join(format!("blocks/{block:05}.jsonl"))
-    }
-
-    fn batch(&self, number: usize) -> PathBuf {
-        self.about.join(format!("found-{number:04}.jsonl"))
-    }
-
-    /// Lists of found files, in the order of the runs.
-    pub(crate) fn batches(&self) -> Result<Vec<PathBuf>, FleetError> {
-        let all = (0..).map(|number| self.batch(number));
-        Ok(all.take_while(|path| path.exists()).collect())
-    }
-
-    pub(crate) fn choice(&self) -> Result<Choice, FleetError> {
-        let path = self.dataset();
-        let text = fs::read(&path).map_err(read(&path))?;
-        serde_json::from_slice(&text).map_err(|source| FleetError::Damaged {
-            path,
-            line: 1,
-            source,
-        })
-    }
-}
 
 /// How far the work is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,14 +113,20 @@ impl Fleet {
     ///
     /// # Errors
     ///
-    /// [`FleetError::Busy`] if another process works on it; [`FleetError::Write`] if it cannot be
-    /// removed.
+    /// [`FleetError::Busy`] if another process works on it; [`FleetError::Taken`] if something else is
+    /// in its folder; [`FleetError::Write`] if it cannot be removed.
     pub fn remove(out: &Path) -> Result<(), FleetError> {
         let paths = Paths::of(out);
         if !paths.dataset().exists() {
             return Ok(());
         }
         let _lock = paths.lock()?;
+        for entry in fs::read_dir(out).map_err(read(out))? {
+            let name = entry.map_err(read(out))?.file_name().to_string_lossy().into_owned();
+            if !is_part(&name) {
+                return Err(FleetError::Taken { path: out.into(), name });
+            }
+        }
         files::remove(out).map_err(write(out))
     }
 
@@ -348,6 +255,14 @@ impl Paths {
         write_lines(&self.dataset(), choice.access(), [choice])?;
         self.lock()
     }
+}
+
+/// Whether a name in the folder of a dataset is the dataset's.
+fn is_part(name: &str) -> bool {
+    name == "_about"
+        || ABOUT_ALL.contains(&name)
+        || name.starts_with("code=")
+        || name.starts_with(files::TEMPORARY)
 }
 
 /// Looks at files, in their order.

@@ -109,6 +109,14 @@ pub(crate) struct Outcome {
     pub(crate) last_time_us: Option<u64>,
 }
 
+/// A line about a block: a part that it wrote, or a capture.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Line {
+    Part { part: String },
+    Capture(Outcome),
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
 fn is_zero(number: &u64) -> bool {
     *number == 0

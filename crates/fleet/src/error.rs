@@ -52,8 +52,8 @@ pub enum FleetError {
         /// What was asked for.
         asked: String,
     },
-    /// The folder is not a dataset.
-    #[error("{path}: is no dataset of this program, and holds {name}")]
+    /// The folder has something else than a dataset.
+    #[error("{path}: holds {name}, which is no part of a dataset")]
     Taken {
         /// The folder.
         path: PathBuf,

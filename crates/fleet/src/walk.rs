@@ -90,7 +90,7 @@ impl Captures {
             let own = self.root.join(&folder);
             let (about, entries) = match fs::metadata(&own).and_then(|a| Ok((a, own.read_dir()?))) {
                 Ok(both) => both,
-                // Nobody knows which of its files would be wanted.
+                // Any of its files could match.
                 Err(error) => {
                     found.push(Found { path: folder, size: Err(error.to_string()) });
                     continue;
@@ -141,18 +141,18 @@ impl Captures {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test whose set-up fails has to fail")]
 mod tests {
     use super::*;
 
     #[test]
     fn a_pattern_finds_the_files_that_it_names() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().expect("a set-up that works");
         for path in ["a.qmdl", "notes.txt", "one/b.qmdl", "one/two/c.hdf", ".hidden", "one/.d.qmdl"]
         {
             let path = folder.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, "").unwrap();
+            fs::create_dir_all(path.parent().expect("a set-up that works"))
+                .expect("a set-up that works");
+            fs::write(path, "").expect("a set-up that works");
         }
         let all = ["a.qmdl", "notes.txt", "one/b.qmdl", "one/two/c.hdf"];
         for (pattern, expected) in [
@@ -166,7 +166,10 @@ mod tests {
             ("/one/*/c.*", &["two/c.hdf"]),
         ] {
             let text = format!("{}{pattern}", folder.path().display());
-            let found = Captures::matching(&text).unwrap().find().unwrap();
+            let found = Captures::matching(&text)
+                .expect("a set-up that works")
+                .find()
+                .expect("a set-up that works");
             let found: Vec<_> = found.iter().map(|found| found.path.as_str()).collect();
             assert_eq!(found, expected, "{pattern}");
         }

@@ -96,7 +96,7 @@ pub fn unit_of(code: LogCode, column: &str) -> Option<String> {
     columns.find(|known| known.name == column)?.unit()
 }
 
-/// Writes every one of these tables with its columns, and the places of each KPI. A line is a table.
+/// Writes each of these tables with its columns, and the places of each KPI. A line is a table.
 pub(super) fn write_schema<'p>(
     tables: impl Iterator<Item = (String, &'p Plan, usize)>,
     out: &mut impl Write,

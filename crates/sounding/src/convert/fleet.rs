@@ -59,7 +59,7 @@ fn failed(args: &Convert, error: FleetError) -> miette::Report {
             );
         }
         FleetError::Other { .. } => "name another folder; or --force replaces this dataset",
-        FleetError::Taken { .. } => "name a folder that does not exist",
+        FleetError::Taken { .. } => "name a folder that does not exist, or move it away",
         FleetError::Busy(_) => "wait until it ends, or name another folder",
         FleetError::Damaged { .. } => "--force makes the dataset anew",
         FleetError::NoCapture { .. } => {
