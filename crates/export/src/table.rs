@@ -18,8 +18,9 @@
 //! The columns of a table depend on its log code alone, and a name has one type in all tables.
 //! Columns that no record of a capture fills are there and empty.
 //!
-//! [`Tables`] are those of one capture. [`Parts`] are those of many, with a part for each day. There
-//! the first column is `capture`, and rows wait in a file, so that memory does not grow with them.
+//! [`Tables`] are those of one capture. [`Parts`] are those of many, with a part for each day.
+//! There the first column is `capture`, and rows wait in a file, so that memory does not grow with
+//! them.
 
 mod about;
 mod arrow;

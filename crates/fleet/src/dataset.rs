@@ -113,8 +113,8 @@ impl Fleet {
     ///
     /// # Errors
     ///
-    /// [`FleetError::Busy`] if another process works on it; [`FleetError::Taken`] if something else is
-    /// in its folder; [`FleetError::Write`] if it cannot be removed.
+    /// [`FleetError::Busy`] if another process works on it; [`FleetError::Taken`] if something else
+    /// is in its folder; [`FleetError::Write`] if it cannot be removed.
     pub fn remove(out: &Path) -> Result<(), FleetError> {
         let paths = Paths::of(out);
         if !paths.dataset().exists() {

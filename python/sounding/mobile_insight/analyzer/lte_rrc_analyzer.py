@@ -150,7 +150,7 @@ class LteRrcAnalyzer(Analyzer):
             measured = {"timestamp": str(timestamp), "rsrp": rsrp, "rssi": rsrp - 141, "rsrq": result["rsrqResult"]}
             self.broadcast_info("MEAS_PCELL", measured)
         for control in find(message, "mobilityControlInfo"):
-            # Without a carrier it is the same one. The next record of the serving cell has the area.
+            # Without a carrier it is the same one. The next serving cell has the area.
             freq = control.get("carrierFreq", {}).get("dl-CarrierFreq", self._status.freq)
             if (control["targetPhysCellId"], freq) != (self._status.id, self._status.freq):
                 self._move(timestamp, control["targetPhysCellId"], freq, None)
