@@ -107,6 +107,29 @@ def _matching(item: Item, record: Record) -> Any:
     return f"{item['Maching ID']}{contention:02x}{item['Preamble']:02x}"
 
 
+def _attempt(record: Record) -> Item:
+    """Its reading of the messages of random access: it takes their bits in reverse, and the grant a byte late."""
+    raw = record.raw
+    version, at = raw[5], 14 if raw[5] == 3 else 12
+    sent, found = raw[at - 1], {}
+    if sent & 4:
+        at += 5 if version == 4 else 4
+    if sent & 2:
+        found["Backoff Value (ms)"] = int.from_bytes(raw[at : at + 2], "little")
+        found["TCRNTI"] = int.from_bytes(raw[at + 3 : at + 5], "little")
+        found["TA value"] = int.from_bytes(raw[at + 5 : at + 7], "little")
+        at += 7
+    if sent & 1:
+        grant = raw[at + 1 : at + 4]
+        # In version 4 four bits of one byte, and a last one that it never sets.
+        found["Grant Raw"] = f"0x{grant[0] & 15:02x}{grant[1]:02x}00" if version == 4 else f"0x{grant.hex()}"
+    return found
+
+
+def _of_attempt(name: str) -> Mistake:
+    return lambda item, record: _attempt(record).get(name)
+
+
 #: By code and name.
 MISTAKES: dict[tuple[int, str], Mistake] = {
     # A byte late: it takes the first one for a subscription.
@@ -123,6 +146,12 @@ MISTAKES: dict[tuple[int, str], Mistake] = {
     (0xB061, "RA rsp win size"): _of_version_2(lambda item, record: record.raw[32]),
     (0xB061, "Maching ID"): _of_version_2(_matching),
     (0xB061, "RACH Contention"): _of_version_2(lambda item, record: lte_mac_config.CONTENTION[0]),
+    **{
+        (0xB062, name): _of_attempt(name)
+        for name in ("Backoff Value (ms)", "TCRNTI", "TA value", "Grant Raw")
+    },
+    # A number below zero, read without its sign.
+    (0xB062, "Preamble power offset"): lambda item, record: item["Preamble power offset"] & 65535,
     # The reason is compared together with the mask after it.
     (0xB060, "Config reason"): lambda item, record: "NORMAL",
     # A number below zero, read without its sign; and zero as the least that it can be.
@@ -175,6 +204,8 @@ OMITTED: dict[int, set[str]] = {
     0xB060: {"Records", "Subpackets"},
     # Headers of blocks that were not for the device's own identity.
     0xB063: {"Mac Hdr + CE"},
+    # Two messages of three have each other's bit.
+    0xB062: {"Msg1"},
     # A counter that its format for one version does not have.
     0xB0B4: {"Num ue Udc Ctrl Pdus"},
     # All assignments but the last.
@@ -193,6 +224,8 @@ LEFT_OUT: dict[int, set[str]] = {
     0x512F: {"Subscription ID"},
     0xB061: {"Preamble Format"},
     0x713A: {"Msg"},
+    # A message that was not sent.
+    0xB062: {"Msg3"},
     0xB0A5: {"Msg"},
     0xB0B5: {"Msg"},
     0xB244: {"Reserved", "Reserved2"},
