@@ -45,7 +45,7 @@ pub fn steadily(test: impl Fn()) {
     }
 }
 
-/// Threads that look at the clock, one of real time on each processor and one like any other.
+/// Threads that look at the clock: on each processor one of real time and one like any other.
 struct Watch {
     stop: Arc<AtomicBool>,
     watchers: Vec<Watcher>,
@@ -62,12 +62,16 @@ impl Watch {
     fn start() -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let pinned = (0..processors).map(|processor| {
-            let what = format!("processor {processor} stood still for real-time threads");
-            Watcher::start(what, STALL_OF_REAL_TIME, &stop, move || be_of_real_time_on(processor))
+        let watchers = (0..processors).flat_map(|processor| {
+            let still = format!("processor {processor} stood still");
+            let for_real_time = format!("{still} for real-time threads");
+            let urgent = move || be_of_real_time_on(processor);
+            [
+                Watcher::start(for_real_time, STALL_OF_REAL_TIME, &stop, urgent),
+                Watcher::start(still, STALL, &stop, move || stay_on(processor)),
+            ]
         });
-        let free = Watcher::start("threads stood still".into(), STALL, &stop, || {});
-        let watchers = pinned.chain([free]).collect();
+        let watchers = watchers.collect();
         Self { stop, watchers }
     }
 
@@ -116,6 +120,12 @@ impl Watcher {
 /// The lowest priority of real time, which the daemon has too, and one processor only. Where this
 /// is not permitted the watcher is like any other, and sees more.
 fn be_of_real_time_on(processor: usize) {
+    stay_on(processor);
+    let _ = Priority::RoundRobin(1).take();
+}
+
+/// This thread runs on one processor only.
+fn stay_on(processor: usize) {
     // SAFETY: plain data, for which zero is a value; the call reads it and changes this thread
     // only.
     unsafe {
@@ -123,7 +133,6 @@ fn be_of_real_time_on(processor: usize) {
         libc::CPU_SET(processor, &mut set);
         libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set);
     }
-    let _ = Priority::RoundRobin(1).take();
 }
 
 #[cfg(test)]

@@ -112,7 +112,7 @@ fn root_alone_writes_nothing_of_another_users_and_says_so() {
         fs::create_dir(machine.at("theirs/empty")).expect("room");
         machine.give("theirs/empty");
         let pipe = machine.at("theirs/pipe");
-        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::from_bits_truncate(0o666)).expect("room");
+        nix::unistd::mkfifo(&pipe, Mode::from_bits_truncate(0o666)).expect("room");
         machine.give("theirs/pipe");
         symlink(machine.at("theirs/file"), machine.at("theirs/link")).expect("room");
         for (path, says) in [
@@ -145,7 +145,7 @@ fn a_pipe_of_another_user_receives_nothing() {
     }
     let machine = Machine::new();
     let pipe = machine.at("pipe");
-    nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::empty()).expect("room");
+    nix::unistd::mkfifo(&pipe, Mode::empty()).expect("room");
     fs::set_permissions(&pipe, Permissions::from_mode(0o666)).expect("its owner");
     chown(&pipe, Some(STRANGER + 1), None).expect("root may");
     for writer in [for_stranger(), Writer::Root] {
