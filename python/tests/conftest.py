@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -44,6 +45,18 @@ def data_folder() -> Path | None:
     named = os.environ.get("SOUNDING_DATA")
     folder = Path(named) if named else ROOT.parent / "shared" / "data"
     return folder if folder.is_dir() else None
+
+
+def built_program() -> str:
+    """The program: $SOUNDING_PROGRAM, the one that was built last beside the sources, or the one on PATH. Without it a test
+    is skipped."""
+    built = [ROOT / "target" / kind / "sounding" for kind in ("debug", "release")]
+    there = [path for path in built if path.exists()]
+    last = str(max(there, key=lambda path: path.stat().st_mtime)) if there else shutil.which("sounding")
+    found = os.environ.get("SOUNDING_PROGRAM", last)
+    if found is None:
+        pytest.skip("the program is not built: cargo build --package sounding")
+    return found
 
 
 @pytest.fixture(scope="session")

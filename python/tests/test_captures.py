@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_parquet import binary
+from conftest import built_program
 
 import sounding
 
@@ -60,7 +60,7 @@ def granted(drives: Path) -> int:
 
 
 def test_the_command_makes_the_same_bytes(drives: Path, dataset: Path, tmp_path: Path) -> None:
-    command = [binary(), "convert", drives, tmp_path / "out", "--json", "--jobs", "1"]
+    command = [built_program(), "convert", drives, tmp_path / "out", "--json", "--jobs", "1"]
     done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
     assert json.loads(done.stdout)["captures"] == 2
     assert files(tmp_path / "out") == files(dataset)

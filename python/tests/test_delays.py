@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from conftest import built_program
 from test_reader import STATISTICS, log
-from test_sweep import find_program
 
 import sounding
 
@@ -59,9 +59,7 @@ def test_a_direction_is_a_part_of_both(busy: Path) -> None:
 
 
 def test_the_command_line_prints_the_same_events(busy: Path) -> None:
-    program = find_program()
-    if program is None:
-        pytest.skip("the program is not built: cargo build --package sounding")
+    program = built_program()
     printed = subprocess.run(
         [program, "link", busy, "--delays", "--csv"], capture_output=True, text=True, check=True
     ).stdout

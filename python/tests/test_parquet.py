@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections import Counter
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT
+from conftest import built_program
 
 import sounding
 
@@ -24,18 +23,8 @@ parquet = pytest.importorskip("pyarrow.parquet")
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "parquet_to_pandas.py"
 
 
-def binary() -> Path:
-    """The `sounding` command: `$SOUNDING_BIN`, or the one built last."""
-    named = os.environ.get("SOUNDING_BIN")
-    built = [ROOT / "target" / profile / "sounding" for profile in ("debug", "release")]
-    found = [Path(named)] if named else [path for path in built if path.is_file()]
-    if not found:
-        pytest.skip("the sounding command is not built")
-    return max(found, key=lambda path: path.stat().st_mtime)
-
-
 def convert(capture: Path, folder: Path, *more: str) -> Path:
-    command = [binary(), "convert", capture, folder, "--to", "parquet", *more]
+    command = [built_program(), "convert", capture, folder, "--to", "parquet", *more]
     subprocess.run(command, check=True, capture_output=True, timeout=300)
     return folder
 

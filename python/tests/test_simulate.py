@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from test_parquet import binary
+from conftest import built_program
 
 import sounding
 
@@ -81,7 +81,7 @@ def test_the_results_are_those_of_the_command(plan: Path, tmp_path: Path) -> Non
     setting = "flows.0.controller=reno"
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     result = sounding.simulate(plan, set=[setting], out=ours, series=0.5)
-    command = [str(binary()), "sim", str(plan), "--set", setting, "--out", str(theirs)]
+    command = [built_program(), "sim", str(plan), "--set", setting, "--out", str(theirs)]
     subprocess.run([*command, "--series", "500ms"], check=True, capture_output=True)
     assert json.loads((ours / "result.json").read_text()) == result
     # Which commit made it is the one thing that may differ.

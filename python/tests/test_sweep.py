@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from conftest import built_program
 
 from sounding.sweep import SweepError, sweep
 from sounding.sweep._engines import dask, processes
@@ -33,24 +33,9 @@ direction = "down"
 """
 
 
-def find_program() -> str | None:
-    """The program: $SOUNDING_PROGRAM, the one that was built last beside the sources, or the one on PATH."""
-    named = os.environ.get("SOUNDING_PROGRAM")
-    if named is not None:
-        return named
-    built = [Path(__file__).parents[2] / "target" / kind / "sounding" for kind in ("debug", "release")]
-    there = [path for path in built if path.exists()]
-    if there:
-        return str(max(there, key=lambda path: path.stat().st_mtime))
-    return shutil.which("sounding")
-
-
 @pytest.fixture(scope="module")
 def program() -> str:
-    found = find_program()
-    if found is None:
-        pytest.skip("the program is not built: cargo build --package sounding")
-    return found
+    return built_program()
 
 
 @pytest.fixture
