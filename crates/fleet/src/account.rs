@@ -125,7 +125,7 @@ pub(crate) fn finish(
         }
     }
     let names = clean(paths, &parts)?;
-    let (path, schema) = (paths.out.join("0-columns.parquet"), paths.about.join("schema.json"));
+    let (path, schema) = (paths.out.join(table::ABOUT_ALL[0]), paths.about.join("schema.json"));
     let begin = |path| Draft::begin(path, choice.access()).map_err(write(path));
     let (mut columns, mut about) = (begin(&path)?, begin(&schema)?);
     table::describe(&names, &mut columns, &mut about).map_err(error::table(&path))?;
