@@ -25,6 +25,11 @@ impl LogCode {
         (self.0 >> 12) as u8
     }
 
+    /// Whether it is one of NR's.
+    pub const fn is_nr(self) -> bool {
+        matches!(self.0, 0xB800..=0xBFFF)
+    }
+
     /// The vendor's name; `None` for a code that is not among the common ones.
     pub fn name(self) -> Option<&'static str> {
         let at = NAMES.binary_search_by_key(&self.0, |(code, _)| *code).ok()?;

@@ -92,6 +92,17 @@ pub struct LinkEstimate {
     /// rest was left over, or was of others. `None` unless `bound` is [`Bound::Capacity`], and
     /// in estimates from another host.
     pub own_blocks: Option<u16>,
+    /// The radio of the grants; `None` before the first one, and in estimates from another host.
+    pub radio: Option<Radio>,
+}
+
+/// The radio of a link's grants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Radio {
+    /// LTE, alone or beside NR.
+    Lte,
+    /// NR alone.
+    Nr,
 }
 
 /// An equal division of the cells that serve a device among their users with data (PBE-CC §4.1).
@@ -134,6 +145,7 @@ impl LinkEstimate {
             source: Source::Grants,
             fair: None,
             own_blocks: None,
+            radio: None,
         }
     }
 
@@ -148,6 +160,7 @@ impl LinkEstimate {
         with_source: source, Source;
         with_fair: fair, Option<FairShare>;
         with_own_blocks: own_blocks, Option<u16>;
+        with_radio: radio, Option<Radio>;
     }
 
     /// True if a controller may act on it. A rate that does not come from grants may be used while

@@ -16,7 +16,9 @@ use crate::blocks::Blocks;
 use crate::model::{Model, Pending};
 use crate::shapes::Shapes;
 use crate::window::Window;
-use crate::{Bound, CellRates, CellView, ChannelView, Config, LinkEstimate, Method, Source, State};
+use crate::{
+    Bound, CellRates, CellView, ChannelView, Config, LinkEstimate, Method, Radio, Source, State,
+};
 use attachment::{Attachment, Primary};
 use demand::{Demand, FILLED_FOR};
 use foresight::Foresight;
@@ -54,6 +56,8 @@ pub struct Estimator {
     newest_record: Option<HostInstant>,
     newest_grant_record: Option<HostInstant>,
     newest_demand_record: Option<HostInstant>,
+    /// The newest grants of LTE and of NR.
+    granted_by: [Option<ModemInstant>; 2],
     backlog: Option<(ModemInstant, Bytes)>,
     shapes: Shapes,
     blocks: Blocks,
@@ -75,6 +79,9 @@ const IDLE_AFTER: Duration = Duration::from_millis(200);
 /// Data that has waited so long for a grant waits for a connection: a radio link fails after T310,
 /// of 1 s mostly (TS 36.331 §5.3.11, TS 38.331 §5.3.10).
 const LOST_AFTER: Duration = Duration::from_secs(2);
+
+/// NR is taken for alone once LTE has granted nothing for this long. Chosen.
+const LTE_GONE_AFTER: Duration = Duration::from_secs(1);
 
 /// A backlog report older than this is outdated: modems write one every 40 ms.
 const BACKLOG_VALID: Duration = Duration::from_millis(200);
@@ -102,6 +109,7 @@ impl Estimator {
             newest_record: None,
             newest_grant_record: None,
             newest_demand_record: None,
+            granted_by: [None; 2],
             backlog: None,
             shapes: Shapes::default(),
             blocks: Blocks::new(config.direction),
@@ -260,6 +268,7 @@ impl Estimator {
             return;
         }
         self.attachment.handle_grant(grant.at);
+        self.granted_by[usize::from(grant.code.is_nr())] = Some(grant.at);
         self.period.handle_block(self.stamped, grant.at);
         if self.newest_grant_record != Some(now) {
             if let Some(newest) = self.newest_grant() {
@@ -351,6 +360,14 @@ impl Estimator {
             .with_own_blocks(
                 newest.filter(|_| bound == Bound::Capacity).and_then(|at| self.part(at)),
             )
+            .with_radio(self.radio())
+    }
+
+    fn radio(&self) -> Option<Radio> {
+        let [lte, nr] = self.granted_by;
+        let Some(nr) = nr else { return lte.map(|_| Radio::Lte) };
+        let is_beside = lte.is_some_and(|lte| nr.saturating_before(LTE_GONE_AFTER) <= lte);
+        Some(if is_beside { Radio::Lte } else { Radio::Nr })
     }
 
     /// The device's part of the most resource blocks that it had, while data waited for them.

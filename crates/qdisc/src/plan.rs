@@ -2,6 +2,7 @@
 
 use nix::errno::Errno;
 use sounding_estimate::Direction;
+use sounding_shape::CAKE_INTERVAL;
 use sounding_units::Rate;
 
 use crate::before::{Before, REBUILT, Root, Way};
@@ -13,7 +14,7 @@ use crate::limit::{Limit, Limiting};
 use crate::message::{At, Message, u32_at};
 use crate::numbers::{
     CAKE_BESTEFFORT, TCA_CAKE_BASE_RATE64, TCA_CAKE_DIFFSERV_MODE, TCA_CAKE_INGRESS, TCA_CAKE_NAT,
-    TCA_CAKE_OVERHEAD, TCA_KIND, TCA_OPTIONS,
+    TCA_CAKE_OVERHEAD, TCA_CAKE_RTT, TCA_CAKE_TARGET, TCA_KIND, TCA_OPTIONS,
 };
 use crate::objects::{Device, Handle, Qdisc};
 use crate::shaper::Shaper;
@@ -232,6 +233,9 @@ fn cake(device: &Device, direction: Direction, bytes_per_sec: u64, has_nat: bool
             options = options.number(TCA_CAKE_DIFFSERV_MODE, CAKE_BESTEFFORT);
         }
         options = options.number(TCA_CAKE_OVERHEAD, 0);
+        // The kernel takes microseconds, and a target that is not given stays that of 100 ms.
+        let interval = CAKE_INTERVAL.as_micros() as u32;
+        options = options.number(TCA_CAKE_RTT, interval).number(TCA_CAKE_TARGET, interval / 20);
         if has_nat {
             // Hosts behind this one share by their own addresses.
             options = options.number(TCA_CAKE_NAT, 1);

@@ -21,6 +21,7 @@ use crate::{Limits, Queue, Tuning};
 #[derive(Clone, Debug)]
 pub struct ShaperLaw {
     limits: Limits,
+    direction: Direction,
     tuning: Tuning,
     looks: Looks,
     rate: Rate,
@@ -106,14 +107,10 @@ const WHOLE: u32 = 1_000;
 impl ShaperLaw {
     /// A shaper that begins with the base.
     pub fn new(direction: Direction, limits: Limits) -> Self {
-        Self::tuned(Tuning::of(direction), limits)
-    }
-
-    /// The same with other constants.
-    pub fn tuned(tuning: Tuning, limits: Limits) -> Self {
         Self {
             limits,
-            tuning,
+            direction,
+            tuning: Tuning::of(direction),
             looks: Looks::default(),
             rate: limits.base(),
             reason: Reason::Base,
@@ -133,6 +130,9 @@ impl ShaperLaw {
 
     /// A new estimate of the direction, every 10 ms.
     pub fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate) {
+        if let Some(radio) = estimate.radio {
+            self.tuning = Tuning::over(self.direction, radio);
+        }
         let shows = estimate.known_bound() == Some(Bound::Capacity);
         self.capacities = if shows { self.capacities.saturating_add(1) } else { 0 };
         if estimate.state != State::Idle {

@@ -1,6 +1,10 @@
 use core::time::Duration;
 
-use sounding_estimate::Direction;
+use sounding_estimate::{Direction, Radio};
+
+/// CAKE's interval (tc-cake(8): `rtt`) under the law, twice the default. The law keeps the modem's
+/// queue short, so that a more patient CAKE costs others little and carries more.
+pub const CAKE_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The law's constants. Those of [`Tuning::of`] were chosen on other seeds than those that judge
 /// them: `sounding lab run router/simulated`.
@@ -26,7 +30,18 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// For a direction.
+    /// For a direction over a radio. NR's uplinks lose little by a short wait in the modem, and
+    /// LTE's lose much.
+    pub const fn over(direction: Direction, radio: Radio) -> Self {
+        match (direction, radio) {
+            (Direction::Uplink, Radio::Nr) => {
+                Self { aim: Duration::from_millis(20), climb: 50, ..Self::of(direction) }
+            }
+            _ => Self::of(direction),
+        }
+    }
+
+    /// For a direction whose radio is not known.
     pub const fn of(direction: Direction) -> Self {
         match direction {
             Direction::Uplink => Self {

@@ -6,6 +6,7 @@ mod governor;
 mod shaped;
 
 use alloc::collections::VecDeque;
+use core::time::Duration;
 
 use sounding_shape::Queue;
 use sounding_units::{Bytes, HostInstant, Rate};
@@ -18,12 +19,20 @@ pub use shaped::{Behind, Keyed, Shaped, ShapedBy, Shown};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Discipline {
     /// CAKE: queues by flow, and COBALT in each.
-    Cake,
+    Cake {
+        /// Its `rtt`.
+        interval: Duration,
+    },
     /// HTB over a queue in order of arrival of so many packets.
     Fifo {
         /// The most packets: 1,000 is a device's usual `txqueuelen`.
         packets: u64,
     },
+}
+
+impl Discipline {
+    /// CAKE as `tc` makes it (tc-cake(8): `rtt 100ms`).
+    pub const CAKE: Self = Self::Cake { interval: Duration::from_millis(100) };
 }
 
 /// A shaper: a queue that is served at a rate.
@@ -48,7 +57,7 @@ enum Kind<P> {
 impl<P> Shaper<P> {
     fn new(discipline: Discipline, rate: Rate) -> Self {
         let queue = match discipline {
-            Discipline::Cake => Kind::Fair(FairQueue::new(rate)),
+            Discipline::Cake { interval } => Kind::Fair(FairQueue::new(rate, interval)),
             Discipline::Fifo { packets } => {
                 Kind::Fifo { items: VecDeque::new(), bytes: Bytes::ZERO, most: packets }
             }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use sounding_kpi::Direction;
-use sounding_shape::{Limits, ShaperLaw, Tuning};
+use sounding_shape::{CAKE_INTERVAL, Limits, ShaperLaw, Tuning};
 use sounding_sim::shaper::{Discipline, Governor, Naive, Scheduled, ShapedBy};
 use sounding_units::Rate;
 
@@ -56,7 +56,7 @@ pub enum RulePlan {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueuePlan {
-    /// CAKE: by flow, with COBALT.
+    /// CAKE: by flow, with COBALT. Its interval is 200 ms under `modem`, 100 ms otherwise.
     #[default]
     Cake,
     /// HTB over a queue in order of arrival, of 1,000 packets.
@@ -82,7 +82,10 @@ impl SidePlan {
             RulePlan::Naive => Box::new(Naive { base, min }),
         };
         let discipline = match queue {
-            QueuePlan::Cake => Discipline::Cake,
+            QueuePlan::Cake if rule == RulePlan::Modem => {
+                Discipline::Cake { interval: CAKE_INTERVAL }
+            }
+            QueuePlan::Cake => Discipline::CAKE,
             QueuePlan::Fifo => Discipline::Fifo { packets: 1_000 },
         };
         let span = Tuning::of(direction).span;

@@ -325,16 +325,16 @@ impl Column {
 impl Role {
     /// LTE counts subframes and NR slots, both in system frames.
     fn of(code: LogCode, name: &str, list: &super::outline::List) -> Self {
-        let code = code.number();
+        let (is_nr, code) = (code.is_nr(), code.number());
         let has = |wanted: &str| list.fields.iter().any(|(name, _)| *name == wanted);
         match name {
             "tti" if is_lte(code) => Self::Tti,
-            "frame" if is_lte(code) || is_nr(code) => Self::Frame,
-            "subframe" if is_lte(code) || is_nr(code) => Self::Subframe,
+            "frame" if is_lte(code) || is_nr => Self::Frame,
+            "subframe" if is_lte(code) || is_nr => Self::Subframe,
             "subframe_offset" if is_lte(code) => Self::SubframeOffset,
             // In records with both, it is the slot of the subframe.
-            "slot" if is_nr(code) && !has("subframe") => Self::Slot,
-            "numerology" if is_nr(code) && !has("subframe") => Self::Numerology,
+            "slot" if is_nr && !has("subframe") => Self::Slot,
+            "numerology" if is_nr && !has("subframe") => Self::Numerology,
             _ => Self::None,
         }
     }
@@ -342,10 +342,6 @@ impl Role {
 
 pub(super) const fn is_lte(code: u16) -> bool {
     matches!(code, 0xB000..=0xB7FF)
-}
-
-const fn is_nr(code: u16) -> bool {
-    matches!(code, 0xB800..=0xBFFF)
 }
 
 #[cfg(test)]

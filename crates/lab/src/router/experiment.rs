@@ -51,9 +51,10 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     duration: Option<Duration>,
 
-    /// CAKE's interval, its `rtt`, under every rule
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "100ms")]
-    interval: Duration,
+    /// CAKE's interval, its `rtt`, under every rule [default: 200ms under ours, as `sounding shape
+    /// --manage` makes it, and CAKE's own 100ms under others]
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    interval: Option<Duration>,
 
     /// A checkout of cake-autorate; without it its rules are left out
     #[arg(long, value_name = "DIR")]

@@ -40,7 +40,7 @@ pub(super) fn make(
     let mut fresh = 0_u32;
     let mut limits: BTreeMap<(&str, Rat), [Limits; 2]> = BTreeMap::new();
     for (number, job) in jobs.iter().enumerate() {
-        if let Some(ran) = job.finished(folder, [setting.lasts, setting.interval]) {
+        if let Some(ran) = job.finished(folder, [setting.lasts, setting.interval(job.rule)]) {
             made.runs.push(ran);
             continue;
         }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use sounding_emu::monotonic_now;
 use sounding_kpi::Direction;
-use sounding_shape::Limits;
+use sounding_shape::{CAKE_INTERVAL, Limits};
 use sounding_testbed::cpu::Busy;
 use sounding_testbed::flow::{TcpResult, UdpResult};
 use sounding_testbed::router::{INGRESS, Probe, Probed, Router, WAN};
@@ -45,8 +45,17 @@ pub(super) struct Setting {
     pub(super) tuned: String,
     /// How long there is load.
     pub(super) lasts: Duration,
-    /// CAKE's interval.
-    pub(super) interval: Duration,
+    /// CAKE's interval under every rule, if one is named.
+    pub(super) interval: Option<Duration>,
+}
+
+impl Setting {
+    /// CAKE's interval under a rule.
+    pub(super) fn interval(&self, rule: Rule) -> Duration {
+        /// CAKE's own (tc-cake(8): `rtt`).
+        const USUAL: Duration = Duration::from_millis(100);
+        self.interval.unwrap_or(if rule == Rule::Ours { CAKE_INTERVAL } else { USUAL })
+    }
 }
 
 /// A sample of CAKE.
@@ -75,7 +84,11 @@ pub(super) fn run(
     let router = Router::start(&plan, &setting.image, case.answers_pings)?;
     let [up, down] = limits.map(Limits::base);
     if let Some(up) = first_rate(rule, Some(&truth), up) {
-        router.shape(up, first_rate(rule, fetched, down).unwrap_or(FREE), setting.interval)?;
+        router.shape(
+            up,
+            first_rate(rule, fetched, down).unwrap_or(FREE),
+            setting.interval(rule),
+        )?;
     }
     let clock = GuestClock::ask(&router)?;
     let program = start_program(setting, rule, limits, &router)?;
@@ -98,7 +111,13 @@ pub(super) fn run(
         fed?;
         Ok::<_, Failed>((done?, probes?, looked?))
     })?;
+    let has_ended = program.as_ref().is_some_and(|program| !program.is_running());
     let mut log = program.map_or(Ok(String::new()), Running::stop)?;
+    if has_ended {
+        return Err(
+            format!("the program of {} ended too soon: {}", rule.name(), last_lines(&log)).into()
+        );
+    }
     let mut autorate = None;
     if rule.needs_autorate() {
         let load = SystemTime::now() - (monotonic_now() - span[0]);
@@ -116,7 +135,7 @@ pub(super) fn run(
         rule,
         seed,
         load_s: setting.lasts.as_secs_f64(),
-        interval_s: setting.interval.as_secs_f64(),
+        interval_s: setting.interval(rule).as_secs_f64(),
         took_s: began.elapsed().as_secs_f64(),
         busy_s: busy.as_secs_f64(),
         times_behind: ended.report.pace.times_behind,

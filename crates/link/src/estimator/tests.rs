@@ -86,6 +86,19 @@ fn a_thousand_bytes_a_millisecond_are_eight_megabits() {
 }
 
 #[test]
+fn the_radio_is_nr_once_lte_has_granted_nothing_for_a_second() {
+    let nr = |at| Grant { code: LogCode::new(0xB888), ..block(at) };
+    let mut modem = Modem::new(uplink());
+    assert_eq!(modem.estimate().radio, None);
+    modem.grants(100, 10, block);
+    assert_eq!(modem.estimate().radio, Some(Radio::Lte));
+    modem.grants(1_000, 10, nr);
+    assert_eq!(modem.estimate().radio, Some(Radio::Lte));
+    modem.grants(10, 10, nr);
+    assert_eq!(modem.estimate().radio, Some(Radio::Nr));
+}
+
+#[test]
 fn the_rate_holds_between_two_reports() {
     let mut modem = Modem::new(uplink());
     modem.grants(500, 100, block);

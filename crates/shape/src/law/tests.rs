@@ -1,6 +1,6 @@
 use core::time::Duration;
 
-use sounding_estimate::{Bound, Direction, LinkEstimate, State};
+use sounding_estimate::{Bound, Direction, LinkEstimate, Radio, State};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use super::*;
@@ -77,6 +77,18 @@ fn a_backlog_above_the_aim_is_drained_and_one_below_filled() {
     // The aim is 45 ms of 20 Mbit/s, which is 112.5 kB.
     assert_eq!(rate(112_500), mbit(20));
     assert!(rate(150_000) < mbit(20) && rate(75_000) > mbit(20));
+}
+
+#[test]
+fn over_nr_less_is_to_wait_in_the_modem() {
+    let rate = |radio| {
+        let shown = shows(mbit(20), Bound::Capacity).with_backlog(Some(Bytes::new(75_000)));
+        Link::new().pass(40, 9, shown.with_radio(radio)).rate
+    };
+    // 30 ms of 20 Mbit/s: more than NR's aim, and less than LTE's.
+    assert!(rate(Some(Radio::Nr)) < mbit(20));
+    assert!(rate(Some(Radio::Lte)) > mbit(20));
+    assert_eq!(rate(None), rate(Some(Radio::Lte)));
 }
 
 #[test]

@@ -2,10 +2,6 @@ use core::time::Duration;
 
 use sounding_units::{Bytes, HostInstant, Rate};
 
-/// CAKE's target and interval by default (tc-cake(8): `rtt 100ms`).
-const TARGET: Duration = Duration::from_millis(5);
-const INTERVAL: Duration = Duration::from_millis(100);
-
 /// A packet with the largest payload of Ethernet and its header.
 const MTU: Bytes = Bytes::new(1_514);
 
@@ -19,11 +15,13 @@ pub(super) struct Aims {
 }
 
 impl Aims {
-    /// At a low rate the target is one and a half packets (cake_set_rate of Linux).
-    pub(super) fn of(rate: Rate) -> Self {
+    /// The target is a twentieth of the interval (tc-cake(8): `rtt`). At a low rate it is one and a
+    /// half packets (cake_set_rate of Linux).
+    pub(super) fn of(rate: Rate, interval: Duration) -> Self {
         let packet = MTU.time_at(rate).unwrap_or(Duration::MAX);
-        let target = TARGET.max(packet.saturating_mul(3) / 2);
-        let interval = INTERVAL.saturating_add(target - TARGET).max(target.saturating_mul(2));
+        let usual = interval / 20;
+        let target = usual.max(packet.saturating_mul(3) / 2);
+        let interval = interval.saturating_add(target - usual).max(target.saturating_mul(2));
         Self { target, interval, packet }
     }
 }

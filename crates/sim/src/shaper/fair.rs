@@ -26,6 +26,7 @@ pub(super) struct FairQueue<P> {
     bulk: VecDeque<u32>,
     pub(super) packets: u64,
     pub(super) bytes: Bytes,
+    interval: Duration,
     aims: Aims,
     quantum: i64,
 }
@@ -40,20 +41,21 @@ struct FlowQueue<P> {
 }
 
 impl<P> FairQueue<P> {
-    pub(super) fn new(rate: Rate) -> Self {
+    pub(super) fn new(rate: Rate, interval: Duration) -> Self {
         Self {
             flows: BTreeMap::new(),
             sparse: VecDeque::new(),
             bulk: VecDeque::new(),
             packets: 0,
             bytes: Bytes::ZERO,
-            aims: Aims::of(rate),
+            interval,
+            aims: Aims::of(rate, interval),
             quantum: quantum(rate),
         }
     }
 
     pub(super) fn set_rate(&mut self, rate: Rate) {
-        (self.aims, self.quantum) = (Aims::of(rate), quantum(rate));
+        (self.aims, self.quantum) = (Aims::of(rate, self.interval), quantum(rate));
     }
 
     /// Adds a packet of a flow. Packets that must go, the oldest of the longest queue, are passed

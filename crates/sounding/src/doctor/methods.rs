@@ -41,13 +41,6 @@ enum Verdict {
 const LTE: usize = 0;
 const NR: usize = 1;
 
-/// Qualcomm's log records of NR have these numbers.
-const NR_NUMBERS: std::ops::RangeInclusive<u16> = 0xB800..=0xB8FF;
-
-fn is_nr(code: LogCode) -> bool {
-    NR_NUMBERS.contains(&code.number())
-}
-
 const DESCRIBE: &str = "`sounding decode --coverage` lists the versions that are read; `sounding record PORT drive.qmdl` keeps such \
                         records, with which this one can be described (CONTRIBUTING.md, \"Adding a log version\")";
 
@@ -142,7 +135,7 @@ fn needs(method: Method, direction: Direction) -> Vec<Quantity> {
 /// The records of one network that may have a quantity, and what it is called.
 fn sources(quantity: Quantity, network: usize) -> (Vec<LogCode>, &'static str) {
     let of_network = |codes: &[LogCode]| -> Vec<LogCode> {
-        codes.iter().copied().filter(|code| is_nr(*code) == (network == NR)).collect()
+        codes.iter().copied().filter(|code| code.is_nr() == (network == NR)).collect()
     };
     match quantity {
         Quantity::Grants(direction) => {
@@ -221,7 +214,7 @@ fn judged(device: &str, heard: &Heard, name: &str, needs: &[Quantity]) -> Check 
 
 /// A line about NR, whatever the methods say.
 fn nr(device: &str, heard: &Heard) -> Check {
-    let codes = codes().into_iter().filter(|code| is_nr(*code));
+    let codes = codes().into_iter().filter(|code| code.is_nr());
     let (mut read, mut unread) = (Vec::new(), Vec::new());
     for (name, is_read) in codes.filter_map(|code| heard.came(code)) {
         if is_read { read.push(name) } else { unread.push(name) }

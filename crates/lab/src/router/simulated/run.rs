@@ -7,7 +7,7 @@ use serde::Serialize;
 use sounding_experiment::metrics::nearest_rank;
 use sounding_experiment::plan;
 use sounding_kpi::Direction;
-use sounding_shape::{Limits, ShaperLaw, Tuning};
+use sounding_shape::{CAKE_INTERVAL, Limits, ShaperLaw, Tuning};
 use sounding_sim::shaper::{Discipline, Governor, Naive, Scheduled, Shaped, ShapedBy};
 use sounding_sim::world::{Event, FlowId};
 use sounding_sim::{Device, World};
@@ -33,8 +33,8 @@ pub enum Rule {
     Truth(Duration),
     /// A part of each estimate: the rule that collapses.
     Naive,
-    /// This project's law; with its own constants, or with others in a direction.
-    Ours(Option<(Direction, Tuning)>),
+    /// This project's law.
+    Ours,
 }
 
 impl Rule {
@@ -43,7 +43,7 @@ impl Rule {
         Some(match name {
             "none" => Self::None,
             "naive" => Self::Naive,
-            "ours" => Self::Ours(None),
+            "ours" => Self::Ours,
             "truth-0" => Self::Truth(Duration::ZERO),
             "truth-50" => Self::Truth(Duration::from_millis(50)),
             _ => {
@@ -61,7 +61,7 @@ impl fmt::Display for Rule {
             Self::Fixed(quantile) => write!(f, "fixed-{:.0}", quantile * 100.0),
             Self::Truth(late) => write!(f, "truth-{}", late.as_millis()),
             Self::Naive => f.write_str("naive"),
-            Self::Ours(_) => f.write_str("ours"),
+            Self::Ours => f.write_str("ours"),
         }
     }
 }
@@ -97,9 +97,9 @@ pub(super) struct Side {
 /// A shaper by a rule; `None` for none.
 fn shaper(rule: Rule, side: &Side) -> Option<ShapedBy> {
     let Side { direction, truth, limits } = side;
-    let tuning = match rule {
-        Rule::Ours(Some((of, tuning))) if of == *direction => tuning,
-        _ => Tuning::of(*direction),
+    let discipline = match rule {
+        Rule::Ours => Discipline::Cake { interval: CAKE_INTERVAL },
+        _ => Discipline::CAKE,
     };
     let governor: Box<dyn Governor> = match rule {
         Rule::None => return None,
@@ -108,10 +108,10 @@ fn shaper(rule: Rule, side: &Side) -> Option<ShapedBy> {
         }
         Rule::Truth(late) => Box::new(scheduled(truth, late, *limits)),
         Rule::Naive => Box::new(Naive { base: limits.base(), min: limits.min() }),
-        Rule::Ours(_) => Box::new(ShaperLaw::tuned(tuning, *limits)),
+        Rule::Ours => Box::new(ShaperLaw::new(*direction, *limits)),
     };
-    let span = tuning.span;
-    Some(ShapedBy { discipline: Discipline::Cake, rate: limits.base(), span, governor })
+    let span = Tuning::of(*direction).span;
+    Some(ShapedBy { discipline, rate: limits.base(), span, governor })
 }
 
 /// The truth, so late; the base until then.
