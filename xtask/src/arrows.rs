@@ -4,7 +4,7 @@ use cargo_metadata::{DependencyKind, Metadata};
 
 /// Layers from the foundation up: a crate may depend only on crates of layers before its own.
 ///
-/// `units ◀ estimate ◀ {host, diag, phy, trace, shape, qdisc, feed} ◀ {nas, rrc, serve} ◀ kpi ◀
+/// `units ◀ estimate ◀ {host, diag, phy, trace, shape, feed} ◀ {nas, rrc, qdisc, serve} ◀ kpi ◀
 /// export ◀ {link, cc, fleet} ◀ {cell, laws} ◀ {baselines, sim} ◀
 /// {board, modem, bpf, emu, experiment} ◀ {quic, rtc, report} ◀ {testbed, libod} ◀ lab ◀ sounding`
 const LAYERS: &[&[&str]] = &[
@@ -16,10 +16,9 @@ const LAYERS: &[&[&str]] = &[
         "sounding-phy",
         "sounding-trace",
         "sounding-shape",
-        "sounding-qdisc",
         "sounding-feed",
     ],
-    &["sounding-nas", "sounding-rrc", "sounding-serve"],
+    &["sounding-nas", "sounding-rrc", "sounding-qdisc", "sounding-serve"],
     &["sounding-kpi"],
     &["sounding-export"],
     &["sounding-link", "sounding-cc", "sounding-fleet"],
