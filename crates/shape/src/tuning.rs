@@ -2,9 +2,10 @@ use core::time::Duration;
 
 use sounding_estimate::{Direction, Radio};
 
-/// CAKE's interval (tc-cake(8): `rtt`) under the law, twice the default. The law keeps the modem's
-/// queue short, so that a more patient CAKE costs others little and carries more.
-pub const CAKE_INTERVAL: Duration = Duration::from_millis(200);
+/// CAKE's interval (tc-cake(8): `rtt`) in uplinks under the law, twice the default. The law keeps
+/// the modem's queue short, so that a more patient CAKE costs others little and carries more.
+/// Downlinks keep the default: their queue is at the base station, where the law cannot see it.
+pub const UPLINK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The law's constants. Those of [`Tuning::of`] were chosen on other seeds than those that judge
 /// them: `sounding lab run router/simulated`.

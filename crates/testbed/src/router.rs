@@ -139,16 +139,21 @@ impl Router {
         Ends { near: (&self.lan, host(number % HOSTS)), far }
     }
 
-    /// Puts CAKE on both directions, with these rates and this interval (`rtt`). It counts IP
-    /// bytes, as estimates do.
-    pub fn shape(&self, up: Rate, down: Rate, interval: Duration) -> Result<(), RouterError> {
-        let (up, down) = (up.bits_per_sec(), down.bits_per_sec());
-        let interval = interval.as_micros();
+    /// Puts CAKE on both directions, upwards first, with these rates and intervals (`rtt`). It
+    /// counts IP bytes, as estimates do.
+    pub fn shape(&self, ways: [(Rate, Duration); 2]) -> Result<(), RouterError> {
+        let [up, down] = ways.map(|(rate, interval)| {
+            format!(
+                "bandwidth {}bit overhead 0 rtt {}us",
+                rate.bits_per_sec(),
+                interval.as_micros()
+            )
+        });
         self.guest.run(&format!(
             "set -e
-            tc qdisc replace dev {WAN} root cake bandwidth {up}bit overhead 0 rtt {interval}us
+            tc qdisc replace dev {WAN} root cake {up}
             ip link set {INGRESS} up
-            tc qdisc replace dev {INGRESS} root cake bandwidth {down}bit overhead 0 rtt {interval}us ingress
+            tc qdisc replace dev {INGRESS} root cake {down} ingress
             tc qdisc add dev {WAN} handle ffff: ingress
             tc filter add dev {WAN} parent ffff: protocol all matchall action mirred egress redirect dev {INGRESS}"
         ))?;

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use sounding_kpi::Direction;
-use sounding_shape::{CAKE_INTERVAL, Limits, ShaperLaw, Tuning};
+use sounding_shape::{Limits, ShaperLaw, Tuning, UPLINK_INTERVAL};
 use sounding_sim::shaper::{Discipline, Governor, Naive, Scheduled, ShapedBy};
 use sounding_units::Rate;
 
@@ -56,7 +56,8 @@ pub enum RulePlan {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueuePlan {
-    /// CAKE: by flow, with COBALT. Its interval is 200 ms under `modem`, 100 ms otherwise.
+    /// CAKE: by flow, with COBALT. Its interval is 200 ms in an uplink under `modem`, 100 ms
+    /// otherwise.
     #[default]
     Cake,
     /// HTB over a queue in order of arrival, of 1,000 packets.
@@ -82,8 +83,8 @@ impl SidePlan {
             RulePlan::Naive => Box::new(Naive { base, min }),
         };
         let discipline = match queue {
-            QueuePlan::Cake if rule == RulePlan::Modem => {
-                Discipline::Cake { interval: CAKE_INTERVAL }
+            QueuePlan::Cake if rule == RulePlan::Modem && direction == Direction::Uplink => {
+                Discipline::Cake { interval: UPLINK_INTERVAL }
             }
             QueuePlan::Cake => Discipline::CAKE,
             QueuePlan::Fifo => Discipline::Fifo { packets: 1_000 },

@@ -51,8 +51,8 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     duration: Option<Duration>,
 
-    /// CAKE's interval, its `rtt`, under every rule [default: 200ms under ours, as `sounding shape
-    /// --manage` makes it, and CAKE's own 100ms under others]
+    /// CAKE's interval, its `rtt`, under every rule [default: 200ms in the uplink under ours, as
+    /// `sounding shape --manage` makes it, otherwise CAKE's own 100ms]
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     interval: Option<Duration>,
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use sounding_emu::monotonic_now;
 use sounding_kpi::Direction;
-use sounding_shape::{CAKE_INTERVAL, Limits};
+use sounding_shape::{Limits, UPLINK_INTERVAL};
 use sounding_testbed::cpu::Busy;
 use sounding_testbed::flow::{TcpResult, UdpResult};
 use sounding_testbed::router::{INGRESS, Probe, Probed, Router, WAN};
@@ -30,6 +30,9 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The rate downwards in a case without downloads, for rules that are a fixed rate or the truth.
 const FREE: Rate = Rate::from_bits_per_sec(400_000_000);
 
+/// CAKE's own interval (tc-cake(8): `rtt`).
+const USUAL: Duration = Duration::from_millis(100);
+
 /// Probes: a hundred a second, of the size of pings.
 const PROBE: Probe = Probe { every: Duration::from_millis(10), size: 36 };
 
@@ -50,11 +53,9 @@ pub(super) struct Setting {
 }
 
 impl Setting {
-    /// CAKE's interval under a rule.
+    /// CAKE's interval in the uplink under a rule.
     pub(super) fn interval(&self, rule: Rule) -> Duration {
-        /// CAKE's own (tc-cake(8): `rtt`).
-        const USUAL: Duration = Duration::from_millis(100);
-        self.interval.unwrap_or(if rule == Rule::Ours { CAKE_INTERVAL } else { USUAL })
+        self.interval.unwrap_or(if rule == Rule::Ours { UPLINK_INTERVAL } else { USUAL })
     }
 }
 
@@ -84,11 +85,8 @@ pub(super) fn run(
     let router = Router::start(&plan, &setting.image, case.answers_pings)?;
     let [up, down] = limits.map(Limits::base);
     if let Some(up) = first_rate(rule, Some(&truth), up) {
-        router.shape(
-            up,
-            first_rate(rule, fetched, down).unwrap_or(FREE),
-            setting.interval(rule),
-        )?;
+        let down = first_rate(rule, fetched, down).unwrap_or(FREE);
+        router.shape([(up, setting.interval(rule)), (down, setting.interval.unwrap_or(USUAL))])?;
     }
     let clock = GuestClock::ask(&router)?;
     let program = start_program(setting, rule, limits, &router)?;
