@@ -399,6 +399,8 @@ class Estimate:
     """Carriers that are active for this device."""
     own_blocks: int | None
     """The device's resource blocks, in thousandths of the most that it ever had; None unless data waited for them."""
+    radio: str | None
+    """The radio of the grants: `lte`, alone or beside NR, or `nr`; None before the first grant."""
 
 @final
 class Part:

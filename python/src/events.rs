@@ -186,6 +186,7 @@ pub(crate) struct Estimate {
     users: Option<u32>,
     carriers: Option<u32>,
     own_blocks: Option<u16>,
+    radio: Option<String>,
 }
 
 impl From<&LinkEstimate> for Estimate {
@@ -205,6 +206,7 @@ impl From<&LinkEstimate> for Estimate {
             users: fair.map(|fair| fair.users),
             carriers: fair.map(|fair| fair.carriers),
             own_blocks: estimate.known_own_blocks(),
+            radio: estimate.radio.map(|radio| radio.to_string()),
         }
     }
 }

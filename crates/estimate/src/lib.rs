@@ -281,6 +281,7 @@ pub enum Source {
 }
 
 words!(Direction { Uplink => "uplink", Downlink => "downlink" });
+words!(Radio { Lte => "lte", Nr => "nr" });
 words!(Bound { Capacity => "capacity", Floor => "floor" });
 words!(State {
     Active => "active",
