@@ -2,7 +2,7 @@
 
 use nix::errno::Errno;
 use sounding_estimate::Direction;
-use sounding_shape::UPLINK_INTERVAL;
+use sounding_shape::cake_interval;
 use sounding_units::Rate;
 
 use crate::before::{Before, REBUILT, Root, Way};
@@ -233,12 +233,10 @@ fn cake(device: &Device, direction: Direction, bytes_per_sec: u64, has_nat: bool
             options = options.number(TCA_CAKE_DIFFSERV_MODE, CAKE_BESTEFFORT);
         }
         options = options.number(TCA_CAKE_OVERHEAD, 0);
-        if !is_downlink {
-            // The kernel takes microseconds, and a target that is not given stays that of 100 ms.
-            let interval = UPLINK_INTERVAL.as_micros() as u32;
-            options = options.number(TCA_CAKE_RTT, interval);
-            options = options.number(TCA_CAKE_TARGET, interval / 20);
-        }
+        // The kernel takes microseconds, and a target that is not given stays that of 100 ms.
+        let interval = cake_interval(direction).as_micros() as u32;
+        options = options.number(TCA_CAKE_RTT, interval);
+        options = options.number(TCA_CAKE_TARGET, interval / 20);
         if has_nat {
             // Hosts behind this one share by their own addresses.
             options = options.number(TCA_CAKE_NAT, 1);

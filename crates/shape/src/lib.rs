@@ -24,4 +24,4 @@ mod tuning;
 pub use law::{Decision, Reason, ShaperLaw};
 pub use limits::{Limits, LimitsError};
 pub use look::Queue;
-pub use tuning::{Tuning, UPLINK_INTERVAL};
+pub use tuning::{Tuning, cake_interval};

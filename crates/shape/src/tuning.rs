@@ -2,10 +2,15 @@ use core::time::Duration;
 
 use sounding_estimate::{Direction, Radio};
 
-/// CAKE's interval (tc-cake(8): `rtt`) in uplinks under the law, twice the default. The law keeps
-/// the modem's queue short, so that a more patient CAKE costs others little and carries more.
+/// CAKE's interval (tc-cake(8): `rtt`) under the law. In uplinks it is twice the default: the law
+/// keeps the modem's queue short, so that a more patient CAKE costs others little and carries more.
 /// Downlinks keep the default: their queue is at the base station, where the law cannot see it.
-pub const UPLINK_INTERVAL: Duration = Duration::from_millis(200);
+pub const fn cake_interval(direction: Direction) -> Duration {
+    Duration::from_millis(match direction {
+        Direction::Uplink => 200,
+        Direction::Downlink => 100,
+    })
+}
 
 /// The law's constants. Those of [`Tuning::of`] were chosen on other seeds than those that judge
 /// them: `sounding lab run router/simulated`.

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use sounding_kpi::Direction;
-use sounding_shape::{Limits, ShaperLaw, Tuning, UPLINK_INTERVAL};
+use sounding_shape::{Limits, ShaperLaw, Tuning, cake_interval};
 use sounding_sim::shaper::{Discipline, Governor, Naive, Scheduled, ShapedBy};
 use sounding_units::Rate;
 
@@ -83,8 +83,8 @@ impl SidePlan {
             RulePlan::Naive => Box::new(Naive { base, min }),
         };
         let discipline = match queue {
-            QueuePlan::Cake if rule == RulePlan::Modem && direction == Direction::Uplink => {
-                Discipline::Cake { interval: UPLINK_INTERVAL }
+            QueuePlan::Cake if rule == RulePlan::Modem => {
+                Discipline::Cake { interval: cake_interval(direction) }
             }
             QueuePlan::Cake => Discipline::CAKE,
             QueuePlan::Fifo => Discipline::Fifo { packets: 1_000 },

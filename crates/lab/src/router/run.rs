@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use sounding_emu::monotonic_now;
 use sounding_kpi::Direction;
-use sounding_shape::{Limits, UPLINK_INTERVAL};
+use sounding_shape::{Limits, cake_interval};
 use sounding_testbed::cpu::Busy;
 use sounding_testbed::flow::{TcpResult, UdpResult};
 use sounding_testbed::router::{INGRESS, Probe, Probed, Router, WAN};
@@ -55,7 +55,8 @@ pub(super) struct Setting {
 impl Setting {
     /// CAKE's interval in the uplink under a rule.
     pub(super) fn interval(&self, rule: Rule) -> Duration {
-        self.interval.unwrap_or(if rule == Rule::Ours { UPLINK_INTERVAL } else { USUAL })
+        let usual = if rule == Rule::Ours { cake_interval(Direction::Uplink) } else { USUAL };
+        self.interval.unwrap_or(usual)
     }
 }
 

@@ -159,6 +159,8 @@ fn cake_that_is_made_counts_packets_without_their_links_header() {
         let text = cable.run(&format!("tc -s qdisc show dev {}", shaper.device()));
         let sizes = text.lines().find(|line| line.contains("overhead-adjusted size")).unwrap();
         assert!(sizes.ends_with(" 1000"), "{direction}: {text}");
+        let interval = if direction == Direction::Uplink { "rtt 200ms" } else { "rtt 100ms" };
+        assert!(text.contains(interval), "{direction}: {text}");
         cable.enter(|tc| shaper.restore(tc).unwrap());
     }
 }

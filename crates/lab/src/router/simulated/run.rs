@@ -7,7 +7,7 @@ use serde::Serialize;
 use sounding_experiment::metrics::nearest_rank;
 use sounding_experiment::plan;
 use sounding_kpi::Direction;
-use sounding_shape::{Limits, ShaperLaw, Tuning, UPLINK_INTERVAL};
+use sounding_shape::{Limits, ShaperLaw, Tuning, cake_interval};
 use sounding_sim::shaper::{Discipline, Governor, Naive, Scheduled, Shaped, ShapedBy};
 use sounding_sim::world::{Event, FlowId};
 use sounding_sim::{Device, World};
@@ -98,9 +98,7 @@ pub(super) struct Side {
 fn shaper(rule: Rule, side: &Side) -> Option<ShapedBy> {
     let Side { direction, truth, limits } = side;
     let discipline = match rule {
-        Rule::Ours if *direction == Direction::Uplink => {
-            Discipline::Cake { interval: UPLINK_INTERVAL }
-        }
+        Rule::Ours => Discipline::Cake { interval: cake_interval(*direction) },
         _ => Discipline::CAKE,
     };
     let governor: Box<dyn Governor> = match rule {
