@@ -7,16 +7,19 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, built_program
 
 import sounding
 
 Rows = Callable[[str, Path], list[dict[str, str]]]
+Child = subprocess.Popen[str]
 
 
 def find_library() -> Path | None:
@@ -29,8 +32,8 @@ def find_library() -> Path | None:
 
 
 @pytest.fixture(scope="module")
-def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
-    """The lines of `examples/libod/radio.c` about a capture."""
+def radio(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`examples/libod/radio.c`, compiled."""
     library, compiler = find_library(), shutil.which("cc")
     if library is None or compiler is None:
         why = "libOD is not built: cargo build --package sounding-libod" if compiler else "there is no C compiler"
@@ -43,9 +46,15 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
     flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-D_POSIX_C_SOURCE=200809L", f"-Wl,-rpath,{folder}"]
     source = ROOT / "examples/libod/radio.c"
     subprocess.run([compiler, *flags, "-I", header, source, library, "-o", program], check=True)
+    return program
+
+
+@pytest.fixture(scope="module")
+def rows(radio: Path) -> Rows:
+    """Its lines about a capture."""
 
     def run(what: str, capture: Path) -> list[dict[str, str]]:
-        told = subprocess.run([program, what, f"capture:{capture}"], check=True, capture_output=True, text=True)
+        told = subprocess.run([radio, what, f"capture:{capture}"], check=True, capture_output=True, text=True)
         return list(csv.DictReader(told.stdout.splitlines()))
 
     return run
@@ -95,3 +104,47 @@ def test_the_delays_are_the_same(rows: Rows, capture: Path) -> None:
         assert [int(row[name]) for row in theirs] == list(ours[column])
     for name, column in (("time_ns", "time_s"), ("amount_ns", "amount_s"), ("age_ns", "age_s")):
         assert [known(row[name], 1e9) for row in theirs] == list(ours[column])
+
+
+@contextmanager
+def started(*command: object) -> Iterator[Child]:
+    """A program, which is ended at the latest with the test."""
+    child = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, text=True)
+    try:
+        yield child
+    finally:
+        child.terminate()
+        child.communicate(timeout=20)
+
+
+def test_the_delays_of_a_daemon_are_those_of_the_capture_that_its_modem_plays(
+    radio: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    capture = data / "captures/lgs96__mobileinsight_core/overlink_500KB.mi2log"
+    monkeypatch.setenv("SOUNDING_BOARD_DIR", str(tmp_path / "run"))
+    monkeypatch.setenv("SOUNDING_RUN_DIR", str(tmp_path / "notes"))
+    port, config = tmp_path / "modem", tmp_path / "modem.toml"
+    config.write_text("[feed]\nname = 'wan'\ndelays = true\n")
+    told = tmp_path / "told.csv"
+    flags = ["--json", "--law", "none", "--no-mask", "--device", port, "--config", config]
+    with started(built_program(), "modem", "replay", capture, "--link", port) as modem:
+        assert modem.stdout is not None and modem.stdout.readline() != ""
+        with started(built_program(), "run", *flags) as daemon, told.open("w") as out:
+            assert daemon.stdout is not None and any('"ready"' in line for line in daemon.stdout)
+            with subprocess.Popen([radio, "delays", "feed:wan"], stdout=out) as reader:
+                modem.wait(timeout=120)
+                time.sleep(1)  # Lines have a dozen delays, and the last ones wait for theirs.
+                daemon.terminate()
+                reader.wait(timeout=20)
+    theirs = list(csv.DictReader(told.read_text().splitlines()))
+    ours = sounding.delays(capture)
+    assert ours.rows > 300
+    names = ("direction", "kind", "confidence", "amount_s")
+    for direction in ("uplink", "downlink"):
+        all_of = [row for row in zip(*(ours[name] for name in names)) if row[0] == direction]
+        said = [row for row in theirs if row["direction"] == direction]
+        assert len(said) > len(all_of) // 2 or all_of == []
+        for row in said:
+            _, kind, confidence, amount = all_of[int(row["number"]) - 1]
+            assert (row["kind"], row["confidence"]) == (kind, confidence)
+            assert amount == known(row["amount_ns"], 1e9)
