@@ -22,7 +22,7 @@ use crate::privacy::{self, Privacy};
 pub(super) const GROUP_ROWS: usize = 1 << 17;
 /// The largest size of all buffered rows in bytes. A larger group is written before it has its full
 /// number of rows.
-const WAITING_BYTES: usize = 256 << 20;
+const WAITING_BYTES: usize = 32 << 20;
 /// Records after which that size is counted again: the rows of a record are much smaller.
 const RECORDS: u32 = 256;
 /// The first file by name. It has every column and no row: readers that take the columns of the
