@@ -9,8 +9,9 @@
 //!           └──────────┴──(busy)──┴──────────┘
 //! ```
 //!
-//! A GAP phase sends a burst and waits T. This law is literally the paper's, and blind where the
-//! paper's is; `background` is this project's own. Where the paper is silent,
+//! A GAP phase sends a burst and waits T. `legilimens-published` is literally the paper's law, and
+//! blind where the paper's is. `legilimens` calls the cell busy by several slots instead of one;
+//! `background` is this project's own law. Where the paper is silent,
 //! `docs/interpretations/legilimens.md` has what was chosen.
 
 mod estimator;
@@ -47,6 +48,13 @@ const INTERVAL: Parameter = Parameter {
     about: "the time between GAP phases, and the unit of the back-off",
     source: "Table I, T",
 };
+const BUSY: Parameter = Parameter {
+    name: "busy",
+    kind: Kind::count(3, 1, 8),
+    unit: "slots",
+    about: "of the last eight slots, so many busy ones make the cell busy; 1 is the paper's",
+    source: "interpretation 5",
+};
 /// GAP phases before NORMAL.
 const GAPS: u32 = 3;
 /// The back-off draws from at most 2 to this many intervals (interpretation 6): 16 s with the
@@ -64,17 +72,28 @@ pub struct Config {
     pub burst: Bytes,
     /// The time between GAP phases (the paper's T).
     pub interval: Duration,
+    /// Of the last eight slots, so many busy ones make the cell busy (interpretation 5).
+    pub busy: u32,
 }
 
 impl Config {
-    pub(crate) const PARAMETERS: &[Parameter] = &[LAMBDA, BURST, INTERVAL];
+    pub(crate) const PARAMETERS: &[Parameter] = &[LAMBDA, BURST, INTERVAL, BUSY];
+    /// Those of the paper.
+    pub(crate) const PUBLISHED: &[Parameter] = &[LAMBDA, BURST, INTERVAL];
 
     pub(crate) fn of(values: &Values) -> Self {
         Self {
             lambda: values.number(&LAMBDA),
             burst: Bytes::new(u64::from(values.count(&BURST)) * 1000),
             interval: values.time(&INTERVAL),
+            busy: values.count(&BUSY),
         }
+    }
+
+    /// The paper's law: one busy slot is enough.
+    #[must_use]
+    pub const fn published(self) -> Self {
+        Self { busy: 1, ..self }
     }
 }
 
@@ -128,7 +147,7 @@ impl Legilimens {
     pub fn with(start: &Start, config: Config) -> Self {
         Self {
             config,
-            estimator: Estimator::new(config.lambda),
+            estimator: Estimator::new(config.lambda, config.busy),
             window: Aimd::new(start),
             rtt: RttEstimator::default(),
             start: *start,
@@ -153,6 +172,7 @@ impl Legilimens {
             }
             _ => self.config.interval,
         };
+        self.estimator.forget();
         self.phase = Phase::Waiting { gap: 1, until: now + wait };
     }
 

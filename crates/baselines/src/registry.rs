@@ -108,6 +108,9 @@ const CONTROLLERS: &[Entry] = &[
     entry!("legilimens", legilimens::Config::PARAMETERS, |start, values| {
         Box::new(Legilimens::with(start, legilimens::Config::of(values)))
     }),
+    entry!("legilimens-published", legilimens::Config::PUBLISHED, |start, values| {
+        Box::new(Legilimens::with(start, legilimens::Config::of(values).published()))
+    }),
     entry!("background", Background::PARAMETERS, |start, values| {
         Box::new(Background::tuned(start, values))
     }),

@@ -74,7 +74,7 @@ fn looking_on_changes_nothing() {
 /// Background flows are silent for seconds at every sign of others, and a link that stops or drops
 /// is one to them.
 fn yields(name: &str) -> bool {
-    ["legilimens", "background"].contains(&name)
+    ["legilimens", "legilimens-published", "background"].contains(&name)
 }
 
 #[test]

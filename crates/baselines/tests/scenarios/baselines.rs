@@ -175,6 +175,33 @@ fn legilimens() {
 }
 
 #[test]
+fn legilimens_published() {
+    insta::assert_snapshot!(table(named("legilimens-published"), &CHANGES), @r"
+      ms  cwnd  Mbit/s  queue  state
+     500    69       -      0  gap II                connects, room for 200
+    1000    44       -      5  normal
+    1500    54       -     15  normal
+    2000    62       -     23  normal
+    2500    67       -     46  normal                the path slows to a half
+    3000    70       -     49  normal
+    3500    74       -     53  normal
+    4000    77       -     56  normal
+    4500    83       -     44  normal                and is back
+    5000    89       -     50  normal
+    5500    94       -     55  normal
+    6000    99       -     60  normal
+    6050    49       -     10  normal                one packet lost
+    6100    49       -     10  normal
+    6150    50       -     11  normal
+    6200    51       -     12  normal
+    6250    34       -      0  gap I                 a timeout
+    6300    34       -      0  gap I
+    6350    34       -      0  gap I
+    6400    34       -      0  gap I
+    ");
+}
+
+#[test]
 fn background() {
     insta::assert_snapshot!(table(named("background"), &CHANGES), @r"
       ms  cwnd  Mbit/s  queue  state

@@ -23,7 +23,7 @@ use crate::table::Table;
 pub use scene::{Network, Receiver, Scene, Scheduler};
 
 /// The laws that are judged.
-pub const LAWS: [&str; 2] = ["background", "legilimens"];
+pub const LAWS: [&str; 2] = ["background", "legilimens-published"];
 
 /// Beside a rival that is backlogged throughout, so many windows are called busy; alone, no more
 /// than one less this. Of the cell of 20 MHz with ticks of 1 ms, at every speed.

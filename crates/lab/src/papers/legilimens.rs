@@ -62,7 +62,7 @@ impl Kinds for Item {
             Self::Fig11 => paper_item!("legilimens", "fig11")
                 .about("a background and a foreground download on the move"),
             Self::Fig12 => paper_item!("legilimens", "fig12").about(
-                "100 devices at three loads: foreground and background under twelve schemes",
+                "100 devices at three loads: foreground and background under thirteen schemes",
             ),
             Self::Alone => paper_item!("legilimens", "alone")
                 .about("how much of its cell a background download has that is alone in it"),

@@ -56,7 +56,7 @@ fn the_rhythm_of_grants_is_no_rival_to_an_upload_and_a_rival_is() {
     // It begins late with this seed, and with the modem's word it does not.
     assert!(of(row(", background"), "of the link %") > 50.0, "{rows:?}");
     assert!(of(row(", background by its modem"), "of the link %") > 85.0, "{rows:?}");
-    assert!(of(row(", legilimens"), "of the link %") < 5.0, "{rows:?}");
+    assert!(of(row(", legilimens-published"), "of the link %") < 5.0, "{rows:?}");
     let rows = short(Item::Fig7, "uploads, background", &["duration=\"90s\""]);
     assert_eq!(rows.len(), 2, "{rows:?}");
     for row in &rows {

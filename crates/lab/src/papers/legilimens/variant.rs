@@ -107,8 +107,17 @@ const IDEAL_DEVICES: [&str; 3] = [
 
 /// The schemes that the paper's figures and this project's goals name. Not in it: no background,
 /// and per-flow ideal priority.
-const SCHEMES: [&str; 8] =
-    ["cubic", "vegas", "lp", "ledbat", "ledbat++", "proteus-s", "legilimens", "background"];
+const SCHEMES: [&str; 9] = [
+    "cubic",
+    "vegas",
+    "lp",
+    "ledbat",
+    "ledbat++",
+    "proteus-s",
+    "legilimens-published",
+    "legilimens",
+    "background",
+];
 
 /// No background, ideal priority, and each scheme, under what is set in all of them.
 fn group(
@@ -212,17 +221,18 @@ pub(super) fn of(item: Item) -> Vec<Variant> {
         }
         Item::Fig14 => {
             let several = ["flows.background.device=several", "flows.background.count=1"];
-            let rows = ["legilimens", "background"].into_iter().flat_map(|name| {
-                let one = Variant::new(format!("{name}, one device"), plan, [under(name)]);
-                let sets = several.map(str::to_owned).into_iter().chain([under(name)]);
-                [one, Variant::new(format!("{name}, several"), plan, sets)]
-            });
+            let rows =
+                ["legilimens-published", "legilimens", "background"].into_iter().flat_map(|name| {
+                    let one = Variant::new(format!("{name}, one device"), plan, [under(name)]);
+                    let sets = several.map(str::to_owned).into_iter().chain([under(name)]);
+                    [one, Variant::new(format!("{name}, several"), plan, sets)]
+                });
             rows.collect()
         }
         Item::Fig15 => {
             let with = |parameter: &str, values: &[&str]| {
                 let row = |value: &&str| {
-                    let controller = under(&format!("legilimens:{parameter}={value}"));
+                    let controller = under(&format!("legilimens-published:{parameter}={value}"));
                     let sets = LOADS[1].1.map(str::to_owned).into_iter().chain([controller]);
                     let row = Variant::new(format!("{parameter} {value}"), plan, sets);
                     Variant { watched: true, ..row }

@@ -19,6 +19,17 @@ pub(super) const LEGILIMENS: &[Property] = &[
     says("legilimens", "two flows share (Jain)", PAPER, [0.9, 1.0], "", |rig| {
         vec![rig.rivals(&["legilimens", "legilimens"], 5 * BDP, 60, 240).jain()]
     }),
+    says(
+        "legilimens-published",
+        "link used, buffer of 10 BDP",
+        "Chaudhry et al. §III-A: alone it is not busy",
+        [0.9, 1.0],
+        "",
+        |rig| vec![rig.used("legilimens-published", 10 * BDP)],
+    ),
+    says("legilimens-published", "two flows share (Jain)", PAPER, [0.9, 1.0], "", |rig| {
+        vec![rig.rivals(&["legilimens-published"; 2], 5 * BDP, 60, 240).jain()]
+    }),
 ];
 
 pub(super) const BACKGROUND: &[Property] =
