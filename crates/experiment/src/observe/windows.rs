@@ -165,7 +165,10 @@ pub fn run(run: &Run, queues: bool) -> Result<Shown, Wrong> {
     let actors = Actors::new(plan)?.flows;
     let seen = actors.iter().map(|actor| Seen { size: size(actor), ..Seen::default() }).collect();
     let sink = (Flows { seen, queues }, Account::default());
-    let mut made = Observation::new(run, Setup { slots: true, ..Setup::default() }, sink)?;
+    // A device's handovers are events of watched devices alone.
+    let moves = plan.cell.as_ref().is_some_and(|cell| cell.carriers.len() > 1);
+    let setup = Setup { radio: moves, slots: true, ..Setup::default() };
+    let mut made = Observation::new(run, setup, sink)?;
     made.pass_until(plan.warmup);
     made.world.measure_afresh();
     made.pass_until(plan.duration);

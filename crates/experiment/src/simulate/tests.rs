@@ -11,6 +11,7 @@ use sounding_link::{Arrival, Seen};
 use sounding_trace::dci::{Format, Heard, Reader};
 
 use super::*;
+use crate::observe::windows;
 use crate::plan::Text;
 
 const CELL: &str = r#"
@@ -271,6 +272,22 @@ fn what_happened_on_the_radio_is_kept_beside_the_series() {
     let (_, carrier, since, until) = of("carrier");
     assert_eq!((carrier, until), (Some(2_u64.into()), left));
     assert!(since < left, "{since}");
+}
+
+#[test]
+fn windows_count_the_handovers_that_the_series_have() {
+    let series = Keep { series: Some(Duration::from_secs(1)), ..Keep::default() };
+    let (_, files) = run(DRIVE, &series, 1);
+    let mut file = tempfile::tempfile().expect("a file");
+    io::Write::write_all(&mut file, &files["1 events.parquet"]).expect("room");
+    let mut kept = 0;
+    let count = |row: &[Option<figures::Cell>]| {
+        kept += u64::from(row[0] == Some("handover".into()));
+    };
+    figures::read(file, &["kind"], count).expect("a table");
+    let runs = Text::new("plan.toml", DRIVE, PathBuf::new()).runs().expect("a plan");
+    let shown = windows::run(&runs[0], false).expect("a run");
+    assert_eq!((shown.account.handovers, kept), (1, 1));
 }
 
 /// Two phones and one that fetches by itself share a cell; one of the phones has a second carrier.
