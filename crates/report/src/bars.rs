@@ -21,6 +21,8 @@ pub struct Bar {
     pub value: f64,
     /// The interval of its uncertainty, if known.
     pub between: Option<(f64, f64)>,
+    /// A value that it is compared with, if there is one.
+    pub mark: Option<f64>,
 }
 
 /// Bars of one quantity.
@@ -32,6 +34,8 @@ pub struct Bars {
     pub bars: Vec<Bar>,
     /// The meaning of the error lines on the bars; empty if there are no such lines.
     pub between: String,
+    /// The meaning of the marks; empty if there are none.
+    pub marks: String,
 }
 
 impl Bars {
@@ -44,8 +48,10 @@ impl Bars {
     }
 
     fn scales(&self) -> (Scale, Scale) {
-        let tops =
-            self.bars.iter().map(|bar| bar.between.map_or(bar.value, |b| b.1.max(bar.value)));
+        let tops = self.bars.iter().map(|bar| {
+            let top = bar.between.map_or(bar.value, |b| b.1.max(bar.value));
+            bar.mark.map_or(top, |mark| mark.max(top))
+        });
         let count = self.groups().len().max(1) as f64;
         let x = Scale { range: 0.0..count, logarithmic: false, reversed: false };
         (x, self.y.scale(tops.chain([0.0])))
@@ -72,12 +78,13 @@ impl Bars {
             (self.y.label.as_str(), Kind::Real),
             ("from", Kind::Real),
             ("to", Kind::Real),
+            ("mark", Kind::Real),
         ];
         let mut data = Data::new(columns.map(|(name, kind)| (name.to_owned(), kind)));
         data.rows.extend(self.bars.iter().map(|bar| {
             let words = [&bar.group, &bar.name].map(|word| Some(Cell::from(word.as_str())));
             let between = [bar.between.map(|b| b.0), bar.between.map(|b| b.1)];
-            let numbers = [Some(bar.value), between[0], between[1]];
+            let numbers = [Some(bar.value), between[0], between[1], bar.mark];
             words.into_iter().chain(numbers.map(|number| number.map(Cell::from))).collect()
         }));
         data
@@ -87,8 +94,8 @@ impl Bars {
 impl Drawn for Bars {
     fn entries(&self) -> Vec<Entry<'_>> {
         let names = self.names().into_iter().map(|name| Entry { glyph: Glyph::Block, name });
-        let note = Entry { glyph: Glyph::None, name: self.between.as_str() };
-        names.chain((!self.between.is_empty()).then_some(note)).collect()
+        let notes = [&self.between, &self.marks].into_iter().filter(|note| !note.is_empty());
+        names.chain(notes.map(|note| Entry { glyph: Glyph::None, name: note })).collect()
     }
 
     fn height(&self, size: Size) -> u32 {
@@ -113,6 +120,11 @@ impl Drawn for Bars {
                 let ink = ShapeStyle::from(&palette::colour(palette::TEXT)).stroke_width(13);
                 put(&mut chart, PathElement::new(line, ink));
             }
+            if let Some(mark) = bar.mark.map(|mark| y.clamp(mark)) {
+                let line = vec![(left, mark), (left + width, mark)];
+                let ink = ShapeStyle::from(&palette::colour(palette::TEXT)).stroke_width(28);
+                put(&mut chart, PathElement::new(line, ink));
+            }
         }
         plot.close();
     }
@@ -124,7 +136,9 @@ impl Drawn for Bars {
                 format!(", line {} to {}", said(low), said(high))
             });
             let value = format!("{}: {}{between}", self.y.label, said(bar.value));
-            let says = [bar.group.clone(), value].into_iter().filter(|line| !line.is_empty());
+            let mark = bar.mark.map_or(String::new(), |mark| format!("mark: {}", said(mark)));
+            let says = [bar.group.clone(), value, mark];
+            let says = says.into_iter().filter(|line| !line.is_empty());
             let at = (left + 0.5 * width, bar.value);
             pointed::Mark::of(&bar.name, styles, at, says.collect())
         });
@@ -149,13 +163,19 @@ mod tests {
             name: name.into(),
             value: 1.0,
             between: Some((0.5, 1.5)),
+            mark: Some(2.5),
         };
         let bars = Bars {
             y: Axis::linear("Jain's index"),
             bars: vec![bar("lte", "bbr"), bar("lte", "cubic"), bar("nr", "bbr")],
             between: String::new(),
+            marks: "mark: another's".into(),
         };
         assert_eq!((bars.groups(), bars.names()), (vec!["lte", "nr"], vec!["bbr", "cubic"]));
         assert_eq!(bars.data().rows[2][3], Some(Cell::Real(0.5)));
+        // A mark above the bar has room, a place in the data and a line in the legend.
+        assert!(bars.scales().1.range.end > 2.5);
+        assert_eq!(bars.data().rows[2][5], Some(Cell::Real(2.5)));
+        assert_eq!(bars.entries().last().map(|entry| entry.name), Some("mark: another's"));
     }
 }

@@ -249,6 +249,27 @@ pub(crate) fn width_of(text: &str) -> f64 {
         .sum()
 }
 
+/// Breaks a text into lines of this many times the height of its letters.
+pub(crate) fn wrap(text: &str, width: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut used = 0.0;
+    for word in text.split_whitespace() {
+        let wide = width_of(word);
+        match lines.last_mut() {
+            Some(line) if used + 0.28 + wide <= width => {
+                line.push(' ');
+                line.push_str(word);
+                used += 0.28 + wide;
+            }
+            _ => {
+                lines.push(word.to_owned());
+                used = wide;
+            }
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -256,5 +277,14 @@ mod tests {
     #[test]
     fn a_path_is_written_by_its_steps_and_stands_still_for_free() {
         assert_eq!(path([(10, 20), (30, 20), (30, 20), (35, 10)], false), "M10 20l20 0l5 -10");
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_sheet_and_no_word_is_lost() {
+        let text = "a caption of several words that does not fit into one line of this width";
+        let lines = wrap(text, 12.0);
+        assert!(lines.len() > 2);
+        assert!(lines.iter().all(|line| width_of(line) <= 12.0), "{lines:?}");
+        assert_eq!(lines.join(" "), text);
     }
 }

@@ -10,6 +10,7 @@ use plotters::element::{Circle, Drawable, PathElement, PointCollection, Polygon,
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontStyle, IntoFont, RGBColor, ShapeStyle, TextStyle};
 
+use super::canvas::wrap;
 use super::{Area, Canvas, FINE, Pen, Size};
 use crate::axis::{Scale, written};
 use crate::palette::{self, Look, Shape, Styles};
@@ -59,7 +60,7 @@ impl<'c, 'p> Plot<'c, 'p> {
         (x, x_label): (Scale, &str),
         y: (Scale, &str),
     ) -> Option<Chart<'_, 'c>> {
-        self.meshed(x, x_label, y, true)
+        self.meshed(x, x_label, y, (true, 0))
     }
 
     /// The same with time as horizontal axis. A page can replace its numbers when a reader zooms
@@ -70,7 +71,7 @@ impl<'c, 'p> Plot<'c, 'p> {
         y: (Scale, &str),
     ) -> Option<Chart<'_, 'c>> {
         let (ticks, foot, head) = (x.ticks(self.size.pick(10, 5)), y.0.range.start, y.0.range.end);
-        let chart = self.meshed(x, x_label, y, false)?;
+        let chart = self.meshed(x, x_label, y, (false, 0))?;
         let style =
             face(self.size.letters(), palette::DIM, false, Pos::new(HPos::Center, VPos::Top));
         let rule = ShapeStyle::from(&palette::colour(palette::RULE)).stroke_width(10);
@@ -109,24 +110,32 @@ impl<'c, 'p> Plot<'c, 'p> {
         y: (Scale, &str),
     ) -> Option<Chart<'_, 'c>> {
         let foot = y.0.range.start;
-        let chart = self.meshed(x, "", y, false)?;
-        let style =
-            face(self.size.letters(), palette::DIM, false, Pos::new(HPos::Center, VPos::Top));
+        let letters = self.size.letters();
+        let room = f64::from(self.size.width() - 60) / groups.len().max(1) as f64 / letters;
+        let groups: Vec<_> = groups.iter().map(|group| wrap(group, room)).collect();
+        let rows = groups.iter().map(Vec::len).max().unwrap_or(0) as i32;
+        let row = (letters * 1.2 * f64::from(FINE)) as i32;
+        // Two lines fit below each plot.
+        let chart = self.meshed(x, "", y, (false, (rows - 2).max(0) * row))?;
+        let style = face(letters, palette::DIM, false, Pos::new(HPos::Center, VPos::Top));
         let (left, top) = self.area.get_base_pixel();
         for (at, group) in groups.iter().enumerate() {
             let place = chart.backend_coord(&(at as f64 + 0.5, foot));
-            let place = (place.0 - left, place.1 - top + 6 * FINE);
-            done(self.area.draw_text(group, &style, place))?;
+            for (below, line) in (0..).zip(group) {
+                let place = (place.0 - left, place.1 - top + 6 * FINE + below * row);
+                done(self.area.draw_text(line, &style, place))?;
+            }
         }
         Some(chart)
     }
 
+    /// `below` is further room for numbers below the plot.
     fn meshed(
         &self,
         x: Scale,
         x_label: &str,
         (y, y_label): (Scale, &str),
-        numbered: bool,
+        (numbered, below): (bool, i32),
     ) -> Option<Chart<'_, 'c>> {
         let letters = self.size.letters();
         let style = |ink, pos| face(letters, ink, false, pos);
@@ -140,7 +149,7 @@ impl<'c, 'p> Plot<'c, 'p> {
                 // Room for what hangs below the last line of letters.
                 .margin_bottom(4 * FINE)
                 .set_label_area_size(LabelAreaPosition::Left, self.size.pick(46, 38) * FINE)
-                .set_label_area_size(LabelAreaPosition::Bottom, bottom * FINE)
+                .set_label_area_size(LabelAreaPosition::Bottom, bottom * FINE + below)
                 .build_cartesian_2d(x, y),
         )?;
         let rule = ShapeStyle::from(&palette::colour(palette::RULE)).stroke_width(10);

@@ -1,6 +1,6 @@
 //! The parts of a drawing: title, legend, plot, and text below.
 
-use crate::draw::canvas::width_of;
+use crate::draw::canvas::wrap;
 use crate::draw::{Area, Entry, FINE, Pen, Plot, Size, legend};
 use crate::figure::Figure;
 use crate::palette::{self, Styles};
@@ -80,40 +80,5 @@ impl<'a> Sheet<'a> {
         let (_, after) = area.split_vertically((begins * fine) as i32);
         let (place, _) = after.split_vertically((self.plot * fine) as i32);
         Plot::new(place.margin(0, 0, margin, margin), pen, styles, self.size)
-    }
-}
-
-/// Breaks a text into lines of this many times the height of its letters.
-fn wrap(text: &str, width: f64) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    let mut used = 0.0;
-    for word in text.split_whitespace() {
-        let wide = width_of(word);
-        match lines.last_mut() {
-            Some(line) if used + 0.28 + wide <= width => {
-                line.push(' ');
-                line.push_str(word);
-                used += 0.28 + wide;
-            }
-            _ => {
-                lines.push(word.to_owned());
-                used = wide;
-            }
-        }
-    }
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_line_is_wider_than_the_sheet_and_no_word_is_lost() {
-        let text = "a caption of several words that does not fit into one line of this width";
-        let lines = wrap(text, 12.0);
-        assert!(lines.len() > 2);
-        assert!(lines.iter().all(|line| width_of(line) <= 12.0), "{lines:?}");
-        assert_eq!(lines.join(" "), text);
     }
 }

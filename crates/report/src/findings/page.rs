@@ -374,12 +374,14 @@ impl Maker<'_> {
                 name: name.into(),
                 value: spread.middle,
                 between: Some((spread.outer.0, spread.outer.1)),
+                mark: None,
             })
         };
         Ok(Bars {
             y: Axis::linear("Jain's index").until(1.0),
             bars: names.into_iter().filter_map(bar).collect(),
             between: "bar: median · line: 10–90 % of windows".into(),
+            marks: String::new(),
         })
     }
 }

@@ -280,10 +280,11 @@ pub(super) fn bars(
                 name: (*name).into(),
                 value: spread.middle,
                 between: (runs.len() > 1).then_some(spread.inner),
+                mark: None,
             });
         }
     }
     let several = bars.iter().any(|bar| bar.between.is_some());
     let between = if several { "bar: median · line: 25–75 % of runs" } else { "" };
-    Bars { y: Axis::linear(label), bars, between: between.into() }
+    Bars { y: Axis::linear(label), bars, between: between.into(), marks: String::new() }
 }

@@ -46,9 +46,19 @@ fn titled<'w>(text: &dyn Fn(usize) -> &'w str, name: &dyn Fn(usize) -> &'w str) 
     };
     let curves = [7, 8].map(|at| Curve::of(name(at), vec![1.0, 2.0]));
     let cdf = Cdf { x: Axis::linear("delay (ms)"), of: "packets".into(), curves: curves.into() };
-    let bar = |at| Bar { group: name(9).into(), name: name(at).into(), value: 1.0, between: None };
-    let bars =
-        Bars { y: Axis::linear("share"), bars: vec![bar(7), bar(8)], between: String::new() };
+    let bar = |at| Bar {
+        group: name(9).into(),
+        name: name(at).into(),
+        value: 1.0,
+        between: None,
+        mark: Some(2.0),
+    };
+    let bars = Bars {
+        y: Axis::linear("share"),
+        bars: vec![bar(7), bar(8)],
+        between: String::new(),
+        marks: name(6).into(),
+    };
     let table = Table {
         columns: vec![of(10), of(11)],
         named: 0,
