@@ -5,6 +5,8 @@
 //! `expected.toml`. `docs/interpretations/<paper>.md` has the decisions where the paper is silent.
 
 mod flags;
+mod headline;
+mod picture;
 pub(crate) mod plan_item;
 mod work;
 
@@ -22,6 +24,8 @@ use crate::experiment::{Card, Outcome};
 use crate::table::Table;
 
 pub(crate) use flags::PlanFlags;
+pub use headline::Headline;
+pub(crate) use picture::{OverTime, Picture, Pictures, over_time, plane, stated};
 pub(crate) use work::Work;
 
 /// An item of a paper's evaluation.

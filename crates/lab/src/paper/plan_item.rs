@@ -9,7 +9,7 @@ use sounding_experiment::plan::Wrong;
 use sounding_experiment::provenance::{Begun, Provenance};
 use sounding_host::jobs;
 
-use super::{Ours, PaperItem, PlanFlags, Report, Rows, no_row};
+use super::{Ours, PaperItem, Pictures, PlanFlags, Report, Rows, no_row};
 use crate::experiment::{Card, Experiment, Host, Outcome, report_share};
 
 /// An item of a paper's evaluation in virtual time: the paper's figures, the measured ones, and why
@@ -29,6 +29,9 @@ pub(crate) struct ItemFlags {
     /// Sets a key of the plan in all rows, as `sounding sim --set` does; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+
+    #[command(flatten)]
+    pictures: Pictures,
 }
 
 /// Figures of a run, by the heads of their columns.
@@ -187,12 +190,13 @@ impl<I: Kinds> Experiment for PlanItem<I> {
     }
 
     fn run(&self, flags: ItemFlags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
-        let ItemFlags { plan, only, set } = flags;
+        let ItemFlags { plan, only, set, pictures } = flags;
         let sets = plan.duration().into_iter().chain(set).collect();
         let settings = Settings { sets, seeds: plan.seeds(), only, jobs: plan.jobs() };
         let begun = Begun::now();
         let progress = |done, all| report_share(host, done, all, "runs");
         let rows = rows(self.0, &settings, progress).into_diagnostic()?;
-        report(self.0, rows, begun.end()).into_diagnostic()?.outcome().map(Some)
+        let report = report(self.0, rows, begun.end()).into_diagnostic()?;
+        pictures.outcome(&report, Vec::new()).map(Some)
     }
 }

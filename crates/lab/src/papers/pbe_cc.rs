@@ -1,6 +1,7 @@
 //! PBE-CC's evaluation: the plans of `papers/pbe-cc` in virtual time, beside the paper's figures.
 
 mod cells;
+mod drawn;
 pub(crate) mod experiment;
 mod fig11;
 mod fig21;

@@ -8,10 +8,10 @@ use sounding_experiment::provenance::Begun;
 use sounding_experiment::simulate::Keep;
 use sounding_experiment::study::Study;
 
-use super::place::PLACES;
-use super::{Item, cells, fig6, fig11, fig21, report, robust, table1};
+use super::place::{FIRST_SEED, PLACES};
+use super::{Item, cells, drawn, fig6, fig11, fig21, report, robust, table1};
 use crate::experiment::{self, Card, Experiment, Host, Outcome, jobs, report_share};
-use crate::paper::{PlanFlags, Work};
+use crate::paper::{Pictures, PlanFlags, Work};
 
 /// An item of PBE-CC's evaluation in virtual time: the paper's figures, the measured ones, and why
 /// they differ
@@ -22,6 +22,9 @@ use crate::paper::{PlanFlags, Work};
 pub(crate) struct ItemFlags {
     #[command(flatten)]
     plan: PlanFlags,
+
+    #[command(flatten)]
+    pictures: Pictures,
 }
 
 impl ItemFlags {
@@ -49,6 +52,7 @@ impl Experiment for FlowsItem {
         let text = flags.text(self.0)?;
         let begun = Begun::now();
         let study = Study::new(text).into_diagnostic()?;
+        let jobs = flags.plan.jobs();
         let all: Duration = study.runs().iter().map(|run| run.plan.duration).sum();
         let mut passed = Duration::ZERO;
         let mut tenth = 0;
@@ -61,14 +65,22 @@ impl Experiment for FlowsItem {
             }
         };
         let stop = host.stop()?;
-        let finished =
-            study.run_on(flags.plan.jobs(), &Keep::default(), None, &stop, &mut progress);
+        let finished = study.run_on(jobs, &Keep::default(), None, &stop, &mut progress);
         let finished = finished.into_diagnostic()?;
         if finished.outcomes.is_empty() {
             return Ok(None);
         }
         let report = report(self.0, &finished.outcomes, begun.end()).into_diagnostic()?;
-        Ok(Some(report.outcome()?.ended(finished.complete)))
+        let mut pictures = Vec::new();
+        if flags.pictures.are_drawn() {
+            let seed = study.runs().first().map(|run| run.seed);
+            let runs = study.runs().iter().filter(|run| Some(run.seed) == seed).cloned();
+            let runs: Vec<_> = runs.collect();
+            let work = Work { most: None, jobs, stop: &stop, host };
+            let Some(runs) = work.each(&runs, drawn::measure)? else { return Ok(None) };
+            pictures = drawn::pictures(self.0, &report.expected, &runs);
+        }
+        Ok(Some(flags.pictures.outcome(&report, pictures)?.ended(finished.complete)))
     }
 }
 
@@ -83,6 +95,10 @@ pub(crate) struct Table1Flags {
     #[arg(long, value_name = "N", default_value_t = PLACES as u16, value_parser = clap::value_parser!(u16).range(1..=PLACES as i64))]
     places: u16,
 
+    /// The seed that the first place is drawn from; each further place has the next
+    #[arg(long, value_name = "SEED", default_value_t = FIRST_SEED)]
+    first_seed: u64,
+
     /// How many seconds each flow sends
     #[arg(long, value_name = "S", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=600))]
     seconds: u16,
@@ -91,7 +107,7 @@ pub(crate) struct Table1Flags {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=20))]
     repeats: u8,
 
-    /// Only these controllers of the plan
+    /// These controllers instead of the plan's, as in pbe-cc:slack=100ms
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     controllers: Vec<String>,
 
@@ -102,6 +118,9 @@ pub(crate) struct Table1Flags {
     /// Runs at once; as many as this machine has processors unless stated
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     jobs: Option<u8>,
+
+    #[command(flatten)]
+    pictures: Pictures,
 }
 
 /// Table 1.
@@ -117,6 +136,7 @@ impl Experiment for Table1Item {
     fn run(&self, flags: Table1Flags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
         let plan = table1::Plan {
             places: flags.places.into(),
+            first_seed: flags.first_seed,
             repeats: flags.repeats.into(),
             span: Duration::from_secs(flags.seconds.into()),
             jobs: jobs(flags.jobs),
@@ -131,8 +151,9 @@ impl Experiment for Table1Item {
             return Ok(None);
         }
         let complete = places.len() == plan.places;
-        let outcome = table1::report(places, begun.end()).into_diagnostic()?.outcome()?;
-        Ok(Some(outcome.ended(complete)))
+        let report = table1::report(places, begun.end()).into_diagnostic()?;
+        let pictures = report.evidence.pictures();
+        Ok(Some(flags.pictures.outcome(&report, pictures)?.ended(complete)))
     }
 }
 
@@ -155,17 +176,21 @@ impl Experiment for DeepItem {
                 runs.iter_mut().for_each(fig11::set);
                 let stations = work.each(&runs, fig11::measure)?;
                 let Some(stations) = stations else { return Ok(None) };
-                fig11::report(stations, begun.end()).into_diagnostic()?.outcome()
+                flags
+                    .pictures
+                    .outcome(&fig11::report(stations, begun.end()).into_diagnostic()?, vec![])
             }
             Item::Fig21 => {
                 let shares = work.each(&runs, fig21::measure)?;
                 let Some(shares) = shares else { return Ok(None) };
-                fig21::report(&shares, begun.end()).into_diagnostic()?.outcome()
+                let pictures = fig21::pictures(&shares);
+                let report = fig21::report(&shares, begun.end()).into_diagnostic()?;
+                flags.pictures.outcome(&report, pictures)
             }
             _ => {
                 let loads = work.each(&runs, fig6::measure)?;
                 let Some(loads) = loads else { return Ok(None) };
-                fig6::report(loads, begun.end()).into_diagnostic()?.outcome()
+                flags.pictures.outcome(&fig6::report(loads, begun.end()).into_diagnostic()?, vec![])
             }
         };
         outcome.map(Some)
@@ -183,6 +208,9 @@ pub(crate) struct CellFlags {
     /// For how long users are counted with each seed, in the model's time
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = humantime::parse_duration)]
     duration: Duration,
+
+    #[command(flatten)]
+    pictures: Pictures,
 }
 
 /// The first of the seeds with which no constant was chosen.
@@ -205,7 +233,8 @@ impl Experiment for CellItem {
         let begun = Begun::now();
         let seeds: Vec<u64> = (HELD..HELD + flags.seeds).collect();
         let rows = cells::measure(self.0, &seeds, flags.duration).into_diagnostic()?;
-        cells::report(self.0, rows, begun).into_diagnostic()?.outcome().map(Some)
+        let report = cells::report(self.0, rows, begun).into_diagnostic()?;
+        flags.pictures.outcome(&report, Vec::new()).map(Some)
     }
 }
 
@@ -223,6 +252,9 @@ pub(crate) struct RobustFlags {
     /// Runs at once; as many as this machine has processors unless stated
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     jobs: Option<u8>,
+
+    #[command(flatten)]
+    pictures: Pictures,
 }
 
 /// Beyond the paper.
@@ -236,11 +268,12 @@ impl Experiment for RobustItem {
     }
 
     fn run(&self, flags: RobustFlags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
-        let RobustFlags { seeds, honest, .. } = flags;
-        let plan = robust::Plan { seeds, honest, jobs: jobs(flags.jobs) };
+        let RobustFlags { seeds, honest, jobs: at_once, pictures } = flags;
+        let plan = robust::Plan { seeds, honest, jobs: jobs(at_once) };
         let begun = Begun::now();
         let progress = |what: &str| experiment::report(host, what);
         let checks = robust::measure(&plan, progress).into_diagnostic()?;
-        robust::report(checks, begun.end()).into_diagnostic()?.outcome().map(Some)
+        let report = robust::report(checks, begun.end()).into_diagnostic()?;
+        pictures.outcome(&report, Vec::new()).map(Some)
     }
 }

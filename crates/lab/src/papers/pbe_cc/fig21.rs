@@ -15,7 +15,7 @@ use sounding_experiment::provenance::Provenance;
 
 use super::Item;
 use super::rig::{Setup, observe};
-use crate::paper::{Ours, Report};
+use crate::paper::{Ours, OverTime, Picture, Report, over_time};
 use crate::table::Table;
 
 /// What the paper averages resource blocks over.
@@ -42,7 +42,12 @@ pub(super) struct Shares {
     /// By flow, with all three: resource blocks of a subframe, Mbit/s, and the 95th percentile of
     /// the delay in ms.
     three: Vec<(String, f64, f64, f64)>,
+    /// By flow, over time: resource blocks of a subframe.
+    over_time: Vec<(String, Vec<(f64, Option<f64>)>)>,
 }
+
+/// So many windows are one point of a picture.
+const DRAWN: u64 = 10;
 
 /// When flows are there together: two of them, and three.
 fn spans(run: &Run) -> [Vec<(Duration, Duration)>; 2] {
@@ -78,6 +83,42 @@ fn windows(cell: &[CellEvent]) -> BTreeMap<u64, BTreeMap<DeviceId, u64>> {
     windows
 }
 
+/// A device's resource blocks over time.
+fn drawn(
+    windows: &BTreeMap<u64, BTreeMap<DeviceId, u64>>,
+    device: DeviceId,
+) -> Vec<(f64, Option<f64>)> {
+    let mut points: BTreeMap<u64, u64> = BTreeMap::new();
+    for (at, window) in windows {
+        *points.entry(at / DRAWN).or_default() += window.get(&device).copied().unwrap_or_default();
+    }
+    let subframes = WINDOW.as_secs_f64() * 1e3 * DRAWN as f64;
+    let seconds = WINDOW.as_secs_f64() * DRAWN as f64;
+    let point = |(at, prb): (u64, u64)| (at as f64 * seconds, Some(prb as f64 / subframes));
+    points.into_iter().map(point).collect()
+}
+
+/// Each case of the first seed over time.
+pub(super) fn pictures(all: &[Shares]) -> Vec<Picture> {
+    let first = |(case, letter): &(&str, &str)| {
+        let shares = all.iter().find(|shares| shares.case == *case)?;
+        Some(Picture {
+            name: format!("fig21{letter}"),
+            title: format!("Resource blocks of the primary carrier: {case}"),
+            caption: "The mean of 500 subframes, of the first seed.".into(),
+            kind: over_time(
+                vec![OverTime {
+                    label: "resource blocks of a subframe",
+                    lines: shares.over_time.clone(),
+                    stated: Vec::new(),
+                }],
+                None,
+            ),
+        })
+    };
+    CASES.iter().filter_map(first).collect()
+}
+
 /// Makes one run.
 pub(super) fn measure(run: &Run) -> Result<Shares, Wrong> {
     let observed = observe(run, Setup::of(Shows { slots: true, ..Shows::default() }))?;
@@ -91,6 +132,10 @@ pub(super) fn measure(run: &Run) -> Result<Shares, Wrong> {
         whole: [None; 2],
         short: [None; 2],
         three: Vec::new(),
+        over_time: (0_u16..)
+            .zip(&run.plan.flows)
+            .map(|(device, flow)| (flow.label().to_owned(), drawn(&windows, DeviceId(device))))
+            .collect(),
     };
     for (at, spans) in spans(run).iter().enumerate() {
         let (mut whole, mut short, mut count) =
@@ -246,5 +291,14 @@ mod tests {
         assert_eq!(shares.case, "similar");
         assert!(shares.whole[1].unwrap() > 0.95, "{shares:?}");
         assert_eq!(shares.three.len(), 3);
+        let drawn = pictures(&[shares]);
+        let [sounding_report::Kind::Series(series)] =
+            drawn.iter().map(|of| &of.kind).collect::<Vec<_>>()[..]
+        else {
+            panic!("one picture: {drawn:?}")
+        };
+        assert_eq!(series.panels[0].lines.len(), 3);
+        // Twelve seconds by half seconds.
+        assert_eq!(series.panels[0].lines[0].points.len(), 24);
     }
 }

@@ -15,7 +15,7 @@ use super::Item;
 pub(super) const PLACES: usize = 40;
 
 /// The first place's seed. Seeds below were used while the law was made.
-const FIRST_SEED: u64 = 1001;
+pub(super) const FIRST_SEED: u64 = 1001;
 
 /// A place.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -40,8 +40,9 @@ pub(super) struct Place {
 
 impl Place {
     /// Five in eight are busy, one in four has one carrier, as the paper's 25 of 40, and 10 of 40.
-    pub(super) fn of(number: usize) -> Self {
-        let seed = FIRST_SEED + number as u64 - 1;
+    /// The first place has `first_seed`.
+    pub(super) fn of(number: usize, first_seed: u64) -> Self {
+        let seed = first_seed + number as u64 - 1;
         let mut lots = ChaCha8Rng::seed_from_u64(seed);
         let at = number - 1;
         let busy = at % 8 < 5;
@@ -105,7 +106,7 @@ mod tests {
 
     #[test]
     fn twenty_five_of_forty_places_are_busy_and_ten_have_one_carrier() {
-        let places: Vec<Place> = (1..=PLACES).map(Place::of).collect();
+        let places: Vec<Place> = (1..=PLACES).map(|number| Place::of(number, FIRST_SEED)).collect();
         let count = |of: &dyn Fn(&Place) -> bool| places.iter().filter(|place| of(place)).count();
         assert_eq!(count(&|place| place.busy), 25);
         assert_eq!([1, 2, 3].map(|n| count(&|place| place.carriers == n)), [10, 15, 15]);
@@ -119,7 +120,7 @@ mod tests {
     #[test]
     fn a_place_is_a_run_for_each_of_nine_controllers_over_its_carriers() {
         for number in [1, 2, 6] {
-            let place = Place::of(number);
+            let place = Place::of(number, FIRST_SEED);
             let runs = place.runs(Duration::from_secs(3), &[]).unwrap();
             assert_eq!(runs.len(), 9);
             for run in runs {

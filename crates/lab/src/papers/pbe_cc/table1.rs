@@ -10,7 +10,7 @@ use serde::Serialize;
 use sounding_cell::Event as CellEvent;
 use sounding_cell::event::Rrc;
 use sounding_experiment::metrics::{self, nearest_rank};
-use sounding_experiment::observe::Setup as Shows;
+use sounding_experiment::observe::{Packets, Setup as Shows};
 use sounding_experiment::plan::{Run, Wrong};
 use sounding_host::jobs::{self, Told};
 
@@ -23,7 +23,7 @@ pub(super) use shown::report;
 const WINDOW: Duration = Duration::from_millis(100);
 
 /// The order statistics of Figs. 13 and 14.
-const QUANTILES: [f64; 5] = [0.10, 0.25, 0.50, 0.75, 0.90];
+pub(super) const QUANTILES: [f64; 5] = [0.10, 0.25, 0.50, 0.75, 0.90];
 
 /// States in which PBE-CC takes the Internet for the bottleneck: the queue there is drained, then
 /// probed.
@@ -36,10 +36,11 @@ const APART: u64 = 10_000;
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) places: usize,
+    pub(super) first_seed: u64,
     pub(super) repeats: u64,
     pub(super) span: Duration,
     pub(super) jobs: usize,
-    /// The controllers by name; all of the plan if none is named.
+    /// The controllers as plans write them; those of the plan if none is named.
     pub(super) controllers: Vec<String>,
     /// `KEY=VALUE`, after what is drawn.
     pub(super) sets: Vec<String>,
@@ -84,10 +85,24 @@ impl Visited {
     }
 }
 
+/// A flow's Mbit/s in each 100 ms, the lowest first.
+pub(super) fn windows(packets: &Packets, flow: usize, span: Duration) -> Vec<f64> {
+    let mut windows = vec![0_u64; (span.as_nanos() / WINDOW.as_nanos()).max(1) as usize];
+    for arrival in packets.of(flow, Duration::ZERO, Duration::MAX) {
+        let at = (arrival.at().as_nanos() / WINDOW.as_nanos()) as usize;
+        if let Some(bytes) = windows.get_mut(at) {
+            *bytes += arrival.size();
+        }
+    }
+    windows.sort_unstable();
+    windows.into_iter().map(|bytes| bytes as f64 * 8e-6 / WINDOW.as_secs_f64()).collect()
+}
+
 /// What a download did.
 fn visit(place: &Place, mut run: Run) -> Result<Visit, Wrong> {
-    let controller = run.plan.flows[0].controller.name().to_owned();
-    if !sounding_baselines::needs(&controller).is_some_and(|needs| needs.remote)
+    let choice = &run.plan.flows[0].controller;
+    let controller = choice.to_string();
+    if !sounding_baselines::needs(choice.name()).is_some_and(|needs| needs.remote)
         && let Some(phone) = run.plan.cell.as_mut().and_then(|cell| cell.devices.first_mut())
     {
         // It would listen to nothing.
@@ -95,15 +110,7 @@ fn visit(place: &Place, mut run: Run) -> Result<Visit, Wrong> {
     }
     let observed = observe(&run, Setup::of(Shows { radio: true, ..Shows::default() }))?;
     let span = observed.span;
-    let mut windows = vec![0_u64; (span.as_nanos() / WINDOW.as_nanos()).max(1) as usize];
-    for arrival in &observed.packets.arrivals {
-        let at = (arrival.at().as_nanos() / WINDOW.as_nanos()) as usize;
-        if let Some(bytes) = windows.get_mut(at) {
-            *bytes += arrival.size();
-        }
-    }
-    windows.sort_unstable();
-    let mbit = |bytes: u64| bytes as f64 * 8e-6 / WINDOW.as_secs_f64();
+    let windows = windows(&observed.packets, 0, span);
     let delays = observed.packets.delays_ms(0, Duration::ZERO, Duration::MAX);
     let delay =
         |quantile| if delays.is_empty() { f64::NAN } else { nearest_rank(&delays, quantile) };
@@ -113,7 +120,7 @@ fn visit(place: &Place, mut run: Run) -> Result<Visit, Wrong> {
         mbit_per_sec: observed.packets.mbit_per_sec(0, Duration::ZERO, span),
         mean_ms: metrics::mean(&delays),
         p95_ms: delay(0.95),
-        windows_mbit_per_sec: QUANTILES.map(|quantile| mbit(nearest_rank(&windows, quantile))),
+        windows_mbit_per_sec: QUANTILES.map(|quantile| nearest_rank(&windows, quantile)),
         delays_ms: QUANTILES.map(delay),
         aggregated: aggregated(&observed),
         internet,
@@ -155,14 +162,14 @@ pub(super) fn measure(
     mut progress: impl FnMut(usize, usize),
 ) -> Result<Vec<Visited>, Wrong> {
     let mut work = Vec::new();
+    let mut sets = plan.sets.clone();
+    if !plan.controllers.is_empty() {
+        sets.push(format!("sweep={{\"flows.download.controller\"={:?}}}", plan.controllers));
+    }
     for number in 1..=plan.places {
-        let place = Place::of(number);
+        let place = Place::of(number, plan.first_seed);
         for repeat in 0..plan.repeats {
-            let runs = place.runs(plan.span, &plan.sets)?.into_iter();
-            let runs = runs.filter(|run| {
-                let name = run.plan.flows[0].controller.name();
-                plan.controllers.is_empty() || plan.controllers.iter().any(|wanted| wanted == name)
-            });
+            let runs = place.runs(plan.span, &sets)?.into_iter();
             let seed = place.seed + repeat * APART;
             work.extend(runs.map(|mut run| {
                 run.seed = seed;
@@ -198,7 +205,7 @@ pub(super) fn measure(
             let of = visits.iter().filter(|visit| visit.controller == *name).cloned();
             mean(&of.collect::<Vec<_>>())
         });
-        Some(Visited { place: Place::of(number), visits: means.collect() })
+        Some(Visited { place: Place::of(number, plan.first_seed), visits: means.collect() })
     });
     Ok(whole.collect())
 }
@@ -206,10 +213,12 @@ pub(super) fn measure(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::papers::pbe_cc::place::FIRST_SEED;
 
     #[test]
     fn pbe_cc_in_an_idle_cell_waits_less_than_bbr_and_finds_no_narrow_internet() {
-        let place = (1..).map(Place::of).find(|place| !place.busy && place.carriers == 1).unwrap();
+        let mut places = (1..).map(|number| Place::of(number, FIRST_SEED));
+        let place = places.find(|place| !place.busy && place.carriers == 1).unwrap();
         let runs = place.runs(Duration::from_secs(4), &[]).unwrap();
         let of = |name: &str| {
             let run = runs.iter().find(|run| run.plan.flows[0].controller.name() == name);
@@ -226,6 +235,7 @@ mod tests {
     fn a_place_that_was_left_before_its_end_is_none() {
         let plan = Plan {
             places: 1,
+            first_seed: FIRST_SEED,
             repeats: 1,
             span: Duration::from_millis(500),
             jobs: 1,

@@ -13,8 +13,6 @@ use sounding_units::HostInstant;
 use super::super::rig::{Observed, Setup, observe};
 use super::{Check, Plan, each, run_of};
 
-/// The plan's share of headers.
-const OVERHEAD: f64 = 0.02;
 /// The first second in which the monitor knows the device's RNTI for certain.
 const KNOWN: usize = 2;
 
@@ -33,9 +31,10 @@ struct Second {
 
 impl Second {
     /// C_t as Equations 3 and 5 have it, of what really was granted and lost, Mbit/s.
-    fn truth(&self) -> f64 {
+    /// `overhead` is the share of headers.
+    fn truth(&self, overhead: f64) -> f64 {
         let lost = self.again / self.first.max(1.0);
-        self.prb * self.bits / self.bits_prb.max(1.0) * (1.0 - OVERHEAD) / (1.0 + lost) * 1e-6
+        self.prb * self.bits / self.bits_prb.max(1.0) * (1.0 - overhead) / (1.0 + lost) * 1e-6
     }
 }
 
@@ -121,10 +120,14 @@ pub(super) fn toggled(plan: &Plan) -> Result<Check, Wrong> {
     let ratios = each(plan, plan.seeds, |seed| {
         let shows = Shows { radio: true, slots: true, ..Shows::default() };
         let setup = Setup { views: true, ..Setup::of(shows) };
-        let observed = observe(&run_of(seed, &sets)?, setup)?;
+        let run = run_of(seed, &sets)?;
+        let phone = run.plan.cell.as_ref().and_then(|cell| cell.devices.first());
+        let modem = phone.and_then(|phone| phone.modem.as_ref());
+        let overhead = modem.and_then(|modem| modem.overhead).unwrap_or(0.0);
+        let observed = observe(&run, setup)?;
         let seconds = seconds(&observed);
         let known = seconds.iter().skip(KNOWN).filter(|of| of.bits_prb > 0.0 && of.views > 0.0);
-        Ok(known.map(|of| of.seen / of.views / of.truth()).collect::<Vec<f64>>())
+        Ok(known.map(|of| of.seen / of.views / of.truth(overhead)).collect::<Vec<f64>>())
     })?;
     let ratios = sorted(ratios.into_iter().flatten());
     let (least, most) =

@@ -8,7 +8,7 @@ use sounding_experiment::metrics::{nearest_rank, sorted};
 use sounding_experiment::provenance::Provenance;
 
 use super::{QUANTILES, Visit, Visited};
-use crate::paper::{Expected, Ours, Report};
+use crate::paper::{Expected, Ours, Picture, Report, plane};
 use crate::papers::pbe_cc::Item;
 use crate::table::Table;
 
@@ -18,8 +18,16 @@ const PBE: &str = "pbe-cc";
 /// The law as published, without what this project added.
 const LITERAL: &str = "pbe-cc-published";
 
+/// The algorithm that variants of the law are compared with, as the paper compares its own.
+const RIVAL: &str = "bbr";
+
 /// The algorithms of Fig. 12.
 const FAST: [&str; 4] = [PBE, "bbr", "verus", "cubic"];
+
+/// Places that a row is over.
+const BUSY: &str = "busy";
+const ALL: &str = "all";
+const SPANS: [&str; 3] = [BUSY, "idle", ALL];
 
 /// A ratio may be so much less than the paper's and still count as the same. Chosen.
 const SHORT: f64 = 0.9;
@@ -43,8 +51,8 @@ pub(in crate::papers::pbe_cc) struct Evidence {
     places: Vec<Visited>,
 }
 
-/// PBE-CC beside another algorithm over some places: throughput over the other's, and the other's
-/// delays over PBE-CC's, the mean of the places' ratios.
+/// An algorithm beside another over some places: throughput over the other's, and the other's
+/// delays over its own, the mean of the places' ratios.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 struct Gain {
     throughput: f64,
@@ -53,22 +61,33 @@ struct Gain {
 }
 
 impl Gain {
-    fn over(other: &str, places: &[&Visited]) -> Option<Self> {
-        let both = places.iter().filter_map(|place| Some((place.of(PBE)?, place.of(other)?)));
+    fn of(law: &str, other: &str, places: &[&Visited]) -> Option<Self> {
+        let both = places.iter().filter_map(|place| Some((place.of(law)?, place.of(other)?)));
         let both: Vec<(&Visit, &Visit)> = both.collect();
         let mean = |ratio: &dyn Fn(&Visit, &Visit) -> f64| {
-            both.iter().map(|(pbe, other)| ratio(pbe, other)).sum::<f64>() / both.len() as f64
+            both.iter().map(|(own, other)| ratio(own, other)).sum::<f64>() / both.len() as f64
         };
         (!both.is_empty()).then(|| Self {
-            throughput: mean(&|pbe, other| pbe.mbit_per_sec / other.mbit_per_sec.max(1e-3)),
-            p95: mean(&|pbe, other| other.p95_ms / pbe.p95_ms),
-            mean: mean(&|pbe, other| other.mean_ms / pbe.mean_ms),
+            throughput: mean(&|own, other| own.mbit_per_sec / other.mbit_per_sec.max(1e-3)),
+            p95: mean(&|own, other| other.p95_ms / own.p95_ms),
+            mean: mean(&|own, other| other.mean_ms / own.mean_ms),
         })
     }
 
     fn numbers(self) -> [f64; 3] {
         [self.throughput, self.p95, self.mean]
     }
+}
+
+/// The most that any algorithm had of [`RIVAL`]'s throughput, the mean over places: some never let
+/// the radio's queue be empty, and no law carries more.
+fn ceiling(places: &[&Visited]) -> Option<f64> {
+    let ratios = places.iter().filter_map(|place| {
+        let most = place.visits.iter().map(|visit| visit.mbit_per_sec).fold(0.0, f64::max);
+        Some(most / place.of(RIVAL)?.mbit_per_sec.max(1e-3))
+    });
+    let ratios: Vec<f64> = ratios.collect();
+    (!ratios.is_empty()).then(|| ratios.iter().sum::<f64>() / ratios.len() as f64)
 }
 
 /// The numbers of a row of the paper's: "1.04 ×, 1.54 ×, 1.39 ×".
@@ -95,18 +114,38 @@ pub(in crate::papers::pbe_cc) fn report(
         place.visits.iter().map(|visit| visit.controller.clone()).collect()
     });
     let mut ours = Ours::new(["throughput", "p95 delay", "mean delay", "places"], []);
-    for other in controllers.iter().filter(|name| *name != PBE) {
-        for (when, busy) in [("busy", true), ("idle", false)] {
-            let those: Vec<_> = places.iter().filter(|place| place.place.busy == busy).collect();
-            let Some(gain) = Gain::over(other, &those) else { continue };
-            let name = format!("{other}, {when}");
+    let ratio = |ratio: f64| format!("{ratio:.2} ×");
+    let when = |when: &str| -> Vec<&Visited> {
+        let is_one = |place: &&Visited| when == ALL || place.place.busy == (when == BUSY);
+        places.iter().filter(is_one).collect()
+    };
+    let mut compare = |law: &str, other: &str, name: &str, spans: &[&str]| {
+        for span in spans {
+            let those = when(span);
+            let Some(gain) = Gain::of(law, other, &those) else { continue };
+            let name = format!("{name}, {span}");
             let short = short(&expected, &name, gain);
             if !short.is_empty() {
                 ours.misses.push(expected.miss(&name, &short));
             }
-            let cells = gain.numbers().map(|ratio| format!("{ratio:.2} ×")).into_iter();
+            let cells = gain.numbers().map(ratio).into_iter();
             ours.rows.push((name, cells.chain([those.len().to_string()]).collect()));
         }
+    };
+    for other in controllers.iter().filter(|name| !name.starts_with(PBE)) {
+        // The abstract and the text have some over all places.
+        let stated = expected.rows.contains_key(&format!("{other}, {ALL}"));
+        let spans = if stated { &SPANS[..] } else { &SPANS[..2] };
+        compare(PBE, other, other, spans);
+    }
+    for law in controllers.iter().filter(|name| *name != PBE && name.starts_with(PBE)) {
+        compare(law, RIVAL, &format!("{law} over {RIVAL}"), &SPANS);
+    }
+    for span in SPANS {
+        let those = when(span);
+        let Some(most) = ceiling(&those) else { continue };
+        let cells = [ratio(most), String::new(), String::new(), those.len().to_string()];
+        ours.rows.push((format!("the most of any over {RIVAL}, {span}"), cells.into()));
     }
     for (controller, when, busy) in [
         (PBE, "busy", true),
@@ -150,6 +189,35 @@ pub(in crate::papers::pbe_cc) fn report(
 }
 
 impl Evidence {
+    /// Fig. 12 over all places, and Figs. 13 and 14.
+    pub(in crate::papers::pbe_cc) fn pictures(&self) -> Vec<Picture> {
+        let names = self.places.first().map_or(&[][..], |place| &place.visits[..]);
+        let over_all = names.iter().map(|visit| {
+            let name = &visit.controller;
+            let visits: Vec<_> = self.places.iter().filter_map(|place| place.of(name)).collect();
+            let delays = spread(&visits, |visit| visit.p95_ms);
+            (name.clone(), delays, spread(&visits, |visit| visit.mbit_per_sec))
+        });
+        let places = Picture {
+            name: "fig12".into(),
+            title: "Throughput and the 95th percentile of the delay, over all places".into(),
+            caption: String::new(),
+            kind: plane(over_all, &[]),
+        };
+        let six = self.six().into_iter().map(|(figure, visited)| Picture {
+            name: format!("fig{figure}"),
+            title: format!("Place {}", visited.place.name()),
+            caption: "Throughput by 100 ms, delay by packet.".into(),
+            kind: plane(
+                visited.visits.iter().map(|visit| {
+                    (visit.controller.clone(), visit.delays_ms, visit.windows_mbit_per_sec)
+                }),
+                &[],
+            ),
+        });
+        [places].into_iter().chain(six).collect()
+    }
+
     /// The places that Figs. 13 and 14 stand for: the first of each kind.
     fn six(&self) -> Vec<(&'static str, &Visited)> {
         let kinds = [
@@ -171,6 +239,12 @@ impl Evidence {
     }
 }
 
+/// Order statistics over places; there is at least one.
+fn spread(visits: &[&Visit], of: fn(&Visit) -> f64) -> [f64; 5] {
+    let values = sorted(visits.iter().map(|visit| of(visit)));
+    QUANTILES.map(|quantile| nearest_rank(&values, quantile))
+}
+
 fn joined(values: [f64; 5]) -> String {
     values.map(|value| format!("{value:.0}")).join(" / ")
 }
@@ -182,14 +256,11 @@ impl fmt::Display for Evidence {
         for name in FAST {
             let visits: Vec<&Visit> =
                 self.places.iter().filter_map(|place| place.of(name)).collect();
-            let spread = |of: &dyn Fn(&Visit) -> f64| {
-                let values = sorted(visits.iter().map(|visit| of(visit)));
-                QUANTILES.map(|quantile| {
-                    if values.is_empty() { f64::NAN } else { nearest_rank(&values, quantile) }
-                })
-            };
-            let throughput = joined(spread(&|visit| visit.mbit_per_sec));
-            table.row([name.into(), throughput, joined(spread(&|visit| visit.p95_ms))]);
+            if visits.is_empty() {
+                continue;
+            }
+            let throughput = joined(spread(&visits, |visit| visit.mbit_per_sec));
+            table.row([name.into(), throughput, joined(spread(&visits, |visit| visit.p95_ms))]);
         }
         table.fmt(f)?;
         writeln!(f, "\nFigs. 13 and 14, at six places; of 100 ms and of packets, as above:\n")?;
@@ -208,7 +279,7 @@ impl fmt::Display for Evidence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::papers::pbe_cc::place::Place;
+    use crate::papers::pbe_cc::place::{FIRST_SEED, Place};
 
     fn visit(controller: &str, mbit_per_sec: f64, delay_ms: f64) -> Visit {
         Visit {
@@ -227,12 +298,15 @@ mod tests {
     #[test]
     fn gains_are_means_of_the_places_ratios_and_a_tenth_less_than_the_papers_is_a_miss() {
         let place = |at, other: f64| Visited {
-            place: Place::of(at),
+            place: Place::of(at, FIRST_SEED),
             visits: vec![visit(PBE, 20.0, 30.0), visit("bbr", other, 60.0)],
         };
         let (first, second) = (place(1, 10.0), place(2, 40.0));
-        let gain = Gain::over("bbr", &[&first, &second]).unwrap();
+        let places = [&first, &second];
+        let gain = Gain::of(PBE, "bbr", &places).unwrap();
         assert_eq!(gain, Gain { throughput: 1.25, p95: 2.0, mean: 2.0 });
+        // Twice BBR's at the first place, and BBR's own at the second.
+        assert_eq!(ceiling(&places), Some(1.5));
         let rows = [("bbr, busy".to_owned(), "1.04 ×, 2.30 ×, 1.39 ×".to_owned())];
         let expected = Expected { rows: rows.into(), ..Expected::default() };
         assert_eq!(short(&expected, "bbr, busy", gain), ["95th percentile of the delay"]);
