@@ -95,7 +95,9 @@ fn drawn(
     let subframes = WINDOW.as_secs_f64() * 1e3 * DRAWN as f64;
     let seconds = WINDOW.as_secs_f64() * DRAWN as f64;
     let point = |(at, prb): (u64, u64)| (at as f64 * seconds, Some(prb as f64 / subframes));
-    points.into_iter().map(point).collect()
+    // A run's last slot begins a point that is not whole.
+    let whole = windows.keys().next_back().map_or(0, |last| (last + 1) / DRAWN);
+    points.into_iter().filter(|(at, _)| *at < whole).map(point).collect()
 }
 
 /// Each case of the first seed over time.
