@@ -399,6 +399,12 @@ class Estimate:
     """Carriers that are active for this device."""
     own_blocks: int | None
     """The device's resource blocks, in thousandths of the most that it ever had; None unless data waited for them."""
+    cell_bits_per_sec: int | None
+    """What all blocks of its cells would carry for this device, if the method knows every user's blocks."""
+    cell_own_blocks: int | None
+    """The device's blocks, in thousandths of all."""
+    cell_idle_blocks: int | None
+    """The blocks of no user, in thousandths of all."""
     radio: str | None
     """The radio of the grants: `lte`, alone or beside NR, or `nr`; None before the first grant."""
 

@@ -186,12 +186,15 @@ pub(crate) struct Estimate {
     users: Option<u32>,
     carriers: Option<u32>,
     own_blocks: Option<u16>,
+    cell_bits_per_sec: Option<u64>,
+    cell_own_blocks: Option<u16>,
+    cell_idle_blocks: Option<u16>,
     radio: Option<String>,
 }
 
 impl From<&LinkEstimate> for Estimate {
     fn from(estimate: &LinkEstimate) -> Self {
-        let fair = estimate.known_fair();
+        let (fair, cell) = (estimate.known_fair(), estimate.known_cell());
         Self {
             direction: word(estimate.direction),
             rate_bits_per_sec: estimate.rate.bits_per_sec(),
@@ -206,6 +209,9 @@ impl From<&LinkEstimate> for Estimate {
             users: fair.map(|fair| fair.users),
             carriers: fair.map(|fair| fair.carriers),
             own_blocks: estimate.known_own_blocks(),
+            cell_bits_per_sec: cell.map(|cell| cell.rate.bits_per_sec()),
+            cell_own_blocks: cell.map(|cell| cell.own),
+            cell_idle_blocks: cell.map(|cell| cell.idle),
             radio: estimate.radio.map(|radio| radio.to_string()),
         }
     }

@@ -16,8 +16,11 @@ TRAIT = ROOT / "crates/cc/src/controller.rs"
 #: What a type's numbers are counted in, which ends a name in Python.
 UNITS = {"HostInstant": "_ns", "Duration": "_ns", "Bytes": "_bytes", "Rate": "_bits_per_sec"}
 
-#: Fields of `FairShare`, which are fields of the estimate in Python.
-FLAT = {"fair": ["fair_share_bits_per_sec", "users", "carriers"]}
+#: Fields of `FairShare` and `CellUse`, which are fields of the estimate in Python.
+FLAT = {
+    "fair": ["fair_share_bits_per_sec", "users", "carriers"],
+    "cell": ["cell_bits_per_sec", "cell_own_blocks", "cell_idle_blocks"],
+}
 
 
 def body(text: str, head: str) -> str:

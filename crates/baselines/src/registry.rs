@@ -111,9 +111,12 @@ const CONTROLLERS: &[Entry] = &[
     entry!("legilimens-published", legilimens::Config::PUBLISHED, |start, values| {
         Box::new(Legilimens::with(start, legilimens::Config::of(values).published()))
     }),
-    entry!("background", Background::PARAMETERS, |start, values| {
-        Box::new(Background::tuned(start, values))
-    }),
+    Entry {
+        needs: Some(Background::NEEDS),
+        ..entry!("background", Background::PARAMETERS, |start, values| {
+            Box::new(Background::tuned(start, values))
+        })
+    },
     entry!("lp", Lp::PARAMETERS, |start, values| Box::new(Lp::tuned(start, values))),
     entry!("bbr", bbr::Config::PARAMETERS, |start, values| {
         Box::new(Bbr::with(start, bbr::Config::of(values)))

@@ -92,6 +92,9 @@ pub struct LinkEstimate {
     /// rest was left over, or was of others. `None` unless `bound` is [`Bound::Capacity`], and
     /// in estimates from another host.
     pub own_blocks: Option<u16>,
+    /// Who has the resource blocks of the device's cells; `None` if the method does not know all of
+    /// them.
+    pub cell: Option<CellUse>,
     /// The radio of the grants; `None` before the first one, and in estimates from another host.
     pub radio: Option<Radio>,
 }
@@ -126,6 +129,35 @@ impl FairShare {
     setters! { with_rate: rate, Rate; }
 }
 
+/// Who has the resource blocks of the cells that serve a device (PBE-CC §4.2.1: P_a, P_idle, and
+/// the rest of P_cell).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CellUse {
+    /// The rate of IP packets that all blocks would carry for this device.
+    pub rate: Rate,
+    /// The device's blocks, in thousandths of all: 0..=1000.
+    pub own: u16,
+    /// The blocks of no user, in thousandths of all. With `own` at most 1000; others have the rest.
+    pub idle: u16,
+}
+
+impl CellUse {
+    /// Of cells that would carry `rate`. Parts of more than all are cut.
+    pub const fn new(rate: Rate, own: u16, idle: u16) -> Self {
+        let own = if own > 1000 { 1000 } else { own };
+        let idle = if idle > 1000 - own { 1000 - own } else { idle };
+        Self { rate, own, idle }
+    }
+
+    /// The blocks of other users, in thousandths of all.
+    pub const fn others(&self) -> u16 {
+        1000_u16.saturating_sub(self.own).saturating_sub(self.idle)
+    }
+
+    setters! { with_rate: rate, Rate; }
+}
+
 impl LinkEstimate {
     /// The age up to which an estimate may be used, unless its modem reports less often. 200 ms,
     /// chosen; pinned by the staleness tests of the kernel side.
@@ -145,6 +177,7 @@ impl LinkEstimate {
             source: Source::Grants,
             fair: None,
             own_blocks: None,
+            cell: None,
             radio: None,
         }
     }
@@ -160,6 +193,7 @@ impl LinkEstimate {
         with_source: source, Source;
         with_fair: fair, Option<FairShare>;
         with_own_blocks: own_blocks, Option<u16>;
+        with_cell: cell, Option<CellUse>;
         with_radio: radio, Option<Radio>;
     }
 
@@ -198,6 +232,12 @@ impl LinkEstimate {
     /// and data waited for them.
     pub fn known_own_blocks(&self) -> Option<u16> {
         self.own_blocks.filter(|_| self.known_bound() == Some(Bound::Capacity))
+    }
+
+    /// Who has the cells' blocks: `None` while the device changes its cell. A sniffer says how new
+    /// that is, and not the modem, which is silent without grants.
+    pub fn known_cell(&self) -> Option<CellUse> {
+        self.cell.filter(|_| self.state != State::Handover)
     }
 
     /// The state of the link. `None` before the first grant: only after grants is a device known to

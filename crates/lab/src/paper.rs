@@ -25,7 +25,7 @@ use crate::table::Table;
 
 pub(crate) use flags::PlanFlags;
 pub use headline::Headline;
-pub(crate) use picture::{OverTime, Picture, Pictures, over_time, plane, stated};
+pub(crate) use picture::{Course, OverTime, Picture, Pictures, over_time, plane, stated};
 pub(crate) use work::Work;
 
 /// An item of a paper's evaluation.

@@ -57,6 +57,7 @@ pub const EXPERIMENTS: &[&dyn Registered] = &[
     &PlanItem(legilimens::Item::Fig13),
     &PlanItem(legilimens::Item::Fig14),
     &PlanItem(legilimens::Item::Fig15),
+    &legilimens::seeing::experiment::SeeingExperiment,
     &PlanItem(gandalf::Item::Table1),
     &PlanItem(gandalf::Item::Gcc),
     &PlanItem(gandalf::Item::Gradient),

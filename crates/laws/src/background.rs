@@ -21,6 +21,7 @@
 //! algorithm.
 
 mod delay;
+mod seeing;
 mod share;
 
 use core::time::Duration;
@@ -29,11 +30,12 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use sounding_cc::parameter::{Kind, Parameter, Values};
 use sounding_cc::part::{Aimd, RttEstimator, Slots};
-use sounding_cc::{Ack, Controller, Loss, Recovery, Start};
-use sounding_estimate::LinkEstimate;
+use sounding_cc::{Ack, Controller, Loss, Needs, Recovery, Start};
+use sounding_estimate::{LinkEstimate, Source};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use delay::ByDelay;
+use seeing::Seeing;
 use share::{Share, Verdict};
 
 const INTERVAL: Parameter = Parameter {
@@ -90,6 +92,8 @@ const SHARED_FOR: Duration = Duration::from_secs(30);
 /// In a shared queue the first packet after silence waits for others if it takes so much longer
 /// than the fastest packet.
 const OTHERS: Duration = Duration::from_millis(10);
+/// Until a path's RTT is known. Chosen.
+const UNKNOWN_RTT: Duration = Duration::from_millis(100);
 /// A modem's report counts for this long; all stale data falls back.
 const MODEM_FOR: Duration = Duration::from_millis(100);
 /// Segments that a burst into a shared queue begins with.
@@ -110,6 +114,7 @@ pub struct Background {
     /// The part of the cell that the device's modem shows, and until when it counts.
     modem: Option<(u16, HostInstant)>,
     window: Aimd,
+    seeing: Seeing,
     delay: ByDelay,
     rtt: RttEstimator,
     /// The newest sample.
@@ -140,9 +145,13 @@ enum Phase {
     Sending { since: HostInstant },
     /// The receiver has no usable clock.
     ByDelay,
+    /// All blocks of the cell are known.
+    Seeing,
 }
 
 impl Background {
+    /// What it asks of a modem: who has the cell's blocks, in a download as its receiver reports.
+    pub const NEEDS: Needs = Needs::ESTIMATES.reported(Source::Cell);
     /// What plans can set.
     pub const PARAMETERS: &[Parameter] = &[INTERVAL, MAX_BACK_OFF, CROWDED, QUEUE];
 
@@ -162,6 +171,7 @@ impl Background {
             share: Share::new(),
             modem: None,
             window: Aimd::new(start),
+            seeing: Seeing::new(start),
             delay: ByDelay::new(start.now, start.mss.count()),
             rtt: RttEstimator::default(),
             last_rtt: Duration::ZERO,
@@ -204,7 +214,7 @@ impl Background {
 
     fn handle_verdict(&mut self, now: HostInstant, verdict: Verdict) {
         match (self.phase, verdict) {
-            (Phase::Waiting { .. } | Phase::ByDelay, _) | (_, Verdict::Open) => {}
+            (Phase::Waiting { .. } | Phase::ByDelay | Phase::Seeing, _) | (_, Verdict::Open) => {}
             // Its rate may be all of the cell or a part of it: silence, and then a burst that shows
             // both.
             (Phase::Opening, _) | (_, Verdict::Likely) => self.wait(now, self.interval),
@@ -265,6 +275,24 @@ impl Background {
         self.shared_until.is_some_and(|until| now < until)
     }
 
+    /// The least RTT, or that of a path that is not known.
+    fn least_rtt(&self) -> Duration {
+        self.rtt.least().map_or(UNKNOWN_RTT, micros)
+    }
+
+    /// The blocks of the cell are not known any more, or not believed: silence, and then a burst
+    /// that shows the share. Where no burst has shown the cell yet, the first one.
+    fn lose_sight(&mut self, now: HostInstant) {
+        self.slots.reset();
+        self.window = Aimd::new(&self.start);
+        if self.share.capacity().is_some() {
+            self.proofs = 0;
+            self.wait(now, self.interval);
+        } else {
+            self.phase = Phase::Opening;
+        }
+    }
+
     /// Goes by delay from here on, or by the receiver's clock again. A flow that changes begins
     /// again.
     fn go_by(&mut self, now: HostInstant, has_clock: bool) {
@@ -294,6 +322,15 @@ impl Controller for Background {
         self.rtt.handle_ack(ack);
         self.last_rtt = ack.rtt.filter(|rtt| !rtt.is_zero()).unwrap_or(self.last_rtt);
         let marked = self.window.handle_ack(ack);
+        if self.phase == Phase::Seeing {
+            let waited = self.queueing();
+            if self.seeing.handle_ack(ack.now, ack.acked.count(), waited) {
+                self.lose_sight(ack.now);
+            } else if marked {
+                self.seeing.cut(ack.now, self.least_rtt());
+            }
+            return;
+        }
         self.go_by(ack.now, ack.stamp.is_some_and(|stamp| stamp.tick <= COARSEST_TICK));
         if self.phase == Phase::ByDelay {
             if marked {
@@ -326,6 +363,14 @@ impl Controller for Background {
         if loss.begins_recovery && self.phase == Phase::ByDelay {
             self.delay.cut(loss.now);
         }
+        if loss.begins_recovery && self.phase == Phase::Seeing {
+            if self.queueing() >= self.queue / FULL {
+                self.seeing.distrust(loss.now);
+                self.lose_sight(loss.now);
+            } else {
+                self.seeing.cut(loss.now, self.least_rtt());
+            }
+        }
         let sends = matches!(self.phase, Phase::Probing | Phase::Sending { .. });
         // Lost packets left before those that the newest acknowledgement delivered.
         let sends = sends && loss.now - self.began >= micros(self.last_rtt);
@@ -342,6 +387,7 @@ impl Controller for Background {
         match self.phase {
             Phase::Waiting { .. } => {}
             Phase::ByDelay => self.delay.handle_timeout(now),
+            Phase::Seeing => self.seeing.stop(),
             // A cell that serves nothing is busy.
             _ => self.handle_busy(now),
         }
@@ -354,9 +400,24 @@ impl Controller for Background {
     fn handle_estimate(&mut self, now: HostInstant, estimate: &LinkEstimate, _flows: u32) {
         let part = estimate.known_own_blocks().filter(|_| estimate.is_usable());
         self.modem = part.map(|part| (part, now + MODEM_FOR));
+        let cell = estimate.known_cell().filter(|_| self.seeing.listens(now));
+        match (cell, self.phase) {
+            (Some(cell), phase) => {
+                if phase != Phase::Seeing {
+                    self.seeing.begin(now, &cell);
+                    self.phase = Phase::Seeing;
+                }
+                self.seeing.handle_cell(now, &cell, self.least_rtt());
+            }
+            (None, Phase::Seeing) => self.lose_sight(now),
+            (None, _) => {}
+        }
     }
 
     fn handle_time(&mut self, now: HostInstant) {
+        if self.phase == Phase::Seeing && self.seeing.until() <= now {
+            return self.lose_sight(now);
+        }
         let Phase::Waiting { until } = self.phase else { return };
         if until <= now {
             self.share.begin();
@@ -372,7 +433,10 @@ impl Controller for Background {
     }
 
     fn wakeup(&self) -> Option<HostInstant> {
-        self.not_before()
+        match self.phase {
+            Phase::Seeing => Some(self.seeing.until()),
+            _ => self.not_before(),
+        }
     }
 
     fn not_before(&self) -> Option<HostInstant> {
@@ -385,12 +449,13 @@ impl Controller for Background {
     fn cwnd(&self) -> Bytes {
         match self.phase {
             Phase::ByDelay => Bytes::new(self.delay.cwnd()),
+            Phase::Seeing => self.seeing.cwnd(self.least_rtt()),
             _ => self.window.cwnd(),
         }
     }
 
     fn pacing_rate(&self) -> Option<Rate> {
-        None
+        (self.phase == Phase::Seeing).then(|| self.seeing.pacing())
     }
 
     fn state(&self) -> &'static str {
@@ -402,13 +467,14 @@ impl Controller for Background {
             Phase::Probing => "probing",
             Phase::Sending { .. } => "sending",
             Phase::ByDelay => "by delay",
+            Phase::Seeing => "seeing",
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use sounding_estimate::{Bound, Direction, State};
+    use sounding_estimate::{Bound, CellUse, Direction, State};
 
     use super::*;
 
@@ -421,7 +487,6 @@ mod tests {
         )
         .with_age(Duration::from_millis(5))
         .with_own_blocks(Some(400));
-        let at = |ms: u64| HostInstant::from_nanos(ms * 1_000_000);
         let mut flow = Background::new(&Start::tcp(at(0), None, 1));
         flow.handle_estimate(at(10), &says, 1);
         assert_eq!((flow.modem(at(110)), flow.modem(at(111))), (Some(400), None));
@@ -432,5 +497,55 @@ mod tests {
             flow.handle_estimate(at(30), &other, 1);
             assert_eq!(flow.modem(at(31)), None, "{other:?}");
         }
+    }
+
+    /// A flow that 100 ms of reports have shown an idle cell, and the next report.
+    fn seeing() -> (Background, LinkEstimate) {
+        let rate = Rate::from_bits_per_sec(40_000_000);
+        let says = LinkEstimate::new(Direction::Downlink, rate, Bound::Capacity)
+            .with_age(Duration::from_millis(5))
+            .with_cell(Some(CellUse::new(rate, 0, 1000)));
+        let mut flow = Background::new(&Start::tcp(at(0), None, 1));
+        (0..100).step_by(10).for_each(|ms| flow.handle_estimate(at(ms), &says, 1));
+        (flow, says)
+    }
+
+    fn at(ms: u64) -> HostInstant {
+        HostInstant::from_nanos(ms * 1_000_000)
+    }
+
+    #[test]
+    fn a_flow_is_blind_100_ms_after_the_cell_was_seen_last() {
+        let (mut flow, _) = seeing();
+        assert_eq!(flow.state(), "seeing");
+        // The newest report came at 90 ms.
+        assert_eq!(flow.wakeup(), Some(at(190)));
+        flow.handle_time(at(189));
+        assert_eq!(flow.state(), "seeing");
+        flow.handle_time(at(190));
+        assert_eq!((flow.state(), flow.pacing_rate()), ("opening", None));
+        assert_eq!(flow.cwnd(), Start::tcp(at(0), None, 1).initial_cwnd());
+    }
+
+    #[test]
+    fn a_flow_is_blind_at_once_where_a_report_does_not_show_the_cell() {
+        let (_, says) = seeing();
+        for blind in [says.with_cell(None), says.with_state(State::Handover)] {
+            let (mut flow, _) = seeing();
+            flow.handle_estimate(at(100), &blind, 1);
+            assert_eq!(flow.state(), "opening", "{blind:?}");
+        }
+    }
+
+    #[test]
+    fn a_flow_that_sees_an_idle_cell_takes_it_and_one_that_sees_none_idle_leaves() {
+        let (mut flow, says) = seeing();
+        let taken = flow.pacing_rate().expect("a pace");
+        assert!(taken > Rate::from_bits_per_sec(9_000_000), "{taken:?}");
+        let full = CellUse::new(Rate::from_bits_per_sec(40_000_000), 400, 0);
+        let full = says.with_cell(Some(full));
+        (100..1_000).step_by(10).for_each(|ms| flow.handle_estimate(at(ms), &full, 1));
+        // A segment in 50 ms.
+        assert_eq!(flow.pacing_rate(), Some(Rate::from_bytes_per_sec(28_960)));
     }
 }

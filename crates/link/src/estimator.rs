@@ -329,7 +329,7 @@ impl Estimator {
         let state = if age > self.valid_for() { State::Stale } else { self.link_state() };
         let newest = self.window().newest();
         let newest = newest.or_else(|| self.needs_no_grant(now).then_some(self.modem_now));
-        let mut fair = None;
+        let (mut fair, mut cell) = (None, None);
         let (rate, bound, source) = match newest {
             None => (Rate::ZERO, Bound::Floor, Source::None),
             Some(newest) => {
@@ -339,7 +339,7 @@ impl Estimator {
                 match model.map(|model| model.modelled(now, self.settled(newest), span)) {
                     None => (self.rate(newest, bound), bound, source),
                     Some(Some(modelled)) => {
-                        fair = modelled.fair;
+                        (fair, cell) = (modelled.fair, modelled.cell);
                         (
                             modelled.rate,
                             self.config.assume.or(modelled.bound).unwrap_or(bound),
@@ -357,6 +357,7 @@ impl Estimator {
             .with_state(state)
             .with_source(source)
             .with_fair(fair)
+            .with_cell(cell)
             .with_own_blocks(
                 newest.filter(|_| bound == Bound::Capacity).and_then(|at| self.part(at)),
             )

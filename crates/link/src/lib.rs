@@ -42,5 +42,5 @@ pub use series::{Line, Row, Series, Way};
 pub use sounder::{Arrival, Counts, Seen, Sounder};
 pub use sounding_estimate::delay::Lately;
 pub use sounding_estimate::wire::RadioDelay;
-pub use sounding_estimate::{Bound, FairShare, LinkEstimate, Radio, Source, State};
+pub use sounding_estimate::{Bound, CellUse, FairShare, LinkEstimate, Radio, Source, State};
 pub use sounding_estimate::{Confidence, DelayKind, DelayUpdate, RanDelay, Timeline};

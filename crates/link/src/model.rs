@@ -17,7 +17,7 @@ use sounding_kpi::Kpi;
 use sounding_trace::dci::Heard;
 use sounding_units::{HostInstant, ModemInstant, Rate};
 
-use crate::{Bound, Config, FairShare, Method};
+use crate::{Bound, CellUse, Config, FairShare, Method};
 use cell::CellMonitor;
 use cqi::CqiTables;
 use raw::Regression;
@@ -50,6 +50,8 @@ pub(crate) struct Modelled {
     pub(crate) bound: Option<Bound>,
     /// The fair share, if the model knows the other users.
     pub(crate) fair: Option<FairShare>,
+    /// Who has the cells' blocks, if the model knows all of them.
+    pub(crate) cell: Option<CellUse>,
 }
 
 impl Model {
@@ -160,14 +162,15 @@ impl Model {
             Kind::Cqi(tables) => tables.rate()?,
             Kind::Raw(regression) => regression.rate(&self.slots, end)?,
             Kind::Cell(_) => {
-                let CellView { rate, fair_share, users, carriers, .. } =
+                let CellView { rate, fair_share, users, carriers, use_of: cell, .. } =
                     self.cell(now, end, span)?;
                 let fair = fair_share.zip(users);
                 let fair = fair.map(|(rate, users)| FairShare::new(rate, users, carriers));
-                return Some(Modelled { rate, bound: fair.map(|_| Bound::Capacity), fair });
+                let bound = fair.map(|_| Bound::Capacity);
+                return Some(Modelled { rate, bound, fair, cell });
             }
         };
-        Some(Modelled { rate, bound: None, fair: None })
+        Some(Modelled { rate, bound: None, fair: None, cell: None })
     }
 
     /// The state of the cells, if the method monitors them.

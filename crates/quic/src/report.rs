@@ -9,8 +9,8 @@
 //! +---------------+---------------+---------------+---------------+
 //! |  version = 1  |   direction   |     bound     |     state     |
 //! +---------------+---------------+---------------+---------------+
-//! |     source     |            zero, ignored by readers           |
-//! +---------------+-----------------------------------------------+
+//! |     source    |   own blocks  |  idle blocks  |   cell's rate |
+//! +---------------+---------------+---------------+---------------+
 //! |             sequence, of any beginning, wraps around          |
 //! +---------------------------------------------------------------+
 //! |                                                               |
@@ -31,16 +31,19 @@
 //!
 //! All numbers are big-endian; direction, bound, state and source are places in their `ALL`. The
 //! fair share, its users and its carriers are zero where they are not known, and absent in reports
-//! that end with the validity, as the first ones did. The radio's own delays may follow
-//! (`delays.rs`); other bytes are left for later versions and ignored. PBE-CC feeds its capacity
-//! back as the time between two packets in 32 bits (§5), which in whole milliseconds is none above
-//! 12 Mbit/s: here it is a rate.
+//! that end with the validity, as the first ones did. Own and idle blocks of the device's cells are
+//! one more than the part of all blocks in units of 1/250, rounded down; zero is unknown. The rate
+//! of all blocks is in 128ths of the fair share times its users; zero is unknown. Earlier versions
+//! write zeros in these three, and ignore them. The radio's own delays may follow (`delays.rs`);
+//! other bytes are left for later versions and ignored. PBE-CC feeds its capacity back as the time
+//! between two packets in 32 bits (§5), which in whole milliseconds is none above 12 Mbit/s: here
+//! it is a rate.
 
 use std::ops::Range;
 use std::time::Duration;
 
 use sounding_kpi::Direction;
-use sounding_link::{Bound, FairShare, LinkEstimate, Source, State};
+use sounding_link::{Bound, CellUse, FairShare, LinkEstimate, Source, State};
 use sounding_units::{HostInstant, Rate};
 
 use crate::arrivals::is_times;
@@ -61,6 +64,9 @@ mod field {
     pub(super) const BOUND: usize = 6;
     pub(super) const STATE: usize = 7;
     pub(super) const CAUSE: usize = 8;
+    pub(super) const OWN: usize = 9;
+    pub(super) const IDLE: usize = 10;
+    pub(super) const WHOLE: usize = 11;
     pub(super) const SEQUENCE: Range<usize> = 12..16;
     pub(super) const RATE: Range<usize> = 16..24;
     pub(super) const AGE: Range<usize> = 24..28;
@@ -75,6 +81,12 @@ const MAGIC: [u8; 4] = *b"SNDG";
 /// The longest validity of a report, so that a peer that reports "for ever" and falls silent does
 /// no more harm than one that lives. Chosen: five times the validity of an estimate from a modem.
 const MAX_VALIDITY: Duration = Duration::from_secs(1);
+
+/// Unit of a part of the blocks, in thousandths, and how many are all.
+const UNIT: u16 = 4;
+const EACH: u16 = 250;
+/// Units of the cells' rate in the fair share times its users.
+const WHOLE_UNITS: u128 = 128;
 
 /// No radio carries more: 100 Gbit/s.
 const MAX_RATE: u64 = sounding_estimate::MAX_RATE.bytes_per_sec();
@@ -123,6 +135,14 @@ impl Report {
             bytes[field::FAIR].copy_from_slice(&rate.to_be_bytes());
             bytes[field::USERS].copy_from_slice(&short(fair.users).to_be_bytes());
             bytes[field::CARRIERS].copy_from_slice(&short(fair.carriers).to_be_bytes());
+            if let Some(cell) = self.estimate.cell {
+                let part = |permille: u16| (permille / UNIT).min(EACH) as u8 + 1;
+                let all = u128::from(rate) * u128::from(fair.users.max(1));
+                let whole = u128::from(cell.rate.bytes_per_sec()) * WHOLE_UNITS / all;
+                bytes[field::OWN] = part(cell.own);
+                bytes[field::IDLE] = part(cell.idle);
+                bytes[field::WHOLE] = whole.clamp(1, u8::MAX.into()) as u8;
+            }
         }
         bytes
     }
@@ -157,7 +177,8 @@ impl Report {
             .with_valid_for(Duration::from_micros(number(field::VALIDITY)).min(MAX_VALIDITY))
             .with_state(meaning(bytes, field::STATE, State::ALL)?)
             .with_source(meaning(bytes, field::CAUSE, Source::ALL)?)
-            .with_fair(fair);
+            .with_fair(fair)
+            .with_cell(fair.and_then(|fair| cell_use(bytes, fair)));
         // Four bytes.
         Ok(Self { sequence: number(field::SEQUENCE) as u32, estimate })
     }
@@ -171,6 +192,16 @@ fn fair_share(bytes: &[u8; Report::LENGTH]) -> Result<Option<FairShare>, ReportE
         [field::USERS, field::CARRIERS].map(|range| number(bytes, range) as u32);
     let is_known = rate > Rate::ZERO && users > 0 && carriers > 0;
     Ok(is_known.then_some(FairShare::new(rate, users, carriers)))
+}
+
+/// Who has the cells' blocks, if all of it is known.
+fn cell_use(bytes: &[u8], fair: FairShare) -> Option<CellUse> {
+    let part = |at: usize| u16::from(bytes[at]).checked_sub(1).map(|part| part * UNIT);
+    let whole = u128::from(bytes[field::WHOLE]);
+    let all = u128::from(fair.rate.bytes_per_sec()) * u128::from(fair.users);
+    let rate = u64::try_from(all * whole / WHOLE_UNITS).unwrap_or(MAX_RATE).min(MAX_RATE);
+    let (own, idle) = (part(field::OWN)?, part(field::IDLE)?);
+    (whole > 0).then(|| CellUse::new(Rate::from_bytes_per_sec(rate), own, idle))
 }
 
 fn number(bytes: &[u8], range: Range<usize>) -> u64 {
@@ -284,7 +315,9 @@ impl Intake {
         let rate = limited(report.estimate.rate);
         let fair = report.estimate.fair;
         let fair = fair.map(|fair| fair.with_rate(limited(fair.rate)));
-        self.handle.set_report(report.estimate.with_age(age).with_rate(rate).with_fair(fair), now);
+        let cell = report.estimate.cell.map(|cell| cell.with_rate(limited(cell.rate)));
+        let estimate = report.estimate.with_age(age).with_rate(rate);
+        self.handle.set_report(estimate.with_fair(fair).with_cell(cell), now);
         if let Some(delays) = Delays::parse(datagram) {
             self.handle.set_peer_delays(&delays.arrived(now));
         }

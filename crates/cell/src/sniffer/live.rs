@@ -10,6 +10,8 @@ use sounding_units::HostInstant;
 use super::message;
 use crate::config::CarrierConfig;
 use crate::event::Dci;
+use crate::ids::DeviceId;
+use crate::rnti;
 
 /// Maximum number of resource blocks in a false message: a short format fits by chance more often
 /// than a long one.
@@ -37,6 +39,8 @@ pub struct SnifferConfig {
     pub drift_ppm: f64,
     /// From this time on it writes nothing.
     pub dies_at: Option<HostInstant>,
+    /// It leaves out the messages to these devices, from the first to the last: a forged log.
+    pub hides: Option<[u16; 2]>,
 }
 
 impl Default for SnifferConfig {
@@ -49,6 +53,7 @@ impl Default for SnifferConfig {
             ahead: Duration::ZERO,
             drift_ppm: 0.0,
             dies_at: None,
+            hides: None,
         }
     }
 }
@@ -119,6 +124,9 @@ impl Sniffer {
             return;
         }
         self.reach(at, dci.sent_in.slot);
+        if self.config.hides.is_some_and(|hides| is_hidden(hides, dci.rnti)) {
+            return;
+        }
         if self.carriers[at].draw() >= self.config.missed {
             let line = message(dci, &self.carriers[at].config);
             self.carriers[at].heard = true;
@@ -228,6 +236,11 @@ impl Sniffer {
             harq: Some((lots >> 40) as u8 % 8),
         }
     }
+}
+
+/// Whether a message is to one of these devices.
+fn is_hidden([first, last]: [u16; 2], of: u16) -> bool {
+    (first..=last).any(|device| rnti(DeviceId(device)) == of)
 }
 
 /// The random numbers of a carrier's sniffer.

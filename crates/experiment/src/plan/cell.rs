@@ -117,6 +117,7 @@ struct SnifferPlan {
     drift_ppm: f64,
     #[serde(deserialize_with = "time::duration")]
     dies: Duration,
+    hides: Option<[u16; 2]>,
 }
 
 impl Default for SnifferPlan {
@@ -128,6 +129,7 @@ impl Default for SnifferPlan {
             ahead: Duration::ZERO,
             drift_ppm: 0.0,
             dies: Duration::MAX,
+            hides: None,
         }
     }
 }
@@ -150,6 +152,7 @@ impl SnifferPlan {
             ahead: self.ahead,
             drift_ppm: self.drift_ppm,
             dies_at,
+            hides: self.hides,
         })
     }
 }

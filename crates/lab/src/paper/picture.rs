@@ -170,11 +170,14 @@ fn bars(label: &str, numbers: &[&Number<'_>]) -> Kind {
     })
 }
 
-/// A quantity over time: its label, the lines by their names, and the paper's mean of each where its
-/// text states one.
+/// A line's name and its points in order; `None` where it is unknown.
+pub(crate) type Course = (String, Vec<(f64, Option<f64>)>);
+
+/// A quantity over time: its label, the lines by their names, and the paper's mean of each where
+/// its text states one.
 pub(crate) struct OverTime<'a> {
     pub(crate) label: &'a str,
-    pub(crate) lines: Vec<(String, Vec<(f64, Option<f64>)>)>,
+    pub(crate) lines: Vec<Course>,
     pub(crate) stated: Vec<(String, f64)>,
 }
 

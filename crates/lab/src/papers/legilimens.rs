@@ -5,6 +5,7 @@ mod figures;
 mod measured;
 mod moves;
 mod normal;
+pub(crate) mod seeing;
 mod variant;
 
 use sounding_experiment::observe::windows as rig;

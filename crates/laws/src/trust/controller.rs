@@ -17,6 +17,8 @@ const BANDWIDTH_ROUNDS: u64 = 10;
 const QUEUE: Duration = Duration::from_millis(15);
 /// The oldest report that is looked at again, as in the kernel.
 const MAX_AGE: Duration = Duration::from_millis(200);
+/// The oldest one whose blocks of the cell are handed on again.
+const CELL_AGE: Duration = Duration::from_millis(50);
 /// Nothing was in flight for so long: the path may be another.
 const IDLE: Duration = Duration::from_secs(1);
 
@@ -99,12 +101,16 @@ impl Trusting {
             input.acked = true;
         }
         let rate = Rate::from_bytes_per_sec(self.trust.step(&input));
-        let fair = said.fair.map(|fair| {
-            let rate = self.trust.within(&input, fair.rate.bytes_per_sec());
-            fair.with_rate(Rate::from_bytes_per_sec(rate))
-        });
-        let age = said.age.saturating_add(now - heard_at);
-        self.inner.handle_estimate(now, &said.with_rate(rate).with_fair(fair).with_age(age), flows);
+        let within =
+            |rate: Rate| Rate::from_bytes_per_sec(self.trust.within(&input, rate.bytes_per_sec()));
+        // Blocks change within a round trip, and a rate holds for some.
+        let cell = said.cell.filter(|_| now - heard_at <= CELL_AGE);
+        let believed = said
+            .with_rate(rate)
+            .with_fair(said.fair.map(|fair| fair.with_rate(within(fair.rate))))
+            .with_cell(cell.map(|cell| cell.with_rate(within(cell.rate))))
+            .with_age(said.age.saturating_add(now - heard_at));
+        self.inner.handle_estimate(now, &believed, flows);
     }
 }
 

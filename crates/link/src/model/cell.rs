@@ -17,8 +17,8 @@ use super::goodput::{bit_error_rate, bit_error_rate_of, transport};
 use super::identity::IdentitySearch;
 use super::slots::{Slot, Slots};
 use super::sniffed::{OwnShare, Share, Sniffed};
-use crate::Config;
 use crate::blocks::{ACTIVE, Most};
+use crate::{CellUse, Config};
 
 /// Cells that are tracked separately: no device aggregates more than five of LTE and a few of NR.
 const CELLS: usize = 8;
@@ -29,6 +29,10 @@ const MIN_BLOCKS: u32 = 50;
 
 /// What a sniffer reported longer ago than this says nothing about now: it reports every slot.
 pub const HEARD_VALID: Duration = Duration::from_millis(100);
+
+/// Who has the blocks is unknown this long after a sniffer fell silent. A background
+/// flow has to know within [`HEARD_VALID`], and the way to its sender takes a part of that.
+const USE_VALID: Duration = Duration::from_millis(50);
 
 /// The last blocks of a burst are small, and most of their bits are headers: so many resource
 /// blocks say what one carries (half a subframe of 20 MHz; interpretation 24). With fewer in a
@@ -54,6 +58,9 @@ pub struct CellView {
     pub idle: Option<f64>,
     /// Host time since a sniffer of the primary cell was last received; `None` without one.
     pub heard: Option<Duration>,
+    /// Who has the blocks of all its cells; `None` unless sniffers report all of them and show
+    /// which user the device is.
+    pub use_of: Option<CellUse>,
 }
 
 /// Cells as a device and, where there is one, a sniffer see them.
@@ -205,7 +212,9 @@ impl CellMonitor {
         let span = in_subframes(span);
         let errors = Errors::of(slots, end, self.sinr_db);
         let (mut rate, mut fair, mut ceiling, mut idle, mut all) = (0.0, 0.0, 0.0, 0.0, 0.0);
+        let mut whole = 0.0;
         let (mut users, mut carriers) = (None, 0);
+        let mut blocks_of = BlocksOf::default();
         for carrier in 0..CELLS as u8 {
             let at = usize::from(carrier);
             let share = self.share(at, now, span);
@@ -226,6 +235,8 @@ impl CellMonitor {
                 .or(of_all);
             let Some(bits) = own_or_others else { continue };
             carriers += 1;
+            let is_new = self.heard(self.cell_of(at), now).is_some_and(|age| age <= USE_VALID);
+            blocks_of.add(bits, share.filter(|_| is_new));
             let blocks_per_slot = blocks_per_slot(slots, end, carrier);
             // A device that pauses had few blocks. Its possible rate needs as many blocks as the
             // carrier's width implies.
@@ -249,6 +260,7 @@ impl CellMonitor {
                 let left = share.idle.min(share.all - prb_per_sec.min(share.all));
                 prb_per_sec += left / f64::from(n);
                 fair += carries(share.all / f64::from(n));
+                whole += carries(share.all);
                 (idle, all) = (idle + share.idle, all + share.all);
                 if carrier == 0 {
                     users = Some(n);
@@ -266,7 +278,36 @@ impl CellMonitor {
             carriers,
             idle: users.map(|_| if all > 0.0 { idle / all } else { 0.0 }),
             heard: users.and_then(|_| self.heard(self.cell_of(0), now)),
+            use_of: blocks_of.whole(rate_of(whole)),
         })
+    }
+}
+
+/// Blocks of several carriers, each as the bits that it would carry for the device.
+#[derive(Clone, Copy, Debug, Default)]
+struct BlocksOf {
+    all: f64,
+    own: f64,
+    idle: f64,
+    /// A carrier has no sniffer, or the device is not found in its log.
+    is_partial: bool,
+}
+
+impl BlocksOf {
+    fn add(&mut self, bits: f64, share: Option<Share>) {
+        let Some((share, own)) = share.and_then(|share| Some((share, share.own?))) else {
+            self.is_partial = true;
+            return;
+        };
+        self.all += bits * share.all;
+        self.own += bits * own.prb_per_sec;
+        self.idle += bits * share.idle;
+    }
+
+    fn whole(&self, rate: Rate) -> Option<CellUse> {
+        let is_known = !self.is_partial && self.all > 0.0;
+        let part = |bits: f64| (bits / self.all * 1e3).clamp(0.0, 1e3) as u16;
+        is_known.then(|| CellUse::new(rate, part(self.own), part(self.idle)))
     }
 }
 

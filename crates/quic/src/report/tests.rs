@@ -8,6 +8,12 @@ fn estimate() -> LinkEstimate {
         .with_fair(Some(FAIR))
 }
 
+/// Of one carrier: three fair shares are all.
+fn seen() -> LinkEstimate {
+    let cell = CellUse::new(Rate::from_bits_per_sec(48_000_000), 400, 248);
+    estimate().with_cell(Some(cell))
+}
+
 const FAIR: FairShare = FairShare::new(Rate::from_bits_per_sec(16_000_000), 3, 2);
 
 fn report(sequence: u32) -> [u8; Report::LENGTH] {
@@ -42,6 +48,49 @@ fn a_report_without_a_fair_share_is_read_and_so_is_one_that_ends_within_it() {
         bytes[zeros].fill(0);
         assert_eq!(Report::parse(&bytes), Ok(none));
     }
+}
+
+#[test]
+fn earlier_versions_ignore_the_bytes_of_blocks() {
+    let sent = Report::new(7, seen());
+    let bytes = sent.emit();
+    assert_eq!(bytes[9..12], [101, 63, 128]);
+    assert_eq!(Report::parse(&bytes), Ok(sent));
+    // The layout of an earlier version, which writes zeros there and reads all else.
+    let mut earlier = bytes;
+    earlier[9..12].fill(0);
+    assert_eq!(earlier, Report::new(7, estimate()).emit());
+    assert_eq!(Report::parse(&earlier), Ok(Report::new(7, estimate())));
+}
+
+#[test]
+fn blocks_that_are_not_known_whole_are_unknown() {
+    for at in 9..12 {
+        let mut bytes = Report::new(7, seen()).emit();
+        bytes[at] = 0;
+        assert_eq!(Report::parse(&bytes).unwrap().estimate.cell, None, "byte {at}");
+    }
+    let alone = Report::new(7, seen().with_fair(None));
+    assert_eq!(Report::parse(&alone.emit()).unwrap().estimate.cell, None);
+}
+
+#[test]
+fn parts_of_more_than_all_blocks_are_cut() {
+    let mut bytes = Report::new(7, seen()).emit();
+    bytes[9..11].fill(255);
+    let cell = Report::parse(&bytes).unwrap().estimate.cell.unwrap();
+    assert_eq!((cell.own, cell.idle, cell.others()), (1000, 0, 0));
+}
+
+#[test]
+fn a_cells_rate_is_not_used_above_the_limit() {
+    let handle = EstimateHandle::new();
+    let now = HostInstant::from_nanos(1_000_000_000);
+    let most = Rate::from_bits_per_sec(20_000_000);
+    let mut intake = Intake::new(handle.clone()).at_most(most);
+    intake.handle_datagram(now, Duration::ZERO, &Report::new(1, seen()).emit()).unwrap();
+    let cell = handle.estimate(now).unwrap().cell.unwrap();
+    assert_eq!((cell.rate, cell.own, cell.idle), (most, 400, 248));
 }
 
 #[test]

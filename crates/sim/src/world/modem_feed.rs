@@ -62,8 +62,9 @@ impl Listening {
         self.estimator = self.estimator.over(needs.span).by(needs.method);
         self.every = needs.every.unwrap_or(self.every);
         self.delays = needs.delays;
-        // One that asks nothing is not at the far end.
-        if needs.remote && controllers.into_iter().all(|needs| needs.is_some()) {
+        // One that asks nothing is not at the far end, and neither is an upload's.
+        let is_far = self.port.direction == Direction::Downlink;
+        if is_far && needs.remote && controllers.into_iter().all(|needs| needs.is_some()) {
             self.feedback = Feedback::Acks;
         }
         self

@@ -15,7 +15,7 @@ use sounding_experiment::provenance::Provenance;
 
 use super::Item;
 use super::rig::{Setup, observe};
-use crate::paper::{Ours, OverTime, Picture, Report, over_time};
+use crate::paper::{Course, Ours, OverTime, Picture, Report, over_time};
 use crate::table::Table;
 
 /// What the paper averages resource blocks over.
@@ -43,7 +43,7 @@ pub(super) struct Shares {
     /// the delay in ms.
     three: Vec<(String, f64, f64, f64)>,
     /// By flow, over time: resource blocks of a subframe.
-    over_time: Vec<(String, Vec<(f64, Option<f64>)>)>,
+    over_time: Vec<Course>,
 }
 
 /// So many windows are one point of a picture.
