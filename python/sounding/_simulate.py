@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from . import _sounding
 from ._sounding import Ack, DelayUpdate, Delivered, Departure, Estimate, Loss, Part, Revision, Start
@@ -21,6 +21,10 @@ class Controller:
     payload, rates bits of payload per second, except that of an `Estimate`. An exception of a method ends all runs and comes
     out of `simulate`.
     """
+
+    #: The method by which a device reports its downlink to a sender at the far end, as "cell", on acknowledgements. None: estimates
+    #: come as they are, by granted bytes.
+    reported: ClassVar[str | None] = None
 
     def __init__(self, start: Start) -> None:
         """A flow begins."""

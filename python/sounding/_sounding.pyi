@@ -277,6 +277,8 @@ class Start:
     """The handshake's RTT, if it measured one."""
     seed: int
     """For controllers that draw lots."""
+    paced: bool
+    """Whether the stack sends at the controller's pacing rate. If not, its window alone limits it."""
     initial_cwnd_bytes: int
     """Ten segments (RFC 6928)."""
 

@@ -10,7 +10,7 @@ use pyo3::types::PyType;
 use sounding_cc as cc;
 use sounding_cc::sharing;
 use sounding_kpi::Direction;
-use sounding_link::LinkEstimate;
+use sounding_link::{LinkEstimate, Source};
 use sounding_units::{Bytes, HostInstant, Rate};
 
 use crate::events::{
@@ -84,9 +84,26 @@ impl Written {
     }
 }
 
-/// Whether a class wants the radio's delays, which only a modem that is asked for them reports.
-pub(crate) fn hears_delays(class: &Bound<'_, PyType>, base: &Bound<'_, PyType>) -> PyResult<bool> {
-    Ok(Written::of(class, base)?.delays)
+/// What a class asks of a modem: the radio's delays, or reports of a receiver by a method.
+pub(crate) fn needs(
+    class: &Bound<'_, PyType>,
+    base: &Bound<'_, PyType>,
+) -> PyResult<Option<cc::Needs>> {
+    let method: Option<String> = match class.getattr_opt("reported")? {
+        Some(method) => method.extract()?,
+        None => None,
+    };
+    let delays = Written::of(class, base)?.delays;
+    let Some(method) = method else { return Ok(delays.then_some(cc::Needs::DELAYS)) };
+    let methods = || Source::ALL.iter().filter(|source| **source != Source::None);
+    let Some(known) = methods().find(|source| source.to_string() == method) else {
+        let names: Vec<_> = methods().map(ToString::to_string).collect();
+        let text = format!("`reported` is one of {}, not {method:?}", names.join(", "));
+        return Err(PyValueError::new_err(text));
+    };
+    let mut needs = cc::Needs::ESTIMATES.reported(*known);
+    needs.delays = delays;
+    Ok(Some(needs))
 }
 
 /// A controller whose decisions a Python object makes. Its answers are read after each event and

@@ -29,6 +29,7 @@ pub(crate) struct Start {
     headers_bytes: u64,
     rtt_ns: Option<u64>,
     seed: u64,
+    paced: bool,
     initial_cwnd_bytes: u64,
 }
 
@@ -40,6 +41,7 @@ impl From<&cc::Start> for Start {
             headers_bytes: start.headers.count(),
             rtt_ns: start.rtt.map(nanos),
             seed: start.seed,
+            paced: start.paced,
             initial_cwnd_bytes: start.initial_cwnd().count(),
         }
     }

@@ -32,8 +32,7 @@ pub(crate) fn simulate(
     let trouble = Trouble::default();
     let mut registry = Registry::default();
     for (name, class) in controllers {
-        let hears = controller::hears_delays(class.bind(py), base.bind(py))?;
-        let needs = hears.then_some(sounding_cc::Needs::DELAYS);
+        let needs = controller::needs(class.bind(py), base.bind(py))?;
         let (base, trouble) = (base.clone_ref(py), trouble.clone());
         let make = move |start: &sounding_cc::Start| -> Box<dyn sounding_cc::Controller> {
             let trouble = trouble.clone();

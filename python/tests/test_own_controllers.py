@@ -96,3 +96,12 @@ class Still(sounding.Controller):
 
     def cwnd(self) -> int:
         return self.window
+
+
+def test_a_method_that_no_receiver_has_is_refused(tmp_path: Path) -> None:
+    class Mistaken(Still):
+        reported = "guess"
+
+    (tmp_path / "plan.toml").write_text(PLANS["download"].replace("NAME", "own"))
+    with pytest.raises(ValueError, match="`reported` is one of grants, .*cell.*, not \"guess\""):
+        sounding.simulate(tmp_path / "plan.toml", controllers={"own": Mistaken})

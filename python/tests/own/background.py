@@ -1,4 +1,4 @@
-"""`background` in Python: it sends while the cell is its alone, and yields while it is not."""
+"""`background` in Python, where no sniffer shows the cell: it sends while the cell is its alone, and yields while it is not."""
 
 from __future__ import annotations
 
@@ -132,6 +132,8 @@ def micros(span: int) -> int:
 
 class Background(sounding.Controller):
     """One background flow."""
+
+    reported = "cell"
 
     def __init__(self, start: sounding.Start) -> None:
         self.start, self.queue = start, 40 * MS
