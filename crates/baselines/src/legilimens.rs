@@ -50,7 +50,7 @@ const INTERVAL: Parameter = Parameter {
 };
 const BUSY: Parameter = Parameter {
     name: "busy",
-    kind: Kind::count(3, 1, 8),
+    kind: Kind::count(2, 1, 8),
     unit: "slots",
     about: "of the last eight slots, so many busy ones make the cell busy; 1 is the paper's",
     source: "interpretation 5",

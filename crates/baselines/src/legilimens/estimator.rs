@@ -131,14 +131,14 @@ mod tests {
     }
 
     #[test]
-    fn one_hole_of_harq_is_a_rival_to_the_paper_and_not_to_three_of_eight() {
+    fn one_hole_of_harq_is_a_rival_to_the_paper_and_not_to_two_of_eight() {
         // Eight subframes late, and then all that waited for it.
         let hole = [(1, 4), (2, 4), (3, 4), (11, 32), (12, 4), (13, 4)];
         let said = |busy| judge(0.5, busy, &hole).contains(&Some(true));
         assert_eq!([1, 2, 3].map(said), [true, false, false]);
         // A rival makes such slots in a row.
         let turns = [(1, 4), (2, 4), (5, 4), (8, 4), (11, 4), (14, 4)];
-        assert_eq!(judge(0.5, 3, &turns)[2..], [false, false, true, true].map(Some));
+        assert_eq!(judge(0.5, 2, &turns)[2..], [false, true, true, true].map(Some));
     }
 
     #[test]
