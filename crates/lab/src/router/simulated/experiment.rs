@@ -21,6 +21,10 @@ pub(crate) struct Flags {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = case)]
     cases: Vec<Case>,
 
+    /// One direction only
+    #[arg(long, value_name = "up|down", value_parser = ["up", "down"])]
+    direction: Option<String>,
+
     /// How long there is load
     #[arg(long, value_name = "TIME", default_value = "24s", value_parser = humantime::parse_duration)]
     duration: Duration,
@@ -54,10 +58,13 @@ impl Experiment for SimulatedExperiment {
     }
 
     fn run(&self, flags: Flags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
+        let is_asked =
+            |kind: &Kind| flags.direction.as_ref().is_none_or(|way| kind.up == (way == "up"));
+        let kinds = Kind::ALL.iter().copied().filter(is_asked).collect();
         let plan = Plan {
             rules: flags.rules,
             cases: if flags.cases.is_empty() { Case::simulated().collect() } else { flags.cases },
-            kinds: Kind::ALL.to_vec(),
+            kinds,
             seeds: flags.cells.first..flags.cells.first + flags.cells.seeds,
             lasts: flags.duration,
             jobs: flags.cells.jobs(),
