@@ -137,12 +137,14 @@ pub struct Start {
     pub rtt: Option<Duration>,
     /// For controllers that need random numbers.
     pub seed: u64,
+    /// Whether the stack sends at the controller's pacing rate. If not, its window alone limits it.
+    pub paced: bool,
 }
 
 impl Start {
     /// A flow over TCP with timestamps in IPv4 packets of 1500 bytes.
     pub fn tcp(now: HostInstant, rtt: Option<Duration>, seed: u64) -> Self {
-        Self { now, mss: Bytes::new(1448), headers: Bytes::new(52), rtt, seed }
+        Self { now, mss: Bytes::new(1448), headers: Bytes::new(52), rtt, seed, paced: true }
     }
 
     /// Ten segments (RFC 6928 §2).

@@ -68,8 +68,6 @@ pub struct Driver {
     start: Start,
     /// Whether its start time is known. A path that follows another starts with its first event.
     begun: bool,
-    /// Whether the stack's pacer applies the controller's rate.
-    obeys_rates: bool,
     reader: HandleReader,
     flights: Flights,
     rate: DeliveryRate,
@@ -122,7 +120,6 @@ impl Driver {
             controller: doubting(make, &start),
             start,
             begun: true,
-            obeys_rates: true,
             reader: HandleReader::new(handle, start.now),
             flights: Flights::default(),
             rate: DeliveryRate::default(),
@@ -158,10 +155,13 @@ impl Driver {
         Self { silence: Silence::waking(wake), ..self }
     }
 
-    /// For a stack whose pacer uses the window alone and ignores the controller's rate.
+    /// For a stack whose pacer uses the window alone and ignores the controller's rate. The
+    /// controller begins again.
     #[must_use]
-    pub fn without_pacing_rates(self) -> Self {
-        Self { obeys_rates: false, ..self }
+    pub fn without_pacing_rates(mut self) -> Self {
+        self.start.paced = false;
+        self.controller = doubting(&self.make.0, &self.start);
+        self
     }
 
     /// The same flow on a new path, which starts with the first event there. Only the smallest RTT
@@ -174,7 +174,6 @@ impl Driver {
         Self {
             mtu: self.mtu,
             begun: false,
-            obeys_rates: self.obeys_rates,
             silence: self.silence.renewed(),
             held: self.held.as_ref().map(Held::renewed),
             ..Self::new(&self.make.0, start, self.reader.handle())
@@ -305,7 +304,7 @@ impl Driver {
     /// the limit until the window is full.
     fn is_window_limited(&mut self, app_limited: bool, prior_in_flight: Bytes) -> bool {
         let blocked = std::mem::take(&mut self.window_blocked);
-        if !self.obeys_rates || self.controller.pacing_rate().is_none() {
+        if !self.start.paced || self.controller.pacing_rate().is_none() {
             return !app_limited;
         }
         blocked || !app_limited && self.is_full(prior_in_flight)

@@ -149,6 +149,7 @@ impl Factory {
             headers: self.headers,
             rtt: None,
             seed: self.seed.fetch_add(1, Ordering::Relaxed),
+            paced: true,
         };
         let driver = Driver::new(&self.make, start, &self.handle);
         let driver = match &self.times {

@@ -17,6 +17,9 @@ use crate::radio_law::{Ack, FeedUpdate, Report};
 const RTT_LASTS: Duration = Duration::from_secs(10);
 /// Part of BtlBw that is sent while the queue of the Internet drains, in hundredths (§4.2.3).
 const DRAIN: u64 = 50;
+/// The window fills where no pace is obeyed, so that its slack is a queue: no more than D_th and
+/// N_pkt ask for (interpretation 9).
+const UNPACED_SLACK: Duration = Duration::from_millis(40);
 /// The fair share counts as reached from so many hundredths of it on (interpretation 10).
 const REACHED: u64 = 95;
 /// Growth of a rate whose capacity is unknown, in a round and in hundredths: at first as slow
@@ -58,8 +61,9 @@ pub struct Law {
 impl Law {
     /// A flow without any estimate, which has `delivered` so much already, wrapping.
     pub fn new(config: Config, start: &Start, delivered: u32) -> Self {
+        let slack = if start.paced { config.slack } else { config.slack.min(UNPACED_SLACK) };
         let mut law = Self {
-            config,
+            config: Config { slack, ..config },
             mss: start.mss.count().max(1),
             headers: start.headers.count(),
             initial_cwnd: start.initial_cwnd().count(),

@@ -26,7 +26,7 @@ fn at(ms: u64) -> HostInstant {
 }
 
 fn start() -> Start {
-    Start { now: at(0), mss: Bytes::new(MTU), headers: Bytes::new(28), rtt: None, seed: 1 }
+    Start { now: at(0), mss: Bytes::new(MTU), headers: Bytes::new(28), rtt: None, seed: 1, paced: true }
 }
 
 fn driver(name: &str, handle: &EstimateHandle) -> Driver {
@@ -347,7 +347,7 @@ fn a_window_with_room_counts_as_used_where_no_rate_is_obeyed() {
         }
         let told: Vec<bool> = acks(&heard).iter().map(|ack| ack.cwnd_limited).collect();
         assert_eq!(told, [limited, false], "{obeys}");
-        assert_eq!(driver.renewed().obeys_rates, obeys);
+        assert_eq!(driver.renewed().start.paced, obeys);
     }
 }
 

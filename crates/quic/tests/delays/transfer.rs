@@ -112,6 +112,7 @@ impl Transfer {
             headers: Bytes::new(HEADERS),
             rtt: None,
             seed: 1,
+            paced: true,
         };
         let (device, server) = (EstimateHandle::new(), EstimateHandle::new());
         let times = PeerTimes::new();

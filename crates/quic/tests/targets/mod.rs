@@ -16,7 +16,7 @@ const MTU: Bytes = Bytes::new(1200);
 fn sender(name: &str, now: HostInstant, handle: &EstimateHandle, times: &PeerTimes) -> Driver {
     let make = sounding_baselines::by_name(name).expect("it is in the registry");
     let make: Maker = Arc::new(make);
-    let start = Start { now, mss: MTU, headers: Bytes::new(28), rtt: None, seed: 1 };
+    let start = Start { now, mss: MTU, headers: Bytes::new(28), rtt: None, seed: 1, paced: true };
     Driver::new(&make, start, handle).timed(times.clone())
 }
 
