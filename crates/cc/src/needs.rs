@@ -18,12 +18,20 @@ pub struct Needs {
     pub delays: bool,
     /// Whether it runs at the far end of a downlink, and uses what the receiving device reports.
     pub remote: bool,
+    /// Whether it is a law of its own without all this too, and not another controller.
+    pub optional: bool,
 }
 
 impl Needs {
     /// Estimates as an estimator makes them by itself.
-    pub const ESTIMATES: Self =
-        Self { span: None, method: None, every: None, delays: false, remote: false };
+    pub const ESTIMATES: Self = Self {
+        span: None,
+        method: None,
+        every: None,
+        delays: false,
+        remote: false,
+        optional: false,
+    };
     /// The delays that the radio made.
     pub const DELAYS: Self = Self { delays: true, ..Self::ESTIMATES };
 
@@ -37,6 +45,12 @@ impl Needs {
     #[must_use]
     pub const fn reported(self, method: Source) -> Self {
         Self { method: Some(method), remote: true, ..self }
+    }
+
+    /// The same of a controller that has a law without them too.
+    #[must_use]
+    pub const fn optional(self) -> Self {
+        Self { optional: true, ..self }
     }
 
     /// The same with reports at this interval.

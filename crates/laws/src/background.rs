@@ -151,7 +151,7 @@ enum Phase {
 
 impl Background {
     /// What it asks of a modem: who has the cell's blocks, in a download as its receiver reports.
-    pub const NEEDS: Needs = Needs::ESTIMATES.reported(Source::Cell);
+    pub const NEEDS: Needs = Needs::ESTIMATES.reported(Source::Cell).optional();
     /// What plans can set.
     pub const PARAMETERS: &[Parameter] = &[INTERVAL, MAX_BACK_OFF, CROWDED, QUEUE];
 

@@ -55,11 +55,9 @@ impl Default for Choice {
 /// Whether a controller differs from the others here: without a modem, one that falls back to CUBIC
 /// is plain CUBIC. One that follows a device's reports is BBR there.
 fn is_somebody(name: &&str) -> bool {
-    // Without reports `background` goes by its probes.
-    *name == "background"
-        || !sounding_baselines::needs(name).is_some_and(|needs| needs.remote)
-            && RadioController::by_name(name)
-                .is_none_or(|listener| listener.fallback != Fallback::Cubic)
+    !sounding_baselines::needs(name).is_some_and(|needs| needs.remote && !needs.optional)
+        && RadioController::by_name(name)
+            .is_none_or(|listener| listener.fallback != Fallback::Cubic)
 }
 
 /// The links of a choice, from the folder of shared data.

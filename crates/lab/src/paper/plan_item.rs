@@ -20,6 +20,16 @@ use crate::experiment::{Card, Experiment, Host, Outcome, report_share};
 #[derive(clap::Args)]
 pub(crate) struct ItemFlags {
     #[command(flatten)]
+    rows: RowFlags,
+
+    #[command(flatten)]
+    pictures: Pictures,
+}
+
+// A comment for rustdoc would become the command's help.
+#[derive(clap::Args)]
+pub(crate) struct RowFlags {
+    #[command(flatten)]
     plan: PlanFlags,
 
     /// Only rows whose names contain this; may be repeated
@@ -29,9 +39,14 @@ pub(crate) struct ItemFlags {
     /// Sets a key of the plan in all rows, as `sounding sim --set` does; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+}
 
-    #[command(flatten)]
-    pictures: Pictures,
+impl RowFlags {
+    pub(crate) fn settings(self) -> Settings {
+        let Self { plan, only, set } = self;
+        let sets = plan.duration().into_iter().chain(set).collect();
+        Settings { sets, seeds: plan.seeds(), only, jobs: plan.jobs() }
+    }
 }
 
 /// Figures of a run, by the heads of their columns.
@@ -190,9 +205,8 @@ impl<I: Kinds> Experiment for PlanItem<I> {
     }
 
     fn run(&self, flags: ItemFlags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
-        let ItemFlags { plan, only, set, pictures } = flags;
-        let sets = plan.duration().into_iter().chain(set).collect();
-        let settings = Settings { sets, seeds: plan.seeds(), only, jobs: plan.jobs() };
+        let ItemFlags { rows: flags, pictures } = flags;
+        let settings = flags.settings();
         let begun = Begun::now();
         let progress = |done, all| report_share(host, done, all, "runs");
         let rows = rows(self.0, &settings, progress).into_diagnostic()?;

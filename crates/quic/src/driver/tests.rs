@@ -26,7 +26,14 @@ fn at(ms: u64) -> HostInstant {
 }
 
 fn start() -> Start {
-    Start { now: at(0), mss: Bytes::new(MTU), headers: Bytes::new(28), rtt: None, seed: 1, paced: true }
+    Start {
+        now: at(0),
+        mss: Bytes::new(MTU),
+        headers: Bytes::new(28),
+        rtt: None,
+        seed: 1,
+        paced: true,
+    }
 }
 
 fn driver(name: &str, handle: &EstimateHandle) -> Driver {

@@ -3,8 +3,7 @@ use sounding_experiment::provenance::Begun;
 
 use super::{Part, Seen};
 use crate::experiment::{Card, Experiment, Host, Outcome, report_share};
-use crate::paper::PlanFlags;
-use crate::paper::plan_item::{Settings, rows};
+use crate::paper::plan_item::{RowFlags, rows};
 
 /// A background flow that a sniffer shows all blocks of its cell, beside one that is blind, ideal
 /// priority and no background
@@ -14,15 +13,7 @@ use crate::paper::plan_item::{Settings, rows};
 #[derive(clap::Args)]
 pub(crate) struct Flags {
     #[command(flatten)]
-    plan: PlanFlags,
-
-    /// Only rows whose names contain all of these words between commas; may be repeated
-    #[arg(long, value_name = "TEXT")]
-    only: Vec<String>,
-
-    /// Sets a key of the plan in all rows, as `sounding sim --set` does; may be repeated
-    #[arg(long, value_name = "KEY=VALUE")]
-    set: Vec<String>,
+    rows: RowFlags,
 }
 
 /// See the module.
@@ -40,9 +31,7 @@ impl Experiment for SeeingExperiment {
     }
 
     fn run(&self, flags: Flags, host: &dyn Host) -> miette::Result<Option<Outcome>> {
-        let Flags { plan, only, set } = flags;
-        let sets = plan.duration().into_iter().chain(set).collect();
-        let settings = Settings { sets, seeds: plan.seeds(), only, jobs: plan.jobs() };
+        let settings = flags.rows.settings();
         let begun = Begun::now();
         let mut parts = Vec::new();
         for part in [Part::Turns, Part::Loads] {
