@@ -9,13 +9,60 @@ from .parts import Aimd, ChaCha8, Slot, Slots, Windowed
 
 MS = 1_000_000
 INTERVAL = 250 * MS
-MAX_BACK_OFF, CROWDED = 4, 3
+MAX_BACK_OFF, CROWDED = 5, 3
 PROVEN_FOR = 10_000 * MS
 PROOFS, CONFIRMED, LEAST_BACK_OFF = 7, 2, 2
 COARSEST_TICK = 2 * MS
 FULL, LEAST_QUEUE, SHARED_FOR, OTHERS = 2, 5 * MS, 30_000 * MS, 10 * MS
 MODEM_FOR = 100 * MS
+CHEAP, DEAR, LONGEST = 300 * MS, 10, 3_000 * MS
 PROBE, MORE = 4, 4
+
+
+class Turns:
+    """The rhythm in which readings bring data: a cell that serves users in turn leaves regular gaps."""
+
+    LONGEST, SEGMENTS, FEW, MANY, UNSEEN = 6, 3, 8, 24, 16
+    STRICT, LESS, FREE, REMEMBERED = 125, 800, 800, 60_000 * MS
+
+    def __init__(self, mss: int) -> None:
+        self.mss = mss
+        self.even: Windowed | None = None
+        self.most: Windowed | None = None
+        self.begin()
+
+    def begin(self) -> None:
+        self.gaps = [0] * (self.LONGEST + 1)
+
+    def handle_slot(self, ticks: int, size: int) -> None:
+        if ticks <= self.LONGEST and size >= self.SEGMENTS * self.mss:
+            self.gaps[ticks] += 1
+
+    def end(self, now: int) -> None:
+        count = sum(self.gaps)
+        if self.most is None:
+            self.most = Windowed(self.REMEMBERED, now, count, most=True)
+        self.most.update(now, count)
+        self.begin()
+
+    @property
+    def unseen(self) -> bool:
+        return self.most is not None and self.most.best < self.UNSEEN
+
+    def of(self, now: int, batch: int, share: int) -> int | None:
+        count = sum(self.gaps)
+        if count < self.FEW:
+            return None
+        neighbours = 1000 * sum(self.gaps[: batch + 1]) // count
+        gap = max(range(self.LONGEST + 1), key=lambda ticks: self.gaps[ticks])
+        if neighbours < self.STRICT and gap > batch and 4 * self.gaps[gap] >= 3 * count:
+            return gap
+        if count < self.MANY:
+            return None
+        if self.even is None:
+            self.even = Windowed(self.REMEMBERED, now, neighbours, most=True)
+        self.even.update(now, neighbours)
+        return 2 if neighbours * 1000 < self.even.best * self.LESS and share < self.FREE else None
 
 
 class Share:
@@ -25,11 +72,14 @@ class Share:
     HEAD, LONG, SHORT, HEADS, KNOWN = 4, 10, 5, 6, 4
     BUSY, FREE, SURELY_BUSY, SURELY_FREE = 580, 650, 380, 800
     DOUBTS, WEIGHT = 4, 3
+    EVER = 30_000 * MS
 
-    def __init__(self) -> None:
+    def __init__(self, mss: int) -> None:
         self.size = self.span = self.count = self.best_of_head = self.pieces = self.sum = self.seen = self.doubts = 0
         self.follows_silence = self.is_free = False
         self.last = (0, 0)
+        self.turns = Turns(mss)
+        self.ever: Windowed | None = None
         self.most: Windowed | None = None
         self.batch: Windowed | None = None
         self.heads: int | None = None
@@ -39,6 +89,7 @@ class Share:
     def begin(self) -> None:
         self.size = self.span = self.count = self.best_of_head = self.pieces = self.sum = self.doubts = 0
         self.last = (0, 0)
+        self.turns.begin()
         self.follows_silence = True
 
     def handle_slot(self, now: int, slot: Slot, acked: int, modem: int | None) -> str:
@@ -47,6 +98,7 @@ class Share:
             return "open"
         tick = max(slot.tick_ns, 1)
         self._learn_reading(now, slot.size, acked, gap.ticks, tick)
+        self.turns.handle_slot(gap.ticks, slot.size)
         self.size += slot.size
         self.span += gap.ticks * tick
         if self.span < self.PIECE:
@@ -70,15 +122,29 @@ class Share:
         self.sum += rate * pieces
         mean = self.sum // self.pieces
         share = self._of_cell(mean) if modem is None else self._of_blocks(modem)
+        batch = 1 if self.batch is None else self.batch.best
+        turns = self.turns.of(now, batch, share) if modem is None and self.pieces >= self.SHORT else None
+        if turns is not None:
+            self.pieces = self.sum = 0
+            self.turns.begin()
+            self.share = share = min(share, 1000 // turns)
+            self.is_free = False
+            return "crowded" if share < self.SURELY_BUSY else "busy"
         if self.pieces >= self.LONG:
             self.pieces = self.sum = 0
+            self.turns.end(now)
             if self.most is None:
                 self.most = Windowed(self.REMEMBERED, now, mean, most=True)
             else:
                 self.most.update(now, mean)
+            if self.ever is None:
+                self.ever = Windowed(self.EVER, now, mean, most=True)
+            else:
+                self.ever.update(now, mean)
             return self._handle_sample(share)
         if self.pieces >= self.SHORT and share < self.SURELY_BUSY:
             self.pieces = self.sum = 0
+            self.turns.begin()
             return self._handle_sample(share)
         return "open"
 
@@ -122,7 +188,8 @@ class Share:
 
     def _of_cell(self, rate: int) -> int:
         lately = self.most.best if self.most is not None and self.is_free else 0
-        return rate * 1000 // max(self.heads or 0, self.reading or 0, lately, 1)
+        ever = self.ever.best * 95 // 100 if self.ever is not None and self.turns.unseen else 0
+        return rate * 1000 // max(self.heads or 0, self.reading or 0, lately, ever, 1)
 
 
 def micros(span: int) -> int:
@@ -137,7 +204,7 @@ class Background(sounding.Controller):
 
     def __init__(self, start: sounding.Start) -> None:
         self.start, self.queue = start, 40 * MS
-        self.slots, self.share, self.window = Slots(), Share(), Aimd(start)
+        self.slots, self.share, self.window = Slots(), Share(start.mss_bytes), Aimd(start)
         self.delay = ByDelay(start.now_ns, start.mss_bytes)
         self.modem: tuple[int, int] | None = None
         self.least: int | None = None
@@ -145,7 +212,7 @@ class Background(sounding.Controller):
         self.shared_until: int | None = None
         self.is_first = False
         self.phase, self.until, self.since = "opening", 0, 0
-        self.back_off = self.proofs = 0
+        self.back_off = self.proofs = self.look = 0
         self.rng = ChaCha8(start.seed)
 
     def _wait(self, now: int, span: int) -> None:
@@ -170,15 +237,27 @@ class Background(sounding.Controller):
             self._wait(now, INTERVAL)
         elif self.phase == "probing":
             if verdict == "free":
+                if now - self.began < self.look + self.look // 4:
+                    return
                 self.proofs = min(self.proofs + 1, PROOFS)
                 if self.proofs < CONFIRMED:
                     self._wait(now, INTERVAL)
                     return
                 self.back_off, self.phase, self.since = 0, "sending", now
             else:
-                self._back_off(now, LEAST_BACK_OFF, MAX_BACK_OFF + (CROWDED if verdict == "crowded" else 0))
-        elif verdict != "free" or now - self.since > PROVEN_FOR // (1 << max(PROOFS - self.proofs, 0)):
+                self._learn_look(now, verdict)
+                dear = DEAR * max(min(now - self.began, LONGEST) - CHEAP, 0)
+                self._back_off(now + dear, LEAST_BACK_OFF, MAX_BACK_OFF + (CROWDED if verdict == "crowded" else 0))
+        elif verdict != "free":
+            self._learn_look(now, verdict)
             self._wait(now, INTERVAL)
+        elif now - self.since > PROVEN_FOR // (1 << max(PROOFS - self.proofs, 0)):
+            self._wait(now, INTERVAL)
+
+    def _learn_look(self, now: int, verdict: str) -> None:
+        length = now - self.began
+        if verdict == "crowded" and length < LONGEST:
+            self.look = max(length, self.look - self.look // 4)
 
     def _target(self) -> int | None:
         capacity = self.share.capacity
@@ -194,7 +273,7 @@ class Background(sounding.Controller):
 
     def _go_by(self, now: int, has_clock: bool) -> None:
         if has_clock and self.phase == "by delay":
-            self.slots, self.share, self.window, self.phase = Slots(), Share(), Aimd(self.start), "opening"
+            self.slots, self.share, self.window, self.phase = Slots(), Share(self.start.mss_bytes), Aimd(self.start), "opening"
         elif not has_clock and self.phase != "by delay":
             self.delay, self.phase = ByDelay(now, self.start.mss_bytes), "by delay"
 

@@ -2,6 +2,8 @@ use core::time::Duration;
 
 use sounding_cc::part::{Slot, Windowed};
 
+use super::turns::Turns;
+
 /// The unit of judgement: so much time in which data was waiting.
 const PIECE: Duration = Duration::from_millis(20);
 /// The first pieces of a burst after silence: a proportional-fair cell serves a newcomer first.
@@ -33,6 +35,10 @@ const SURELY_BUSY: u64 = 380;
 const SURELY_FREE: u64 = 800;
 /// So many of them in one burst wait for the mean: the rival may be gone by then.
 const DOUBTS: u32 = 4;
+/// Where turns cannot be seen, the highest rate of a sample counts for so long, in hundredths: a
+/// fading channel has some high ones (interpretation 37).
+const EVER: Duration = Duration::from_secs(30);
+const OF_EVER: u64 = 95;
 /// Weight of a new sample, one of so many.
 const WEIGHT: u64 = 3;
 
@@ -83,13 +89,16 @@ pub(super) struct Share {
     batch: Option<Windowed<u32>>,
     /// In thousandths.
     share: Option<u64>,
+    turns: Turns,
+    /// Over [`LONG`] pieces.
+    ever: Option<Windowed<u64>>,
     /// Samples of this burst that the mean contradicts.
     doubts: u32,
     is_free: bool,
 }
 
 impl Share {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(mss: u64) -> Self {
         Self {
             bytes: 0,
             nanos: 0,
@@ -105,6 +114,8 @@ impl Share {
             reading: None,
             batch: None,
             share: None,
+            turns: Turns::new(mss),
+            ever: None,
             doubts: 0,
             is_free: false,
         }
@@ -115,6 +126,7 @@ impl Share {
         (self.bytes, self.nanos, self.count, self.best_of_head) = (0, 0, 0, 0);
         (self.pieces, self.sum, self.doubts) = (0, 0, 0);
         self.last = [0; 2];
+        self.turns.begin();
         self.follows_silence = true;
     }
 
@@ -132,6 +144,7 @@ impl Share {
         let Some(gap) = slot.before.filter(|gap| gap.backlogged) else { return Verdict::Open };
         let tick = (slot.tick.as_nanos() as u64).max(1);
         self.learn_reading(now, slot.bytes.count(), acked, gap.ticks, tick);
+        self.turns.handle_slot(gap, slot.bytes.count());
         self.bytes += slot.bytes.count();
         self.nanos += u64::from(gap.ticks) * tick;
         if self.nanos < PIECE.as_nanos() as u64 {
@@ -165,19 +178,38 @@ impl Share {
             Some(part) => self.of_blocks(part),
             None => self.of_cell(mean),
         };
+        if modem.is_none() && self.pieces >= SHORT {
+            let batch = self.batch.map_or(1, |batch| batch.best());
+            if let Some(turns) = self.turns.of(now, batch, share) {
+                (self.pieces, self.sum) = (0, 0);
+                return self.handle_turns(share.min(1000 / turns));
+            }
+        }
         if self.pieces >= LONG {
             (self.pieces, self.sum) = (0, 0);
+            self.turns.end(now);
             match &mut self.most {
                 Some(most) => most.update(now, mean),
                 None => self.most = Some(Windowed::max(REMEMBERED.as_nanos() as u64, now, mean)),
             }
+            let ever = EVER.as_nanos() as u64;
+            self.ever.get_or_insert(Windowed::max(ever, now, mean)).update(now, mean);
             return self.handle_sample(share);
         }
         if self.pieces >= SHORT && share < SURELY_BUSY {
             (self.pieces, self.sum) = (0, 0);
+            self.turns.begin();
             return self.handle_sample(share);
         }
         Verdict::Open
+    }
+
+    /// Others have turns.
+    fn handle_turns(&mut self, share: u64) -> Verdict {
+        self.turns.begin();
+        self.share = Some(share);
+        self.is_free = false;
+        if share < SURELY_BUSY { Verdict::Crowded } else { Verdict::Busy }
     }
 
     fn handle_sample(&mut self, share: u64) -> Verdict {
@@ -243,7 +275,9 @@ impl Share {
 
     fn of_cell(&self, rate: u64) -> u64 {
         let lately = self.most.filter(|_| self.is_free).map(|most| most.best());
-        let cell = self.heads.max(self.reading).max(lately);
+        let ever = self.ever.filter(|_| self.turns.are_unseen());
+        let ever = ever.map(|ever| ever.best().saturating_mul(OF_EVER) / 100);
+        let cell = self.heads.max(self.reading).max(lately).max(ever);
         rate.saturating_mul(1000) / cell.unwrap_or(0).max(1)
     }
 }
@@ -274,7 +308,7 @@ mod tests {
 
     /// Four bursts in a cell that six have shown.
     fn bursts(bytes: u64, modem: Option<u16>) -> [Verdict; 4] {
-        let (mut share, mut now) = (Share::new(), 0);
+        let (mut share, mut now) = (Share::new(1448), 0);
         for _ in 0..HEADS {
             burst(&mut share, &mut now, 9_000, None);
         }

@@ -11,13 +11,16 @@
 #include "background/by_delay.h"
 
 #define BACKGROUND_INTERVAL_NS		250000000ULL
-#define BACKGROUND_MAX_BACK_OFF		4U
+#define BACKGROUND_MAX_BACK_OFF		5U
 #define BACKGROUND_CROWDED		3U
 #define BACKGROUND_LEAST_BACK_OFF	2U
 #define BACKGROUND_QUEUE_US		40000ULL
 #define BACKGROUND_PROVEN_FOR_NS	10000000000ULL
 #define BACKGROUND_PROOFS		7U
 #define BACKGROUND_CONFIRMED		2U
+#define BACKGROUND_DEAR			10ULL
+#define BACKGROUND_CHEAP_NS		300000000ULL
+#define BACKGROUND_LONGEST_NS		3000000000ULL
 #define BACKGROUND_COARSEST_NS		2000000ULL
 #define BACKGROUND_FIRST_CWND		10ULL
 #define BACKGROUND_LEAST_QUEUE_US	5000U
@@ -67,6 +70,7 @@ struct background_state {
 	__u32 is_first;		/* the first packet of a burst into a shared queue is out */
 	__u64 shared_until_ns;	/* until then other flows share the queue */
 	__u64 began_ns;		/* the newest burst */
+	__u64 look_ns;		/* a newcomer is served first for so long, as far as is known */
 	__u32 proofs;		/* bursts in a row that found the cell free */
 	__u32 reserved;
 };
@@ -158,7 +162,7 @@ LAW_INLINE void aimd_timeout(struct background_state *b)
 LAW_INLINE void background_open(struct background_state *b, __u32 delivered)
 {
 	__builtin_memset(&b->slots, 0, sizeof(b->slots));
-	share_init(&b->share);
+	share_init(&b->share, b->mss);
 	aimd_init(b, delivered);
 	b->phase = BACKGROUND_OPENING;
 }
@@ -210,9 +214,18 @@ LAW_INLINE void background_busy(struct background_state *b, __u64 now, __u32 ran
 	b->proofs = proofs;
 }
 
+/* A burst had the cell for so long before others had nearly all of it. */
+LAW_INLINE void background_learn_look(struct background_state *b, __u64 length, int verdict)
+{
+	if (verdict == SHARE_IS_CROWDED && length < BACKGROUND_LONGEST_NS)
+		b->look_ns = law_max(length, b->look_ns - b->look_ns / 4);
+}
+
 LAW_INLINE void background_verdict(struct background_state *b, __u64 now, int verdict,
 				   __u32 random)
 {
+	__u64 length = law_since(now, b->began_ns), dear;
+
 	if (b->phase == BACKGROUND_WAITING || b->phase == BACKGROUND_BY_DELAY ||
 	    verdict == SHARE_OPEN)
 		return;
@@ -220,16 +233,22 @@ LAW_INLINE void background_verdict(struct background_state *b, __u64 now, int ve
 	if (b->phase == BACKGROUND_OPENING || verdict == SHARE_IS_LIKELY) {
 		background_wait(b, now, BACKGROUND_INTERVAL_NS);
 	} else if (verdict == SHARE_IS_BUSY || verdict == SHARE_IS_CROWDED) {
+		background_learn_look(b, length, verdict);
+		dear = law_since(law_min(length, BACKGROUND_LONGEST_NS), BACKGROUND_CHEAP_NS);
 		if (b->phase == BACKGROUND_SENDING)
 			/* It may be a fade: the next burst shows it soon, and that one backs off.
 			 * */
 			background_wait(b, now, BACKGROUND_INTERVAL_NS);
 		else
-			background_back_off(b, now, BACKGROUND_LEAST_BACK_OFF,
+			background_back_off(b, now + dear * BACKGROUND_DEAR,
+					    BACKGROUND_LEAST_BACK_OFF,
 					    BACKGROUND_MAX_BACK_OFF +
 					    (verdict == SHARE_IS_CROWDED ? BACKGROUND_CROWDED : 0),
 					    random);
 	} else if (b->phase == BACKGROUND_PROBING) {
+		/* A newcomer is served first for as long. */
+		if (length < b->look_ns + b->look_ns / 4)
+			return;
 		b->proofs = law_min(b->proofs + 1, BACKGROUND_PROOFS);
 		if (b->proofs < BACKGROUND_CONFIRMED) {
 			background_wait(b, now, BACKGROUND_INTERVAL_NS);

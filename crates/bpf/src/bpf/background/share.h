@@ -7,6 +7,7 @@
 #define SOUNDING_SHARE_H
 
 #include "background/slots.h"
+#include "background/turns.h"
 
 #define SHARE_PIECE_NS		20000000ULL
 #define SHARE_HEAD		4U
@@ -22,6 +23,8 @@
 #define SHARE_SURELY_FREE	800U
 #define SHARE_DOUBTS		4U
 #define SHARE_WEIGHT_OF_NEW	3U
+#define SHARE_EVER_NS		30000000000ULL
+#define SHARE_OF_EVER		95ULL
 /* Above this a rate a second would wrap; saturating_mul in Rust. */
 #define SHARE_MOST_BYTES	(~0ULL / 1000000000ULL)
 
@@ -35,7 +38,9 @@ enum share_verdict {
 
 struct share {
 	struct windowed most;		/* over SHARE_LONG pieces, complements of bytes/s */
+	struct windowed ever;		/* the same for longer, where turns cannot be seen */
 	struct windowed batch;	/* the shortest gap, ticks */
+	struct turns turns;
 	__u64 bytes;			/* of the current piece */
 	__u64 nanos;
 	__u64 best_of_head;
@@ -54,9 +59,10 @@ struct share {
 	__u32 follows_silence;		/* the burst; the first is a slow start, which shows no cell */
 };
 
-LAW_INLINE void share_init(struct share *s)
+LAW_INLINE void share_init(struct share *s, __u32 mss)
 {
 	__builtin_memset(s, 0, sizeof(*s));
+	s->turns.mss = mss;
 }
 
 /* A burst begins after silence. */
@@ -71,6 +77,7 @@ LAW_INLINE void share_begin(struct share *s)
 	s->pieces = 0;
 	s->sum = 0;
 	s->doubts = 0;
+	turns_begin(&s->turns);
 	s->follows_silence = 1;
 }
 
@@ -91,6 +98,8 @@ LAW_INLINE __u64 share_of_cell(const struct share *s, __u64 rate)
 		cell = law_max(cell, s->reading);
 	if (windowed_known(&s->most) && s->is_free)
 		cell = law_max(cell, ~s->most.best[0]);
+	if (windowed_known(&s->ever) && turns_unseen(&s->turns))
+		cell = law_max(cell, share_times(~s->ever.best[0], SHARE_OF_EVER) / 100);
 	return share_times(rate, 1000) / law_max(cell, 1);
 }
 
@@ -105,6 +114,16 @@ LAW_INLINE __u64 share_capacity(const struct share *s, int *known)
 		capacity = law_max(capacity, s->reading);
 	*known = s->seen || windowed_known(&s->most) || s->has_reading;
 	return capacity;
+}
+
+/* Others have turns. */
+LAW_INLINE int share_turns(struct share *s, __u64 share)
+{
+	turns_begin(&s->turns);
+	s->has_share = 1;
+	s->share = share;
+	s->is_free = 0;
+	return share < SHARE_SURELY_BUSY ? SHARE_IS_CROWDED : SHARE_IS_BUSY;
 }
 
 LAW_INLINE int share_sample(struct share *s, __u64 share)
@@ -131,6 +150,7 @@ LAW_INLINE int share_sample(struct share *s, __u64 share)
 LAW_INLINE int share_piece(struct share *s, __u64 now, __u64 rate, __u32 pieces)
 {
 	__u64 mean, share, weight;
+	__u32 turns;
 
 	s->count = s->count + pieces < pieces ? ~0U : s->count + pieces;
 	s->last[1] = s->last[0];
@@ -149,15 +169,25 @@ LAW_INLINE int share_piece(struct share *s, __u64 now, __u64 rate, __u32 pieces)
 	s->sum += rate * pieces;
 	mean = s->sum / law_max(s->pieces, 1);
 	share = share_of_cell(s, mean);
+	turns = s->pieces >= SHARE_SHORT ?
+			turns_of(&s->turns, now, s->batch.best[0], share) : 0;
+	if (turns) {
+		s->pieces = 0;
+		s->sum = 0;
+		return share_turns(s, law_min(share, 1000 / turns));
+	}
 	if (s->pieces >= SHARE_LONG) {
 		s->pieces = 0;
 		s->sum = 0;
+		turns_end(&s->turns, now);
 		windowed_update(&s->most, SHARE_REMEMBERED_NS, now, ~mean);
+		windowed_update(&s->ever, SHARE_EVER_NS, now, ~mean);
 		return share_sample(s, share);
 	}
 	if (s->pieces >= SHARE_SHORT && share < SHARE_SURELY_BUSY) {
 		s->pieces = 0;
 		s->sum = 0;
+		turns_begin(&s->turns);
 		return share_sample(s, share);
 	}
 	return SHARE_OPEN;
@@ -194,6 +224,7 @@ LAW_PART int share_slot(struct share *s, const struct slot *slot, __u64 now, __u
 		return SHARE_OPEN;
 	tick_ns = law_max(tick_ns, 1);
 	share_learn_reading(s, now, slot->bytes, acked, slot->ticks, tick_ns);
+	turns_slot(&s->turns, slot->ticks, slot->bytes);
 	s->bytes += slot->bytes;
 	s->nanos += slot->ticks * tick_ns;
 	if (s->nanos < SHARE_PIECE_NS)
