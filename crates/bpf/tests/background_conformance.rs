@@ -23,6 +23,10 @@ static FILTER: LazyLock<Filter> = LazyLock::new(|| Filter::compile("background_h
 const MSS: u64 = 1448;
 const INTERVAL_NS: u64 = 250_000_000;
 const MS: u64 = 1_000_000;
+/// What a look costs, and how often that is waited besides.
+const CHEAP_NS: u64 = 300 * MS;
+const LONGEST_NS: u64 = 3_000 * MS;
+const DEAR: u64 = 10;
 /// As `enum background_phase` numbers them.
 const STATES: [&str; 5] = ["opening", "waiting", "probing", "sending", "by delay"];
 const KINDS: [&str; 6] = ["begin", "ack", "loss", "timeout", "spurious", "time"];
@@ -87,6 +91,8 @@ struct Log {
     told: Told,
     answers: Vec<Answer>,
     waits_until: Option<HostInstant>,
+    /// The newest burst.
+    began: u64,
 }
 
 /// One call, as `struct background_ack` has it.
@@ -113,6 +119,7 @@ impl Log {
             told: Told::default(),
             answers: Vec::new(),
             waits_until: None,
+            began: now,
         };
         log.tell(0, &Call { now, ..Call::default() }, 0);
         log
@@ -130,12 +137,23 @@ impl Log {
         let kind = KINDS.iter().position(|known| *known == kind).unwrap() as u64;
         let until = self.flow.not_before();
         let mut random = 0;
+        let before = self.answers.last().map(|[state, ..]| STATES[*state as usize]);
         if let Some(until) = until.filter(|_| until != self.waits_until) {
-            let drawn = (until.as_nanos() - call.now) * 1000 / INTERVAL_NS;
+            // What a look cost is waited besides: an acknowledgement ended it.
+            let is_look = before == Some("probing") && KINDS[kind as usize] == "ack";
+            let cost = if is_look { call.now - self.began } else { 0 };
+            let dear = cost.min(LONGEST_NS).saturating_sub(CHEAP_NS) * DEAR;
+            let wait = until.as_nanos() - call.now;
+            // One interval is not drawn.
+            let drawn = if wait == INTERVAL_NS { wait } else { wait - dear };
+            let drawn = drawn * 1000 / INTERVAL_NS;
             let half = (0..8).map(|power| 1000 << power).find(|half| drawn < 2 * half).unwrap();
             random = (drawn - half) as u32;
         }
         self.waits_until = until;
+        if before == Some("waiting") && until.is_none() {
+            self.began = call.now;
+        }
         self.tell(kind, &call, random);
         // The C has phases, and not what the flow believes meanwhile.
         let phase =
