@@ -81,7 +81,7 @@ const CONFIRMED: u32 = 2;
 const LEAST_BACK_OFF: u32 = 2;
 
 /// A look that finds the cell busy has taken it from others for as long as it lasted: so many times
-/// more than this is waited longer (interpretation 38).
+/// more than this is waited longer (interpretation 42).
 const DEAR: u32 = 10;
 const CHEAP: Duration = Duration::from_millis(300);
 /// A burst that lasted longer had not only what a newcomer is served first.

@@ -36,7 +36,7 @@ const SURELY_FREE: u64 = 800;
 /// So many of them in one burst wait for the mean: the rival may be gone by then.
 const DOUBTS: u32 = 4;
 /// Where turns cannot be seen, the highest rate of a sample counts for so long, in hundredths: a
-/// fading channel has some high ones (interpretation 37).
+/// fading channel has some high ones (interpretation 41).
 const EVER: Duration = Duration::from_secs(30);
 const OF_EVER: u64 = 95;
 /// Weight of a new sample, one of so many.

@@ -22,7 +22,7 @@ const FREE: u64 = 800;
 const REMEMBERED: Duration = Duration::from_secs(60);
 
 /// The rhythm in which readings of the receiver's clock bring data: a cell that serves users in
-/// turn leaves regular gaps, and a flow that is alone has hardly any (interpretation 37).
+/// turn leaves regular gaps, and a flow that is alone has hardly any (interpretation 41).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turns {
     mss: u64,
