@@ -48,10 +48,10 @@ const INTERVAL: Parameter = Parameter {
 };
 const MAX_BACK_OFF: Parameter = Parameter {
     name: "max_back_off",
-    kind: Kind::count(5, 1, 8),
+    kind: Kind::count(4, 1, 8),
     unit: "",
     about: "a wait beside one rival is at most 2 to this many intervals",
-    source: "chosen: a foreground at 80 % load keeps 88 %",
+    source: "chosen: half of a cell that became free is found within 2.5 s",
 };
 const CROWDED: Parameter = Parameter {
     name: "crowded",
@@ -86,6 +86,11 @@ const DEAR: u32 = 10;
 const CHEAP: Duration = Duration::from_millis(300);
 /// A burst that lasted longer had not only what a newcomer is served first.
 const LONGEST: Duration = Duration::from_secs(3);
+
+/// A cell that was free for less than this is one of many short transfers: a wait is at most so many
+/// times longer there, as a power of two (interpretation 42).
+const STEADY: Duration = Duration::from_secs(2);
+const SHORT: u32 = 1;
 
 /// A receiver whose clock moves less often hides a cell's turns (interpretation 22).
 const COARSEST_TICK: Duration = Duration::from_millis(2);
@@ -140,6 +145,10 @@ pub struct Background {
     proofs: u32,
     /// How long a newcomer was served first, as far as is known.
     look: Duration,
+    /// When the newest spell of sending began, and whether the last one was shorter than
+    /// [`STEADY`].
+    spell: HostInstant,
+    was_short: bool,
     rng: ChaCha8Rng,
 }
 
@@ -191,6 +200,8 @@ impl Background {
             start: *start,
             phase: Phase::Opening,
             look: Duration::ZERO,
+            spell: start.now,
+            was_short: false,
             back_off: 0,
             proofs: 0,
             rng: ChaCha8Rng::seed_from_u64(start.seed),
@@ -232,6 +243,7 @@ impl Background {
             (Phase::Probing, Verdict::Busy | Verdict::Crowded) => {
                 let is_crowded = verdict == Verdict::Crowded;
                 let more = if is_crowded { self.crowded } else { 0 };
+                let more = more + if self.was_short { SHORT } else { 0 };
                 let dear = (now - self.began).min(LONGEST).saturating_sub(CHEAP) * DEAR;
                 self.learn_look(now, verdict);
                 self.back_off(now + dear, LEAST_BACK_OFF, self.max_back_off + more);
@@ -240,6 +252,10 @@ impl Background {
             // (interpretation 32).
             (Phase::Sending { .. }, Verdict::Busy | Verdict::Crowded) => {
                 self.learn_look(now, verdict);
+                self.was_short = now - self.spell < STEADY;
+                if !self.was_short {
+                    self.back_off = 0;
+                }
                 self.wait(now, self.interval);
             }
             // A newcomer is served first for as long.
@@ -249,7 +265,9 @@ impl Background {
                 if self.proofs < CONFIRMED {
                     return self.wait(now, self.interval);
                 }
-                self.back_off = 0;
+                if self.proofs == CONFIRMED {
+                    self.spell = now;
+                }
                 self.phase = Phase::Sending { since: now };
             }
             // A rival that was there all along shows in a burst after silence alone.

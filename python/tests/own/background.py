@@ -9,7 +9,8 @@ from .parts import Aimd, ChaCha8, Slot, Slots, Windowed
 
 MS = 1_000_000
 INTERVAL = 250 * MS
-MAX_BACK_OFF, CROWDED = 5, 3
+MAX_BACK_OFF, CROWDED = 4, 3
+STEADY, SHORT = 2_000 * MS, 1
 PROVEN_FOR = 10_000 * MS
 PROOFS, CONFIRMED, LEAST_BACK_OFF = 7, 2, 2
 COARSEST_TICK = 2 * MS
@@ -24,6 +25,7 @@ class Turns:
 
     LONGEST, SEGMENTS, FEW, MANY, UNSEEN = 6, 3, 8, 24, 16
     STRICT, LESS, FREE, REMEMBERED = 125, 800, 800, 60_000 * MS
+    ALONE, KNOWN_FOR = 500, 600_000 * MS
 
     def __init__(self, mss: int) -> None:
         self.mss = mss
@@ -55,12 +57,13 @@ class Turns:
             return None
         neighbours = 1000 * sum(self.gaps[: batch + 1]) // count
         gap = max(range(self.LONGEST + 1), key=lambda ticks: self.gaps[ticks])
-        if neighbours < self.STRICT and gap > batch and 4 * self.gaps[gap] >= 3 * count:
+        strict = neighbours < self.STRICT and gap > batch and 4 * self.gaps[gap] >= 3 * count
+        if strict and self.even is not None and self.even.best >= self.ALONE:
             return gap
         if count < self.MANY:
             return None
         if self.even is None:
-            self.even = Windowed(self.REMEMBERED, now, neighbours, most=True)
+            self.even = Windowed(self.KNOWN_FOR, now, neighbours, most=True)
         self.even.update(now, neighbours)
         return 2 if neighbours * 1000 < self.even.best * self.LESS and share < self.FREE else None
 
@@ -212,7 +215,8 @@ class Background(sounding.Controller):
         self.shared_until: int | None = None
         self.is_first = False
         self.phase, self.until, self.since = "opening", 0, 0
-        self.back_off = self.proofs = self.look = 0
+        self.back_off = self.proofs = self.look = self.spell = 0
+        self.was_short = False
         self.rng = ChaCha8(start.seed)
 
     def _wait(self, now: int, span: int) -> None:
@@ -243,13 +247,18 @@ class Background(sounding.Controller):
                 if self.proofs < CONFIRMED:
                     self._wait(now, INTERVAL)
                     return
-                self.back_off, self.phase, self.since = 0, "sending", now
+                if self.proofs == CONFIRMED:
+                    self.spell = now
+                self.phase, self.since = "sending", now
             else:
                 self._learn_look(now, verdict)
                 dear = DEAR * max(min(now - self.began, LONGEST) - CHEAP, 0)
-                self._back_off(now + dear, LEAST_BACK_OFF, MAX_BACK_OFF + (CROWDED if verdict == "crowded" else 0))
+                self._back_off(now + dear, LEAST_BACK_OFF, MAX_BACK_OFF + self.was_short * SHORT + (CROWDED if verdict == "crowded" else 0))
         elif verdict != "free":
             self._learn_look(now, verdict)
+            self.was_short = now - self.spell < STEADY
+            if not self.was_short:
+                self.back_off = 0
             self._wait(now, INTERVAL)
         elif now - self.since > PROVEN_FOR // (1 << max(PROOFS - self.proofs, 0)):
             self._wait(now, INTERVAL)

@@ -15,11 +15,15 @@ const MANY: u32 = 24;
 const UNSEEN: u32 = 16;
 /// In thousandths: with fewer neighbouring readings than this, turns may be strict.
 const STRICT: u32 = 125;
-/// Neighbouring readings that a rival leaves, in thousandths of the most of the last minute.
+/// Neighbouring readings that a rival leaves, in thousandths of the most.
 const LESS: u32 = 800;
 /// And a flow with this share has no rival.
 const FREE: u64 = 800;
 const REMEMBERED: Duration = Duration::from_secs(60);
+/// A receiver that had this part of neighbours within that time can have them: without, strict
+/// turns are its own way of reading.
+const ALONE: u32 = 500;
+const KNOWN_FOR: Duration = Duration::from_secs(600);
 
 /// The rhythm in which readings of the receiver's clock bring data: a cell that serves users in
 /// turn leaves regular gaps, and a flow that is alone has hardly any (interpretation 41).
@@ -59,7 +63,7 @@ impl Turns {
     /// A long sample ends.
     pub(super) fn end(&mut self, now: u64) {
         let count = self.count();
-        update(&mut self.most, now, count);
+        update(&mut self.most, REMEMBERED, now, count);
         self.begin();
     }
 
@@ -79,21 +83,22 @@ impl Turns {
         let neighbours = 1000 * self.gaps[..=batch].iter().sum::<u32>() / count;
         let (gap, most) =
             (0..).zip(self.gaps).fold((0, 0), |most, one| if one.1 > most.1 { one } else { most });
-        if neighbours < STRICT && gap > batch && 4 * most >= 3 * count {
+        let is_strict = neighbours < STRICT && gap > batch && 4 * most >= 3 * count;
+        if is_strict && self.even.is_some_and(|even| even.best() >= ALONE) {
             return Some(gap as u64);
         }
         if count < MANY {
             return None;
         }
-        let even = update(&mut self.even, now, neighbours);
+        let even = update(&mut self.even, KNOWN_FOR, now, neighbours);
         (u64::from(neighbours) * 1000 < u64::from(even) * u64::from(LESS) && share < FREE)
             .then_some(2)
     }
 }
 
-/// The most of the last minute.
-fn update(most: &mut Option<Windowed<u32>>, now: u64, value: u32) -> u32 {
-    let window = REMEMBERED.as_nanos() as u64;
+/// The most of so long.
+fn update(most: &mut Option<Windowed<u32>>, window: Duration, now: u64, value: u32) -> u32 {
+    let window = window.as_nanos() as u64;
     let most = most.get_or_insert(Windowed::max(window, now, value));
     most.update(now, value);
     most.best()
@@ -117,6 +122,8 @@ mod tests {
     #[test]
     fn strict_turns_show_their_number_and_neighbours_show_none() {
         let mut turns = Turns::new(MSS);
+        assert_eq!(sample(&mut turns, &[2], 4), None);
+        assert_eq!(sample(&mut turns, &[1], 4), None);
         assert_eq!(sample(&mut turns, &[2], 4), Some(2));
         assert_eq!(sample(&mut turns, &[3], 4), Some(3));
         assert_eq!(sample(&mut turns, &[1, 1, 1, 8], 4), None);
@@ -125,7 +132,6 @@ mod tests {
     #[test]
     fn a_receiver_that_reads_now_and_then_shows_no_turns() {
         assert_eq!(sample(&mut Turns::new(MSS), &[2, 3, 4, 3], 4), None);
-        // It never has neighbours.
         let mut turns = Turns::new(MSS);
         turns.begin();
         (0..48).for_each(|_| turns.handle_slot(Gap { ticks: 2, backlogged: true }, 4 * MSS));

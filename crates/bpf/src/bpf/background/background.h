@@ -11,7 +11,7 @@
 #include "background/by_delay.h"
 
 #define BACKGROUND_INTERVAL_NS		250000000ULL
-#define BACKGROUND_MAX_BACK_OFF		5U
+#define BACKGROUND_MAX_BACK_OFF		4U
 #define BACKGROUND_CROWDED		3U
 #define BACKGROUND_LEAST_BACK_OFF	2U
 #define BACKGROUND_QUEUE_US		40000ULL
@@ -21,6 +21,8 @@
 #define BACKGROUND_DEAR			10ULL
 #define BACKGROUND_CHEAP_NS		300000000ULL
 #define BACKGROUND_LONGEST_NS		3000000000ULL
+#define BACKGROUND_STEADY_NS		2000000000ULL
+#define BACKGROUND_SHORT		1U
 #define BACKGROUND_COARSEST_NS		2000000ULL
 #define BACKGROUND_FIRST_CWND		10ULL
 #define BACKGROUND_LEAST_QUEUE_US	5000U
@@ -71,8 +73,9 @@ struct background_state {
 	__u64 shared_until_ns;	/* until then other flows share the queue */
 	__u64 began_ns;		/* the newest burst */
 	__u64 look_ns;		/* a newcomer is served first for so long, as far as is known */
+	__u64 spell_ns;		/* when the newest spell of sending began */
 	__u32 proofs;		/* bursts in a row that found the cell free */
-	__u32 reserved;
+	__u32 was_short;	/* the last spell */
 };
 
 /* One ACK that delivers new data. */
@@ -235,16 +238,21 @@ LAW_INLINE void background_verdict(struct background_state *b, __u64 now, int ve
 	} else if (verdict == SHARE_IS_BUSY || verdict == SHARE_IS_CROWDED) {
 		background_learn_look(b, length, verdict);
 		dear = law_since(law_min(length, BACKGROUND_LONGEST_NS), BACKGROUND_CHEAP_NS);
-		if (b->phase == BACKGROUND_SENDING)
+		if (b->phase == BACKGROUND_SENDING) {
+			b->was_short = law_since(now, b->spell_ns) < BACKGROUND_STEADY_NS;
+			if (!b->was_short)
+				b->back_off = 0;
 			/* It may be a fade: the next burst shows it soon, and that one backs off.
 			 * */
 			background_wait(b, now, BACKGROUND_INTERVAL_NS);
-		else
+		} else {
 			background_back_off(b, now + dear * BACKGROUND_DEAR,
 					    BACKGROUND_LEAST_BACK_OFF,
 					    BACKGROUND_MAX_BACK_OFF +
-					    (verdict == SHARE_IS_CROWDED ? BACKGROUND_CROWDED : 0),
+					    (verdict == SHARE_IS_CROWDED ? BACKGROUND_CROWDED : 0) +
+					    (b->was_short ? BACKGROUND_SHORT : 0),
 					    random);
+		}
 	} else if (b->phase == BACKGROUND_PROBING) {
 		/* A newcomer is served first for as long. */
 		if (length < b->look_ns + b->look_ns / 4)
@@ -254,7 +262,8 @@ LAW_INLINE void background_verdict(struct background_state *b, __u64 now, int ve
 			background_wait(b, now, BACKGROUND_INTERVAL_NS);
 			return;
 		}
-		b->back_off = 0;
+		if (b->proofs == BACKGROUND_CONFIRMED)
+			b->spell_ns = now;
 		b->phase = BACKGROUND_SENDING;
 		b->at_ns = now;
 	} else if (law_since(now, b->at_ns) > BACKGROUND_PROVEN_FOR_NS >>

@@ -17,6 +17,8 @@
 #define TURNS_LESS		800ULL
 #define TURNS_FREE		800ULL
 #define TURNS_REMEMBERED_NS	60000000000ULL
+#define TURNS_ALONE		500ULL
+#define TURNS_KNOWN_FOR_NS	600000000000ULL
 
 struct turns {
 	struct windowed even;	/* the most neighbours, complements of thousandths */
@@ -81,11 +83,12 @@ LAW_PART __u32 turns_of(struct turns *t, __u64 now, __u64 batch, __u64 share)
 		}
 	}
 	neighbours = 1000 * neighbours / count;
-	if (neighbours < TURNS_STRICT && gap > batch && 4 * most >= 3 * count)
+	if (neighbours < TURNS_STRICT && gap > batch && 4 * most >= 3 * count &&
+	    windowed_known(&t->even) && ~t->even.best[0] >= TURNS_ALONE)
 		return gap;
 	if (count < TURNS_MANY)
 		return 0;
-	windowed_update(&t->even, TURNS_REMEMBERED_NS, now, ~(__u64)neighbours);
+	windowed_update(&t->even, TURNS_KNOWN_FOR_NS, now, ~(__u64)neighbours);
 	return (__u64)neighbours * 1000 < ~t->even.best[0] * TURNS_LESS && share < TURNS_FREE ? 2 : 0;
 }
 
