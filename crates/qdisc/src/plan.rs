@@ -293,20 +293,21 @@ fn make(device: &Device, parent: Handle, handle: Handle, kind: &str) -> Message 
 mod tests {
     use super::*;
 
-    /// `tc qdisc add dev v0 root handle 50d0: cake bandwidth 10mbit overhead 0 nat ingress
-    /// besteffort` of iproute2 6.1, without its `autorate-ingress 0`.
+    /// `tc qdisc add dev v0 root handle 50d0: cake bandwidth 10mbit overhead 0 rtt 100ms nat
+    /// ingress besteffort` of iproute2 6.1, without its `autorate-ingress 0`.
     #[test]
     fn cake_is_made_by_the_message_of_tc() {
         let kind = Some("veth".into());
         let device = Device { name: "v0".into(), index: 3, kind, header_bytes: 14, is_up: true };
         let sent = cake(&device, Direction::Downlink, 1_250_000, true).finish(0);
         let sent: String = sent.iter().map(|byte| format!("{byte:02x}")).collect();
-        let header = "600000002400050500000000000000000000000003000000";
+        let header = "700000002400050500000000000000000000000003000000";
         let place = "0000d050ffffffff00000000";
-        let options = "0900010063616b650000000030000200";
+        let options = "0900010063616b650000000040000200";
         let rate = "0c000200d012130000000000";
-        let others = "080003000300000008000600000000000\
-                      8000b000100000008000f0001000000";
+        let others = "08000300030000000800060000000000\
+                      08000700a08601000800080088130000\
+                      08000b000100000008000f0001000000";
         assert_eq!(sent, [header, place, options, rate, others].concat());
     }
 }

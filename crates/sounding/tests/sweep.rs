@@ -280,7 +280,7 @@ fn a_sweep_that_keeps_nothing_prints_no_hint_to_go_on() {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         interrupt(&child);
         let said = bad(&child.wait_with_output().unwrap());
-        assert!(said.contains("0 of 990 runs are finished; none is kept; with --out"), "{said}");
+        assert!(said.contains("0 of 1020 runs are finished; none is kept; with --out"), "{said}");
     });
 }
 
