@@ -87,8 +87,8 @@ const CHEAP: Duration = Duration::from_millis(300);
 /// A burst that lasted longer had not only what a newcomer is served first.
 const LONGEST: Duration = Duration::from_secs(3);
 
-/// A cell that was free for less than this is one of many short transfers: a wait is at most so many
-/// times longer there, as a power of two (interpretation 42).
+/// A cell that was free for less than this is one of many short transfers: the back-off's bound is
+/// so many powers of two more there (interpretation 42).
 const STEADY: Duration = Duration::from_secs(2);
 const SHORT: u32 = 1;
 

@@ -212,19 +212,19 @@ fn background() {
     2500    50       -     30  probing               the path slows to a half
     3000    50       -      0  waiting
     3500    50       -      0  waiting
-    4000    50       -      0  waiting
-    4500    50       -      0  waiting               and is back
-    5000    50       -      0  waiting
-    5500    80       -      0  waiting
-    6000    80       -     41  sending
-    6050    40       -      0  waiting               one packet lost
-    6100    41       -      0  waiting
-    6150    41       -      0  waiting
-    6200    41       -      0  waiting
+    4000    50       -     29  probing
+    4500    63       -      0  waiting               and is back
+    5000    63       -      0  waiting
+    5500    63       -     49  probing
+    6000    80       -      0  waiting
+    6050    80       -      0  waiting               one packet lost
+    6100    80       -     41  probing
+    6150    80       -     41  probing
+    6200    80       -     41  probing
     6250     1       -      0  waiting               a timeout
-    6300     1       -      0  waiting
-    6350     1       -      0  waiting
-    6400     1       -      0  waiting
+    6300     3       -      0  waiting
+    6350     3       -      0  waiting
+    6400     3       -      0  waiting
     ");
 }
 
