@@ -24,7 +24,11 @@ fn is_drawn(name: &str, draw: impl Fn(&str) -> Headline<'_>) {
         fs::write(&file, &svg).expect("written");
     }
     let kept = fs::read_to_string(&file).unwrap_or_default();
-    assert!(kept == svg, "{} is not of the page's numbers; see the top of this test", file.display());
+    assert!(
+        kept == svg,
+        "{} is not of the page's numbers; see the top of this test",
+        file.display()
+    );
 }
 
 #[test]
