@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A GAP phase sends a burst and waits T. `legilimens-published` is literally the paper's law, and
-//! blind where the paper's is. `legilimens` calls the cell busy by several slots instead of one;
+//! blind where the paper's is. `legilimens` can ask for several busy slots instead of one;
 //! `background` is this project's own law. Where the paper is silent,
 //! `docs/interpretations/legilimens.md` has what was chosen.
 
@@ -50,7 +50,7 @@ const INTERVAL: Parameter = Parameter {
 };
 const BUSY: Parameter = Parameter {
     name: "busy",
-    kind: Kind::count(2, 1, 8),
+    kind: Kind::count(1, 1, 8),
     unit: "slots",
     about: "of the last eight slots, so many busy ones make the cell busy; 1 is the paper's",
     source: "interpretation 5",

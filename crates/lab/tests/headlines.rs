@@ -35,7 +35,7 @@ fn is_drawn(name: &str, draw: impl Fn(&str) -> Headline<'_>) {
 fn pbe_cc_beside_bbr() {
     is_drawn("pbe-cc", |page| Headline {
         page,
-        section: "The default: slack of 75 ms",
+        section: "A slack of 75 ms",
         title: "PBE-CC beside BBR at 40 places",
         quantity: "PBE-CC's throughput over BBR's, and BBR's delays over PBE-CC's",
         rows: &[("the 40 places, busy", "busy cells"), ("the 40 places, idle", "idle cells")],

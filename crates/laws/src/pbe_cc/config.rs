@@ -25,7 +25,7 @@ const LATE_FOR: Parameter = Parameter {
 };
 const SLACK: Parameter = Parameter {
     name: "slack",
-    kind: Kind::millis(75, 0, 1_000),
+    kind: Kind::millis(40, 0, 1_000),
     unit: "",
     about: "the least room of the window above rate times RTprop",
     source: "interpretation 9",
@@ -69,7 +69,7 @@ pub struct Config {
     /// Whether a flow sends its fair share even where the device was granted less. Default true;
     /// the paper has it false (interpretation 17).
     pub keeps_fair_share: bool,
-    /// Window beyond rate times RTprop: a quarter of it, and at least this. Default 75 ms
+    /// Window beyond rate times RTprop: a quarter of it, and at least this. Default 40 ms
     /// (interpretation 9).
     pub slack: Duration,
     /// Least window, in segments. Default 4, as BBR.

@@ -26,7 +26,7 @@ enum pbe_cc_update {
 #define PBE_CC_FOUND_LASTS_NS	1000000000ULL
 #define PBE_CC_ABOVE_FLOOR	2U
 #define PBE_CC_RAMP_RTTS	3U
-#define PBE_CC_SLACK_US		75000U
+#define PBE_CC_SLACK_US		40000U
 /* RTprop before anything was measured, and the least that a rate is made with. */
 #define PBE_CC_SOME_RTT_US	100000U
 #define PBE_CC_LEAST_RTT_US	1000U
