@@ -268,6 +268,7 @@ impl Background {
                 if self.proofs == CONFIRMED {
                     self.spell = now;
                 }
+                self.back_off = 0;
                 self.phase = Phase::Sending { since: now };
             }
             // A rival that was there all along shows in a burst after silence alone.

@@ -249,7 +249,7 @@ class Background(sounding.Controller):
                     return
                 if self.proofs == CONFIRMED:
                     self.spell = now
-                self.phase, self.since = "sending", now
+                self.back_off, self.phase, self.since = 0, "sending", now
             else:
                 self._learn_look(now, verdict)
                 dear = DEAR * max(min(now - self.began, LONGEST) - CHEAP, 0)

@@ -264,6 +264,7 @@ LAW_INLINE void background_verdict(struct background_state *b, __u64 now, int ve
 		}
 		if (b->proofs == BACKGROUND_CONFIRMED)
 			b->spell_ns = now;
+		b->back_off = 0;
 		b->phase = BACKGROUND_SENDING;
 		b->at_ns = now;
 	} else if (law_since(now, b->at_ns) > BACKGROUND_PROVEN_FOR_NS >>
