@@ -253,9 +253,6 @@ impl Background {
             (Phase::Sending { .. }, Verdict::Busy | Verdict::Crowded) => {
                 self.learn_look(now, verdict);
                 self.was_short = now - self.spell < STEADY;
-                if !self.was_short {
-                    self.back_off = 0;
-                }
                 self.wait(now, self.interval);
             }
             // A newcomer is served first for as long.

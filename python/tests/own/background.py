@@ -257,8 +257,6 @@ class Background(sounding.Controller):
         elif verdict != "free":
             self._learn_look(now, verdict)
             self.was_short = now - self.spell < STEADY
-            if not self.was_short:
-                self.back_off = 0
             self._wait(now, INTERVAL)
         elif now - self.since > PROVEN_FOR // (1 << max(PROOFS - self.proofs, 0)):
             self._wait(now, INTERVAL)

@@ -240,8 +240,6 @@ LAW_INLINE void background_verdict(struct background_state *b, __u64 now, int ve
 		dear = law_since(law_min(length, BACKGROUND_LONGEST_NS), BACKGROUND_CHEAP_NS);
 		if (b->phase == BACKGROUND_SENDING) {
 			b->was_short = law_since(now, b->spell_ns) < BACKGROUND_STEADY_NS;
-			if (!b->was_short)
-				b->back_off = 0;
 			/* It may be a fade: the next burst shows it soon, and that one backs off.
 			 * */
 			background_wait(b, now, BACKGROUND_INTERVAL_NS);
