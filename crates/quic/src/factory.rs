@@ -136,12 +136,12 @@ impl Factory {
         &self.handle
     }
 
-    /// A connection that begins now.
+    /// A connection that begins now, in a stack that obeys pacing rates or not.
     #[cfg_attr(
         not(any(feature = "quinn", feature = "noq")),
         allow(dead_code, reason = "for adapters")
     )]
-    pub(crate) fn begin(&self, now: Instant, mtu: u16) -> (Clock, Driver) {
+    pub(crate) fn begin(&self, now: Instant, mtu: u16, paced: bool) -> (Clock, Driver) {
         let clock = Clock::anchored(now);
         let start = Start {
             now: clock.host(now),
@@ -149,7 +149,7 @@ impl Factory {
             headers: self.headers,
             rtt: None,
             seed: self.seed.fetch_add(1, Ordering::Relaxed),
-            paced: true,
+            paced,
         };
         let driver = Driver::new(&self.make, start, &self.handle);
         let driver = match &self.times {
@@ -192,7 +192,7 @@ mod tests {
     fn every_controller_begins_with_ten_segments_and_the_next_lots() {
         for name in sounding_baselines::names() {
             let factory = Factory::new(name, EstimateHandle::new()).unwrap().seeded(7);
-            let (_, driver) = factory.begin(Instant::now(), 1200);
+            let (_, driver) = factory.begin(Instant::now(), 1200, true);
             assert_eq!(driver.initial_window(), 12_000, "{name}");
             assert!(driver.window() >= 2400, "{name}");
             assert_eq!(factory.seed.load(Ordering::Relaxed), 8);

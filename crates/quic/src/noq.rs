@@ -29,7 +29,7 @@ struct Adapter {
 
 impl ControllerFactory for Factory {
     fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
-        let (clock, driver) = self.begin(now, current_mtu);
+        let (clock, driver) = self.begin(now, current_mtu, true);
         Box::new(Adapter::new(clock, driver))
     }
 }

@@ -28,14 +28,13 @@ struct Adapter {
 
 impl ControllerFactory for Factory {
     fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
-        let (clock, driver) = self.begin(now, current_mtu);
+        let (clock, driver) = self.begin(now, current_mtu, false);
         Box::new(Adapter::new(clock, driver))
     }
 }
 
 impl Adapter {
-    fn new(clock: Clock, driver: Driver) -> Self {
-        let mut driver = driver.without_pacing_rates();
+    fn new(clock: Clock, mut driver: Driver) -> Self {
         let (window, initial_window) = (Window::of(&mut driver, &clock), driver.initial_window());
         Self { clock, driver: Mutex::new(driver), window, initial_window }
     }

@@ -5,7 +5,7 @@ use crate::EstimateHandle;
 
 fn adapter(name: &str) -> (Adapter, Instant) {
     let now = Instant::now();
-    let (clock, driver) = Factory::new(name, EstimateHandle::new()).unwrap().begin(now, 1200);
+    let (clock, driver) = Factory::new(name, EstimateHandle::new()).unwrap().begin(now, 1200, true);
     (Adapter::new(clock, driver), now)
 }
 

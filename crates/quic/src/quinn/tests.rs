@@ -9,7 +9,7 @@ use crate::{EstimateHandle, fixtures};
 fn adapter(name: &str) -> (Adapter, EstimateHandle, Instant) {
     let handle = EstimateHandle::new();
     let now = Instant::now();
-    let (clock, driver) = Factory::new(name, handle.clone()).unwrap().begin(now, 1200);
+    let (clock, driver) = Factory::new(name, handle.clone()).unwrap().begin(now, 1200, false);
     (Adapter::new(clock, driver), handle, now)
 }
 
@@ -62,7 +62,8 @@ fn a_rate_that_quinn_does_not_obey_is_not_what_holds_it_back() {
             Box::new(Paced(keeps.clone()))
         });
     let begin = Instant::now();
-    let (clock, driver) = Factory::making("paced", make, EstimateHandle::new()).begin(begin, 1200);
+    let (clock, driver) =
+        Factory::making("paced", make, EstimateHandle::new()).begin(begin, 1200, false);
     let mut adapter = Adapter::new(clock, driver);
     for (round, app_limited) in [(0_u32, false), (1, true)] {
         let sent = begin + Duration::from_millis(100) * round;
